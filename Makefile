@@ -1,0 +1,45 @@
+# Every target does its own set-up: a virtual environment in .venv with the versions in constraints.txt.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: help demo test test-slow lint format bench clean
+.DEFAULT_GOAL := help
+
+help:  ## Show what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/' | expand -t 14
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "unnoted needs Python 3.11 or newer; set PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $(READY)
+
+demo: $(READY)  ## Generate a corpus, hide most of its labels, and show what is left
+	mkdir -p demo
+	$(BIN)/unnoted data generate --documents 2000 --level incomplete --to demo/train.jsonl --truth demo/truth.jsonl
+	$(BIN)/unnoted data check demo/train.jsonl --per-relation
+	$(BIN)/unnoted data compare demo/train.jsonl demo/truth.jsonl
+
+test: $(READY) lint  ## Run the linters and all tests but the slow ones
+	$(BIN)/python -m pytest -n 2 -m 'not slow'
+
+test-slow: $(READY)  ## Run the slow tests
+	$(BIN)/python -m pytest -m slow
+
+lint: $(READY)  ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)  ## Format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)  ## Measure speed, as figures and as ratios within one run
+	$(BIN)/python -m benchmarks
+
+clean:  ## Remove what was made
+	rm -rf $(VENV) demo .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Speed and memory, measured as rates and ratios within one run."""

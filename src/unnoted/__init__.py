@@ -1,0 +1,1 @@
+"""Relation extraction over whole documents, learnt from incomplete labels."""

@@ -1,0 +1,93 @@
+"""`unnoted data check`: is this data usable, and what does it hold?"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from unnoted.cli.common import (
+    AsJSON,
+    Files,
+    Strict,
+    Vocabulary,
+    console,
+    read_vocabulary,
+    reports_errors,
+    table,
+)
+from unnoted.documents import candidates as candidate_rules
+from unnoted.documents.checking import CheckReport, check_files, group_files
+
+
+@reports_errors
+def check(
+    files: Files,
+    vocabulary: Vocabulary = None,
+    candidates: Annotated[
+        str | None,
+        typer.Option(help="Candidate pairs: all, or HeadType:TailType,… (PubTator: as seen in its facts)."),
+    ] = None,
+    per_relation: Annotated[bool, typer.Option("--per-relation", help="Also count each relation.")] = False,
+    strict: Strict = False,
+    as_json: AsJSON = False,
+) -> None:
+    """Validate files and show what they hold. Exit code 0 only if all are usable."""
+    rule = candidate_rules.parse(candidates) if candidates else None
+    names = read_vocabulary(vocabulary)
+    reports = [check_files(group, names, rule, strict) for group in group_files(files)]
+    if as_json:
+        typer.echo(json.dumps([report.to_json() for report in reports], ensure_ascii=False, indent=1))
+    else:
+        for report in reports:
+            _print(report, per_relation, names.names if names else {})
+    if not all(report.usable for report in reports):
+        raise typer.Exit(1)
+
+
+def _print(report: CheckReport, per_relation: bool, names: Mapping[str, str]) -> None:
+    out = console()
+    out.print(f"\n[bold]{' + '.join(path.name for path in report.files)}[/bold] ({report.format})")
+    out.print(_figures(report))
+    if per_relation:
+        counts = table(None, "relation", "name", "facts", text=2)
+        for relation, count in report.statistics.relations.most_common():
+            counts.add_row(relation, names.get(relation, ""), f"{count:,}")
+        out.print(counts)
+    for kind in report.defects:
+        out.print(f"[bold]{kind.severity}[/bold] {report.log.counts[kind]:,} × {kind.slug}: {kind.meaning}")
+        for defect in report.log.examples[kind][:2]:
+            where = f"{Path(defect.file).name}: " if len(report.files) > 1 else ""
+            out.print(f"    e.g. {where}{defect.within_file}", markup=False, soft_wrap=True)
+    out.print("usable" if report.usable else "[bold]not usable[/bold]")
+
+
+def _figures(report: CheckReport) -> Table:
+    statistics = report.statistics
+    pairs, labelled = statistics.candidate_pairs(report.candidates)
+    figures = table(None, "", "total", "a document")
+    for name, total in (
+        ("documents", statistics.documents),
+        ("sentences", statistics.sentences),
+        ("words", statistics.words),
+        ("entities", statistics.entities),
+        ("mentions", statistics.mentions),
+        ("facts", statistics.facts),
+        ("  of them across sentences", statistics.across_sentences),
+        ("  of them with evidence", statistics.facts_with_evidence),
+        ("candidate pairs", pairs),
+    ):
+        each = "" if name == "documents" else f"{statistics.mean(total):,.2f}"
+        figures.add_row(name, f"{total:,}", each)
+    share = labelled / pairs if pairs else 0.0
+    figures.add_row("  of them labelled", f"{labelled:,}", f"{share:.2%} of pairs")
+    figures.add_row("relations", f"{len(statistics.relations):,}", "")
+    figures.add_row("longest document (words)", f"{statistics.longest[0]:,}", statistics.longest[1])
+    figures.add_row("most entities", f"{statistics.most_entities[0]:,}", statistics.most_entities[1])
+    if rows := report.relation_rows():
+        read, kept = rows.pop("read"), rows.pop("kept")
+        dropped = ", ".join(f"{count} {reason}" for reason, count in rows.items()) or "0 dropped"
+        figures.add_row("relation rows", f"{read:,}", f"{kept:,} kept; {dropped}")
+    return figures

@@ -1,0 +1,44 @@
+"""`unnoted data generate`: a corpus whose complete truth is known."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unnoted.cli.common import FormatName, Seed, To, reports_errors
+from unnoted.documents.generator import generate_documents
+from unnoted.documents.levels import LEVELS, level
+from unnoted.documents.thinning import ThinningReport, thin
+from unnoted.documents.writing import write_documents
+
+SAMPLE = 1_000
+"""Documents whose frequencies stand for the corpus', so that it need not be held to be thinned."""
+
+
+@reports_errors
+def generate(
+    to: To,
+    documents: Annotated[int, typer.Option(min=1, help="How many documents.")] = 1_000,
+    level_name: Annotated[
+        str, typer.Option("--level", help=f"The labelling level: {', '.join(LEVELS)}.")
+    ] = "full",
+    seed: Seed = 0,
+    start: Annotated[int, typer.Option(min=0, help="The number of the first document.")] = 0,
+    truth: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write the same documents with all facts here.")
+    ] = None,
+    format: FormatName = None,
+) -> None:
+    """Generate documents, streamed to disk; any part of a corpus can be made by itself."""
+    sample = min(documents, SAMPLE)
+    rule = level(level_name, lambda: generate_documents(sample, seed, start))
+    report = ThinningReport()
+    made = thin(generate_documents(documents, seed, start), rule, seed, report)
+    write_documents(to, made, format)
+    typer.echo(
+        f"{report.documents:,} documents written to {to}: {report.after.total():,} of "
+        f"{report.before.total():,} true facts labelled ({report.share:.2%})"
+    )
+    if truth is not None:
+        write_documents(truth, generate_documents(documents, seed, start), format)
+        typer.echo(f"the complete truth written to {truth}")

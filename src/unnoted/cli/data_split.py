@@ -1,0 +1,41 @@
+"""`unnoted data split`: a corpus into parts by document."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unnoted.cli.common import Files, FormatName, Seed, Strict, reports_errors, tell_defects
+from unnoted.documents.loading import load_documents
+from unnoted.documents.splitting import split_documents
+from unnoted.documents.writing import write_documents
+
+
+@reports_errors
+def split(
+    files: Files,
+    into: Annotated[
+        list[str],
+        typer.Option(
+            metavar="FILE=SHARE", help="A part and its share, e.g. train.json=0.9; repeat for each."
+        ),
+    ],
+    seed: Seed = 0,
+    format: FormatName = None,
+    strict: Strict = False,
+) -> None:
+    """Split a corpus by document, at random but reproducibly."""
+    targets = [_target(part) for part in into]
+    corpus = load_documents(*files, strict=strict)
+    parts = split_documents(corpus.documents, [share for _, share in targets], seed)
+    for (path, _), part in zip(targets, parts, strict=True):
+        write_documents(path, part, format)
+        typer.echo(f"{len(part):,} documents written to {path}")
+    tell_defects(corpus.log)
+
+
+def _target(part: str) -> tuple[Path, float]:
+    path, _, share = part.rpartition("=")
+    if not path or not share.replace(".", "", 1).isdecimal():
+        raise ValueError(f"--into: found {part!r}, expected FILE=SHARE, e.g. train.json=0.9")
+    return Path(path), float(share)

@@ -1,0 +1,76 @@
+"""`unnoted data thin`: hide facts, to make a labelling level."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unnoted.cli.common import (
+    Files,
+    FormatName,
+    Seed,
+    Strict,
+    To,
+    console,
+    reports_errors,
+    table,
+    tell_defects,
+)
+from unnoted.documents.defects import DefectLog
+from unnoted.documents.levels import LEVELS, level
+from unnoted.documents.loading import stream_documents
+from unnoted.documents.thinning import PopularShare, Thinning, ThinningReport, UniformShare
+from unnoted.documents.thinning import thin as thin_documents
+from unnoted.documents.writing import write_documents
+
+
+@reports_errors
+def thin(
+    files: Files,
+    to: To,
+    level_name: Annotated[
+        str | None, typer.Option("--level", help=f"A labelling level of the paper: {', '.join(LEVELS)}.")
+    ] = None,
+    keep: Annotated[
+        float | None, typer.Option(help="Keep this share of the facts, each equally likely.")
+    ] = None,
+    keep_popular: Annotated[
+        float | None,
+        typer.Option(help="Keep this share, frequent relations and much-mentioned entities first."),
+    ] = None,
+    seed: Seed = 0,
+    format: FormatName = None,
+    per_relation: Annotated[bool, typer.Option("--per-relation", help="Also count each relation.")] = False,
+    strict: Strict = False,
+) -> None:
+    """Hide facts of a corpus: documents and entities stay, labels go."""
+    rule = _rule(files, level_name, keep, keep_popular)
+    report = ThinningReport()
+    log = DefectLog(strict=strict)
+    documents = stream_documents(*files, log=log)
+    write_documents(to, thin_documents(documents, rule, seed, report), format)
+    tell_defects(log)
+    before, after = report.before.total(), report.after.total()
+    typer.echo(
+        f"{report.documents:,} documents: {before:,} facts before, {after:,} kept ({report.share:.2%}), "
+        f"{before - after:,} hidden; {after / max(report.documents, 1):.2f} facts a document"
+    )
+    if report.vanished:
+        typer.echo(f"relations without any fact now: {', '.join(report.vanished)}")
+    if per_relation:
+        rows = table(None, "relation", "before", "kept", "share")
+        for relation, count in report.before.most_common():
+            kept = report.after[relation]
+            rows.add_row(relation, f"{count:,}", f"{kept:,}", f"{kept / count:.1%}")
+        console().print(rows)
+
+
+def _rule(files: list[Path], name: str | None, keep: float | None, keep_popular: float | None) -> Thinning:
+    given = [option for option in (name, keep, keep_popular) if option is not None]
+    if len(given) != 1:
+        raise ValueError(f"found {len(given)} of --level, --keep, --keep-popular, expected one of them")
+    if keep is not None:
+        return UniformShare(keep)
+    if keep_popular is not None:
+        return PopularShare.fit(stream_documents(*files), keep_popular)
+    return level(name or "", lambda: stream_documents(*files))

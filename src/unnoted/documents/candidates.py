@@ -1,0 +1,211 @@
+"""Which ordered pairs of entities may stand in a relation.
+
+A candidate pair without a fact is unlabelled. A pair that is no candidate is never scored: it is outside the
+task, as a gene "treating" a disease is outside ChemDisGene's.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unnoted.documents.schema import Document
+
+Indices: TypeAlias = NDArray[np.int32]
+"""Entity indices within a document."""
+
+TypePair: TypeAlias = tuple[str, str]
+"""The types of head and tail."""
+
+JSONCandidates: TypeAlias = str | list[list[str]]
+"""What a rule is written as in JSON: "all", or a list of [head type, tail type]."""
+
+
+class Candidates(Protocol):
+    """A rule that says which ordered pairs of a document's entities are scored.
+
+    Pairs come ordered by head, then by tail; that order is the order of the rows of scores and labels.
+    """
+
+    def arrays(self, document: Document) -> tuple[Indices, Indices]:
+        """The heads and the tails of the document's pairs."""
+        ...
+
+    def pairs(self, document: Document) -> list[tuple[int, int]]:
+        """The document's pairs as (head, tail)."""
+        ...
+
+    def count(self, document: Document) -> int:
+        """How many pairs the document has, without listing them."""
+        ...
+
+    def to_json(self) -> JSONCandidates:
+        """The rule as a JSON value; `from_json` reads it back."""
+        ...
+
+
+def listed(arrays: tuple[Indices, Indices]) -> list[tuple[int, int]]:
+    """Heads and tails as a list of (head, tail)."""
+    heads, tails = arrays
+    return list(zip(heads.tolist(), tails.tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class AllPairs:
+    """Every ordered pair of two different entities, as in DocRED.
+
+    Example:
+        >>> from unnoted.documents.schema import Entity, Mention
+        >>> entity = Entity((Mention(0, 0, 1, "PER", "Ada"),))
+        >>> document = Document("d1", (("Ada",),), (entity, entity, entity))
+        >>> AllPairs().pairs(document)
+        [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]
+        >>> AllPairs().count(document), AllPairs().to_json()
+        (6, 'all')
+    """
+
+    def arrays(self, document: Document) -> tuple[Indices, Indices]:
+        """The heads and the tails of the document's pairs, ordered by head, then by tail."""
+        return _all_ordered(len(document.entities))
+
+    def pairs(self, document: Document) -> list[tuple[int, int]]:
+        """The document's pairs as (head, tail), ordered by head, then by tail."""
+        return listed(self.arrays(document))
+
+    def count(self, document: Document) -> int:
+        """How many pairs the document has."""
+        entities = len(document.entities)
+        return entities * (entities - 1)
+
+    def to_json(self) -> JSONCandidates:
+        """The rule as a JSON value."""
+        return "all"
+
+
+@lru_cache(maxsize=64)
+def _all_ordered(entities: int) -> tuple[Indices, Indices]:
+    heads, tails = (~np.eye(entities, dtype=bool)).nonzero()
+    arrays = heads.astype(np.int32), tails.astype(np.int32)
+    for array in arrays:
+        array.flags.writeable = False  # shared by every document of this size
+    return arrays
+
+
+@dataclass(frozen=True, slots=True)
+class TypePairs:
+    """The ordered pairs of two different entities whose types are among `types`.
+
+    An entity's type is `Entity.type`, that of its first mention.
+
+    Args:
+        types: the allowed (head type, tail type).
+
+    Example:
+        >>> from unnoted.documents.schema import Entity, Mention
+        >>> drug, disease = (Entity((Mention(0, 0, 1, type, type),)) for type in ("Chemical", "Disease"))
+        >>> document = Document("d1", (("words",),), (disease, drug, drug))
+        >>> rule = TypePairs(frozenset({("Chemical", "Disease")}))
+        >>> rule.pairs(document), rule.count(document)
+        ([(1, 0), (2, 0)], 2)
+        >>> from_json(rule.to_json()) == rule
+        True
+    """
+
+    types: frozenset[TypePair]
+
+    def arrays(self, document: Document) -> tuple[Indices, Indices]:
+        """The heads and the tails of the document's pairs, ordered by head, then by tail."""
+        types = [entity.type for entity in document.entities]
+        tails_of = {
+            head_type: np.array([(head_type, tail_type) in self.types for tail_type in types], dtype=bool)
+            for head_type in set(types)
+        }
+        allowed = np.array([tails_of[head_type] for head_type in types], dtype=bool)
+        allowed = allowed.reshape(len(types), len(types))  # also when there is no entity
+        np.fill_diagonal(allowed, False)
+        heads, tails = allowed.nonzero()
+        return heads.astype(np.int32), tails.astype(np.int32)
+
+    def pairs(self, document: Document) -> list[tuple[int, int]]:
+        """The document's pairs as (head, tail), ordered by head, then by tail."""
+        return listed(self.arrays(document))
+
+    def count(self, document: Document) -> int:
+        """How many pairs the document has, from the number of entities of each type."""
+        having = Counter(entity.type for entity in document.entities)
+        return sum(having[head] * (having[tail] - (head == tail)) for head, tail in self.types)
+
+    def to_json(self) -> JSONCandidates:
+        """The rule as a JSON value, the same for equal rules."""
+        return [list(pair) for pair in sorted(self.types)]
+
+
+def observed(documents: Iterable[Document]) -> TypePairs:
+    """The type pairs that stand in some fact of the documents."""
+    return TypePairs(
+        frozenset(
+            (document.entities[fact.head].type, document.entities[fact.tail].type)
+            for document in documents
+            for fact in document.facts
+        )
+    )
+
+
+def from_json(value: object) -> AllPairs | TypePairs:
+    """The rule that `to_json` wrote.
+
+    Raises:
+        ValueError: if the value is no such rule.
+    """
+    if value == "all":
+        return AllPairs()
+    if not isinstance(value, list) or not all(map(_is_type_pair, value)):
+        raise ValueError(
+            f'candidate pairs: found {value!r}, expected "all" or a list of [head type, tail type]'
+        )
+    return TypePairs(frozenset((head, tail) for head, tail in value))
+
+
+def _is_type_pair(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(type, str) for type in value)
+
+
+def parse(text: str, known: Collection[str] | None = None) -> AllPairs | TypePairs:
+    """The rule that a command line names: "all", or "Chemical:Disease,Chemical:Gene".
+
+    Args:
+        text: what the user wrote.
+        known: the entity types of the data; a type outside them is refused. None allows any.
+
+    Raises:
+        ValueError: if it names no rule; the message says which part and what was expected.
+
+    Example:
+        >>> parse("all"), parse("Chemical:Gene").to_json()
+        (AllPairs(), [['Chemical', 'Gene']])
+        >>> parse("Chemical:Diseas", known=("Chemical", "Disease"))
+        Traceback (most recent call last):
+        ValueError: candidate pairs: found type 'Diseas', expected one of Chemical, Disease; nearest: Disease
+    """
+    if text.strip() == "all":
+        return AllPairs()
+    return TypePairs(frozenset(_parse_pair(part, known) for part in text.split(",")))
+
+
+def _parse_pair(part: str, known: Collection[str] | None) -> TypePair:
+    types = [type.strip() for type in part.split(":")]
+    if len(types) != 2 or not all(types):
+        raise ValueError(f"candidate pairs: found {part!r}, expected HeadType:TailType, or all")
+    for type in types:
+        if known is not None and type not in known:
+            nearest = get_close_matches(type, known, n=1, cutoff=0.0)
+            hint = f"; nearest: {nearest[0]}" if nearest else ""
+            raise ValueError(
+                f"candidate pairs: found type {type!r}, expected one of {', '.join(sorted(known))}{hint}"
+            )
+    return types[0], types[1]

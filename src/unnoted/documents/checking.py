@@ -1,0 +1,117 @@
+"""Validation of files as one report: what they hold and everything that is wrong with them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from unnoted.documents.candidates import AllPairs, Candidates
+from unnoted.documents.defects import DataError, DefectLog, Kind, Severity
+from unnoted.documents.loading import recognise, stream_documents
+from unnoted.documents.relations import RelationVocabulary
+from unnoted.documents.statistics import Statistics
+
+ROW_REASONS = (
+    Kind.UNKNOWN_DOCUMENT,
+    Kind.UNLINKED_ENTITY,
+    Kind.WRONG_TYPE,
+    Kind.SELF_RELATION,
+    Kind.DUPLICATE_FACT,
+)
+"""Why a relation row may be dropped."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What one or more files that belong together hold, and what is wrong with them."""
+
+    files: tuple[Path, ...]
+    format: str
+    statistics: Statistics
+    candidates: Candidates
+    log: DefectLog
+
+    @property
+    def usable(self) -> bool:
+        """Whether the documents can be used as they are."""
+        return self.log.usable
+
+    @property
+    def defects(self) -> list[Kind]:
+        """The kinds that were met, the gravest and most frequent first."""
+        grave = list(Severity)[::-1]
+        counts = self.log.counts
+        return sorted(counts, key=lambda kind: (grave.index(kind.severity), -counts[kind]))
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        return {
+            "files": [str(path) for path in self.files],
+            "format": self.format,
+            "usable": self.usable,
+            "statistics": self.statistics.to_json(self.candidates),
+            "relation_rows": self.relation_rows(),
+            "defects": [
+                {
+                    "kind": kind.slug,
+                    "severity": kind.severity,
+                    "meaning": kind.meaning,
+                    "count": self.log.counts[kind],
+                    "examples": [str(defect) for defect in self.log.examples[kind]],
+                }
+                for kind in self.defects
+            ],
+        }
+
+    def relation_rows(self) -> dict[str, int] | None:
+        """For PubTator: how many relation rows were read, kept, and dropped by each reason."""
+        if not self.log.relation_rows:
+            return None
+        dropped = {kind.slug: self.log.counts[kind] for kind in ROW_REASONS if self.log.counts[kind]}
+        unusable = self.log.relation_rows - self.statistics.facts - sum(dropped.values())
+        if unusable:
+            dropped["in-unusable-document"] = unusable
+        return {"read": self.log.relation_rows, "kept": self.statistics.facts, **dropped}
+
+
+def check_files(
+    paths: Sequence[Path],
+    vocabulary: RelationVocabulary | None = None,
+    candidates: Candidates | None = None,
+    strict: bool = False,
+) -> CheckReport:
+    """Read files that belong together to their end, whatever is wrong, and report.
+
+    Args:
+        paths: one file of documents, or PubTator files with their relation files.
+        vocabulary: relations that are allowed; None allows all.
+        candidates: which pairs are candidates; by default as `load_documents` has it.
+        strict: defects make the files unusable too.
+    """
+    log = DefectLog(strict=strict, collect=True)
+    statistics = Statistics()
+    for _ in statistics.watch(stream_documents(*paths, vocabulary=vocabulary, log=log)):
+        pass
+    formats = [_format(path) for path in paths]
+    if candidates is None:
+        typed = "PubTator" in formats and statistics.observed.types
+        candidates = statistics.observed if typed else AllPairs()
+    return CheckReport(tuple(paths), " + ".join(dict.fromkeys(formats)), statistics, candidates, log)
+
+
+def _format(path: Path) -> str:
+    try:
+        return recognise(path).name
+    except DataError:
+        return "unknown"
+
+
+def group_files(paths: Sequence[Path]) -> list[list[Path]]:
+    """Files that belong together: PubTator files with the relation files; every other file by itself."""
+    formats = {path: _format(path) for path in paths}
+    rows = [path for path in paths if formats[path] == "relation rows"]
+    texts = [path for path in paths if formats[path] == "PubTator"]
+    if not rows:
+        return [[path] for path in paths]
+    others = [[path] for path in paths if path not in rows and path not in texts]
+    return [texts + rows, *others]

@@ -1,0 +1,36 @@
+"""Documents that belong together, with their relations and candidate pairs."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import overload
+
+from unnoted.documents.candidates import Candidates
+from unnoted.documents.defects import DefectLog
+from unnoted.documents.relations import RelationVocabulary
+from unnoted.documents.schema import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus(Sequence[Document]):
+    """Documents in memory, their relation vocabulary, candidate pairs, and the log of their reading."""
+
+    documents: tuple[Document, ...]
+    relations: RelationVocabulary
+    candidates: Candidates
+    log: DefectLog = field(default_factory=DefectLog, compare=False)
+
+    @overload
+    def __getitem__(self, index: int) -> Document: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Corpus": ...
+    def __getitem__(self, index: int | slice) -> "Document | Corpus":
+        """A document, or a part of the corpus with the same relations and candidates."""
+        if isinstance(index, slice):
+            return replace(self, documents=self.documents[index])
+        return self.documents[index]
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(self.documents)

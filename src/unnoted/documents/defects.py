@@ -1,0 +1,190 @@
+"""What can be wrong with data, how grave it is, and the log in which nothing is lost.
+
+Three severities:
+
+* an **error** leaves a document (or the rest of a file) unusable: it is raised, or, where every defect is to
+  be listed, the document is left out and the error recorded;
+* a **defect** leaves the document usable: it is counted, with the first examples kept; an error when strict;
+* a **note** is information that a user of the data will want, and no fault: never an error.
+"""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from enum import Enum, StrEnum
+from typing import NoReturn
+
+
+class Severity(StrEnum):
+    """How grave a kind of defect is."""
+
+    NOTE = "note"
+    DEFECT = "defect"
+    ERROR = "error"
+
+
+class Kind(Enum):
+    """Every kind of defect a reader can report: its severity and what it means."""
+
+    UNREADABLE = Severity.ERROR, "the file cannot be read to its end"
+    MALFORMED = Severity.ERROR, "a field is missing, of the wrong type or out of range"
+    DUPLICATE_ID = Severity.ERROR, "two documents share a title or id"
+    OFFSET_MISMATCH = Severity.ERROR, "a mention's text is not what stands at its offsets"
+    UNKNOWN_RELATION = Severity.ERROR, "a relation is not in the given vocabulary"
+
+    DUPLICATE_FACT = Severity.DEFECT, "a fact is noted twice; kept once"
+    DUPLICATE_MENTION = Severity.DEFECT, "an entity lists the same mention twice; kept"
+    NAME_MISMATCH = Severity.DEFECT, "a mention's name differs from its words; kept"
+    UNKNOWN_DOCUMENT = Severity.DEFECT, "a relation row names a document that is not there; dropped"
+    UNLINKED_ENTITY = Severity.DEFECT, "a relation row names an entity that no mention links to; dropped"
+    WRONG_TYPE = Severity.DEFECT, "a relation row names an entity of a type its relation excludes; dropped"
+    SELF_RELATION = Severity.DEFECT, "a relation row relates an entity to itself; dropped"
+    IGNORED_FIELD = Severity.DEFECT, "a field that the format does not define; ignored"
+
+    UNLINKED_MENTION = Severity.NOTE, "a mention is linked to no entity; left out"
+    SHARED_MENTION = Severity.NOTE, "a mention is linked to several entities; given to each"
+    MIXED_TYPES = Severity.NOTE, "an entity has mentions of several types; the first one counts"
+    NO_FACTS = Severity.NOTE, "a document has no noted fact"
+    NO_EVIDENCE = Severity.NOTE, "a fact has no evidence sentence"
+    NO_ENTITIES = Severity.NOTE, "a document has no entity"
+    NO_ABSTRACT = Severity.NOTE, "a document has a title only"
+
+    @property
+    def severity(self) -> Severity:
+        """How grave it is."""
+        return self.value[0]
+
+    @property
+    def meaning(self) -> str:
+        """What it means, and what the reader did about it."""
+        return self.value[1]
+
+    @property
+    def slug(self) -> str:
+        """Its name in tables and JSON."""
+        return self.name.lower().replace("_", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class Defect:
+    """One thing that is wrong, and where.
+
+    Example:
+        >>> print(Defect(Kind.MALFORMED, "train.json", "Ada", "labels[2].h", "9", "an entity index below 4"))
+        train.json: document 'Ada': labels[2].h: found 9, expected an entity index below 4
+    """
+
+    kind: Kind
+    file: str
+    document: str | None
+    field: str | None
+    found: str
+    expected: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.within_file}"
+
+    @property
+    def within_file(self) -> str:
+        """The same without the file."""
+        places = []
+        if self.document is not None:
+            places.append(f"document {self.document!r}")
+        if self.field is not None:
+            places.append(self.field)
+        return ": ".join([*places, f"found {self.found}, expected {self.expected}"])
+
+
+class DataError(ValueError):
+    """Data that cannot be used: names the file, the document, the field, what was found and expected."""
+
+    def __init__(self, defect: Defect) -> None:
+        super().__init__(str(defect))
+        self.defect = defect
+
+
+def shown(value: object, longest: int = 60) -> str:
+    """A value as an error message shows it: its repr, shortened.
+
+    Example:
+        >>> shown("x" * 100)[-6:]
+        'xxx...'
+    """
+    text = repr(value)
+    return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+def fail(kind: Kind, document: str | None, place: str | None, found: str, expected: str) -> NoReturn:
+    """Raise a `DataError`; the reader that knows the file fills its name in (see `DefectLog.located`)."""
+    raise DataError(Defect(kind, "", document, place, found, expected))
+
+
+EXAMPLES_KEPT = 5
+"""How many examples of each kind a log keeps; all are counted."""
+
+
+@dataclass(slots=True)
+class DefectLog:
+    """Counts every defect of one reading and keeps the first examples of each kind.
+
+    Args:
+        file: the file being read; changed by the reader as it goes from file to file.
+        strict: every defect (but not a note) is an error.
+        collect: an error leaves its document out and is recorded here, instead of being raised.
+    """
+
+    file: str = ""
+    strict: bool = False
+    collect: bool = False
+    relation_rows: int = 0
+    counts: Counter[Kind] = field(default_factory=Counter)
+    examples: defaultdict[Kind, list[Defect]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(
+        self,
+        kind: Kind,
+        document: str | None,
+        place: str | None,
+        found: str,
+        expected: str,
+        file: str | None = None,
+    ) -> None:
+        """Count a defect or note; raise it if this log is strict and it is more than a note."""
+        defect = Defect(kind, file or self.file, document, place, found, expected)
+        if self._raises(kind):
+            raise DataError(defect)
+        self.record(defect)
+
+    def _raises(self, kind: Kind) -> bool:
+        return self.strict and not self.collect and kind.severity is Severity.DEFECT
+
+    def record(self, defect: Defect) -> None:
+        """Count a defect and keep it if it is among the first of its kind."""
+        self.counts[defect.kind] += 1
+        if len(self.examples[defect.kind]) < EXAMPLES_KEPT:
+            self.examples[defect.kind].append(defect)
+
+    def located(self, error: DataError) -> DataError:
+        """The same error with the file's name filled in."""
+        d = error.defect
+        return (
+            error
+            if d.file
+            else DataError(Defect(d.kind, self.file, d.document, d.field, d.found, d.expected))
+        )
+
+    def error(self, error: DataError) -> None:
+        """Raise an error with its file named, or record it where errors are collected."""
+        located = self.located(error)
+        if not self.collect:
+            raise located from None
+        self.record(located.defect)
+
+    def total(self, severity: Severity) -> int:
+        """How many defects of a severity were met."""
+        return sum(count for kind, count in self.counts.items() if kind.severity is severity)
+
+    @property
+    def usable(self) -> bool:
+        """Whether nothing was met that stands in the way of using the data."""
+        defects = self.total(Severity.DEFECT) if self.strict else 0
+        return self.total(Severity.ERROR) + defects == 0

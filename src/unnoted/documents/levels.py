@@ -1,0 +1,26 @@
+"""The paper's three levels of labelling, by name."""
+
+from collections.abc import Callable, Iterable
+
+from unnoted.documents.nearest import nearest
+from unnoted.documents.schema import Document
+from unnoted.documents.thinning import DOCRED_SHARE, KeepAll, OnePerRelation, PopularShare, Thinning
+
+LEVELS: dict[str, Callable[[Iterable[Document]], Thinning]] = {
+    "full": lambda documents: KeepAll(),
+    "incomplete": lambda documents: PopularShare.fit(documents, DOCRED_SHARE),
+    "extreme": lambda documents: OnePerRelation(),
+}
+"""Full: all facts. Incomplete: the share DocRED notes, biased as its annotators. Extreme: one a relation."""
+
+
+def level(name: str, documents: Callable[[], Iterable[Document]]) -> Thinning:
+    """The rule of a level; `documents` gives those whose frequencies the rule may need to know.
+
+    Example:
+        >>> level("extreme", list)
+        OnePerRelation()
+    """
+    if name not in LEVELS:
+        raise ValueError(f"unknown level {name!r}{nearest(name, LEVELS)}, expected {', '.join(LEVELS)}")
+    return LEVELS[name](documents())

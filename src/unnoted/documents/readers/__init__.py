@@ -1,0 +1,1 @@
+"""One file per format that documents are read from."""

@@ -1,0 +1,94 @@
+"""The relation vocabulary: which relations there are, in which order, and what they are called."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import overload
+
+from unnoted.documents.defects import DataError, Defect, Kind, shown
+from unnoted.documents.files import open_text, parse_json
+from unnoted.documents.nearest import nearest
+from unnoted.documents.schema import Document
+
+NONE_CLASS = "Na"
+"""DocRED's id files list the none class among the relations; it is a score here, not a relation."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelationVocabulary(Sequence[str]):
+    """Relation ids in a fixed order, with readable names where known.
+
+    Example:
+        >>> relations = RelationVocabulary(("P17", "P26"), {"P26": "spouse"})
+        >>> relations.position("P26"), relations.name("P26"), relations.name("P17"), len(relations)
+        (1, 'spouse', 'P17', 2)
+        >>> relations.position("P27")
+        Traceback (most recent call last):
+        KeyError: "unknown relation 'P27' (nearest: 'P26')"
+    """
+
+    ids: tuple[str, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
+    _positions: Mapping[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        positions = {relation: index for index, relation in enumerate(self.ids)}
+        if len(positions) < len(self.ids):
+            raise ValueError(f"a relation is listed twice among {shown(self.ids)}")
+        object.__setattr__(self, "_positions", positions)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        return self.ids[index]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.ids)
+
+    def __contains__(self, relation: object) -> bool:
+        return relation in self._positions
+
+    def position(self, relation: str) -> int:
+        """Where a relation stands; a `KeyError` names the nearest one that exists."""
+        try:
+            return self._positions[relation]
+        except KeyError:
+            raise KeyError(f"unknown relation {relation!r}{nearest(relation, self.ids)}") from None
+
+    def name(self, relation: str) -> str:
+        """The readable name of a relation, or its id."""
+        return self.names.get(relation, relation)
+
+    @classmethod
+    def of(cls, documents: Iterable[Document]) -> "RelationVocabulary":
+        """The relations that occur in documents, sorted, so that no file order gets into a model."""
+        return cls(tuple(sorted({fact.relation for document in documents for fact in document.facts})))
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> "RelationVocabulary":
+        """Read DocRED's `rel_info.json` (id to name), `rel2id.json` (id to number), or a JSON list of ids."""
+        path = Path(path)
+        try:
+            with open_text(path) as stream:
+                return cls._from_json(parse_json(stream.read(), None, None))
+        except DataError as error:
+            d = error.defect
+            raise DataError(Defect(d.kind, str(path), None, d.field, d.found, d.expected)) from None
+
+    @classmethod
+    def _from_json(cls, content: object) -> "RelationVocabulary":
+        match content:
+            case list() if all(isinstance(item, str) for item in content):
+                return cls(tuple(content))
+            case dict() if all(isinstance(item, str) for item in content.values()):
+                return cls(tuple(content), content)
+            case dict() if all(type(item) is int for item in content.values()):
+                ordered = sorted(content, key=content.__getitem__)
+                return cls(tuple(relation for relation in ordered if relation != NONE_CLASS))
+        expected = "an object of relation to name or number, or a list of relations"
+        raise DataError(Defect(Kind.MALFORMED, "", None, None, shown(content), expected))

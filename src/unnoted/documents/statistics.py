@@ -1,0 +1,123 @@
+"""What a corpus holds, counted in one pass over a stream of documents."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from unnoted.documents.candidates import Candidates, TypePair, TypePairs
+from unnoted.documents.schema import Document
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Counts over documents; averages and shares are derived from them.
+
+    Example:
+        >>> from unnoted.documents.schema import Entity, Fact, Mention
+        >>> ada, bo = (Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in enumerate(["Ada", "Bo"]))
+        >>> statistics = Statistics()
+        >>> for _ in statistics.watch([Document("1", (("Ada", "Bo"),), (ada, bo), (Fact(0, 1, "met"),))]):
+        ...     pass
+        >>> statistics.documents, statistics.facts, statistics.all_pairs, statistics.longest
+        (1, 1, 2, (2, '1'))
+    """
+
+    documents: int = 0
+    sentences: int = 0
+    words: int = 0
+    entities: int = 0
+    mentions: int = 0
+    facts_with_evidence: int = 0
+    across_sentences: int = 0
+    longest: tuple[int, str] = (0, "")
+    most_entities: tuple[int, str] = (0, "")
+    relations: Counter[str] = field(default_factory=Counter)
+    pairs_by_type: Counter[TypePair] = field(default_factory=Counter)
+    labelled_by_type: Counter[TypePair] = field(default_factory=Counter)
+
+    def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """Pass documents on and count each."""
+        for document in documents:
+            self.add(document)
+            yield document
+
+    def add(self, document: Document) -> None:
+        """Count one document."""
+        words = document.word_count
+        self.documents += 1
+        self.sentences += len(document.sentences)
+        self.words += words
+        self.entities += len(document.entities)
+        self.mentions += sum(len(entity.mentions) for entity in document.entities)
+        self.longest = max(self.longest, (words, document.id))
+        self.most_entities = max(self.most_entities, (len(document.entities), document.id))
+        self._add_pairs(document)
+        self._add_facts(document)
+
+    def _add_pairs(self, document: Document) -> None:
+        having = Counter(entity.type for entity in document.entities)
+        for head, heads in having.items():
+            for tail, tails in having.items():
+                self.pairs_by_type[head, tail] += heads * (tails - (head == tail))
+
+    def _add_facts(self, document: Document) -> None:
+        entities = document.entities
+        places = [{mention.sentence for mention in entity.mentions} for entity in entities]
+        for fact in document.facts:
+            self.relations[fact.relation] += 1
+            self.facts_with_evidence += bool(fact.evidence)
+            self.across_sentences += places[fact.head].isdisjoint(places[fact.tail])
+        for head, tail in {(fact.head, fact.tail) for fact in document.facts}:
+            self.labelled_by_type[entities[head].type, entities[tail].type] += 1
+
+    @property
+    def facts(self) -> int:
+        """How many facts were noted."""
+        return self.relations.total()
+
+    @property
+    def all_pairs(self) -> int:
+        """How many ordered pairs of different entities there are."""
+        return self.pairs_by_type.total()
+
+    @property
+    def observed(self) -> TypePairs:
+        """The type pairs that stand in some fact."""
+        return TypePairs(frozenset(self.labelled_by_type))
+
+    def candidate_pairs(self, rule: Candidates) -> tuple[int, int]:
+        """How many pairs are candidates under a rule, and how many of those have a fact."""
+        if not isinstance(rule, TypePairs):
+            return self.all_pairs, self.labelled_by_type.total()
+        return (
+            sum(self.pairs_by_type[types] for types in rule.types),
+            sum(self.labelled_by_type[types] for types in rule.types),
+        )
+
+    def mean(self, total: int) -> float:
+        """A total per document."""
+        return total / self.documents if self.documents else 0.0
+
+    def to_json(self, rule: Candidates) -> dict[str, Any]:
+        """Everything as plain data."""
+        candidates, labelled = self.candidate_pairs(rule)
+        return {
+            "documents": self.documents,
+            "relations": len(self.relations),
+            "facts": self.facts,
+            "facts_per_document": self.mean(self.facts),
+            "facts_with_evidence": self.facts_with_evidence,
+            "facts_across_sentences": self.across_sentences,
+            "entities_per_document": self.mean(self.entities),
+            "most_entities": {"entities": self.most_entities[0], "document": self.most_entities[1]},
+            "mentions_per_document": self.mean(self.mentions),
+            "sentences_per_document": self.mean(self.sentences),
+            "words_per_document": self.mean(self.words),
+            "longest_document": {"words": self.longest[0], "document": self.longest[1]},
+            "candidates": rule.to_json(),
+            "candidate_pairs": candidates,
+            "labelled_pairs": labelled,
+            "labelled_share": labelled / candidates if candidates else 0.0,
+            "facts_per_relation": dict(self.relations.most_common()),
+        }

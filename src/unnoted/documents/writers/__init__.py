@@ -1,0 +1,1 @@
+"""One file per format that documents and predictions are written in."""

@@ -1,0 +1,19 @@
+"""Settings and fixtures of all tests."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+SHARED = Path(__file__).parents[2] / "shared"
+
+settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
+settings.load_profile("default")
+
+
+@pytest.fixture(scope="session")
+def shared():
+    """The folder with real data and a real encoder; skips where there is none."""
+    if not SHARED.is_dir():
+        pytest.skip(f"real data are not beside the project ({SHARED.name}/ is absent)")
+    return SHARED

@@ -1,0 +1,125 @@
+"""The data commands, as a user types them."""
+
+import json
+
+import pytest
+from tests.unit.documents.test_docred_reader import GOOD, changed
+from typer.testing import CliRunner
+
+from unnoted.cli.main import app
+from unnoted.documents import load_documents
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, ["data", *map(str, arguments)])
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def train(tmp_path):
+    path = tmp_path / "train.json"
+    path.write_text(json.dumps([GOOD, {**GOOD, "title": "Bo"}, {**GOOD, "title": "Cy"}]), "utf-8")
+    return path
+
+
+def test_check_prints_figures_and_defects(train):
+    output = run("check", train, "--per-relation").output
+    assert "2.00" in output and "no-evidence" in output and "P551" in output and "usable" in output
+
+
+def test_check_as_json(train):
+    (report,) = json.loads(run("check", train, "--json").stdout)
+    assert report["statistics"]["documents"] == 3 and report["usable"] is True
+    assert report["statistics"]["candidate_pairs"] == 18
+
+
+def test_check_candidates(train):
+    (report,) = json.loads(run("check", train, "--json", "--candidates", "PER:LOC").stdout)
+    assert report["statistics"]["candidate_pairs"] == 6
+    assert "expected HeadType:TailType" in run("check", train, "--candidates", "PER", code=1).stderr
+
+
+def test_check_of_bad_data_exits_with_1(tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps([changed(["labels", 0, "h"], 9)]), "utf-8")
+    output = run("check", path, code=1).output
+    assert "labels[0].h: found 9, expected an entity index below 3" in output
+    assert "Traceback" not in output
+    run("check", tmp_path, code=1)
+    run("check", tmp_path / "nowhere.json", code=1)
+
+
+def test_thin(train, tmp_path):
+    to = tmp_path / "thin.json"
+    output = run("thin", train, "--keep", "0.5", "--seed", "3", "--to", to, "--per-relation").output
+    kept = sum(len(document.facts) for document in load_documents(to))
+    assert 0 < kept < 6 and f"6 facts before, {kept} kept" in output
+    again = tmp_path / "again.json"
+    run("thin", train, "--keep", "0.5", "--seed", "3", "--to", again)
+    assert again.read_bytes() == to.read_bytes()
+    for option in (["--level", "extreme"], ["--level", "incomplete"], ["--keep-popular", "0.4"]):
+        run("thin", train, *option, "--to", to)
+
+
+def test_thin_needs_one_rule(train, tmp_path):
+    to = tmp_path / "thin.json"
+    assert "expected one of them" in run("thin", train, "--to", to, code=1).stderr
+    assert (
+        "expected one of them"
+        in run("thin", train, "--to", to, "--keep", 1, "--level", "full", code=1).stderr
+    )
+    assert "nearest: 'extreme'" in run("thin", train, "--to", to, "--level", "extrem", code=1).stderr
+    assert not to.exists()
+
+
+def test_compare(train, tmp_path):
+    thinned = tmp_path / "thin.json"
+    run("thin", train, "--keep", "0.5", "--seed", "3", "--to", thinned)
+    assert "documents compared: 3" in run("compare", thinned, train).output
+    result = json.loads(run("compare", thinned, train, "--json").stdout)
+    assert result["overall"]["in_b"] == 6 and result["overall"]["only_a"] == 0
+    assert result["overall"]["ratio"] == 6 / result["overall"]["in_a"]
+
+
+def test_convert_there_and_back(train, tmp_path):
+    lines, back = tmp_path / "own.jsonl.gz", tmp_path / "back.json"
+    run("convert", train, "--to", lines)
+    run("convert", lines, "--to", back)
+    assert list(load_documents(back)) == list(load_documents(train))
+    run("convert", train, "--to", tmp_path / "predictions.json", "--format", "predictions")
+    assert json.loads((tmp_path / "predictions.json").read_text())[0] == {
+        "title": "Ada",
+        "h_idx": 1,
+        "t_idx": 2,
+        "r": "P551",
+        "evidence": [1],
+    }
+    assert "nearest: 'docred'" in run("convert", train, "--to", back, "--format", "docrd", code=1).stderr
+
+
+def test_split(train, tmp_path):
+    first, second = tmp_path / "a.json", tmp_path / "b.jsonl"
+    run("split", train, "--into", f"{first}=0.67", "--into", f"{second}=0.33")
+    assert (len(load_documents(first)), len(load_documents(second))) == (2, 1)
+    assert "expected FILE=SHARE" in run("split", train, "--into", "a.json", code=1).stderr
+
+
+def test_generate_is_reproducible_and_hides_labels(tmp_path):
+    paths = [tmp_path / name for name in ("one.jsonl", "two.jsonl", "truth.jsonl")]
+    options = ["--documents", 20, "--seed", 5, "--level", "extreme"]
+    run("generate", *options, "--to", paths[0], "--truth", paths[2])
+    run("generate", *options, "--to", paths[1])
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    labelled, truth = load_documents(paths[0]), load_documents(paths[2])
+    for some, every in zip(labelled, truth, strict=True):
+        assert some.labels.triples < every.labels.triples
+
+
+def test_errors_are_one_line_and_write_nothing(train, tmp_path):
+    (tmp_path / "bad.json").write_text(json.dumps([GOOD, changed(["sents"], 1)]), "utf-8")
+    result = run("convert", tmp_path / "bad.json", "--to", tmp_path / "out.json", code=1)
+    assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
+    result = run("convert", train, "--to", tmp_path / "no" / "out.json", code=1)
+    assert "cannot write here" in result.stderr and result.stderr.count("\n") == 1
+    assert not (tmp_path / "out.json").exists()
