@@ -7,14 +7,14 @@ task, as a gene "treating" a disease is outside ChemDisGene's.
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.documents.schema import Document
+from unnoted.documents.lookup import nearest
+from unnoted.documents.schema import Document, Entity
 
 Indices: TypeAlias = NDArray[np.int32]
 """Entity indices within a document."""
@@ -42,6 +42,10 @@ class Candidates(Protocol):
 
     def count(self, document: Document) -> int:
         """How many pairs the document has, without listing them."""
+        ...
+
+    def allows(self, head: Entity, tail: Entity) -> bool:
+        """Whether two different entities make a pair."""
         ...
 
     def to_json(self) -> JSONCandidates:
@@ -81,6 +85,10 @@ class AllPairs:
         """How many pairs the document has."""
         entities = len(document.entities)
         return entities * (entities - 1)
+
+    def allows(self, head: Entity, tail: Entity) -> bool:
+        """Always."""
+        return True
 
     def to_json(self) -> JSONCandidates:
         """The rule as a JSON value."""
@@ -140,6 +148,10 @@ class TypePairs:
         having = Counter(entity.type for entity in document.entities)
         return sum(having[head] * (having[tail] - (head == tail)) for head, tail in self.types)
 
+    def allows(self, head: Entity, tail: Entity) -> bool:
+        """Whether their types are among `types`."""
+        return (head.type, tail.type) in self.types
+
     def to_json(self) -> JSONCandidates:
         """The rule as a JSON value, the same for equal rules."""
         return [list(pair) for pair in sorted(self.types)]
@@ -188,9 +200,9 @@ def parse(text: str, known: Collection[str] | None = None) -> AllPairs | TypePai
     Example:
         >>> parse("all"), parse("Chemical:Gene").to_json()
         (AllPairs(), [['Chemical', 'Gene']])
-        >>> parse("Chemical:Diseas", known=("Chemical", "Disease"))
+        >>> parse("Gene:Diseas", known=("Disease", "Gene"))
         Traceback (most recent call last):
-        ValueError: candidate pairs: found type 'Diseas', expected one of Chemical, Disease; nearest: Disease
+        ValueError: candidate pairs: found type 'Diseas', expected one of Disease, Gene (nearest: 'Disease')
     """
     if text.strip() == "all":
         return AllPairs()
@@ -203,9 +215,6 @@ def _parse_pair(part: str, known: Collection[str] | None) -> TypePair:
         raise ValueError(f"candidate pairs: found {part!r}, expected HeadType:TailType, or all")
     for type in types:
         if known is not None and type not in known:
-            nearest = get_close_matches(type, known, n=1, cutoff=0.0)
-            hint = f"; nearest: {nearest[0]}" if nearest else ""
-            raise ValueError(
-                f"candidate pairs: found type {type!r}, expected one of {', '.join(sorted(known))}{hint}"
-            )
+            expected = ", ".join(sorted(known)) + nearest(type, known)
+            raise ValueError(f"candidate pairs: found type {type!r}, expected one of {expected}")
     return types[0], types[1]

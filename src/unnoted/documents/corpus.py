@@ -1,11 +1,13 @@
 """Documents that belong together, with their relations and candidate pairs."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import overload
 
 from unnoted.documents.candidates import Candidates
 from unnoted.documents.defects import DefectLog
+from unnoted.documents.priors import Priors
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.schema import Document
 
@@ -28,6 +30,23 @@ class Corpus(Sequence[Document]):
         if isinstance(index, slice):
             return replace(self, documents=self.documents[index])
         return self.documents[index]
+
+    @property
+    def labelled_priors(self) -> Priors:
+        """The share of candidate pairs labelled with each relation; multiply it for an overall prior.
+
+        A fact whose pair is no candidate, or whose relation is not in the vocabulary, is not counted.
+        """
+        counts: Counter[str] = Counter()
+        for document in self.documents:
+            entities = document.entities
+            counts.update(
+                relation
+                for head, tail, relation in document.labels
+                if relation in self.relations and self.candidates.allows(entities[head], entities[tail])
+            )
+        pairs = sum(map(self.candidates.count, self.documents))
+        return Priors.from_counts(self.relations.ids, counts, pairs)
 
     def __len__(self) -> int:
         return len(self.documents)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from unnoted.documents.nearest import nearest
+from unnoted.documents.lookup import lookup
 from unnoted.documents.schema import Document
 from unnoted.documents.thinning import DOCRED_SHARE, KeepAll, OnePerRelation, PopularShare, Thinning
 
@@ -21,6 +21,4 @@ def level(name: str, documents: Callable[[], Iterable[Document]]) -> Thinning:
         >>> level("extreme", list)
         OnePerRelation()
     """
-    if name not in LEVELS:
-        raise ValueError(f"unknown level {name!r}{nearest(name, LEVELS)}, expected {', '.join(LEVELS)}")
-    return LEVELS[name](documents())
+    return lookup("level", name, LEVELS)(documents())

@@ -7,7 +7,7 @@ from typing import overload
 
 from unnoted.documents.defects import DataError, Defect, Kind, shown
 from unnoted.documents.files import open_text, parse_json
-from unnoted.documents.nearest import nearest
+from unnoted.documents.lookup import nearest
 from unnoted.documents.schema import Document
 
 NONE_CLASS = "Na"

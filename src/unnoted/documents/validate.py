@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from unnoted.documents.defects import DefectLog, Kind, fail, shown
-from unnoted.documents.nearest import nearest
+from unnoted.documents.lookup import nearest
 from unnoted.documents.schema import Document, Entity, Fact, Mention
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from unnoted.documents.nearest import nearest
+from unnoted.documents.lookup import lookup
 from unnoted.documents.schema import Document
 from unnoted.documents.writers import docred, jsonl, predictions
 
@@ -28,8 +28,4 @@ def write_documents(path: str | Path, documents: Iterable[Document], format: str
     """
     if format is None:
         format = "jsonl" if str(path).removesuffix(".gz").endswith(".jsonl") else "docred"
-    if format not in WRITERS:
-        raise ValueError(
-            f"unknown format {format!r}{nearest(format, WRITERS)}, expected {', '.join(WRITERS)}"
-        )
-    return WRITERS[format](path, documents)
+    return lookup("format", format, WRITERS)(path, documents)

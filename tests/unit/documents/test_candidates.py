@@ -82,5 +82,5 @@ def test_command_line_nonsense_is_refused(text):
 
 
 def test_an_unknown_type_is_refused_with_the_nearest_known_one():
-    with pytest.raises(ValueError, match=r"'Gnee'.*nearest: Gene$"):
+    with pytest.raises(ValueError, match=r"'Gnee'.*nearest: 'Gene'\)$"):
         parse("Chemical:Gnee", known=TYPES)

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 
 from unnoted.documents.defects import DataError, DefectLog, Kind, fail, shown
 from unnoted.documents.files import parse_json
-from unnoted.documents.nearest import nearest
+from unnoted.documents.lookup import nearest
 from unnoted.documents.readers.fields import expect, note_unknown_keys, take, take_list, wrong_type
 from unnoted.documents.readers.reading import Reading
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence
