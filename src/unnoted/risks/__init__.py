@@ -1,0 +1,69 @@
+"""Risks: what is minimised, from scores, labels and priors; one file for each of the choices that compose."""
+
+from unnoted.risks.adaptive_threshold import AdaptiveThreshold
+from unnoted.risks.corrections import Clamp, Correction, Flip, Uncorrected
+from unnoted.risks.estimators import (
+    Estimator,
+    PositiveNegative,
+    PositiveUnlabelled,
+    ShiftedPositiveUnlabelled,
+)
+from unnoted.risks.methods import (
+    ATLOP,
+    METHODS,
+    PN,
+    PU,
+    SPU,
+    SRPN,
+    SRPU,
+    SSRPU,
+    Method,
+    SPULogSigmoid,
+    SPULogSigmoidRanking,
+    make_risk,
+    method_named,
+    risk_from_settings,
+)
+from unnoted.risks.normalisations import Expected, Normalisation, PerBatch
+from unnoted.risks.positive_unlabelled import PositiveUnlabelledRisk
+from unnoted.risks.risk import Decision, Link, Risk, Settings
+from unnoted.risks.surrogates import LogSigmoid, LogSigmoidRanking, Squared, SquaredRanking, Surrogate
+
+__all__ = [
+    "ATLOP",
+    "METHODS",
+    "PN",
+    "PU",
+    "SPU",
+    "SRPN",
+    "SRPU",
+    "SSRPU",
+    "AdaptiveThreshold",
+    "Clamp",
+    "Correction",
+    "Decision",
+    "Estimator",
+    "Expected",
+    "Flip",
+    "Link",
+    "LogSigmoid",
+    "LogSigmoidRanking",
+    "Method",
+    "Normalisation",
+    "PerBatch",
+    "PositiveNegative",
+    "PositiveUnlabelled",
+    "PositiveUnlabelledRisk",
+    "Risk",
+    "SPULogSigmoid",
+    "SPULogSigmoidRanking",
+    "Settings",
+    "ShiftedPositiveUnlabelled",
+    "Squared",
+    "SquaredRanking",
+    "Surrogate",
+    "Uncorrected",
+    "make_risk",
+    "method_named",
+    "risk_from_settings",
+]

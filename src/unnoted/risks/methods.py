@@ -1,0 +1,210 @@
+"""Every method of the paper's tables: one name, one constructor.
+
+A constructor is called with the priors: `SSRPU(priors=docs.labelled_priors * 3)`. A new method is a new row.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from unnoted.documents.lookup import lookup
+from unnoted.documents.priors import Priors
+from unnoted.risks.adaptive_threshold import AdaptiveThreshold
+from unnoted.risks.corrections import CORRECTIONS, FLIP, Correction
+from unnoted.risks.estimators import (
+    Estimator,
+    PositiveNegative,
+    PositiveUnlabelled,
+    ShiftedPositiveUnlabelled,
+)
+from unnoted.risks.normalisations import NORMALISATIONS, PER_BATCH, Normalisation
+from unnoted.risks.positive_unlabelled import PositiveUnlabelledRisk
+from unnoted.risks.risk import Decision, Link, Risk, Settings
+from unnoted.risks.surrogates import (
+    MARGIN,
+    LogSigmoid,
+    LogSigmoidRanking,
+    Squared,
+    SquaredRanking,
+    Surrogate,
+)
+
+
+@dataclass(frozen=True)
+class PriorMethod:
+    """An estimator and a surrogate; called with priors, it makes their risk.
+
+    Example:
+        >>> risk = PU(priors=Priors(("spouse",), (0.01,), (0.03,)))
+        >>> risk.estimator.name, risk.surrogate.name, PU.decision
+        ('pu', 'squared', 'zero')
+    """
+
+    name: str
+    estimator: Estimator
+    surrogate: Surrogate
+
+    @property
+    def decision(self) -> Decision:
+        """The rule by which scores become facts."""
+        return self.surrogate.decision
+
+    @property
+    def link(self) -> Link:
+        """How a probability is read off the scores."""
+        return self.surrogate.link
+
+    def __call__(
+        self,
+        priors: Priors,
+        *,
+        correction: Correction = FLIP,
+        normalisation: Normalisation = PER_BATCH,
+        class_weight: bool = True,
+    ) -> PositiveUnlabelledRisk:
+        """The risk under given priors; the arguments are those of `PositiveUnlabelledRisk`."""
+        return PositiveUnlabelledRisk(
+            priors, self.estimator, self.surrogate, correction, normalisation, class_weight
+        )
+
+
+@dataclass(frozen=True)
+class RankingMethod:
+    """An estimator with the squared ranking loss; called with priors and a margin, it makes their risk.
+
+    Example:
+        >>> risk = SSRPU(priors=3 * Priors(("spouse",), (0.01,), (0.01,)), margin=0.5)
+        >>> risk.estimator.name, risk.surrogate, SSRPU.decision
+        ('s-pu', SquaredRanking(margin=0.5), 'none-class')
+    """
+
+    name: str
+    estimator: Estimator
+    decision: Decision = SquaredRanking.decision
+    link: Link = SquaredRanking.link
+
+    def __call__(
+        self,
+        priors: Priors,
+        *,
+        margin: float = MARGIN,
+        correction: Correction = FLIP,
+        normalisation: Normalisation = PER_BATCH,
+        class_weight: bool = True,
+    ) -> PositiveUnlabelledRisk:
+        """The risk under given priors; the arguments are those of `PositiveUnlabelledRisk`."""
+        surrogate = SquaredRanking(margin)
+        return PositiveUnlabelledRisk(
+            priors, self.estimator, surrogate, correction, normalisation, class_weight
+        )
+
+
+@dataclass(frozen=True)
+class ThresholdMethod:
+    """The adaptive-threshold loss, which has no priors and no choices.
+
+    Example:
+        >>> ATLOP()
+        AdaptiveThreshold()
+    """
+
+    name: str
+    decision: Decision = AdaptiveThreshold.decision
+    link: Link = AdaptiveThreshold.link
+
+    def __call__(self) -> AdaptiveThreshold:
+        """The risk."""
+        return AdaptiveThreshold()
+
+
+Method: TypeAlias = PriorMethod | RankingMethod | ThresholdMethod
+"""What has a name, a decision rule, a link, and makes a risk."""
+
+ATLOP = ThresholdMethod("atlop")
+PN = PriorMethod("pn", PositiveNegative(), Squared())
+SRPN = RankingMethod("sr-pn", PositiveNegative())
+PU = PriorMethod("pu", PositiveUnlabelled(), Squared())
+SRPU = RankingMethod("sr-pu", PositiveUnlabelled())
+SPU = PriorMethod("s-pu", ShiftedPositiveUnlabelled(), Squared())
+SSRPU = RankingMethod("ssr-pu", ShiftedPositiveUnlabelled())
+SPULogSigmoid = PriorMethod("s-pu-log-sigmoid", ShiftedPositiveUnlabelled(), LogSigmoid())
+SPULogSigmoidRanking = PriorMethod(
+    "s-pu-log-sigmoid-ranking", ShiftedPositiveUnlabelled(), LogSigmoidRanking()
+)
+
+METHODS: Mapping[str, Method] = {
+    "atlop": ATLOP,
+    "pn": PN,
+    "sr-pn": SRPN,
+    "pu": PU,
+    "sr-pu": SRPU,
+    "s-pu": SPU,
+    "ssr-pu": SSRPU,
+    "s-pu-log-sigmoid": SPULogSigmoid,
+    "s-pu-log-sigmoid-ranking": SPULogSigmoidRanking,
+}
+"""Every method by name, in the order of the paper's tables."""
+
+
+def method_named(name: str) -> Method:
+    """The method of a name; a `ValueError` names the nearest one that exists.
+
+    Example:
+        >>> method_named("ssr-pu").link
+        'ranking-margin'
+    """
+    return lookup("method", name, METHODS)
+
+
+def make_risk(
+    name: str,
+    priors: Priors | None = None,
+    *,
+    margin: float = MARGIN,
+    correction: str = "flip",
+    normalisation: str = "per-batch",
+    class_weight: bool = True,
+) -> Risk:
+    """The risk of a method, all choices by name, as a configuration file gives them.
+
+    Args:
+        name: a key of `METHODS`.
+        priors: needed by every method but `atlop`.
+        margin: of the squared ranking loss; the other methods have none.
+        correction: `none`, `clamp` or `flip`.
+        normalisation: `per-batch` or `expected`.
+        class_weight: whether the positive part is weighted by γ.
+
+    Example:
+        >>> risk = make_risk("ssr-pu", Priors(("spouse",), (0.01,), (0.03,)), correction="clamp")
+        >>> risk.correction
+        Clamp()
+    """
+    method = method_named(name)
+    chosen = (
+        lookup("correction", correction, CORRECTIONS),
+        lookup("normalisation", normalisation, NORMALISATIONS),
+    )
+    if isinstance(method, ThresholdMethod):
+        return method()
+    if priors is None:
+        raise ValueError(f"found no priors for the method {name!r}, expected those of the training set")
+    surrogate = SquaredRanking(margin) if isinstance(method, RankingMethod) else method.surrogate
+    return PositiveUnlabelledRisk(priors, method.estimator, surrogate, *chosen, class_weight)
+
+
+RISKS: Mapping[str, Callable[[Settings], Risk]] = {
+    "positive-unlabelled": PositiveUnlabelledRisk.from_settings,
+    "adaptive-threshold": AdaptiveThreshold.from_settings,
+}
+"""Every kind of risk by the name that its settings carry."""
+
+
+def risk_from_settings(settings: Settings) -> Risk:
+    """The risk that `Risk.settings` described, so that a saved model can say what it was trained with.
+
+    Example:
+        >>> risk_from_settings(ATLOP().settings())
+        AdaptiveThreshold()
+    """
+    return lookup("risk", settings.get("kind"), RISKS)(settings)

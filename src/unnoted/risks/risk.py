@@ -1,0 +1,75 @@
+"""What every risk is: scores and labels in, one number out; it never sees the model."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Literal, TypeAlias
+
+from torch import Tensor, nn
+
+Decision: TypeAlias = Literal["none-class", "zero", "top-k"]
+"""Which relations a pair is said to have: those above the none class, those above 0, or the best few of those
+above the none class."""
+
+Link: TypeAlias = Literal["ranking-margin", "squared", "sigmoid", "sigmoid-ranking", "threshold-softmax"]
+"""How a probability is read off the scores that a risk has trained."""
+
+Settings: TypeAlias = dict[str, Any]
+"""A risk as JSON can hold it."""
+
+LARGEST_SCORE = 1e9
+"""Scores are cut off here, far beyond what a model gives, so that squares and their sums stay finite."""
+
+SMALLEST_WEIGHT = 1e-12
+"""A weight of pairs, counted or expected, that is taken for none."""
+
+
+class Risk(nn.Module, ABC):
+    """A number to minimise, of the scores of P pairs and of what was labelled.
+
+    Attributes:
+        decision: the rule by which scores that this risk has trained are turned into facts.
+        link: how a probability is read off them.
+    """
+
+    decision: Decision
+    link: Link
+
+    def forward(self, scores: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+        """The risk of one batch, a scalar; finite, as is its gradient, for every batch of finite scores.
+
+        Args:
+            scores: [P, K + 1], the none class first. Half precision is raised to float32; only a gradient
+                that float16 cannot hold comes back infinite, which is what loss scaling waits for.
+            labels: bool [P, K], the facts that were noted. What was not noted is unlabelled.
+            weights: [P], for how many pairs each one stands; every sum and count over pairs is weighted.
+                So a sample of the unlabelled pairs, each weighted by 1 / rate, leaves all means as they were.
+        """
+        if scores.ndim != 2 or labels.shape != (scores.shape[0], scores.shape[1] - 1):
+            found = f"scores {list(scores.shape)} and labels {list(labels.shape)}"
+            raise ValueError(f"found {found}, expected [pairs, relations + 1] and [pairs, relations]")
+        if weights is not None and weights.shape != scores.shape[:1]:
+            raise ValueError(f"found weights {list(weights.shape)}, expected [{scores.shape[0]}]")
+        if scores.element_size() < 4:
+            scores = scores.float()
+        scores = scores.clamp(-LARGEST_SCORE, LARGEST_SCORE)
+        weights = scores.new_ones(scores.shape[0]) if weights is None else weights.to(scores.dtype)
+        return self.of_batch(scores, labels.bool(), weights)
+
+    @abstractmethod
+    def of_batch(self, scores: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
+        """The risk of scores in working precision [P, K + 1], labels [P, K] and weights [P]."""
+
+    @abstractmethod
+    def settings(self) -> Settings:
+        """All that is needed to make this risk again (see `risk_from_settings`)."""
+
+
+def weighted_mean(total: Tensor, weight: Tensor) -> Tensor:
+    """A sum divided by its weight, and 0 where there is no weight: an absent class has no risk.
+
+    Example:
+        >>> import torch
+        >>> weighted_mean(torch.tensor([6.0, 0.0]), torch.tensor([3.0, 0.0]))
+        tensor([2., 0.])
+    """
+    # The divisor of the branch not taken must not be 0 either: its gradient would be NaN.
+    return (total / weight.clamp(min=SMALLEST_WEIGHT)).where(weight > SMALLEST_WEIGHT, 0.0)

@@ -1,0 +1,158 @@
+"""Surrogate losses ℓ(f, y): what a score costs if its relation holds, and what if it does not."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import ClassVar, Protocol
+
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from unnoted.documents.lookup import lookup
+from unnoted.risks.risk import Decision, Link, Settings
+from unnoted.risks.settings import check_keys
+
+MARGIN = 0.25
+"""The margin of the paper's main results."""
+
+
+class Surrogate(Protocol):
+    """Scores [P, K + 1], the none class first, to the losses (if positive [P, K], if negative [P, K])."""
+
+    name: ClassVar[str]
+    decision: ClassVar[Decision]
+    link: ClassVar[Link]
+
+    def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
+        """The loss of every score under y = +1 and under y = −1."""
+
+
+@dataclass(frozen=True)
+class Squared:
+    """ℓ = ¼ (y f_i − 1)² (Eq. 8).
+
+    Example:
+        >>> import torch
+        >>> Squared()(torch.tensor([[9.0, 1.0, -3.0]]))
+        (tensor([[0., 4.]]), tensor([[1., 1.]]))
+    """
+
+    name: ClassVar[str] = "squared"
+    decision: ClassVar[Decision] = "zero"
+    link: ClassVar[Link] = "squared"
+
+    def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
+        """The losses under y = +1 and y = −1."""
+        return _squares(scores[:, 1:], 1.0)
+
+
+@dataclass(frozen=True)
+class SquaredRanking:
+    """ℓ = ¼ (y (f_i − f_0) − margin)² (Eq. 15): relations that hold rank above the none class, others below.
+
+    Its minimiser is f_i − f_0 = margin (2 p − 1), p the probability of the relation (Theorem 2). So a margin
+    of 0 teaches nothing; the paper shows that too (Table 8), and it is allowed here to show it again.
+
+    Example:
+        >>> import torch
+        >>> SquaredRanking(margin=1.0)(torch.tensor([[2.0, 3.0, -1.0]]))
+        (tensor([[0., 4.]]), tensor([[1., 1.]]))
+    """
+
+    margin: float = MARGIN
+
+    name: ClassVar[str] = "squared-ranking"
+    decision: ClassVar[Decision] = "none-class"
+    link: ClassVar[Link] = "ranking-margin"
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.margin < math.inf:
+            raise ValueError(f"found margin {self.margin}, expected a finite number, 0 or more")
+
+    def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
+        """The losses under y = +1 and y = −1."""
+        return _squares(_ranks(scores), self.margin)
+
+
+@dataclass(frozen=True)
+class LogSigmoid:
+    """ℓ = −log σ(y f_i) (Eq. 20).
+
+    Example:
+        >>> import torch
+        >>> if_positive, if_negative = LogSigmoid()(torch.tensor([[9.0, 0.0]]))
+        >>> round(if_positive.item(), 4), round(if_negative.item(), 4)
+        (0.6931, 0.6931)
+    """
+
+    name: ClassVar[str] = "log-sigmoid"
+    decision: ClassVar[Decision] = "zero"
+    link: ClassVar[Link] = "sigmoid"
+
+    def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
+        """The losses under y = +1 and y = −1."""
+        return _log_sigmoids(scores[:, 1:])
+
+
+@dataclass(frozen=True)
+class LogSigmoidRanking:
+    """ℓ = −log σ(y (f_i − f_0)) (Eq. 22).
+
+    Example:
+        >>> import torch
+        >>> if_positive, if_negative = LogSigmoidRanking()(torch.tensor([[9.0, 9.0]]))
+        >>> round(if_positive.item(), 4), round(if_negative.item(), 4)
+        (0.6931, 0.6931)
+    """
+
+    name: ClassVar[str] = "log-sigmoid-ranking"
+    decision: ClassVar[Decision] = "none-class"
+    link: ClassVar[Link] = "sigmoid-ranking"
+
+    def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
+        """The losses under y = +1 and y = −1."""
+        return _log_sigmoids(_ranks(scores))
+
+
+def _ranks(scores: Tensor) -> Tensor:
+    return scores[:, 1:] - scores[:, :1]  # [P, K + 1] -> [P, K]
+
+
+def _squares(x: Tensor, target: float) -> tuple[Tensor, Tensor]:
+    return (x - target).square() / 4, (x + target).square() / 4
+
+
+def _log_sigmoids(x: Tensor) -> tuple[Tensor, Tensor]:
+    return -logsigmoid(x), -logsigmoid(-x)
+
+
+SURROGATES: Mapping[str, type[Squared | SquaredRanking | LogSigmoid | LogSigmoidRanking]] = {
+    "squared": Squared,
+    "squared-ranking": SquaredRanking,
+    "log-sigmoid": LogSigmoid,
+    "log-sigmoid-ranking": LogSigmoidRanking,
+}
+"""Every surrogate by name."""
+
+
+def surrogate_settings(surrogate: Surrogate) -> Settings:
+    """A surrogate as JSON can hold it.
+
+    Example:
+        >>> surrogate_settings(SquaredRanking(0.5))
+        {'name': 'squared-ranking', 'margin': 0.5}
+    """
+    return {"name": surrogate.name, **vars(surrogate)}
+
+
+def surrogate_from_settings(settings: Settings) -> Surrogate:
+    """The surrogate that `surrogate_settings` described.
+
+    Example:
+        >>> surrogate_from_settings({"name": "squared-ranking", "margin": 0.5})
+        SquaredRanking(margin=0.5)
+    """
+    kind = lookup("surrogate", settings.get("name"), SURROGATES)
+    values = {name: value for name, value in settings.items() if name != "name"}
+    check_keys(f"surrogate {kind.name!r}", values, [field.name for field in fields(kind)])
+    return kind(**values)
