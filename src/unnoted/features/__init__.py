@@ -1,0 +1,35 @@
+"""Documents → token ids, mention positions, candidate pairs and labels → batches.
+
+`featurise` makes the features of a corpus (or finds them in a `FeatureCache`), `ShuffledBatches` or
+`SortedBatches` say which documents share a batch, and a `Collator` makes each `Batch`:
+
+    features = featurise(documents, tokenizer, relations, AllPairs(), FeatureCache())
+    batches = ShuffledBatches(features, BatchLimits(documents=4), seed=62)
+    loader = DataLoader(features, batch_sampler=batches, collate_fn=Collator.of(features))
+"""
+
+from unnoted.features.batch import Batch
+from unnoted.features.batches import BatchLimits, ShuffledBatches, SortedBatches
+from unnoted.features.cache import FeatureCache
+from unnoted.features.collate import Collator
+from unnoted.features.dataset import DocumentFeatures, FeatureSet, featurise
+from unnoted.features.epoch import Epoch
+from unnoted.features.report import FeatureReport
+from unnoted.features.sampling import UnlabelledSample
+from unnoted.features.tokenise import Tokeniser
+
+__all__ = [
+    "Batch",
+    "BatchLimits",
+    "Collator",
+    "DocumentFeatures",
+    "Epoch",
+    "FeatureCache",
+    "FeatureReport",
+    "FeatureSet",
+    "ShuffledBatches",
+    "SortedBatches",
+    "Tokeniser",
+    "UnlabelledSample",
+    "featurise",
+]

@@ -1,0 +1,118 @@
+"""Features of some documents → one `Batch`."""
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from unnoted.features.batch import Batch
+from unnoted.features.dataset import DocumentFeatures, FeatureSet
+from unnoted.features.sampling import UnlabelledSample
+from unnoted.features.words import Offsets
+
+Number = TypeVar("Number", bound=np.generic)
+
+
+class Collator:
+    """Joins documents into a batch, for the `collate_fn` of a `DataLoader`.
+
+    Args:
+        relations: how many there are.
+        pad_token: what fills the shorter documents; the attention mask hides it.
+        unlabelled: which unlabelled pairs to score; None scores all pairs.
+    """
+
+    def __init__(self, relations: int, pad_token: int, unlabelled: UnlabelledSample | None = None) -> None:
+        self.relations = relations
+        self.pad_token = pad_token
+        self.unlabelled = unlabelled
+
+    @classmethod
+    def of(cls, features: FeatureSet, unlabelled: UnlabelledSample | None = None) -> "Collator":
+        """The collator that fits a feature set."""
+        return cls(len(features.relations), features.pad_token, unlabelled)
+
+    def __call__(self, documents: Sequence[DocumentFeatures]) -> Batch:
+        """Join the documents, in order."""
+        drawn = [self._draw(document) for document in documents]
+        lengths = [len(document.tokens) for document in documents]
+        entities = [document.entities for document in documents]
+        mentions = [len(document.mention_position) for document in documents]
+        pairs = [len(rows) for rows, _ in drawn]
+        facts = [len(document.fact_pair) for document in documents]
+        first_entity, first_pair = _before(entities), _before(pairs)
+        input_ids, attention_mask = self._padded(documents, lengths)
+        return Batch(
+            input_ids=input_ids,
+            attention_mask=attention_mask,
+            mention_position=_joined([document.mention_position for document in documents]),
+            mention_slot=_numbered(mentions),
+            mention_entity=_joined(
+                [document.mention_entity for document in documents], first_entity, mentions
+            ),
+            entity_document=_owner(entities),
+            entity_slot=_numbered(entities),
+            head=_joined(
+                [d.head[rows] for d, (rows, _) in zip(documents, drawn, strict=True)], first_entity, pairs
+            ),
+            tail=_joined(
+                [d.tail[rows] for d, (rows, _) in zip(documents, drawn, strict=True)], first_entity, pairs
+            ),
+            pair_document=_owner(pairs),
+            pair_weight=torch.from_numpy(np.concatenate([weights for _, weights in drawn])),
+            # Every pair with a fact was kept, so its new row is its place among the kept ones.
+            fact_pair=_joined(
+                [np.searchsorted(rows, d.fact_pair) for d, (rows, _) in zip(documents, drawn, strict=True)],
+                first_pair,
+                facts,
+            ),
+            fact_relation=_joined([document.fact_relation for document in documents]),
+            lengths=tuple(lengths),
+            mentions=max(mentions),
+            entities=max(entities),
+            relations=self.relations,
+            documents=tuple(document.id for document in documents),
+        )
+
+    def _draw(self, document: DocumentFeatures) -> tuple[Offsets, NDArray[np.float32]]:
+        """The rows of the pairs to score, and their weights."""
+        if self.unlabelled is not None:
+            return self.unlabelled.draw(document)
+        pairs = len(document.head)
+        return np.arange(pairs), np.ones(pairs, dtype=np.float32)
+
+    def _padded(self, documents: Sequence[DocumentFeatures], lengths: list[int]) -> tuple[Tensor, Tensor]:
+        """Token ids and attention mask, [D, T]."""
+        real = np.arange(max(lengths)) < np.array(lengths)[:, None]  # [D, T]
+        tokens = np.full(real.shape, self.pad_token, dtype=np.int64)
+        tokens[real] = np.concatenate([document.tokens for document in documents])
+        return torch.from_numpy(tokens), torch.from_numpy(real.astype(np.int64))
+
+
+def _before(counts: list[int]) -> list[int]:
+    """How many stand before each document's first."""
+    return list(accumulate(counts, initial=0))[:-1]
+
+
+def _joined(
+    parts: list[NDArray[Number]], before: list[int] | None = None, counts: list[int] | None = None
+) -> Tensor:
+    """The parts one after the other, each shifted by what stands before it."""
+    joined = np.concatenate(parts).astype(np.int64)
+    if before is not None and counts is not None:
+        joined += np.repeat(before, counts)
+    return torch.from_numpy(joined)
+
+
+def _owner(counts: list[int]) -> Tensor:
+    """The document that each of several things belongs to."""
+    return torch.from_numpy(np.repeat(np.arange(len(counts)), counts))
+
+
+def _numbered(counts: list[int]) -> Tensor:
+    """Things numbered from 0 within their document."""
+    return torch.from_numpy(np.arange(sum(counts)) - np.repeat(_before(counts), counts))

@@ -1,0 +1,180 @@
+"""Documents → Arrow record batches: ragged columns as flat values and offsets, which numpy views in place."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from unnoted.documents.candidates import Candidates
+from unnoted.documents.schema import Document
+from unnoted.features.faults import first_fault
+from unnoted.features.report import FeatureReport
+from unnoted.features.tokenise import Tokeniser
+from unnoted.features.words import Ids, Offsets
+
+RAGGED = ("tokens", "mention_position", "mention_entity", "head", "tail", "fact_pair", "fact_relation")
+"""The columns that hold a list of int32 for each document."""
+
+SCHEMA = pa.schema(
+    [("id", pa.string()), ("entities", pa.int32()), *((name, pa.list_(pa.int32())) for name in RAGGED)]
+)
+
+REPORT = b"report"
+"""Under which name a record batch carries its report."""
+
+
+def record_batch(
+    documents: Sequence[Document], tokeniser: Tokeniser, relations: Mapping[str, int], candidates: Candidates
+) -> tuple[pa.RecordBatch, FeatureReport]:
+    """The features of documents, one row each, and what became of their facts.
+
+    Args:
+        documents: few enough to hold their features in memory.
+        tokeniser: gives tokens and mention positions.
+        relations: each relation's index.
+        candidates: which pairs are scored.
+
+    Raises:
+        DataError: if a document points outside itself.
+    """
+    tokenised = tokeniser(documents)
+    arrays = [candidates.arrays(document) for document in documents]
+    head, tail = (np.concatenate([_NOTHING, *(pair[side] for pair in arrays)]) for side in (0, 1))
+    pair_offsets = np.cumsum([0, *(len(heads) for heads, _ in arrays)])
+    facts = _Facts(documents, relations, head, tail, pair_offsets)
+    mentions = tokenised.mention_offsets
+    columns = [
+        _strings(documents),
+        _integers(np.array([len(document.entities) for document in documents], dtype=np.int32)),
+        _ragged(tokenised.tokens, tokenised.token_offsets),
+        _ragged(tokenised.mention_position, mentions),
+        _ragged(tokenised.mention_entity, mentions),
+        _ragged(head, pair_offsets),
+        _ragged(tail, pair_offsets),
+        _ragged(facts.pair, facts.offsets),
+        _ragged(facts.relation, facts.offsets),
+    ]
+    report = FeatureReport(
+        documents=len(documents),
+        tokens=len(tokenised.tokens),
+        mentions=int(mentions[-1]),
+        pairs=len(head),
+        facts=len(facts.pair),
+        self_facts=facts.self_facts,
+        unknown_relations=facts.unknown_relations,
+        excluded_types=facts.excluded_types,
+        repeated_facts=facts.repeated,
+        empty_words=tokenised.empty_words,
+    )
+    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA), report
+
+
+_NOTHING = np.zeros(0, dtype=np.int32)
+
+
+class _Facts:
+    """The facts of documents as rows into each document's pairs, in the order of pairs, then of relations."""
+
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        relations: Mapping[str, int],
+        head: Ids,
+        tail: Ids,
+        pair_offsets: Offsets,
+    ) -> None:
+        noted = [(index, fact) for index, document in enumerate(documents) for fact in document.facts]
+        flat = np.array(
+            [(index, fact.head, fact.tail, relations.get(fact.relation, -1)) for index, fact in noted],
+            dtype=np.int64,
+        )
+        document, fact_head, fact_tail, relation = flat.reshape(-1, 4).T
+        entities = np.array([len(d.entities) for d in documents], dtype=np.int64)
+        ends = np.stack([fact_head, fact_tail])
+        if ((ends < 0) | (ends >= entities[document])).any():
+            raise first_fault(documents)
+
+        # One number for each ordered pair of entities of all documents, rising with the rows of `head`.
+        first = np.cumsum(entities**2) - entities**2
+        pair_document = np.repeat(np.arange(len(documents)), np.diff(pair_offsets))
+        pair_code = first[pair_document] + head * entities[pair_document] + tail
+        fact_code = first[document] + fact_head * entities[document] + fact_tail
+        row = np.searchsorted(pair_code, fact_code)
+        candidate = np.append(pair_code, -1)[row] == fact_code
+
+        itself = fact_head == fact_tail
+        unknown = ~itself & (relation < 0)
+        excluded = ~itself & ~unknown & ~candidate
+        self.self_facts = int(itself.sum())
+        self.unknown_relations = Counter(noted[i][1].relation for i in np.flatnonzero(unknown))
+        self.excluded_types = Counter(
+            _types_of(documents[noted[i][0]], noted[i][1].head, noted[i][1].tail)
+            for i in np.flatnonzero(excluded)
+        )
+        kept = ~(itself | unknown | excluded)
+        labels = np.unique(np.stack([row[kept], relation[kept]], axis=1), axis=0)  # [F, 2], sorted by row
+        self.repeated = int(kept.sum()) - len(labels)
+        self.offsets: Offsets = np.searchsorted(labels[:, 0], pair_offsets)
+        before = np.repeat(pair_offsets[:-1], np.diff(self.offsets))
+        self.pair: Ids = (labels[:, 0] - before).astype(np.int32)
+        self.relation: Ids = labels[:, 1].astype(np.int32)
+
+
+def _types_of(document: Document, head: int, tail: int) -> str:
+    return f"{document.entities[head].type}:{document.entities[tail].type}"
+
+
+def _strings(documents: Sequence[Document]) -> pa.StringArray:
+    try:
+        encoded = [document.id.encode() for document in documents]
+    except UnicodeEncodeError:
+        raise first_fault(documents) from None
+    offsets = _fitting(np.cumsum([0, *map(len, encoded)]))
+    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
+
+
+def _ragged(values: Ids, offsets: Offsets) -> pa.ListArray:
+    return pa.ListArray.from_arrays(_integers(_fitting(offsets)), _integers(values))
+
+
+def _integers(values: Ids) -> pa.Int32Array:
+    # From the buffer, because `pa.array` imports pandas first, which takes longer than many a corpus.
+    return pa.Array.from_buffers(pa.int32(), len(values), [None, pa.py_buffer(np.ascontiguousarray(values))])
+
+
+def view(array: pa.Int32Array) -> Ids:
+    """Arrow's integers as numpy sees them in place, read-only (`to_numpy` would import pandas, too)."""
+    if len(array) == 0:  # may have no buffer at all
+        return _NOTHING
+    values = np.frombuffer(array.buffers()[1], dtype=np.int32)[array.offset : array.offset + len(array)]
+    values.flags.writeable = False
+    return values
+
+
+def _fitting(offsets: Offsets) -> Ids:
+    if offsets[-1] > np.iinfo(np.int32).max:
+        raise OverflowError(f"features: found {offsets[-1]} values in one record, expected less than 2^31")
+    return offsets.astype(np.int32)
+
+
+def write_records(
+    path: Path, header: Mapping[str, str], records: Iterable[tuple[pa.RecordBatch, FeatureReport]]
+) -> None:
+    """Write record batches and their reports as they come; `header` becomes the metadata of the schema."""
+    with (
+        pa.OSFile(str(path), "wb") as sink,
+        pa.ipc.new_file(sink, SCHEMA.with_metadata(dict(header))) as writer,
+    ):
+        for batch, report in records:
+            writer.write_batch(batch, custom_metadata={REPORT: json.dumps(report.to_json())})
+
+
+def read_records(path: Path) -> tuple[dict[str, str], list[tuple[pa.RecordBatch, FeatureReport]]]:
+    """Map a file of `write_records` into memory: its header, its record batches and their reports."""
+    reader = pa.ipc.open_file(pa.memory_map(str(path)))
+    header = {key.decode(): value.decode() for key, value in (reader.schema.metadata or {}).items()}
+    found = [reader.get_batch_with_custom_metadata(i) for i in range(reader.num_record_batches)]
+    return header, [(batch, FeatureReport.from_json(json.loads(meta[REPORT]))) for batch, meta in found]

@@ -1,0 +1,56 @@
+"""Features one word, one mention and one pair at a time: the oracle of `unnoted.features` and its benchmark.
+
+Written from the description of the pair encoder (`*` before and after each mention, a mention is at its
+opening `*`, each word is tokenised by itself), with no thought for speed.
+"""
+
+from dataclasses import dataclass
+
+from unnoted.documents.schema import Document
+
+
+@dataclass
+class PlainFeatures:
+    tokens: list[int]
+    positions: list[list[int]]  # of each entity's mentions
+    pairs: list[tuple[int, int]]
+    labels: list[list[bool]]  # [pairs][relations]
+
+
+def plain_features(document: Document, tokenizer, relations: list[str], marker: str) -> PlainFeatures:
+    """All features of one document; `marker` is the marker's token as the tokenizer spells it."""
+    tokens, positions = plain_tokens(document, tokenizer, marker)
+    pairs = [
+        (head, tail)
+        for head in range(len(document.entities))
+        for tail in range(len(document.entities))
+        if head != tail
+    ]
+    noted = {fact.triple for fact in document.facts}
+    labels = [[(head, tail, relation) in noted for relation in relations] for head, tail in pairs]
+    return PlainFeatures(tokens, positions, pairs, labels)
+
+
+def plain_tokens(document: Document, tokenizer, marker: str) -> tuple[list[int], list[list[int]]]:
+    """Token ids and the positions of every entity's mentions."""
+    mentions = [mention for entity in document.entities for mention in entity.mentions]
+    opening = [(mention.sentence, mention.start) for mention in mentions]
+    closing = [(mention.sentence, mention.end - 1) for mention in mentions]
+    first = [tokenizer.cls_token, tokenizer.bos_token][tokenizer.cls_token is None]
+    final = [tokenizer.sep_token, tokenizer.eos_token][tokenizer.sep_token is None]
+    tokens = [first]
+    begins = {}
+    for i, sentence in enumerate(document.sentences):
+        for j, word in enumerate(sentence):
+            begins[i, j] = len(tokens)
+            if (i, j) in opening:
+                tokens.append(marker)
+            tokens.extend(tokenizer.tokenize(" " + word))
+            if (i, j) in closing:
+                tokens.append(marker)
+    tokens.append(final)
+    positions = [
+        [begins[mention.sentence, mention.start] for mention in entity.mentions]
+        for entity in document.entities
+    ]
+    return tokenizer.convert_tokens_to_ids(tokens), positions

@@ -1,0 +1,175 @@
+from dataclasses import fields
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.reference.features import plain_features
+from tests.unit.features.making import RELATIONS, chain_of, documents, patient, word_piece
+from torch.utils.data import DataLoader
+
+from unnoted.documents.candidates import AllPairs
+from unnoted.documents.schema import Document
+from unnoted.features import Batch, Collator, Epoch, FeatureSet, UnlabelledSample, featurise
+
+torch.set_num_threads(1)
+
+corpora = st.lists(documents(), min_size=1, max_size=4)
+rates = st.floats(0.01, 1)
+
+
+def features_of(corpus: list[Document]) -> FeatureSet:
+    return featurise(corpus, word_piece(), RELATIONS, AllPairs())
+
+
+def batch_of(corpus: list[Document], unlabelled: UnlabelledSample | None = None) -> Batch:
+    features = features_of(corpus)
+    return Collator.of(features, unlabelled)(list(features))
+
+
+def tensors(batch: Batch) -> dict[str, torch.Tensor]:
+    values = {field.name: getattr(batch, field.name) for field in fields(batch)}
+    return {name: value for name, value in values.items() if isinstance(value, torch.Tensor)}
+
+
+def pairs_of(batch: Batch, document: int) -> dict[tuple[int, int], tuple[float, list[bool]]]:
+    """Weight and labels of each pair of one document."""
+    slot, labels = batch.entity_slot.tolist(), batch.labels().tolist()
+    return {
+        (slot[batch.head[row]], slot[batch.tail[row]]): (float(batch.pair_weight[row]), labels[row])
+        for row in range(batch.pairs)
+        if batch.pair_document[row] == document
+    }
+
+
+@patient
+@given(corpora)
+def test_a_batch_holds_what_the_plain_implementation_says(corpus):
+    batch = batch_of(corpus)
+    plain = [plain_features(document, word_piece(), list(RELATIONS), "*") for document in corpus]
+    entity_of_mention = batch.mention_entity.tolist()
+    for row, (document, expected) in enumerate(zip(corpus, plain, strict=True)):
+        length = batch.lengths[row]
+        assert batch.input_ids[row, :length].tolist() == expected.tokens
+        assert (batch.input_ids[row, length:] == word_piece().pad_token_id).all()
+        assert batch.attention_mask[row].tolist() == [1] * length + [0] * (batch.input_ids.shape[1] - length)
+        entities = [e for e, d in enumerate(batch.entity_document.tolist()) if d == row]
+        assert batch.entity_slot[entities].tolist() == list(range(len(document.entities)))
+        positions = [
+            [int(batch.mention_position[m]) for m, owner in enumerate(entity_of_mention) if owner == entity]
+            for entity in entities
+        ]
+        assert positions == expected.positions
+        mine = [m for m, owner in enumerate(entity_of_mention) if owner in entities]
+        assert batch.mention_slot[mine].tolist() == list(range(len(mine)))
+        found = pairs_of(batch, row)
+        assert list(found) == expected.pairs
+        assert [labels for _, labels in found.values()] == expected.labels
+        assert all(weight == 1 for weight, _ in found.values())
+    assert batch.documents == tuple(document.id for document in corpus)
+    assert batch.relations == len(RELATIONS)
+    assert batch.input_ids.shape[1] == max(batch.lengths)
+    assert batch.entities == max(len(document.entities) for document in corpus)
+    assert batch.mentions == max(sum(len(e.mentions) for e in document.entities) for document in corpus)
+
+
+@patient
+@given(corpora)
+def test_tensors_have_the_types_of_the_contract(corpus):
+    batch = batch_of(corpus)
+    for name, tensor in tensors(batch).items():
+        assert tensor.dtype == (torch.float32 if name == "pair_weight" else torch.int64), name
+
+
+@patient
+@given(corpora, rates)
+def test_a_sample_keeps_the_labelled_pairs_and_the_sum_of_weights(corpus, rate):
+    whole, sampled = batch_of(corpus), batch_of(corpus, UnlabelledSample(rate))
+    for row in range(len(corpus)):
+        pairs, kept = pairs_of(whole, row), pairs_of(sampled, row)
+        labelled = {pair for pair, (_, labels) in pairs.items() if any(labels)}
+        unlabelled = len(pairs) - len(labelled)
+        expected = max(1, round(rate * unlabelled)) if unlabelled else 0
+        assert labelled <= set(kept) <= set(pairs)
+        assert list(kept) == [pair for pair in pairs if pair in kept]
+        assert len(kept) - len(labelled) == expected
+        assert all(kept[pair] == (1.0, pairs[pair][1]) for pair in labelled)
+        assert sum(weight for weight, _ in kept.values()) == pytest.approx(len(pairs), rel=1e-6)
+
+
+@patient
+@given(corpora)
+def test_a_sample_of_all_is_everything(corpus):
+    whole, sampled = batch_of(corpus), batch_of(corpus, UnlabelledSample(1.0))
+    for name, tensor in tensors(whole).items():
+        assert torch.equal(tensor, getattr(sampled, name)), name
+
+
+def test_the_weighted_sum_over_a_sample_is_unbiased():
+    features = features_of([chain_of(9, entities=9)])
+    value = np.random.default_rng(0).normal(size=72)
+    sums = []
+    for epoch in range(4000):
+        sample = UnlabelledSample(0.2, seed=5)
+        sample.epoch.set(epoch)
+        rows, weights = sample.draw(features[0])
+        sums.append(float(weights @ value[rows]))
+    error = np.std(sums) / len(sums) ** 0.5
+    assert error > 0
+    assert abs(np.mean(sums) - value.sum()) < 4 * error
+
+
+def drawn(features: FeatureSet, index: int, seed: int = 0, epoch: int = 0) -> list[int]:
+    sample = UnlabelledSample(0.3, seed)
+    sample.epoch.set(epoch)
+    return sample.draw(features[index])[0].tolist()
+
+
+def test_a_draw_depends_on_seed_epoch_and_document_alone():
+    features = features_of([chain_of(9, entities=9), chain_of(9, entities=9)])
+    assert drawn(features, 0) == drawn(features, 0)
+    others = [drawn(features, 0), drawn(features, 1), drawn(features, 0, seed=1), drawn(features, 0, epoch=1)]
+    assert len(set(map(tuple, others))) == 4
+
+
+def test_a_document_does_not_depend_on_what_shares_its_batch():
+    features = features_of([chain_of(9, entities=6), chain_of(12, entities=7)])
+    collate = Collator.of(features, UnlabelledSample(0.3))
+    alone, together = collate([features[1]]), collate([features[0], features[1]])
+    assert pairs_of(alone, 0) == pairs_of(together, 1)
+
+
+def test_workers_that_outlive_an_epoch_are_told_of_the_next():
+    epoch = Epoch()
+    features = features_of([chain_of(9, entities=9)] * 2)
+    collate = Collator.of(features, UnlabelledSample(0.3, epoch=epoch))
+    loader = DataLoader(features, 2, collate_fn=collate, num_workers=1, persistent_workers=True)
+    for number in (0, 1, 0):
+        epoch.set(number)
+        [batch] = loader
+        assert torch.equal(batch.head, collate(list(features)).head)
+    first = batch.head
+    epoch.set(1)
+    assert not torch.equal(first, collate(list(features)).head)
+
+
+@pytest.mark.parametrize("entities", [0, 1])
+def test_a_batch_without_a_pair(entities):
+    batch = batch_of([chain_of(3, entities=entities)])
+    assert batch.pairs == 0
+    assert batch.labels().shape == (0, len(RELATIONS))
+    assert batch.entities == entities
+
+
+@pytest.mark.parametrize("rate", [0, -0.1, 1.1, float("nan")])
+def test_an_impossible_rate_is_refused(rate):
+    with pytest.raises(ValueError, match="unlabelled rate: found"):
+        UnlabelledSample(rate)
+
+
+def test_a_negative_seed_or_epoch_is_refused():
+    with pytest.raises(ValueError, match="seed: found -1"):
+        UnlabelledSample(0.5, seed=-1)
+    with pytest.raises(ValueError, match="epoch: found -1"):
+        Epoch().set(-1)
