@@ -14,6 +14,7 @@ from unnoted.cli import (
     data_split,
     data_thin,
 )
+from unnoted.cli.evaluate import evaluate
 
 app = typer.Typer(
     name="unnoted",
@@ -37,6 +38,9 @@ for command in (
     data_generate.generate,
 ):
     data.command()(command)
+
+
+app.command()(evaluate)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,96 @@
+"""`unnoted evaluate`: how good are these predictions?"""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unnoted.cli.common import AsJSON, Vocabulary, read_vocabulary, reports_errors, tell_defects
+from unnoted.documents.defects import DefectLog, Severity
+from unnoted.documents.loading import recognise, stream_documents
+from unnoted.documents.lookup import lookup
+from unnoted.documents.readers.predictions import read_predictions
+from unnoted.evaluation.benchmarks import BENCHMARKS, CHEMDISGENE, DOCRED, Benchmark
+from unnoted.evaluation.evaluate import Evaluation
+from unnoted.evaluation.evaluate import evaluate as evaluate_predictions
+from unnoted.evaluation.table import text_table
+
+
+@reports_errors
+def evaluate(
+    gold: Annotated[
+        list[Path],
+        typer.Option(
+            "--gold", metavar="FILE", help="Documents with all their facts; again for PubTator's relations."
+        ),
+    ],
+    predictions: Annotated[
+        Path,
+        typer.Option("--predictions", metavar="FILE", help="Predictions in the official DocRED format."),
+    ],
+    train: Annotated[
+        list[Path] | None,
+        typer.Option("--train", metavar="FILE", help="The training documents in use, for Ign F1."),
+    ] = None,
+    vocabulary: Vocabulary = None,
+    benchmark: Annotated[
+        str | None,
+        typer.Option(help=f"{' or '.join(BENCHMARKS)}; by default chemdisgene for PubTator, else docred."),
+    ] = None,
+    frequent: Annotated[
+        int | None, typer.Option(help="How many most frequent relations to score apart (10; chemdisgene 5).")
+    ] = None,
+    relation: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Score these relations apart instead; may be repeated."),
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="Decide only on predictions of at least this score.")
+    ] = None,
+    per_relation: Annotated[bool, typer.Option("--per-relation", help="Also show each relation.")] = False,
+    curve: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="Write the precision-recall curve here.")
+    ] = None,
+    as_json: AsJSON = False,
+) -> None:
+    """Score predictions against gold documents, as the official scorers do."""
+    if frequent is not None and relation:
+        raise ValueError("found both --frequent and --relation, expected one of them")
+    names = read_vocabulary(vocabulary)
+    logs = [DefectLog(), DefectLog(), DefectLog()]
+    evaluation = evaluate_predictions(
+        stream_documents(*gold, vocabulary=names, log=logs[0]),
+        read_predictions(predictions, logs[1]),
+        stream_documents(*train, vocabulary=names, log=logs[2]) if train else None,
+        benchmark=lookup("benchmark", benchmark, BENCHMARKS) if benchmark else _recognised(gold),
+        frequent=relation or frequent,
+        vocabulary=names,
+        threshold=threshold,
+    )
+    tell_defects(logs[0])
+    tell_defects(logs[2])
+    _tell_ignored(logs[1])
+    _write_curve(evaluation, curve, predictions)
+    if as_json:
+        typer.echo(json.dumps(evaluation.to_json(), ensure_ascii=False, indent=1))
+    else:
+        typer.echo(text_table(evaluation, per_relation, names.names if names else None))
+
+
+def _recognised(gold: list[Path]) -> Benchmark:
+    return CHEMDISGENE if any(recognise(path).name == "PubTator" for path in gold) else DOCRED
+
+
+def _tell_ignored(log: DefectLog) -> None:
+    if ignored := log.total(Severity.DEFECT):
+        example = next(iter(log.examples.values()))[0]
+        typer.echo(f"note: {ignored:,} unknown fields of predictions ignored, e.g. {example}", err=True)
+
+
+def _write_curve(evaluation: Evaluation, path: Path | None, predictions: Path) -> None:
+    if path is None:
+        return
+    if evaluation.curve is None:
+        raise ValueError(f"{predictions}: found no scores, expected a score for each prediction (--curve)")
+    evaluation.curve.write_csv(path)

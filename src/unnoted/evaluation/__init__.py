@@ -1,0 +1,22 @@
+"""How good predictions are: the DocRED and ChemDisGene scorers, breakdowns and curves."""
+
+from unnoted.documents.readers.predictions import Prediction, read_predictions
+from unnoted.evaluation.benchmarks import BENCHMARKS, CHEMDISGENE, DOCRED, Benchmark
+from unnoted.evaluation.curve import Curve, precision_recall_curve
+from unnoted.evaluation.evaluate import Evaluation, evaluate
+from unnoted.evaluation.score import IgnScore, Score
+
+__all__ = [
+    "BENCHMARKS",
+    "CHEMDISGENE",
+    "DOCRED",
+    "Benchmark",
+    "Curve",
+    "Evaluation",
+    "IgnScore",
+    "Prediction",
+    "Score",
+    "evaluate",
+    "precision_recall_curve",
+    "read_predictions",
+]

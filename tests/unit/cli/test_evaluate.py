@@ -1,0 +1,156 @@
+"""`unnoted evaluate`, as a user types it."""
+
+import csv
+import json
+
+import pytest
+import typer
+from tests.unit.documents.test_docred_reader import GOOD
+from typer.testing import CliRunner
+
+from unnoted.cli.evaluate import evaluate
+
+app = typer.Typer()
+app.command()(evaluate)
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def written(path, content):
+    path.write_text(json.dumps(content), "utf-8")
+    return path
+
+
+def claim(title, head, tail, relation, **more):
+    return {"title": title, "h_idx": head, "t_idx": tail, "r": relation, **more}
+
+
+@pytest.fixture
+def gold(tmp_path):
+    return written(tmp_path / "gold.json", [GOOD, {**GOOD, "title": "Bo"}])
+
+
+@pytest.fixture
+def train(tmp_path):
+    return written(tmp_path / "train.json", [{**GOOD, "title": "Cy", "labels": GOOD["labels"][:1]}])
+
+
+@pytest.fixture
+def predictions(tmp_path):
+    rows = [
+        claim("Ada", 1, 2, "P551", evidence=[1], score=0.9),
+        claim("Ada", 0, 1, "P3373", score=0.8),
+        claim("Bo", 0, 2, "P551", score=0.2),
+        claim("Dee", 0, 1, "P551", score=0.1),
+    ]
+    return written(tmp_path / "predictions.json", rows)
+
+
+def test_table(gold, predictions, train):
+    output = run("--gold", gold, "--predictions", predictions, "--train", train).stdout
+    # 2 of 4 right, 2 of 4 found; one of the right ones is known from train: P (2 − 1) / (4 − 1 + 1e-5)
+    (overall,) = (line.split() for line in output.splitlines() if line.startswith("all facts"))
+    assert overall[2:] == ["50.00", "50.00", "50.00", "2", "4", "4"]
+    (ign,) = (line for line in output.splitlines() if "Ign F1" in line)
+    assert ign.split()[-3:] == ["40.00", "33.33", "50.00"]
+    assert "counted as wrong: 1 × unknown-document" in output and "'Dee'" in output
+    assert "P3373" not in [line.split()[0] for line in output.splitlines() if line]
+
+
+def test_per_relation_with_names(gold, predictions, tmp_path):
+    names = written(tmp_path / "rel_info.json", {"P551": "residence", "P3373": "sibling"})
+    output = run("--gold", gold, "--predictions", predictions, "--per-relation", "--vocabulary", names).stdout
+    assert "P551 residence" in output and "P3373 sibling" in output
+    assert "no Ign F1" in output
+
+
+def test_json(gold, predictions, train):
+    result = json.loads(run("--gold", gold, "--predictions", predictions, "--train", train, "--json").stdout)
+    assert result["overall"]["f1"] == 0.5 and result["ignoring_train"]["correct_in_train"] == 1
+    assert result["evidence"] == {
+        "f1": 2 / 3, "precision": 1.0, "recall": 0.5, "correct": 1, "predicted": 1, "gold": 2
+    }  # fmt: skip
+    assert result["benchmark"] == "docred" and result["published"] is None
+    assert result["curve"]["average_precision"] == 0.5
+    assert set(result["relations"]) == {"P551", "P3373"}
+
+
+def test_options(gold, predictions):
+    common = ("--gold", gold, "--predictions", predictions, "--json")
+    result = json.loads(run(*common, "--frequent", 1).stdout)
+    assert result["frequent"]["relations"] == ["P3373"] and result["frequent"]["gold"] == 2
+    result = json.loads(run(*common, "--relation", "P551").stdout)
+    assert result["frequent"]["relations"] == ["P551"] and result["frequent"]["predicted"] == 3
+    result = json.loads(run(*common, "--threshold", 0.8).stdout)
+    assert result["overall"]["precision"] == 1.0 and result["predictions"]["distinct"] == 2
+    result = json.loads(run(*common, "--benchmark", "chemdisgene").stdout)
+    assert result["benchmark"] == "chemdisgene"
+
+
+def test_curve(gold, predictions, tmp_path):
+    path = tmp_path / "curve.csv"
+    run("--gold", gold, "--predictions", predictions, "--curve", path)
+    assert [row["threshold"] for row in csv.DictReader(path.open())] == ["0.9", "0.8", "0.2", "0.1"]
+    bare = written(tmp_path / "bare.json", [claim("Ada", 1, 2, "P551")])
+    path.unlink()
+    message = run("--gold", gold, "--predictions", bare, "--curve", path, code=1).stderr
+    assert "bare.json: found no scores" in message and not path.exists()
+
+
+def test_empty_predictions(gold, train, tmp_path):
+    empty = written(tmp_path / "empty.json", [])
+    result = json.loads(run("--gold", gold, "--predictions", empty, "--train", train, "--json").stdout)
+    for figure in ("overall", "ignoring_train"):
+        assert [result[figure][name] for name in ("f1", "precision", "recall")] == [0, 0, 0]
+    run("--gold", gold, "--predictions", empty)
+
+
+PUBTATOR = "7|t|Abc binds Def\n7|a|Ghi.\n7\t0\t3\tAbc\tChemical\tC1\n7\t10\t13\tDef\tGene\tG1\n"
+
+
+def test_pubtator_is_chemdisgene(tmp_path):
+    texts, rows = tmp_path / "curated.txt", tmp_path / "curated.tsv"
+    texts.write_text(PUBTATOR, "utf-8")
+    rows.write_text("7\tchem_gene:affects^binding\tC1\tG1\n7\tchem_gene:new\tC1\tG1\n", "utf-8")
+    train_texts, train_rows = tmp_path / "train.txt", tmp_path / "train.tsv"
+    train_texts.write_text(PUBTATOR, "utf-8")
+    train_rows.write_text("7\tchem_gene:affects^binding\tC1\tG1\n", "utf-8")
+    predictions = written(tmp_path / "p.json", [claim("7", 0, 1, "chem_gene:affects^binding")])
+    files = ("--gold", texts, "--gold", rows, "--predictions", predictions)
+    result = json.loads(run(*files, "--train", train_texts, "--train", train_rows, "--json").stdout)
+    assert result["benchmark"] == "chemdisgene"
+    assert result["overall"]["recall"] == 0.5 and result["published"]["overall"]["recall"] == 1.0
+    assert "no published denominator" in run(*files).stdout
+
+
+def test_errors_are_one_line(gold, predictions, train, tmp_path):
+    unlabelled = written(tmp_path / "test.json", [{**GOOD, "labels": []}])
+    bad = written(tmp_path / "bad.json", [{"title": "Ada"}])
+    mixed = written(
+        tmp_path / "mixed.json", [claim("Ada", 1, 2, "P551"), claim("Ada", 0, 2, "P551", score=1)]
+    )
+    cases = {
+        ("--gold", unlabelled, "--predictions", predictions): "found no fact",
+        ("--gold", tmp_path / "no.json", "--predictions", predictions): "no such file",
+        ("--gold", gold, "--predictions", tmp_path / "no.json"): "no such file",
+        ("--gold", gold, "--predictions", bad): "[0].h_idx: found nothing",
+        ("--gold", gold, "--predictions", mixed): "found a score for 1 of 2",
+        ("--gold", gold, "--predictions", predictions, "--train", bad): "sents: found nothing",
+        ("--gold", gold, "--predictions", predictions, "--benchmark", "docked"): "nearest: 'docred'",
+        ("--gold", gold, "--predictions", predictions, "--relation", "P55"): "nearest: 'P551'",
+        ("--gold", gold, "--predictions", predictions, "--frequent", 0): "expected at least 1",
+        ("--gold", gold, "--predictions", predictions, "--frequent", 2, "--relation", "P551"): "one of them",
+    }
+    for arguments, message in cases.items():
+        result = run(*arguments, code=1)
+        assert message in result.stderr and result.stderr.count("\n") == 1
+        assert result.stderr.startswith("error: ") and not result.stdout
+
+
+def test_ignored_fields_are_told(gold, tmp_path):
+    odd = written(tmp_path / "odd.json", [claim("Ada", 1, 2, "P551", colour="red")])
+    assert "1 unknown fields of predictions ignored" in run("--gold", gold, "--predictions", odd).stderr
