@@ -5,12 +5,13 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import documents
+from benchmarks import documents, learning
 
 SHARED = Path(__file__).parents[2] / "shared"
 
 BENCHMARKS: dict[str, Callable[[Path | None], dict[str, float]]] = {
     "documents": documents.run,
+    "learning": learning.run,
 }
 
 

@@ -1,0 +1,170 @@
+"""Documents of any length through any transformers encoder: token states, and the rows at mentions."""
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+from transformers import PreTrainedModel
+from transformers.modeling_layers import GradientCheckpointingLayer
+
+from unnoted.encoders.attention_dropout import use_fast_attention_dropout
+from unnoted.encoders.attention_rows import give_rows, last_attention, requested
+from unnoted.encoders.dropout import use_fast_dropout
+from unnoted.encoders.loading import EncoderError, position_limit
+from unnoted.encoders.windows import WindowPlan, mention_places, merge_rows, merge_states, plan_windows
+from unnoted.features.batch import Batch
+
+WINDOWS_AT_ONCE = 4
+"""Long documents go through the encoder in calls of at most so many windows; if it takes more than one call,
+each call's activations are recomputed in the backward pass, so that memory does not grow with the length."""
+
+
+class Encoded(NamedTuple):
+    """What an encoder gives of a batch.
+
+    Attributes:
+        states: [D, T, d], the token states; what stands at padding is not defined.
+        rows: [M, heads, T], the last layer's attention from each mention's opening marker; 0 at padding.
+    """
+
+    states: Tensor
+    rows: Tensor
+
+
+class DocumentEncoder(nn.Module):
+    """Wraps a transformers encoder.
+
+    Encoders that use transformers' attention interface (BERT, RoBERTa, ELECTRA, ModernBERT, ...) keep fused
+    attention and give the rows at mentions only, without dropout. Others (DeBERTa, MPNet, ...) are run with
+    `output_attentions` and the rows are picked from the last layer's matrix, which in training has attention
+    dropout applied. An encoder that gives no attention is refused.
+
+    Args:
+        model: the encoder.
+        limit: how many tokens it takes at once; by default what its configuration names.
+        fast_dropout: whether dropout on a processor takes the fast way, which rounds its rate to 1/256.
+
+    Example:
+        >>> from transformers import BertConfig, BertModel
+        >>> config = BertConfig(vocab_size=30, hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
+        ...                     intermediate_size=16, max_position_embeddings=16)
+        >>> DocumentEncoder(BertModel(config)).limit
+        16
+    """
+
+    def __init__(self, model: PreTrainedModel, limit: int | None = None, fast_dropout: bool = True) -> None:
+        super().__init__()
+        if fast_dropout:
+            use_fast_attention_dropout(model)
+            use_fast_dropout(model)
+        self.model = model
+        self.limit = position_limit(model) if limit is None else limit
+        self._gives_rows: bool | None = None
+        self._last_layers: tuple[GradientCheckpointingLayer, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """The size of a token's state (d)."""
+        size: int = self.model.config.hidden_size
+        return size
+
+    def prepare(self) -> None:
+        """Find out how this encoder gives attention rows. Done at the first forward pass if not before.
+
+        Raises:
+            EncoderError: if it gives none.
+        """
+        attention = last_attention(self.model)
+        self._gives_rows = attention is not None
+        if attention is None:
+            self._use_attention_matrices()
+            return
+        give_rows(attention)
+        # The rows leave the last layer by a side door, which a recomputed layer does not have.
+        self._last_layers = tuple(
+            layer
+            for layer in self.model.modules()
+            if isinstance(layer, GradientCheckpointingLayer) and attention in set(layer.modules())
+        )
+
+    def forward(self, batch: Batch) -> Encoded:
+        """Encode a batch's documents."""
+        if self._gives_rows is None:
+            self.prepare()
+        for layer in self._last_layers:
+            layer.gradient_checkpointing = False
+        positions = batch.mention_position.new_zeros(len(batch.lengths), batch.mentions)  # [D, Mmax]
+        positions[batch.mention_document, batch.mention_slot] = batch.mention_position
+        width = max(batch.lengths)
+        if width > self.limit:
+            return self._encode_windows(batch, positions)
+        states, rows = self._encode(
+            batch.input_ids[:, :width],
+            None if min(batch.lengths) == width else batch.attention_mask[:, :width],
+            positions,
+        )
+        return Encoded(states, rows[batch.mention_document, :, batch.mention_slot])
+
+    def _encode(
+        self, input_ids: Tensor, attention_mask: Tensor | None, positions: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """States [B, T, d] and the rows at `positions` [B, M] as [B, H, M, T]."""
+        if self._gives_rows:
+            with requested(positions) as request:
+                states = self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+            assert request.rows is not None, "the last attention layer was prepared, but did not run"
+            return states, request.rows
+        output = self.model(input_ids=input_ids, attention_mask=attention_mask, output_attentions=True)
+        matrix = output.attentions[-1]  # [B, H, T, T]
+        index = positions[:, None, :, None].expand(-1, matrix.shape[1], -1, matrix.shape[3])
+        return output.last_hidden_state, matrix.gather(2, index)
+
+    def _encode_windows(self, batch: Batch, positions: Tensor) -> Encoded:
+        plan = plan_windows(batch.lengths, self.limit, batch.device)
+        input_ids = batch.input_ids[plan.document[:, None], plan.source]  # [W, L]
+        input_ids = input_ids.masked_fill(plan.mask == 0, self.model.config.pad_token_id or 0)
+        places = mention_places(plan, positions)  # [W, Mmax]
+        calls = range(0, len(plan.widths), WINDOWS_AT_ONCE)
+        pieces = [self._encode_call(plan, input_ids, places, start, len(calls) > 1) for start in calls]
+        states = torch.cat([states for states, _ in pieces])  # [W, L, d]
+        rows = torch.cat([rows for _, rows in pieces])  # [W, H, Mmax, L]
+        merged = merge_rows(plan, rows, batch.mention_document, batch.mention_position, batch.mention_slot)
+        return Encoded(merge_states(plan, states), merged)
+
+    def _encode_call(
+        self, plan: WindowPlan, input_ids: Tensor, places: Tensor, start: int, recompute: bool
+    ) -> tuple[Tensor, Tensor]:
+        call = slice(start, start + WINDOWS_AT_ONCE)
+        width = max(plan.widths[call])
+        inputs = input_ids[call, :width], plan.mask[call, :width], places[call].clamp(max=width - 1)
+        if recompute and torch.is_grad_enabled():
+            states, rows = checkpoint(self._encode, *inputs, use_reentrant=False)
+        else:
+            states, rows = self._encode(*inputs)
+        missing = plan.width - width
+        return F.pad(states, (0, 0, 0, missing)), F.pad(rows, (0, missing))
+
+    def _use_attention_matrices(self) -> None:
+        name = type(self.model).__name__
+        tokens = torch.zeros(1, 2, dtype=torch.int64, device=self.model.device)
+        training = self.model.training
+        try:
+            if self.model.config._attn_implementation != "eager":
+                self.model.set_attn_implementation("eager")
+            with torch.no_grad():
+                output = self.model.train(False)(
+                    input_ids=tokens, attention_mask=torch.ones_like(tokens), output_attentions=True
+                )
+        except (TypeError, ValueError) as error:
+            raise EncoderError(f"encoder {name} cannot give its attention: {error}") from error
+        finally:
+            self.model.train(training)
+        attentions = getattr(output, "attentions", None)
+        found = tuple(attentions[-1].shape) if attentions and attentions[-1] is not None else None
+        if found is None or len(found) != 4 or found[2:] != (2, 2):
+            raise EncoderError(
+                f"encoder {name} gives no attention from every token to every other: for two tokens, found "
+                f"{'nothing' if found is None else f'shape {found}'}, expected shape (1, heads, 2, 2)"
+            )

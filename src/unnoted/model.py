@@ -1,0 +1,293 @@
+"""The model: encoder, pairs and scores joined, and everything needed to use it elsewhere saved beside it."""
+
+import json
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from torch import Tensor, nn
+from transformers import AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+
+from unnoted.documents import candidates as candidate_rules
+from unnoted.documents.candidates import AllPairs, Candidates
+from unnoted.documents.lookup import nearest
+from unnoted.documents.priors import Priors
+from unnoted.documents.relations import RelationVocabulary
+from unnoted.encoders import DocumentEncoder, EncoderError, build_encoder, load_encoder
+from unnoted.features.batch import Batch
+from unnoted.pairs import PAIR_ENCODERS
+from unnoted.scores import Decision, GroupedBilinear, Link, NoneClass, class_weight, decision_from_json
+
+
+class ModelError(ValueError):
+    """A saved model that cannot be used; names the folder, what was found and what was expected."""
+
+
+class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
+    """Everything about a model but its weights, as JSON can hold it.
+
+    Attributes:
+        encoder_config: the encoder's own configuration, from which it is rebuilt.
+        relations: the relation ids, in the order of the scores.
+        relation_names: readable names of relations, where known.
+        pair_encoder: one of `PAIR_ENCODERS`.
+        embedding: the size of the embeddings of head and tail.
+        block: the size of a block of the grouped bilinear.
+        window: how many tokens the encoder sees at once; None for as many as it can.
+        fast_dropout: whether dropout on a processor takes the fast way, which rounds its rate to 1/256.
+        candidates: which pairs are scored ("all", or a list of type pairs).
+        decision: the decision rule.
+        link: how a probability is read off the scores, one of `unnoted.scores.probabilities.SHOWN`.
+        margin: the margin of the ranking loss that the scores were trained with.
+        priors: the priors that they were trained with.
+        marker: what stands before and after each mention.
+    """
+
+    model_type = "unnoted-relation"
+
+    encoder_config: dict[str, Any] | None = None
+    relations: list[str] | None = None
+    relation_names: dict[str, str] | None = None
+    pair_encoder: str = "localized-context"
+    embedding: int = 768
+    block: int = 64
+    window: int | None = None
+    fast_dropout: bool = True
+    candidates: str | list[list[str]] = "all"
+    decision: dict[str, Any] | None = None
+    link: str = "ranking-margin"
+    margin: float = 0.25
+    priors: dict[str, Any] | None = None
+    marker: str = "*"
+
+
+class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
+    """Scores every relation, and the none class, for every candidate pair of a batch of documents.
+
+    Made by `from_encoder` for training, by `from_pretrained` for use.
+
+    Args:
+        config: everything but the weights.
+        encoder: an encoder with its weights; made anew from `config.encoder_config` where not given.
+
+    Example:
+        >>> from transformers import BertConfig
+        >>> encoder = BertConfig(vocab_size=30, hidden_size=8, num_hidden_layers=1, num_attention_heads=2,
+        ...                      intermediate_size=16, max_position_embeddings=16)
+        >>> config = RelationConfig(encoder_config=encoder.to_dict(), relations=["spouse", "child"],
+        ...                         embedding=8, block=4)
+        >>> model = RelationModel(config)
+        >>> model.relations.ids, model.decision
+        (('spouse', 'child'), NoneClass())
+    """
+
+    config: RelationConfig
+    config_class = RelationConfig
+    base_model_prefix = "encoder"
+    main_input_name = "batch"
+    supports_gradient_checkpointing = True
+    _supports_sdpa = True
+
+    def __init__(self, config: RelationConfig, encoder: PreTrainedModel | None = None) -> None:
+        super().__init__(config)
+        if not config.relations or not config.encoder_config:
+            raise ModelError("found a configuration without relations or without an encoder, expected both")
+        if config.pair_encoder not in PAIR_ENCODERS:
+            hint = nearest(config.pair_encoder, PAIR_ENCODERS)
+            raise ModelError(f"unknown pair encoder {config.pair_encoder!r}{hint}")
+        encoder = build_encoder(config.encoder_config) if encoder is None else encoder
+        self.encoder = DocumentEncoder(encoder, config.window, config.fast_dropout)
+        self.pairs = PAIR_ENCODERS[config.pair_encoder](self.encoder.width, config.embedding)
+        self.scores = GroupedBilinear(config.embedding, len(config.relations) + 1, config.block)
+        self.tokenizer: PreTrainedTokenizerBase | None = None
+        self.post_init()  # type: ignore[no-untyped-call]
+
+    def _init_weights(self, module: nn.Module) -> None:
+        """Nothing: the new layers start as they were made, the encoder as it was loaded."""
+
+    def forward(self, batch: Batch) -> Tensor:
+        """Scores [P, K + 1] in float32 at least; column 0 is the none class, relation k is column k + 1."""
+        head, tail = self.pairs(self.encoder(batch), batch)
+        scores: Tensor = self.scores(head, tail)
+        return scores
+
+    def decide(self, scores: Tensor) -> Tensor:
+        """Which relations the scores [P, K + 1] state, bool [P, K], by the model's decision rule."""
+        return self.decision(scores)
+
+    def probabilities(self, scores: Tensor) -> Tensor:
+        """The probability of each relation [P, K], by the link of the loss that trained the scores."""
+        priors = self.priors
+        weight = None if priors is None else class_weight(torch.tensor(priors.overall, dtype=scores.dtype))
+        return Link(self.config.link, self.config.margin)(scores, weight)
+
+    @property
+    def relations(self) -> RelationVocabulary:
+        """The relations, in the order of the scores."""
+        return RelationVocabulary(tuple(self.config.relations or ()), self.config.relation_names or {})
+
+    @property
+    def candidates(self) -> Candidates:
+        """Which pairs are scored."""
+        return candidate_rules.from_json(self.config.candidates)
+
+    @property
+    def decision(self) -> Decision:
+        """The decision rule."""
+        return NoneClass() if self.config.decision is None else decision_from_json(self.config.decision)
+
+    @decision.setter
+    def decision(self, decision: Decision) -> None:
+        self.config.decision = decision.to_json()
+
+    @property
+    def priors(self) -> Priors | None:
+        """The priors that the model was trained with, if any."""
+        return None if self.config.priors is None else Priors(**self.config.priors)
+
+    @priors.setter
+    def priors(self, priors: Priors | None) -> None:
+        if priors is not None:
+            self.check_relations(priors.relations)
+        self.config.priors = None if priors is None else priors.to_dict()
+
+    def check_relations(self, relations: Sequence[str]) -> None:
+        """Refuse data or priors of another relation set than the model's.
+
+        Raises:
+            ModelError: if the relations, or their order, differ; names what is missing and what is unknown.
+        """
+        own, given = self.relations.ids, tuple(relations)
+        if own == given:
+            return
+        missing = [relation for relation in own if relation not in given]
+        unknown = [relation for relation in given if relation not in own]
+        parts = [
+            f"{len(found)} {what}: {', '.join(found[:5])}{', ...' if len(found) > 5 else ''}"
+            for what, found in (("of the model's are missing", missing), ("are unknown to it", unknown))
+            if found
+        ]
+        raise ModelError(
+            f"found {len(given)} relations, expected the model's {len(own)}: "
+            + ("; ".join(parts) or "they are the same, but in another order")
+        )
+
+    @classmethod
+    def from_encoder(
+        cls,
+        path: str | Path,
+        relations: RelationVocabulary | Sequence[str],
+        *,
+        encoder_layers: int | None = None,
+        window: int | None = None,
+        fast_dropout: bool = True,
+        pair_encoder: str = "localized-context",
+        embedding: int = 768,
+        block: int = 64,
+        candidates: Candidates | None = None,
+        marker: str = "*",
+    ) -> "RelationModel":
+        """A model to be trained: a pretrained encoder with its tokenizer, and new layers.
+
+        Args:
+            path: the encoder's folder, or its name on the hub.
+            relations: the relations to be scored.
+            encoder_layers: keep only the encoder's first layers (for small machines).
+            window: let the encoder see at most so many tokens at once.
+            fast_dropout: take the fast way to dropout on a processor.
+            pair_encoder: one of `PAIR_ENCODERS`.
+            embedding: the size of the embeddings of head and tail.
+            block: the size of a block of the grouped bilinear.
+            candidates: which pairs are scored; all ordered pairs by default.
+            marker: what stands before and after each mention.
+
+        Raises:
+            EncoderError: if there is no such encoder, or it cannot be used.
+        """
+        encoder = load_encoder(path, encoder_layers)
+        names = relations.names if isinstance(relations, RelationVocabulary) else {}
+        config = RelationConfig(
+            encoder_config=encoder.config.to_dict(),
+            relations=list(relations),
+            relation_names=dict(names),
+            pair_encoder=pair_encoder,
+            embedding=embedding,
+            block=block,
+            window=window,
+            fast_dropout=fast_dropout,
+            candidates=(AllPairs() if candidates is None else candidates).to_json(),
+            marker=marker,
+        )
+        model = cls(config, encoder)
+        model.encoder.prepare()
+        try:
+            model.tokenizer = AutoTokenizer.from_pretrained(path)
+        except (OSError, ValueError) as error:
+            reason = str(error).strip().partition("\n")[0]
+            raise EncoderError(f"encoder {str(path)!r}: found no usable tokenizer ({reason})") from error
+        return model
+
+    def save_pretrained(self, save_directory: str | PathLike[str], **options: Any) -> None:  # type: ignore[override] # noqa: ANN401
+        """Write weights (safetensors), configuration (JSON) and tokenizer to a folder."""
+        super().save_pretrained(save_directory, **options)
+        if self.tokenizer is not None:
+            self.tokenizer.save_pretrained(save_directory)
+
+    @classmethod
+    def from_pretrained(cls, path: str | PathLike[str], **options: Any) -> "RelationModel":  # type: ignore[override] # noqa: ANN401
+        """A saved model, ready for use; `options` are those of transformers (`revision`, `dtype`, ...).
+
+        Raises:
+            ModelError: if the folder is not a saved model of this package, or is incomplete or damaged.
+        """
+        folder = Path(path)
+        if folder.is_dir():
+            _check_folder(folder)
+        model: RelationModel
+        loading: dict[str, Any]
+        try:
+            model, loading = super().from_pretrained(  # type: ignore[misc]
+                path, **options, use_safetensors=True, output_loading_info=True
+            )
+        except SafetensorError as error:
+            raise ModelError(f"{path}: found damaged or truncated weights ({error})") from error
+        except OSError as error:
+            reason = str(error).strip().partition("\n")[0]
+            raise ModelError(
+                f"{path}: found no readable saved model ({reason}); expected a folder written by "
+                "save_pretrained, or the name of one on the hub"
+            ) from error
+        for what in ("missing_keys", "mismatched_keys", "unexpected_keys"):
+            if loading[what]:
+                shown = ", ".join(map(str, sorted(loading[what])[:3]))
+                raise ModelError(
+                    f"{path}: found weights with {what.replace('_', ' ')} ({shown}), expected none"
+                )
+        model.encoder.prepare()
+        if not folder.is_dir() or (folder / "tokenizer_config.json").exists():
+            model.tokenizer = AutoTokenizer.from_pretrained(path, revision=options.get("revision", "main"))
+        return model
+
+
+def _check_folder(folder: Path) -> None:
+    """Name what is wrong with a folder before transformers does it in its own words."""
+    path = folder / "config.json"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelError(
+            f"{folder}: found no config.json, expected a folder written by save_pretrained"
+        ) from None
+    except (ValueError, OSError) as error:
+        raise ModelError(f"{path}: found no readable JSON ({error})") from error
+    kind = content.get("model_type") if isinstance(content, dict) else None
+    if kind != RelationConfig.model_type:
+        raise ModelError(
+            f"{path}: found a model of type {kind!r}, expected {RelationConfig.model_type!r} (an encoder "
+            "becomes a relation model by RelationModel.from_encoder and training)"
+        )
+    if not any((folder / name).exists() for name in ("model.safetensors", "model.safetensors.index.json")):
+        raise ModelError(f"{folder}: found no model.safetensors, expected the weights beside config.json")

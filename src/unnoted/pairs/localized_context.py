@@ -1,0 +1,132 @@
+"""Localized context pooling (ATLOP): a pair sees what both of its entities attend to.
+
+An entity's state is the log-sum-exp of its mentions' states, its attention A the mean of their attention rows
+(per head). For a pair (h, t)
+
+    q = mean over heads of A_h * A_t, normalised to sum 1,      c = q S  (S the token states),
+    z_h = tanh(W_h [h; c] + b_h),                               z_t = tanh(W_t [t; c] + b_t).
+
+Two facts make this cheap for all pairs at once. The products of all pairs of a document are, at each token,
+one small matrix product of its entities' attention with itself; nothing of size pairs x heads x tokens is
+made. And c is the same for (h, t) and (t, h), so it is computed once for both, while W [h; c] = W_1 h + W_2 c
+lets the first part be computed once per entity.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import linear
+from torch.utils.checkpoint import checkpoint
+
+from unnoted.encoders import Encoded
+from unnoted.features.batch import Batch
+from unnoted.pairs.segments import segment_logsumexp, segment_mean
+
+EPSILON = 1e-5
+"""Keeps the normalisation of q finite where the two attentions do not meet."""
+
+PRODUCTS_AT_ONCE = 2**24
+"""How many products of attentions (documents x tokens x entities x entities) are held at a time. Beyond it,
+tokens are taken in pieces, and each piece is recomputed in the backward pass."""
+
+
+class LocalizedContext(nn.Module):
+    """The pair representation of ATLOP.
+
+    Args:
+        width: the size of a token's state (d).
+        embedding: the size of the embeddings of head and tail.
+
+    Reference:
+        Zhou, Huang, Ma, Huang (2021): Document-level relation extraction with adaptive thresholding and
+        localized context pooling.
+
+    Example:
+        >>> pairs = LocalizedContext(width=8, embedding=6)
+        >>> pairs.head_projection
+        Linear(in_features=16, out_features=6, bias=True)
+    """
+
+    def __init__(self, width: int, embedding: int) -> None:
+        super().__init__()
+        self.width = width
+        self.head_projection = nn.Linear(2 * width, embedding)
+        self.tail_projection = nn.Linear(2 * width, embedding)
+
+    def forward(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Embeddings of head and tail of every pair, [P, embedding] each."""
+        mention_states = encoded.states[batch.mention_document, batch.mention_position]  # [M, d]
+        entities = batch.entity_document.shape[0]
+        entity_states = segment_logsumexp(mention_states, batch.mention_entity, entities)  # [E, d]
+        contexts = unordered_contexts(encoded.states, entity_attention(encoded.rows, batch))  # [D, U, d]
+        row = context_row(batch, contexts.shape[1])  # [P]
+        head_weight, head_context_weight = torch.split(self.head_projection.weight, self.width, 1)
+        tail_weight, tail_context_weight = torch.split(self.tail_projection.weight, self.width, 1)
+        weight = torch.cat([head_context_weight, tail_context_weight])  # [2 embedding, d]
+        contexts = contexts.flatten(0, 1)
+        # Project whichever is fewer: the contexts of all entity pairs, or those of the candidate pairs.
+        if contexts.shape[0] <= batch.pairs:
+            projected = linear(contexts, weight).index_select(0, row)  # [P, 2 embedding]
+        else:
+            projected = linear(contexts.index_select(0, row), weight)
+        head_context, tail_context = projected.chunk(2, 1)
+        head = linear(entity_states, head_weight, self.head_projection.bias).index_select(0, batch.head)
+        tail = linear(entity_states, tail_weight, self.tail_projection.bias).index_select(0, batch.tail)
+        return torch.tanh(head + head_context), torch.tanh(tail + tail_context)
+
+
+def entity_attention(rows: Tensor, batch: Batch) -> Tensor:
+    """The mean of the mentions' rows [M, H, T] over each entity, in slots: [D, entities, H, T]."""
+    slot = batch.entity_document * batch.entities + batch.entity_slot  # [E]
+    slots = len(batch.lengths) * batch.entities
+    attention = segment_mean(rows, slot[batch.mention_entity], slots)
+    return attention.view(len(batch.lengths), batch.entities, *rows.shape[1:])
+
+
+def context_row(batch: Batch, contexts: int) -> Tensor:
+    """For each pair, int64 [P], the row of its context among the D x U that `unordered_contexts` gives."""
+    head, tail = batch.entity_slot[batch.head], batch.entity_slot[batch.tail]
+    low, high = torch.minimum(head, tail), torch.maximum(head, tail)
+    before = low * batch.entities - low * (low + 1) // 2  # pairs whose lower entity comes earlier
+    return batch.pair_document * contexts + before + high - low - 1
+
+
+def unordered_contexts(states: Tensor, attention: Tensor) -> Tensor:
+    """The context of every unordered pair of entities.
+
+    Args:
+        states: [D, T, d].
+        attention: [D, E, H, T].
+
+    Returns:
+        [D, U, d], U = E (E - 1) / 2: the pairs (0, 1), (0, 2), ..., (1, 2), ...; in float32 at least.
+
+    Example:
+        >>> states = torch.tensor([[[1.0], [10.0]]])
+        >>> attention = torch.tensor([[[[0.5, 0.5]], [[0.0, 1.0]]]])
+        >>> unordered_contexts(states, attention).round(decimals=2)
+        tensor([[[10.]]])
+    """
+    documents, entities, _, tokens = attention.shape
+    first, second = torch.triu_indices(entities, entities, 1, device=states.device).unbind()
+    pair = first * entities + second  # [U]
+    # Products of probabilities are too small for float16, and this is a small part of the work.
+    with torch.autocast(states.device.type, enabled=False):
+        states = states.to(attention.dtype)
+        by_token = attention.permute(0, 3, 1, 2)  # [D, T, E, H]
+        piece = max(1, PRODUCTS_AT_ONCE // max(1, documents * entities * entities))
+        total, weight = states.new_zeros(()), states.new_zeros(())
+        for start in range(0, tokens, piece):
+            inputs = states[:, start : start + piece], by_token[:, start : start + piece], pair
+            if piece < tokens and torch.is_grad_enabled():
+                summed, mass = checkpoint(_weighted_states, *inputs, use_reentrant=False)
+            else:
+                summed, mass = _weighted_states(*inputs)
+            total, weight = total + summed, weight + mass
+        return total / (weight + EPSILON)
+
+
+def _weighted_states(states: Tensor, attention: Tensor, pair: Tensor) -> tuple[Tensor, Tensor]:
+    """The states [D, T, d] summed with each pair's products as weights [D, U, d], and their sum [D, U, 1]."""
+    products = attention @ attention.transpose(2, 3) / attention.shape[3]  # [D, T, E, E], mean over heads
+    products = products.flatten(2).index_select(2, pair)  # [D, T, U]
+    return products.transpose(1, 2) @ states, products.sum(1).unsqueeze(2)

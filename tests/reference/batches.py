@@ -1,0 +1,110 @@
+"""Batches and models made by hand, for tests."""
+
+import torch
+from transformers import (
+    BertConfig,
+    DebertaV2Config,
+    ModernBertConfig,
+    MPNetConfig,
+    RobertaConfig,
+)
+
+from unnoted.features.batch import Batch
+from unnoted.model import RelationConfig, RelationModel
+
+SIZES = {
+    "vocab_size": 50,
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 24,
+    "pad_token_id": 0,
+}
+
+ENCODERS = {
+    "bert": BertConfig(**SIZES, max_position_embeddings=32),
+    "roberta": RobertaConfig(**{**SIZES, "pad_token_id": 1}, max_position_embeddings=34),
+    "modernbert": ModernBertConfig(
+        **SIZES, max_position_embeddings=32, local_attention=8, global_attn_every_n_layers=3,
+        bos_token_id=2, eos_token_id=3, cls_token_id=2, sep_token_id=3,
+    ),
+    "deberta-v2": DebertaV2Config(
+        **SIZES, max_position_embeddings=32, relative_attention=True, pos_att_type=["p2c", "c2p"],
+        position_biased_input=False,
+    ),
+    "mpnet": MPNetConfig(**{**SIZES, "pad_token_id": 1}, max_position_embeddings=34),
+}  # fmt: skip
+
+
+def tiny_model(kind="bert", relations=3, dtype=torch.float64, seed=0, **settings):
+    """A relation model with random weights, large enough to make its scores differ, in evaluation mode."""
+    torch.manual_seed(seed)
+    config = RelationConfig(
+        encoder_config=ENCODERS[kind].to_dict(),
+        relations=[f"r{k}" for k in range(relations)],
+        **{"embedding": 12, "block": 4, **settings},
+    )
+    model = RelationModel(config).to(dtype).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                parameter.normal_(0, 0.3)
+    return model
+
+
+def random_batch(lengths, entities, relations=3, mentions=3, seed=0, pair_rate=1.0, vocabulary=50):
+    """A batch of documents of these lengths and entity counts; an entity has 1 to `mentions` mentions."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(low, high, count=1):
+        return torch.randint(low, high, (count,), generator=generator).tolist()
+
+    width = max(lengths)
+    input_ids = torch.ones(len(lengths), width, dtype=torch.int64)
+    attention_mask = torch.zeros_like(input_ids)
+    position, slot, mention_entity, entity_document, entity_slot = [], [], [], [], []
+    head, tail, pair_document, most = [], [], [], 0
+    for document, (length, count) in enumerate(zip(lengths, entities, strict=True)):
+        input_ids[document, :length] = torch.tensor([2, *draw(4, vocabulary, length - 2), 3])
+        attention_mask[document, :length] = 1
+        rows, first = [], len(position)
+        for entity in range(count):
+            rows.append(len(entity_document))
+            entity_document.append(document)
+            entity_slot.append(entity)
+            for _ in range(draw(1, mentions + 1)[0]):
+                slot.append(len(position) - first)
+                position.append(draw(1, length - 1)[0])
+                mention_entity.append(rows[-1])
+        most = max(most, len(position) - first)
+        for one in rows:
+            for other in rows:
+                if one != other and torch.rand((), generator=generator) < pair_rate:
+                    head.append(one)
+                    tail.append(other)
+                    pair_document.append(document)
+    facts = [(p, draw(0, relations)[0]) for p in range(0, len(head), 4)]
+    return Batch(
+        input_ids=input_ids,
+        attention_mask=attention_mask,
+        mention_position=_ints(position),
+        mention_slot=_ints(slot),
+        mention_entity=_ints(mention_entity),
+        entity_document=_ints(entity_document),
+        entity_slot=_ints(entity_slot),
+        head=_ints(head),
+        tail=_ints(tail),
+        pair_document=_ints(pair_document),
+        pair_weight=torch.ones(len(head)),
+        fact_pair=_ints([pair for pair, _ in facts]),
+        fact_relation=_ints([relation for _, relation in facts]),
+        lengths=tuple(lengths),
+        mentions=most,
+        entities=max(entities),
+        relations=relations,
+        documents=tuple(f"d{document}" for document in range(len(lengths))),
+    )
+
+
+def _ints(values):
+    return torch.tensor(values, dtype=torch.int64)

@@ -1,0 +1,92 @@
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reference.atlop import PlainATLOP
+from tests.reference.batches import random_batch, tiny_model
+
+from unnoted.encoders import document_encoder
+from unnoted.encoders.windows import spans_of
+
+
+def close(found, expected):
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "deberta-v2", "mpnet"])
+@pytest.mark.parametrize("lengths", [(20, 32, 5), (33,), (62, 20, 45)], ids=str)
+def test_states_and_rows_equal_the_plain_rule(kind, lengths):
+    model = tiny_model(kind)
+    batch = random_batch(lengths, [4] * len(lengths))
+    encoded = model.encoder(batch)
+    states, attention = PlainATLOP.of(model).encode(batch)
+    for document, length in enumerate(lengths):
+        close(encoded.states[document, :length], states[document][:length])
+    for mention, (document, position) in enumerate(
+        zip(batch.mention_document.tolist(), batch.mention_position.tolist(), strict=True)
+    ):
+        length = lengths[document]
+        close(encoded.rows[mention, :, :length], attention[document][:, position, :length])
+        assert encoded.rows[mention, :, length:].abs().sum() == 0
+
+
+@settings(max_examples=20, deadline=None)
+@given(lengths=st.lists(st.integers(4, 62), min_size=1, max_size=4), seed=st.integers(0, 99))
+def test_any_lengths_up_to_two_windows_equal_the_plain_rule(lengths, seed):
+    model = tiny_model("bert", seed=seed)
+    batch = random_batch(lengths, [2] * len(lengths), seed=seed)
+    encoded = model.encoder(batch)
+    states, attention = PlainATLOP.of(model).encode(batch)
+    for document, length in enumerate(lengths):
+        close(encoded.states[document, :length], states[document][:length])
+    places = zip(batch.mention_document.tolist(), batch.mention_position.tolist(), strict=True)
+    close(encoded.rows, torch.stack([attention[document][:, position] for document, position in places]))
+
+
+@pytest.mark.parametrize("length", [63, 64, 100, 200])
+def test_more_windows_equal_a_plain_walk(length):
+    model = tiny_model("bert")
+    batch = random_batch([length, 20], [6, 2])
+    encoded = model.encoder(batch)
+    tokens = batch.input_ids[0, :length]
+    states, count = torch.zeros(length, 16, dtype=torch.float64), torch.zeros(length, 1)
+    attention = torch.zeros(4, length, length, dtype=torch.float64)
+    eager = PlainATLOP.of(model).encoder
+    for span in spans_of(0, length, 32):
+        cover = slice(span.first, span.first + span.count)
+        ids = torch.cat([tokens[:1][: span.starts], tokens[cover], tokens[-1:][: span.ends]])
+        output = eager(input_ids=ids[None], output_attentions=True)
+        inner = slice(span.starts, span.starts + span.count)
+        states[cover] += output.last_hidden_state[0, inner]
+        count[cover] += 1
+        attention[:, cover, cover] += output.attentions[-1][0, :, inner, inner]
+    assert len(spans_of(0, length, 32)) > 2
+    close(encoded.states[0, :length], states / count)
+    attention = attention / (attention.sum(-1, keepdim=True) + 1e-10)
+    own = batch.mention_document == 0
+    close(encoded.rows[own], attention[:, batch.mention_position[own]].transpose(0, 1))
+    torch.testing.assert_close(encoded.rows.sum(-1), torch.ones_like(encoded.rows[..., 0]), rtol=1e-8, atol=0)
+
+
+def test_several_calls_with_recomputation_change_nothing(monkeypatch):
+    batch = random_batch([150, 20, 40], [5, 3, 3])
+    results = []
+    for at_once in (100, 2):
+        monkeypatch.setattr(document_encoder, "WINDOWS_AT_ONCE", at_once)
+        model = tiny_model("bert")
+        scores = model(batch)
+        scores.square().sum().backward()
+        results.append([scores, *(parameter.grad for parameter in model.parameters())])
+    for once, in_calls in zip(*results, strict=True):
+        close(in_calls, once)
+
+
+def test_a_batch_padded_further_than_its_longest_document_gives_the_same():
+    model = tiny_model("bert")
+    batch = random_batch([20, 30], [3, 3])
+    wider = {
+        name: torch.nn.functional.pad(getattr(batch, name), (0, 10))
+        for name in ("input_ids", "attention_mask")
+    }
+    padded = type(batch)(**{name: getattr(batch, name) for name in batch.__slots__} | wider)
+    close(model(padded), model(batch))

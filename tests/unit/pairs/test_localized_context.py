@@ -1,0 +1,58 @@
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reference.atlop import PlainATLOP
+from tests.reference.batches import random_batch, tiny_model
+
+from unnoted.pairs import localized_context
+
+
+def embeddings(model, batch):
+    return model.pairs(model.encoder(batch), batch)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    documents=st.lists(st.tuples(st.integers(4, 40), st.integers(0, 6)), min_size=1, max_size=4),
+    pair_rate=st.sampled_from([0.1, 0.6, 1.0]),
+    mentions=st.integers(1, 4),
+    seed=st.integers(0, 99),
+)
+def test_embeddings_equal_the_plain_ones(documents, pair_rate, mentions, seed):
+    model = tiny_model("bert")
+    lengths, entities = zip(*documents, strict=True)
+    batch = random_batch(lengths, entities, mentions=mentions, pair_rate=pair_rate, seed=seed)
+    for found, expected in zip(embeddings(model, batch), PlainATLOP.of(model).embed(batch), strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_tokens_in_pieces_change_nothing(monkeypatch):
+    batch = random_batch([30, 20], [5, 4])
+    results = []
+    for at_once in (2**24, 200):
+        monkeypatch.setattr(localized_context, "PRODUCTS_AT_ONCE", at_once)
+        model = tiny_model("bert")
+        head, tail = embeddings(model, batch)
+        (head * tail).sum().backward()
+        used = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
+        results.append([head, tail, *used])
+    for whole, pieces in zip(*results, strict=True):
+        torch.testing.assert_close(pieces, whole, rtol=1e-10, atol=1e-12)
+
+
+def test_entities_whose_attention_never_meets_have_no_context():
+    attention = torch.tensor([[[[1.0, 0.0]], [[0.0, 1.0]]]])
+    assert localized_context.unordered_contexts(torch.ones(1, 2, 3), attention).abs().sum() == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_stays_near(dtype):
+    model = tiny_model("bert", dtype=torch.float32)
+    batch = random_batch([30, 20], [5, 4])
+    expected = embeddings(model, batch)
+    # Without oneDNN: on some virtual machines its bfloat16 kernels use instructions that are not there.
+    with torch.autocast("cpu", dtype=dtype), torch.backends.mkldnn.flags(enabled=False):
+        found = embeddings(model, batch)
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one.float(), other, rtol=0.1, atol=0.1)
