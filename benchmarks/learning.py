@@ -34,7 +34,7 @@ from unnoted.features import (
 from unnoted.model import RelationModel
 from unnoted.risks import SSRPU
 
-SAMPLED = 24
+SAMPLED = 48
 ROUNDS = 3
 BATCH = 4
 UNLABELLED_RATE = 0.25

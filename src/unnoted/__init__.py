@@ -1,1 +1,67 @@
-"""Relation extraction over whole documents, learnt from incomplete labels."""
+"""Relation extraction over whole documents, learnt from incomplete labels.
+
+The folders are the walk of the data:
+
+    documents   what a document is; readers, writers, labelling levels, a generated corpus
+    features    documents → token ids, mention positions, candidate pairs, labels; batches
+    encoders    token states, and the attention rows that pairs need
+    pairs       what represents a pair of entities
+    scores      a score for every relation; decisions and probabilities
+    risks       what is minimised: estimators, surrogates, priors
+    model       encoder → pairs → scores, saved and loaded
+    evaluation  the official scorers, breakdowns, curves
+    cli         the commands
+
+A room imports only from rooms above it. The names below are loaded when they are first used, so that commands
+that only read documents do not wait for torch.
+
+Example:
+    >>> import unnoted
+    >>> unnoted.load_documents.__module__
+    'unnoted.documents.loading'
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unnoted.documents import Corpus, Document, Entity, Fact, Mention, load_documents, stream_documents
+    from unnoted.evaluation import evaluate
+    from unnoted.features import featurise
+    from unnoted.model import RelationModel
+    from unnoted.risks import ATLOP, PN, PU, SPU, SRPN, SRPU, SSRPU
+
+_ROOMS = {
+    "documents": ("Corpus", "Document", "Entity", "Fact", "Mention", "load_documents", "stream_documents"),
+    "evaluation": ("evaluate",),
+    "features": ("featurise",),
+    "model": ("RelationModel",),
+    "risks": ("ATLOP", "PN", "PU", "SPU", "SRPN", "SRPU", "SSRPU"),
+}
+
+__all__ = [
+    "ATLOP",
+    "PN",
+    "PU",
+    "SPU",
+    "SRPN",
+    "SRPU",
+    "SSRPU",
+    "Corpus",
+    "Document",
+    "Entity",
+    "Fact",
+    "Mention",
+    "RelationModel",
+    "evaluate",
+    "featurise",
+    "load_documents",
+    "stream_documents",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    for room, names in _ROOMS.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{room}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

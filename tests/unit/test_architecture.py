@@ -17,6 +17,7 @@ ROOMS = [
     "risks",
     "model",
     "training",
+    "extraction",
     "evaluation",
     "experiments",
     "report",
