@@ -50,7 +50,8 @@ def check(
 def _print(report: CheckReport, per_relation: bool, names: Mapping[str, str]) -> None:
     out = console()
     out.print(f"\n[bold]{' + '.join(path.name for path in report.files)}[/bold] ({report.format})")
-    out.print(_figures(report))
+    if report.statistics.documents:
+        out.print(_figures(report))
     if per_relation:
         counts = table(None, "relation", "name", "facts", text=2)
         for relation, count in report.statistics.relations.most_common():

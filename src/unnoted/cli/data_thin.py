@@ -19,7 +19,7 @@ from unnoted.cli.common import (
 from unnoted.documents.defects import DefectLog
 from unnoted.documents.levels import LEVELS, level
 from unnoted.documents.loading import stream_documents
-from unnoted.documents.thinning import PopularShare, Thinning, ThinningReport, UniformShare
+from unnoted.documents.thinning import BIAS, PopularShare, Thinning, ThinningReport, UniformShare
 from unnoted.documents.thinning import thin as thin_documents
 from unnoted.documents.writing import write_documents
 
@@ -38,13 +38,16 @@ def thin(
         float | None,
         typer.Option(help="Keep this share, frequent relations and much-mentioned entities first."),
     ] = None,
+    bias: Annotated[
+        float, typer.Option(min=0, help="How strongly --keep-popular prefers the popular; 0 is uniform.")
+    ] = BIAS,
     seed: Seed = 0,
     format: FormatName = None,
     per_relation: Annotated[bool, typer.Option("--per-relation", help="Also count each relation.")] = False,
     strict: Strict = False,
 ) -> None:
     """Hide facts of a corpus: documents and entities stay, labels go."""
-    rule = _rule(files, level_name, keep, keep_popular)
+    rule = _rule(files, level_name, keep, keep_popular, bias)
     report = ThinningReport()
     log = DefectLog(strict=strict)
     documents = stream_documents(*files, log=log)
@@ -65,12 +68,14 @@ def thin(
         console().print(rows)
 
 
-def _rule(files: list[Path], name: str | None, keep: float | None, keep_popular: float | None) -> Thinning:
+def _rule(
+    files: list[Path], name: str | None, keep: float | None, keep_popular: float | None, bias: float
+) -> Thinning:
     given = [option for option in (name, keep, keep_popular) if option is not None]
     if len(given) != 1:
         raise ValueError(f"found {len(given)} of --level, --keep, --keep-popular, expected one of them")
     if keep is not None:
         return UniformShare(keep)
     if keep_popular is not None:
-        return PopularShare.fit(stream_documents(*files), keep_popular)
+        return PopularShare.fit(stream_documents(*files), keep_popular, bias)
     return level(name or "", lambda: stream_documents(*files))

@@ -7,7 +7,7 @@ facts in any order, in any part of a corpus.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import sqrt
+from math import pow
 from random import Random
 from typing import Protocol
 
@@ -15,6 +15,12 @@ from unnoted.documents.schema import Document, Fact
 
 DOCRED_SHARE = 0.35
 """The share of its true facts that DocRED notes: 1,832 of 5,199 in the development part at hand."""
+
+
+BIAS = 0.2
+"""How strongly popularity counts by default; 0 is a uniform share. At 0.2 and a share of 0.36, a relation of
+Re-DocRED has 2 to 24 true facts for each labelled one (median 4.1); between DocRED and Re-DocRED, 1 to 34
+(median 2.5)."""
 
 
 class Thinning(Protocol):
@@ -69,18 +75,19 @@ class UniformShare:
 
 @dataclass(frozen=True, slots=True)
 class PopularShare:
-    """Facts of frequent relations between much-mentioned entities stay more often, as annotators' do.
+    """Facts of frequent relations between much-mentioned entities stay more often than others.
 
-    A fact stays with probability min(1, scale · sqrt(count of its relation · mentions of head · of tail)).
+    A fact stays with probability min(1, scale · (count of its relation · mentions of head · of tail)^bias).
     The scale is chosen so that the expected share over the corpus is the one asked for: see `fit`.
     """
 
     share: float
     relation_counts: Mapping[str, int]
     scale: float
+    bias: float = BIAS
 
     @classmethod
-    def fit(cls, documents: Iterable[Document], share: float) -> "PopularShare":
+    def fit(cls, documents: Iterable[Document], share: float, bias: float = BIAS) -> "PopularShare":
         """Count the relations of a corpus and find the scale that keeps `share` of its facts."""
         _check_share(share)
         mentions: Counter[tuple[str, int]] = Counter()
@@ -92,8 +99,8 @@ class PopularShare:
             counts[relation] += number
         weights = Counter[float]()
         for (relation, product), number in mentions.items():
-            weights[sqrt(counts[relation] * product)] += number
-        return cls(share, dict(counts), _scale(weights, share))
+            weights[pow(counts[relation] * product, bias)] += number
+        return cls(share, dict(counts), _scale(weights, share), bias)
 
     def kept(self, document: Document, random: Random) -> Iterable[Fact]:
         """Each fact with its probability; a relation unseen in `fit` counts as seen once."""
@@ -102,7 +109,7 @@ class PopularShare:
     def probability(self, document: Document, fact: Fact) -> float:
         """How likely a fact is to stay."""
         count = self.relation_counts.get(fact.relation, 1)
-        return min(1.0, self.scale * sqrt(count * _mentions(document, fact)))
+        return min(1.0, self.scale * pow(count * _mentions(document, fact), self.bias))
 
 
 def _mentions(document: Document, fact: Fact) -> int:

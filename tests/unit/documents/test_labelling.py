@@ -52,7 +52,7 @@ def test_popular_share_keeps_its_share_and_prefers_the_popular():
     frequent = [(h, t, "often") for h in range(3) for t in range(3, 6)]
     documents = [document(f"d{n}", [*frequent, (0, 1, "rare")]) for n in range(1_000)]
     report = ThinningReport()
-    rule = PopularShare.fit(documents, 0.35)
+    rule = PopularShare.fit(documents, 0.35, bias=0.5)
     list(thin(documents, rule, 0, report))
     assert abs(report.share - 0.35) < 0.02
     assert report.after["rare"] / report.before["rare"] < 0.5 * report.after["often"] / report.before["often"]
