@@ -9,6 +9,7 @@ The folders are the walk of the data:
     scores      a score for every relation; decisions and probabilities
     risks       what is minimised: estimators, surrogates, priors
     model       encoder → pairs → scores, saved and loaded
+    extraction  facts from new documents, with probabilities and supporting sentences
     evaluation  the official scorers, breakdowns, curves
     cli         the commands
 
@@ -27,16 +28,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unnoted.documents import Corpus, Document, Entity, Fact, Mention, load_documents, stream_documents
     from unnoted.evaluation import evaluate
+    from unnoted.extraction import Extractor
     from unnoted.features import featurise
     from unnoted.model import RelationModel
     from unnoted.risks import ATLOP, PN, PU, SPU, SRPN, SRPU, SSRPU
 
 _ROOMS = {
     "documents": ("Corpus", "Document", "Entity", "Fact", "Mention", "load_documents", "stream_documents"),
-    "evaluation": ("evaluate",),
     "features": ("featurise",),
-    "model": ("RelationModel",),
     "risks": ("ATLOP", "PN", "PU", "SPU", "SRPN", "SRPU", "SSRPU"),
+    "model": ("RelationModel",),
+    "extraction": ("Extractor",),
+    "evaluation": ("evaluate",),
 }
 
 __all__ = [
@@ -50,6 +53,7 @@ __all__ = [
     "Corpus",
     "Document",
     "Entity",
+    "Extractor",
     "Fact",
     "Mention",
     "RelationModel",

@@ -15,6 +15,8 @@ from unnoted.cli import (
     data_thin,
 )
 from unnoted.cli.evaluate import evaluate
+from unnoted.cli.inspect_model import inspect
+from unnoted.cli.predict import predict
 
 app = typer.Typer(
     name="unnoted",
@@ -40,7 +42,8 @@ for command in (
     data.command()(command)
 
 
-app.command()(evaluate)
+for command in (evaluate, predict, inspect):
+    app.command()(command)
 
 
 def _print_version(wanted: bool) -> None:

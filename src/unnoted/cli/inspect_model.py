@@ -1,0 +1,104 @@
+"""`unnoted inspect`: what is this model, and how was it trained?"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from unnoted.cli.common import AsJSON, console, reports_errors, table
+from unnoted.cli.predict import quieten_transformers
+
+LONGEST_LIST = 8
+"""Entries up to which a list is shown whole."""
+
+
+@reports_errors
+def inspect(
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
+    ],
+    as_json: AsJSON = False,
+) -> None:
+    """Show a model's relations and priors, its decision rule, its size and how it was trained.
+
+    The model is loaded, so a folder that is incomplete or damaged is refused here as it would be in use.
+    """
+    from unnoted.extraction import inspect_model
+
+    quieten_transformers()
+    description = inspect_model(model)
+    if as_json:
+        typer.echo(json.dumps(description, ensure_ascii=False, indent=1, default=str))
+        return
+    out = console()
+    rows = table(None, "", "", text=2)
+    rows.show_header = False
+    for name, value in _rows(description):
+        rows.add_row(name, escape(value))
+    out.print(rows)
+    for name in ("settings", "training", "environment"):
+        if description[name] is not None:
+            out.print(f"\n[bold]{name}[/bold]")
+            for line in _lines(description[name]):
+                out.print(f"  {line}", markup=False, soft_wrap=True)
+    out.print()
+    out.print(_relations(description["relations"]))
+
+
+def _rows(description: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    encoder, pairs = description["encoder"], description["pair_encoder"]
+    yield (
+        "encoder",
+        f"{encoder['type']}, {encoder['layers']} layers of width {encoder['width']}, "
+        f"{encoder['tokens_at_once']:,} tokens at once, {encoder['parameters']:,} parameters",
+    )
+    yield (
+        "pairs",
+        f"{pairs['name']}, embedding {pairs['embedding']}, blocks of {pairs['block']}, "
+        f"{pairs['parameters']:,} parameters",
+    )
+    yield "parameters", f"{description['parameters']:,} in {description['precision']}"
+    yield "tokenizer", description["tokenizer"] or "none: cannot read documents"
+    yield "candidate pairs", _candidates(description["candidates"])
+    yield "decision", ", ".join(f"{name} {value}" for name, value in description["decision"].items())
+    yield "probability", f"link {description['link']}, margin {description['margin']:g}"
+    yield "relations", f"{len(description['relations']):,}"
+
+
+def _candidates(rule: str | list[list[str]]) -> str:
+    return rule if isinstance(rule, str) else ", ".join(":".join(pair) for pair in rule)
+
+
+def _lines(value: object, name: str = "") -> Iterator[str]:
+    """Nested settings, one a line, by dotted name."""
+    if isinstance(value, dict) and value:
+        for key, part in value.items():
+            yield from _lines(part, f"{name}.{key}" if name else str(key))
+    else:
+        yield f"{name}: {_shown(value)}"
+
+
+def _shown(value: object) -> str:
+    """A value as one line; of a long list, such as the risk at every report, the last entry."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and len(value) > LONGEST_LIST:
+        return f"{len(value):,} entries, the last {_shown(value[-1])}"
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _relations(relations: list[dict[str, Any]]) -> Table:
+    rows = table(None, "relation", "name", "labelled prior", "overall prior", text=2)
+    for row in relations:
+        name = "" if row["name"] == row["relation"] else row["name"]
+        rows.add_row(
+            escape(row["relation"]), escape(name), _prior(row["labelled_prior"]), _prior(row["overall_prior"])
+        )
+    return rows
+
+
+def _prior(value: float | None) -> str:
+    return "none" if value is None else f"{value:.6f}"

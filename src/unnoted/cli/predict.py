@@ -1,0 +1,183 @@
+"""`unnoted predict`: which facts are in these documents?"""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from unnoted.cli.common import Files, reports_errors, tell_defects
+from unnoted.documents.defects import DefectLog
+from unnoted.documents.loading import stream_documents
+
+if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait for it
+    from unnoted.extraction import Extractor
+    from unnoted.extraction.files import ExtractionReport
+
+SECONDS_A_LINE = 30
+"""How often progress is told where there is no terminal to draw a bar on."""
+
+Model = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
+]
+Device = Annotated[
+    str | None, typer.Option("--device", help="cpu, cuda, cuda:1, …; by default a GPU if there is one.")
+]
+Batch = Annotated[int | None, typer.Option("--batch", help="The most documents in a batch (16).")]
+
+
+@reports_errors
+def predict(
+    model: Model,
+    files: Files,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--to", metavar="FILE", help="Where to write; `.gz` compresses. Without it, a table on stdout."
+        ),
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="predictions (official DocRED file), jsonl (probability and supporting sentences) or table; "
+            "by default jsonl for `.jsonl` names, else predictions."
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="State facts of at least this probability, instead of by the model's own rule."),
+    ] = None,
+    batch: Batch = None,
+    device: Device = None,
+) -> None:
+    """Extract the facts of documents with a trained model.
+
+    The documents' own facts are not looked at. Results are kept in FILE.partial as they are found: the same
+    command, given again after an interruption, goes on where it stopped. FILE appears when it is complete.
+    """
+    if to is None and format not in (None, "table"):
+        raise ValueError(f"found --format {format} without --to, expected a file to write to")
+    log = DefectLog()
+    total = sum(1 for _ in stream_documents(*files, log=log))  # also finds bad documents before the long work
+    tell_defects(log)
+    extractor = load_extractor(model, batch, device)
+    if to is None:
+        _print_tables(extractor, files, total, threshold)
+    else:
+        _write(extractor, model, files, total, to, format, threshold)
+
+
+def load_extractor(model: str, batch: int | None, device: str | None) -> "Extractor":
+    """The extractor that the options ask for."""
+    from unnoted.extraction import BATCH, Extractor
+
+    quieten_transformers()
+    limits = BATCH if batch is None else replace(BATCH, documents=batch)
+    return Extractor.from_pretrained(model, limits, device)
+
+
+def quieten_transformers() -> None:
+    """Keep what transformers says while it loads a model, and its bar, out of a command's output."""
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def _print_tables(extractor: "Extractor", files: list[Path], total: int, threshold: float | None) -> None:
+    from unnoted.extraction.files import ExtractionReport
+
+    report = ExtractionReport()
+    documents = report.watched(stream_documents(*files), extractor.model.candidates)
+    # No bar where the results go to the same terminal.
+    with progress(total, bar=not sys.stdout.isatty()) as told:
+        for number, extraction in enumerate(extractor.extract(documents, threshold=threshold), start=1):
+            typer.echo(str(extraction))
+            report.facts += len(extraction.facts)
+            told(number)
+    _tell(report)
+
+
+def _write(
+    extractor: "Extractor",
+    model: str,
+    files: list[Path],
+    total: int,
+    to: Path,
+    format: str | None,
+    threshold: float | None,
+) -> None:
+    from unnoted.extraction.files import extract_files
+
+    if format is None:
+        format = "jsonl" if str(to).removesuffix(".gz").endswith(".jsonl") else "predictions"
+    with progress(total) as told:
+        report = extract_files(extractor, model, files, to, format, threshold, told=told)
+    _tell(report)
+    typer.echo(f"{report.facts:,} facts of {report.documents:,} documents written to {to}")
+
+
+def _tell(report: "ExtractionReport") -> None:
+    if report.done_before:
+        typer.echo(f"note: {report.done_before:,} documents had been done before", err=True)
+    for line in report.notes():
+        typer.echo(f"note: {line}", err=True)
+
+
+class Teller:
+    """Tells how far the work is and what is left: a bar on a terminal, else a line now and then.
+
+    Args:
+        total: how many documents there are.
+        bar: draws the bar, if there is one.
+    """
+
+    def __init__(self, total: int, bar: Progress | None) -> None:
+        self.total = total
+        self._bar = bar
+        self._task = None if bar is None else bar.add_task("documents", total=total)
+        self._first: int | None = None
+        self._started = self._told = time.monotonic()
+
+    def __call__(self, done: int) -> None:
+        """Tell that so many documents are done; the first number told was done before."""
+        now = time.monotonic()
+        if self._first is None:
+            self._first, self._started = done, now
+            if self._bar is not None and self._task is not None:
+                self._bar.reset(self._task, completed=done)  # what was done before says nothing of the pace
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=done)
+        elif now - self._told >= SECONDS_A_LINE and done > self._first:
+            self._told = now
+            left = (now - self._started) / (done - self._first) * (self.total - done)
+            typer.echo(f"{done:,} of {self.total:,} documents, {_duration(left)} left", err=True)
+
+
+def _duration(seconds: float) -> str:
+    """A time as it is told.
+
+    Example:
+        >>> _duration(59), _duration(3700)
+        ('0:00:59', '1:01:40')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+
+
+@contextmanager
+def progress(total: int, bar: bool = True) -> Iterator[Teller]:
+    """Tell progress on stderr while documents are worked on."""
+    console = Console(stderr=True)
+    if not (bar and console.is_terminal):
+        yield Teller(total, None)
+        return
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console, transient=True) as drawn:
+        yield Teller(total, drawn)

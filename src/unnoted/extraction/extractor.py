@@ -1,0 +1,212 @@
+"""Documents in, facts out: a stream, in the order of the documents, with bounded memory."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from os import PathLike
+from typing import TypeVar
+
+import torch
+
+from unnoted.documents.defects import DefectLog
+from unnoted.documents.schema import Document
+from unnoted.extraction.facts import ExtractedFact, Extraction
+from unnoted.extraction.inputs import Source, as_documents
+from unnoted.extraction.loading import load_model
+from unnoted.extraction.scoring import Found, Wanted, find_facts
+from unnoted.extraction.support import sentence_map, sentence_tokens, supporting_sentences
+from unnoted.features import BatchLimits, Collator, FeatureSet, SortedBatches, Tokeniser
+from unnoted.features.records import record_batch
+from unnoted.model import ModelError, RelationModel
+
+DOCUMENTS_A_CHUNK = 256
+"""Documents that are taken from the stream, and sorted by length, at a time."""
+
+BATCH = BatchLimits(documents=16, tokens=8192, pairs=16384)
+"""How large a batch is by default."""
+
+Item = TypeVar("Item")
+
+
+class Extractor:
+    """Extracts facts from documents with a trained model.
+
+    Args:
+        model: with its tokenizer, as `from_encoder` and `from_pretrained` give it.
+        batch: how large a batch may be.
+        device: where to compute; by default where the model is.
+        chunk: how many documents are taken from a stream at a time. They are sorted by length, so that
+            little is padded, and their facts are given in the order in which they came.
+
+    Raises:
+        ModelError: the model has no tokenizer.
+
+    Example:
+        >>> from tokenizers import Tokenizer, models, pre_tokenizers
+        >>> from transformers import BertConfig, PreTrainedTokenizerFast
+        >>> from unnoted.model import RelationConfig
+        >>> words = ["[UNK]", "[CLS]", "[SEP]", "*", "Ada", "met", "Bo"]
+        >>> vocabulary = {word: number for number, word in enumerate(words)}
+        >>> backend = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+        >>> backend.pre_tokenizer = pre_tokenizers.Whitespace()
+        >>> encoder = BertConfig(vocab_size=7, hidden_size=8, num_hidden_layers=1, num_attention_heads=2,
+        ...                      intermediate_size=16, max_position_embeddings=16)
+        >>> model = RelationModel(RelationConfig(
+        ...     encoder_config=encoder.to_dict(), relations=["met"], embedding=8, block=4))
+        >>> model.tokenizer = PreTrainedTokenizerFast(
+        ...     tokenizer_object=backend, unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]")
+        >>> text = {"id": "d1", "text": "Ada met Bo.", "entities": [
+        ...     {"type": "PER", "mentions": [{"start": 0, "end": 3}]},
+        ...     {"type": "PER", "mentions": [{"start": 8, "end": 10}]}]}
+        >>> (extraction,) = Extractor(model).extract([text], threshold=0.0)
+        >>> [(fact.head, fact.relation, fact.tail, fact.evidence) for fact in extraction.facts]
+        [(0, 'met', 1, (0,)), (1, 'met', 0, (0,))]
+    """
+
+    def __init__(
+        self,
+        model: RelationModel,
+        batch: BatchLimits = BATCH,
+        device: torch.device | str | None = None,
+        chunk: int = DOCUMENTS_A_CHUNK,
+    ) -> None:
+        if model.tokenizer is None:
+            raise ModelError("found a model without a tokenizer, expected one beside it (tokenizer.json)")
+        if chunk < 1:
+            raise ValueError(f"documents a chunk: found {chunk}, expected 1 or more")
+        self.model = model if device is None else model.to(device)  # type: ignore[arg-type]
+        self.batch = batch
+        self.chunk = chunk
+        self._tokeniser = Tokeniser(model.tokenizer)
+        self._relations = {relation: number for number, relation in enumerate(model.relations)}
+        self._header = {
+            "relations": json.dumps(list(model.relations)),
+            "candidates": json.dumps(model.candidates.to_json()),
+            "pad_token": str(self._tokeniser.pad_token),
+        }
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        path: str | PathLike[str],
+        batch: BatchLimits = BATCH,
+        device: torch.device | str | None = None,
+        chunk: int = DOCUMENTS_A_CHUNK,
+    ) -> "Extractor":
+        """An extractor with a saved model.
+
+        Args:
+            path: a folder that `save_pretrained` wrote, or the name of one on the hub.
+            batch: how large a batch may be.
+            device: where to compute; by default on a GPU if there is one.
+            chunk: how many documents are taken from a stream at a time.
+
+        Raises:
+            ModelError: the folder is missing, incomplete, damaged or something else.
+        """
+        model = load_model(path)
+        if model.tokenizer is None:
+            raise ModelError(f"{path}: found no tokenizer, expected tokenizer.json beside config.json")
+        best = "cuda" if torch.cuda.is_available() else "cpu"
+        return cls(model, batch, best if device is None else device, chunk)
+
+    def extract(
+        self,
+        documents: Iterable[Source],
+        *,
+        threshold: float | None = None,
+        floor: float | None = None,
+        log: DefectLog | None = None,
+    ) -> Iterator[Extraction]:
+        """Extract facts: one `Extraction` for each document, in their order, also where nothing is found.
+
+        Facts that the documents hold already are not looked at.
+
+        Args:
+            documents: `Document`s, or dictionaries with `text` or `sentences`, and `entities`
+                (docs/formats.md). May be a stream without end: it is taken a chunk at a time.
+            threshold: state the facts whose probability is at least this, instead of by the model's rule.
+            floor: also give facts that are not stated (`decided` is False) if their probability is at least
+                this: for curves and rankings.
+            log: where the defects of dictionaries (unknown fields) are counted.
+
+        Raises:
+            DataError: a dictionary is no document, or a document points outside itself.
+        """
+        if isinstance(documents, Document | Mapping | str):
+            raise TypeError(f"found one {type(documents).__name__}, expected several documents, e.g. a list")
+        wanted = Wanted(threshold, floor)
+        stream = as_documents(documents, DefectLog() if log is None else log)
+        return (found for chunk in chunks(stream, self.chunk) for found in self._chunk(chunk, wanted))
+
+    def _chunk(self, documents: list[Document], wanted: Wanted) -> list[Extraction]:
+        candidates = self.model.candidates
+        scored = [number for number, document in enumerate(documents) if candidates.count(document)]
+        facts: list[tuple[ExtractedFact, ...]] = [()] * len(documents)
+        training = self.model.training
+        self.model.eval()
+        try:
+            found = self._facts([documents[number].with_facts(()) for number in scored], wanted)
+            for index, extracted in found:
+                facts[scored[index]] = extracted
+        finally:
+            self.model.train(training)
+        return [Extraction(document, found) for document, found in zip(documents, facts, strict=True)]
+
+    def _facts(
+        self, documents: list[Document], wanted: Wanted
+    ) -> Iterator[tuple[int, tuple[ExtractedFact, ...]]]:
+        """The facts of each document, with its index, in any order."""
+        if not documents:
+            return
+        record = record_batch(documents, self._tokeniser, self._relations, self.model.candidates)
+        features = FeatureSet(self._header, [record])
+        counts = sentence_tokens(documents, self._tokeniser)
+        collate = Collator.of(features)
+        for indices in SortedBatches(features, self.batch):
+            batch = collate([features[index] for index in indices])
+            ends = batch.pair_document.bincount(minlength=len(indices)).cumsum(0).numpy()
+            sides = [batch.entity_slot[side].numpy() for side in (batch.head, batch.tail)]  # [P] each
+            chosen = [counts[index] for index in indices]
+            device = self.model.device
+            owner = sentence_map(chosen, max(batch.lengths)).to(device)
+            found = find_facts(self.model, batch.to(device), owner, max(map(len, chosen)), wanted)
+            bounds = [0, *found.pair.searchsorted(ends)]
+            for place, index in enumerate(indices):
+                rows = range(bounds[place], bounds[place + 1])
+                pairs = [tuple(int(side[found.pair[row]]) for side in sides) for row in rows]
+                yield index, self._named(documents[index], found, rows, pairs)
+
+    def _named(
+        self, document: Document, found: Found, rows: range, pairs: list[tuple[int, ...]]
+    ) -> tuple[ExtractedFact, ...]:
+        relations, entities = self.model.relations, document.entities
+        facts = []
+        for row, (head, tail) in zip(rows, pairs, strict=True):
+            relation = relations[int(found.relation[row])]
+            shares = found.shares[row, : len(document.sentences)]
+            facts.append(
+                ExtractedFact(
+                    head=head,
+                    tail=tail,
+                    relation=relation,
+                    name=relations.name(relation),
+                    probability=float(found.probability[row]),
+                    margin=float(found.margin[row]),
+                    evidence=supporting_sentences(entities[head], entities[tail], shares),
+                    decided=bool(found.decided[row]),
+                )
+            )
+        return tuple(facts)
+
+
+def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Cut a stream into lists, taking no more of it than is asked for.
+
+    Example:
+        >>> list(chunks("abcde", 2))
+        [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    stream = iter(items)
+    while chunk := list(islice(stream, size)):
+        yield chunk

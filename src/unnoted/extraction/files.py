@@ -1,0 +1,160 @@
+"""From files of documents to a file of facts, in a way that can be interrupted and taken up again."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from unnoted.documents.candidates import Candidates, TypePairs
+from unnoted.documents.defects import DefectLog
+from unnoted.documents.files import write_text
+from unnoted.documents.loading import stream_documents
+from unnoted.documents.lookup import lookup
+from unnoted.documents.schema import Document
+from unnoted.documents.writers.records import write_lines, write_list
+from unnoted.extraction.extractor import Extractor
+from unnoted.extraction.facts import predictions_of, text_of
+from unnoted.extraction.partial import PartialResults
+
+Records = Iterable[dict[str, Any]]
+
+
+def _write_predictions(path: Path, records: Records) -> None:
+    write_list(path, (row for record in records for row in predictions_of(record)))
+
+
+def _write_jsonl(path: Path, records: Records) -> None:
+    write_lines(path, records)
+
+
+def _write_table(path: Path, records: Records) -> None:
+    with write_text(path) as stream:
+        for record in records:
+            stream.write(text_of(record) + "\n")
+
+
+RESULT_WRITERS: dict[str, Callable[[Path, Records], None]] = {
+    "predictions": _write_predictions,
+    "jsonl": _write_jsonl,
+    "table": _write_table,
+}
+"""Every format that results are written in, by its name on the command line."""
+
+
+@dataclass(slots=True)
+class ExtractionReport:
+    """What was done, counted as it is done.
+
+    Attributes:
+        documents: all of them.
+        done_before: of them, those that an interrupted run had done.
+        without_pairs: documents without a candidate pair, in which nothing can be found.
+        facts: all facts found.
+        unknown_types: entities of a type that stands in no candidate pair of the model, by type.
+    """
+
+    documents: int = 0
+    done_before: int = 0
+    without_pairs: int = 0
+    facts: int = 0
+    unknown_types: Counter[str] = field(default_factory=Counter)
+
+    def watched(self, documents: Iterable[Document], candidates: Candidates) -> Iterator[Document]:
+        """The same documents, counted on their way."""
+        known = (
+            {kind for pair in candidates.types for kind in pair}
+            if isinstance(candidates, TypePairs)
+            else None
+        )
+        for document in documents:
+            self.documents += 1
+            self.without_pairs += candidates.count(document) == 0
+            if known is not None:
+                types = (entity.type for entity in document.entities)
+                self.unknown_types.update(kind for kind in types if kind not in known)
+            yield document
+
+    def counted(self, records: Records) -> Iterator[dict[str, Any]]:
+        """The same results, their facts counted on their way."""
+        for record in records:
+            self.facts += len(record["facts"])
+            yield record
+
+    def notes(self) -> list[str]:
+        """What a user should be told, one sentence a line."""
+        lines = []
+        if self.unknown_types:
+            total = self.unknown_types.total()
+            shown = ", ".join(f"{kind} ({count:,})" for kind, count in self.unknown_types.most_common(5))
+            lines.append(f"{total:,} entities of types that the model has no candidate pairs of: {shown}")
+        if self.without_pairs:
+            lines.append(
+                f"{self.without_pairs:,} documents without a candidate pair: nothing to find in them"
+            )
+        return lines
+
+
+def extract_files(
+    extractor: Extractor,
+    model: str | Path,
+    files: Sequence[Path],
+    to: Path,
+    format: str,
+    threshold: float | None = None,
+    log: DefectLog | None = None,
+    told: Callable[[int], None] = lambda done: None,
+) -> ExtractionReport:
+    """Extract the facts of all documents of some files into one file.
+
+    The results of each document are in `TO.partial` as soon as they are known. The same call, made again
+    after an interruption, goes on from there. `TO` appears when it is complete.
+
+    Args:
+        extractor: with the model.
+        model: the model's folder, or its name: an interrupted run is taken up by the same model only.
+        files: documents in any known format.
+        to: where to write; a name ending in `.gz` is compressed.
+        format: one of `RESULT_WRITERS`.
+        threshold: as for `Extractor.extract`.
+        log: where to count what is found in the files.
+        told: called with the number of documents that are done.
+
+    Raises:
+        DataError: a file cannot be read, or a document cannot be used.
+        ValueError: `TO.partial` was made from other files or by another model or threshold.
+    """
+    write = lookup("format", format, RESULT_WRITERS)
+    made_from = {
+        "model": _identity(model),
+        "input": [f"{file.name} ({_digest(file)})" for file in files],
+        "threshold": threshold,
+    }
+    report = ExtractionReport()
+    documents = report.watched(stream_documents(*files, log=log), extractor.model.candidates)
+    partial = to.with_name(to.name + ".partial")
+    with PartialResults(partial, made_from) as results:
+        report.done_before = done = results.pass_over(documents)
+        told(done)
+        for extraction in extractor.extract(documents, threshold=threshold):
+            results.append(extraction)
+            done += 1
+            told(done)
+        write(to, report.counted(results.records()))
+    partial.unlink()
+    return report
+
+
+def _identity(model: str | Path) -> str:
+    """What tells a model from another: its configuration and weights, or its name if it is no folder."""
+    folder = Path(model)
+    if not folder.is_dir():
+        return str(model)
+    weights = sorted(folder.glob("*.safetensors"))
+    return "-".join(_digest(path) for path in (folder / "config.json", *weights))
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]

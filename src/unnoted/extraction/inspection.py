@@ -1,0 +1,82 @@
+"""What a saved model is: its relations and priors, how it decides, how large it is, how it was trained."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml  # type: ignore[import-untyped,unused-ignore]
+
+from unnoted.documents.files import open_text
+from unnoted.extraction.loading import load_model
+from unnoted.model import ModelError, RelationModel
+
+SUMMARIES = {"settings": "settings.yaml", "training": "training.json", "environment": "environment.json"}
+"""Files that a training leaves beside the weights, by their name in the summary; none needs to be there."""
+
+
+def inspect_model(path: str | Path) -> dict[str, Any]:
+    """Load a saved model and describe it, as plain data for tables and JSON.
+
+    Raises:
+        ModelError: the folder is no usable model, or a summary of its training cannot be read.
+    """
+    model = load_model(path)
+    folder = Path(path)
+    description = describe(model)
+    for name, file in SUMMARIES.items():
+        description[name] = _summary(folder / file) if (folder / file).is_file() else None
+    return description
+
+
+def describe(model: RelationModel) -> dict[str, Any]:
+    """Everything about a model that does not lie beside it."""
+    config, encoder = model.config, model.encoder.model
+    return {
+        "relations": list(_relations(model)),
+        "decision": model.decision.to_json(),
+        "link": config.link,
+        "margin": config.margin,
+        "candidates": model.candidates.to_json(),
+        "encoder": {
+            "type": encoder.config.model_type,
+            "layers": getattr(encoder.config, "num_hidden_layers", None),
+            "width": model.encoder.width,
+            "tokens_at_once": model.encoder.limit,
+            "parameters": _count(encoder),
+        },
+        "pair_encoder": {
+            "name": config.pair_encoder,
+            "embedding": config.embedding,
+            "block": config.block,
+            "parameters": _count(model.pairs) + _count(model.scores),
+        },
+        "parameters": _count(model),
+        "precision": str(model.dtype).removeprefix("torch."),
+        "tokenizer": None if model.tokenizer is None else type(model.tokenizer).__name__,
+    }
+
+
+def _relations(model: RelationModel) -> Iterator[dict[str, Any]]:
+    priors = model.priors
+    for number, relation in enumerate(model.relations):
+        yield {
+            "relation": relation,
+            "name": model.relations.name(relation),
+            "labelled_prior": None if priors is None else priors.labelled[number],
+            "overall_prior": None if priors is None else priors.overall[number],
+        }
+
+
+def _count(module: Any) -> int:  # noqa: ANN401
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+def _summary(path: Path) -> object:
+    try:
+        with open_text(path) as stream:
+            text = stream.read()
+        return json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+    except (ValueError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise ModelError(f"{path}: found no readable summary of the training ({reason})") from error

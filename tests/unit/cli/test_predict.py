@@ -1,0 +1,267 @@
+"""`unnoted predict` and `unnoted evaluate --model`, as a user types them."""
+
+import csv
+import gzip
+import io
+import json
+
+import pytest
+import torch
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from tests.unit.extraction.making import corpus, document_of, saved_model
+from typer.testing import CliRunner
+
+from unnoted.cli import predict as command
+from unnoted.cli.evaluate import evaluate
+from unnoted.documents.readers.predictions import read_predictions
+from unnoted.documents.writing import write_documents
+from unnoted.extraction import Extractor
+from unnoted.features import BatchLimits
+
+app = typer.Typer()
+app.command()(command.predict)
+app.command()(evaluate)
+DOCUMENTS = [*corpus()[:5], document_of("nobody", "No one came ."), *corpus()[5:]]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    torch.set_num_threads(1)
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return saved_model(tmp_path_factory.mktemp("model"), link="sigmoid-ranking")
+
+
+@pytest.fixture
+def documents(tmp_path):
+    path = tmp_path / "documents.jsonl"
+    write_documents(path, DOCUMENTS)
+    return path
+
+
+@pytest.fixture(scope="module")
+def expected(model):
+    return list(Extractor.from_pretrained(model, device="cpu").extract(DOCUMENTS))
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_jsonl(model, documents, expected, tmp_path):
+    out = tmp_path / "out.jsonl"
+    result = run("predict", model, documents, "--to", out)
+    assert lines(out) == [extraction.to_json() for extraction in expected]
+    facts = sum(len(extraction.facts) for extraction in expected)
+    assert f"{facts:,} facts of {len(DOCUMENTS)} documents written to" in result.stdout
+    assert "1 documents without a candidate pair" in result.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"documents.jsonl", "out.jsonl"}
+
+
+def test_predictions_are_what_the_evaluation_reads(model, documents, expected, tmp_path):
+    for out in (tmp_path / "out.json", tmp_path / "out.json.gz"):
+        run("predict", model, documents, "--to", out)
+        found = list(read_predictions(out))
+        assert found == [row for extraction in expected for row in extraction.predictions()] and found
+    assert gzip.decompress(out.read_bytes()) == (tmp_path / "out.json").read_bytes()
+
+
+def test_table(model, documents, expected, tmp_path):
+    shown = run("predict", model, documents).stdout
+    assert shown == "".join(f"{extraction}\n" for extraction in expected)
+    assert "nobody\n  no fact found\n" in shown
+    run("predict", model, documents, "--to", tmp_path / "out.txt", "--format", "table")
+    assert (tmp_path / "out.txt").read_text("utf-8") == shown
+    first = next(extraction for extraction in expected if extraction.facts)
+    fact = max(first.facts, key=lambda fact: fact.probability)
+    assert f"{fact.probability:.3f}  {first.document.entities[fact.head].name} | {fact.name} | " in shown
+
+
+def test_options(model, documents, tmp_path):
+    out = tmp_path / "out.jsonl"
+    run("predict", model, documents, "--to", out, "--threshold", 0.9, "--batch", 3, "--device", "cpu")
+    extractor = Extractor.from_pretrained(model, BatchLimits(documents=3, tokens=8192, pairs=16384), "cpu")
+    wanted = [extraction.to_json() for extraction in extractor.extract(DOCUMENTS, threshold=0.9)]
+    assert lines(out) == wanted and any(record["facts"] for record in wanted)
+
+
+class Killed(BaseException):
+    """Stands for the end of the program."""
+
+
+def interrupted(monkeypatch, after, *arguments):
+    """Run the command until so many documents are done."""
+
+    def kill(self, done):
+        if done >= after:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(command.Teller, "__call__", kill)
+        with pytest.raises(Killed):
+            CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.json"])
+def test_an_interrupted_run_goes_on(model, documents, tmp_path, monkeypatch, name):
+    out, whole = tmp_path / name, tmp_path / f"whole-{name}"
+    run("predict", model, documents, "--to", whole)
+    interrupted(monkeypatch, 4, "predict", model, documents, "--to", out)
+    partial = tmp_path / f"{name}.partial"
+    assert len(partial.read_bytes().splitlines()) == 1 + 4 and not out.exists()
+    partial.write_bytes(partial.read_bytes()[:-20])  # the fourth is cut
+
+    taken = []
+    extract = Extractor.extract
+
+    def watched(self, documents, **options):
+        def noted():
+            for document in documents:
+                taken.append(document.id)
+                yield document
+
+        return extract(self, noted(), **options)
+
+    monkeypatch.setattr(Extractor, "extract", watched)
+    result = run("predict", model, documents, "--to", out)
+    assert "note: 3 documents had been done before" in result.stderr
+    assert taken == [document.id for document in DOCUMENTS[3:]]
+    assert not partial.exists()
+    # A batch of other documents rounds otherwise in the last places.
+    if name == "out.jsonl":
+        claims = [[(r["id"], f["head"], f["tail"], f["relation"], f["evidence"]) for r in lines(path) for f in r["facts"]] for path in (out, whole)]  # fmt: skip
+        assert [record["id"] for record in lines(out)] == [document.id for document in DOCUMENTS]
+    else:
+        claims = [[(*p.key, p.evidence) for p in read_predictions(path)] for path in (out, whole)]
+    assert claims[0] == claims[1] and claims[0]
+
+
+def test_another_model_or_other_documents_do_not_go_on(model, documents, tmp_path, monkeypatch):
+    out = tmp_path / "out.jsonl"
+    interrupted(monkeypatch, 2, "predict", model, documents, "--to", out)
+    other = saved_model(tmp_path / "other", seed=1)
+    assert "another model" in run("predict", other, documents, "--to", out, code=1).stderr
+    assert (
+        "another threshold"
+        in run("predict", model, documents, "--to", out, "--threshold", 0.5, code=1).stderr
+    )
+    write_documents(documents, DOCUMENTS[1:])
+    changed = run("predict", model, documents, "--to", out, code=1).stderr
+    assert "another input: found ['documents.jsonl (" in changed
+    (tmp_path / "out.jsonl.partial").unlink()
+    run("predict", model, documents, "--to", out)
+    assert len(lines(out)) == len(DOCUMENTS) - 1
+
+
+def test_unknown_types_are_told(documents, tmp_path):
+    types = sorted({entity.type for document in DOCUMENTS for entity in document.entities})
+    model = saved_model(tmp_path / "typed", candidates=[[types[0], types[1]]])
+    told = run("predict", model, documents, "--to", tmp_path / "out.jsonl").stderr
+    count = sum(entity.type not in types[:2] for document in DOCUMENTS for entity in document.entities)
+    assert f"note: {count:,} entities of types that the model has no candidate pairs of" in told
+    assert types[2] in told and types[0] not in told
+
+
+def test_progress_without_a_terminal(model, documents, tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "SECONDS_A_LINE", 0)
+    told = run("predict", model, documents, "--to", tmp_path / "out.jsonl").stderr
+    assert f"1 of {len(DOCUMENTS)} documents, 0:00:" in told
+    assert f"{len(DOCUMENTS)} of {len(DOCUMENTS)} documents, 0:00:00 left" in told
+
+
+def test_the_bar_counts_from_where_it_went_on():
+    with Progress(console=Console(file=io.StringIO(), force_terminal=True)) as bar:
+        told = command.Teller(1000, bar)
+        for done in (900, 901, 902):
+            told(done)
+        (task,) = bar.tasks
+        assert task.completed == 902 and sum(sample.completed for sample in task._progress) == 2
+
+
+def cut(path):
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda folder: (folder / "config.json").unlink(), "found no config.json"),
+        (lambda folder: (folder / "model.safetensors").unlink(), "found no model.safetensors"),
+        (lambda folder: cut(folder / "model.safetensors"), "damaged or truncated weights"),
+        (lambda folder: (folder / "tokenizer_config.json").unlink(), "found no tokenizer"),
+        (lambda folder: cut(folder / "tokenizer.json"), "tokenizer.json: found no readable JSON"),
+    ],
+)
+def test_a_damaged_model_is_refused(documents, tmp_path, damage, message):
+    folder = saved_model(tmp_path / "model")
+    damage(folder)
+    result = run("predict", folder, documents, "--to", tmp_path / "out.jsonl", code=1)
+    assert result.stderr.startswith("error: ") and message in result.stderr
+    assert result.stderr.count("\n") == 1 and not (tmp_path / "out.jsonl.partial").exists()
+
+
+def test_errors_are_one_line(model, documents, tmp_path):
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"id": "x", "text": "Ada"}\n', "utf-8")
+    out = ("--to", tmp_path / "out.jsonl")
+    cases = {
+        (tmp_path / "nowhere", documents, *out): "nowhere: found no such folder, expected one written by",
+        (model, tmp_path / "no.jsonl", *out): "no such file",
+        (model, bad, *out): "entities: found nothing",
+        (model, documents, *out, "--threshold", 2): "expected a probability",
+        (model, documents, *out, "--batch", 0): "most documents in a batch: found 0",
+        (model, documents, *out, "--format", "tables"): "nearest: 'table'",
+        (model, documents, "--format", "jsonl"): "without --to",
+        (model, documents, "--to", tmp_path / "no" / "out.jsonl"): "No such file",
+    }
+    for arguments, message in cases.items():
+        result = run("predict", *arguments, code=1)
+        assert message in result.stderr and result.stderr.count("\n") == 1, result.stderr
+        assert result.stderr.startswith("error: ") and not (tmp_path / "out.jsonl").exists()
+
+
+def test_evaluate_a_model(model, documents, expected, tmp_path):
+    predictions, curve = tmp_path / "predictions.json", tmp_path / "curve.csv"
+    run("predict", model, documents, "--to", predictions)
+    common = ("evaluate", "--gold", documents, "--json", "--train", documents)
+    of_file = json.loads(run(*common, "--predictions", predictions).stdout)
+    of_model = json.loads(run(*common, "--model", model, "--curve", curve).stdout)
+    assert of_file.pop("curve")["recall_at_end"] < of_model["curve"]["recall_at_end"]
+    summary = of_model.pop("curve")
+    assert of_model == of_file and of_model["overall"]["predicted"] > 0
+    thresholds = [float(row["threshold"]) for row in csv.DictReader(curve.open())]
+    assert thresholds == sorted(thresholds, reverse=True) and 0.01 <= thresholds[-1] < 0.5
+    assert 0 < summary["average_precision"] < 1
+
+
+def test_evaluate_a_model_at_a_threshold(model, documents, tmp_path):
+    predictions = tmp_path / "predictions.json"
+    run("predict", model, documents, "--to", predictions, "--threshold", 0.8)
+    common = ("evaluate", "--gold", documents, "--json")
+    of_file = json.loads(run(*common, "--predictions", predictions).stdout)
+    of_model = json.loads(run(*common, "--model", model, "--threshold", 0.8, "--batch", 2).stdout)
+    assert of_model["overall"] == of_file["overall"]
+
+
+def test_evaluate_takes_predictions_or_a_model(model, documents, tmp_path):
+    for arguments in ((), ("--model", model, "--predictions", documents)):
+        message = run("evaluate", "--gold", documents, *arguments, code=1).stderr
+        assert "expected one of them" in message
+    message = run("evaluate", "--gold", documents, "--predictions", documents, "--batch", 2, code=1).stderr
+    assert "without --model" in message
+
+
+def test_evaluate_names_the_relations_of_a_model(model, documents):
+    shown = run("evaluate", "--gold", documents, "--model", model, "--per-relation").stdout
+    assert "evidence sentences" in shown and "average precision" in shown
+    assert "  child_of child of  " in shown
