@@ -9,6 +9,7 @@ The folders are the walk of the data:
     scores      a score for every relation; decisions and probabilities
     risks       what is minimised: estimators, surrogates, priors
     model       encoder → pairs → scores, saved and loaded
+    training    optimiser, schedule, checkpoints, resumption
     extraction  facts from new documents, with probabilities and supporting sentences
     evaluation  the official scorers, breakdowns, curves
     cli         the commands
@@ -32,12 +33,14 @@ if TYPE_CHECKING:
     from unnoted.features import featurise
     from unnoted.model import RelationModel
     from unnoted.risks import ATLOP, PN, PU, SPU, SRPN, SRPU, SSRPU
+    from unnoted.training import Trainer
 
 _ROOMS = {
     "documents": ("Corpus", "Document", "Entity", "Fact", "Mention", "load_documents", "stream_documents"),
     "features": ("featurise",),
     "risks": ("ATLOP", "PN", "PU", "SPU", "SRPN", "SRPU", "SSRPU"),
     "model": ("RelationModel",),
+    "training": ("Trainer",),
     "extraction": ("Extractor",),
     "evaluation": ("evaluate",),
 }
@@ -57,6 +60,7 @@ __all__ = [
     "Fact",
     "Mention",
     "RelationModel",
+    "Trainer",
     "evaluate",
     "featurise",
     "load_documents",

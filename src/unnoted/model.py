@@ -43,7 +43,6 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         link: how a probability is read off the scores, one of `unnoted.scores.probabilities.SHOWN`.
         margin: the margin of the ranking loss that the scores were trained with.
         priors: the priors that they were trained with.
-        marker: what stands before and after each mention.
     """
 
     model_type = "unnoted-relation"
@@ -61,7 +60,6 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     link: str = "ranking-margin"
     margin: float = 0.25
     priors: dict[str, Any] | None = None
-    marker: str = "*"
 
 
 class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
@@ -188,7 +186,6 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         embedding: int = 768,
         block: int = 64,
         candidates: Candidates | None = None,
-        marker: str = "*",
     ) -> "RelationModel":
         """A model to be trained: a pretrained encoder with its tokenizer, and new layers.
 
@@ -202,7 +199,6 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             embedding: the size of the embeddings of head and tail.
             block: the size of a block of the grouped bilinear.
             candidates: which pairs are scored; all ordered pairs by default.
-            marker: what stands before and after each mention.
 
         Raises:
             EncoderError: if there is no such encoder, or it cannot be used.
@@ -219,7 +215,6 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             window=window,
             fast_dropout=fast_dropout,
             candidates=(AllPairs() if candidates is None else candidates).to_json(),
-            marker=marker,
         )
         model = cls(config, encoder)
         model.encoder.prepare()

@@ -17,6 +17,7 @@ from unnoted.cli import (
 from unnoted.cli.evaluate import evaluate
 from unnoted.cli.inspect_model import inspect
 from unnoted.cli.predict import predict
+from unnoted.cli.train import train
 
 app = typer.Typer(
     name="unnoted",
@@ -42,8 +43,10 @@ for command in (
     data.command()(command)
 
 
-for command in (evaluate, predict, inspect):
-    app.command()(command)
+app.command()(train)
+app.command()(evaluate)
+app.command()(predict)
+app.command()(inspect)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,40 @@
+"""`unnoted train`: train a model as a settings file says."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unnoted.cli.common import reports_errors
+
+
+@reports_errors
+def train(
+    config: Annotated[
+        Path, typer.Argument(metavar="CONFIG", help="A settings file (YAML), such as those in configs/.")
+    ],
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Change a setting, e.g. --set epochs=8; may be repeated."
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the last checkpoint of this run.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Remove the run that the output folder holds.")
+    ] = False,
+) -> None:
+    """Train a model. Interrupt it as you like: `--resume` goes on exactly where the last checkpoint was."""
+    # Here, because they load torch, which the other commands need not wait for.
+    from unnoted.training.run import train_from_settings
+    from unnoted.training.settings import load_settings
+
+    settings = load_settings(config, changes or ())
+    report = train_from_settings(
+        settings, resume=resume, overwrite=overwrite, tell=lambda line: typer.echo(line, err=True)
+    )
+    if report.trained:
+        risk = "" if report.risk is None else f", risk {report.risk:.4g}"
+        typer.echo(f"trained for {report.steps:,} steps{risk}; the model is in {report.folder}")

@@ -1,0 +1,72 @@
+"""How far a training is, how long it still takes, and its current risk."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tqdm.auto import tqdm  # type: ignore[import-untyped]
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers.utils import logging as transformers_logging
+
+
+@contextmanager
+def without_bars() -> Iterator[None]:
+    """Let transformers draw no bars of its own, which would break the training's."""
+    drawn = transformers_logging.is_progress_bar_enabled()
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        if drawn:
+            transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+class Progress(TrainerCallback):
+    """A bar on stderr; time left counts from where this session began, so that it holds after a resume."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+
+    def on_train_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
+    ) -> None:
+        """Open the bar."""
+        if state.is_world_process_zero and not args.disable_tqdm:
+            self._bar = tqdm(
+                total=state.max_steps,
+                initial=state.global_step,
+                unit="step",
+                desc="training",
+                dynamic_ncols=True,
+                # A line a minute where stderr goes to a file.
+                mininterval=0.5 if sys.stderr.isatty() else 60,
+            )
+
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
+    ) -> None:
+        """One step on."""
+        if self._bar is not None:
+            self._bar.update(state.global_step - self._bar.n)
+
+    def on_log(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        logs: dict[str, float] | None = None,
+        **others: object,
+    ) -> None:
+        """Show the mean risk since the last report."""
+        if self._bar is not None and logs and "loss" in logs:
+            now = f"epoch {logs.get('epoch', 0):.2f}, risk {logs['loss']:.4g}"
+            self._bar.set_postfix_str(now, refresh=False)
+
+    def on_train_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
+    ) -> None:
+        """Close the bar."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None

@@ -1,0 +1,129 @@
+"""`kill -9` at the worst moments, then `--resume`: the weights of a run that nothing interrupted."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import typer
+from safetensors.torch import load_file
+from tests.unit.training.making import settings_file
+from typer.testing import CliRunner
+
+from unnoted.cli.train import train
+
+app = typer.Typer()
+app.command()(train)
+
+KILLED = """
+import os, signal, sys
+import torch
+torch.set_num_threads(1)
+from pathlib import Path
+from unnoted.training import checkpoints, load_settings, train_from_settings, trainer
+from unnoted.training.run_folder import RunFolder
+from unnoted.training.trainer import Trainer
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def before(owner, name, unless):
+    original = getattr(owner, name)
+    def wrapped(*arguments, **options):
+        if not unless(*arguments):
+            die()
+        return original(*arguments, **options)
+    setattr(owner, name, wrapped)
+
+seen = []
+moments = {
+    "amid the batches of one step": lambda: before(
+        Trainer, "compute_loss", lambda *a: seen.append(1) or len(seen) < 20),
+    "before the first checkpoint": lambda: before(
+        Trainer, "compute_loss", lambda *a: seen.append(1) or len(seen) < 4),
+    "while a checkpoint is written": lambda: before(
+        Trainer, "_save_rng_state", lambda self, target: self.state.global_step < 6),
+    "before old checkpoints are removed": lambda: before(
+        trainer, "tidy", lambda folder: len(checkpoints.checkpoints(folder)) < 3),
+    "while the model is put in its place": lambda: before(
+        Path, "replace", lambda self, target: self.parent.name != ".model" or self.name != "model.safetensors"),
+}
+# One child for each moment, so that torch is loaded once.
+for config, moment in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+    child = os.fork()
+    if child == 0:
+        os.environ["UNNOTED_CACHE"] = str(Path(config).parent / "cache")
+        moments[moment]()
+        try:
+            train_from_settings(load_settings(config))
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL, moment
+"""
+MOMENTS = {
+    "amid the batches of one step": ["checkpoint-6", "checkpoint-9"],
+    "before the first checkpoint": [],
+    "while a checkpoint is written": ["checkpoint-3"],
+    "before old checkpoints are removed": ["checkpoint-3", "checkpoint-6", "checkpoint-9"],
+    "while the model is put in its place": ["checkpoint-9", "checkpoint-12"],
+}
+"""The checkpoints that are left at each."""
+
+SETTINGS = {
+    "documents": 13, "epochs": 3, "gradient_accumulation": 2, "checkpoint_steps": 3, "unlabelled_rate": 0.5,
+}  # fmt: skip
+"""4 steps an epoch, the last of one batch; checkpoints amid an epoch; dropout and samples draw at random."""
+
+
+def run(*arguments):
+    torch.set_num_threads(1)
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UNNOTED_CACHE", str(folder / "cache"))
+        run(settings_file(folder, **SETTINGS))
+    return load_file(folder / "run" / "model.safetensors")
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory):
+    """The folder of a killed run for each moment."""
+    folders = {moment: tmp_path_factory.mktemp("killed") for moment in MOMENTS}
+    arguments = [
+        word for moment, folder in folders.items() for word in (settings_file(folder, **SETTINGS), moment)
+    ]
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, *map(str, arguments)], capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folders
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_killed_run_is_resumed_to_the_same_weights(monkeypatch, killed, uninterrupted, moment):
+    parent = killed[moment]
+    monkeypatch.setenv("UNNOTED_CACHE", str(parent / "cache"))
+    folder = parent / "run" / "checkpoints"
+    found = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.partition("-")[2]))
+    assert [path.name for path in found] == MOMENTS[moment]
+    assert not (parent / "run" / "training.json").exists()
+    run(parent / "settings.yaml", "--resume")
+    weights = load_file(parent / "run" / "model.safetensors")
+    assert weights.keys() == uninterrupted.keys()
+    assert all(torch.equal(weights[name], uninterrupted[name]) for name in weights)
+    assert leftovers(parent / "run") == {".lock"}
+    assert len(list(folder.iterdir())) == 2
+
+
+def leftovers(folder: Path) -> set[str]:
+    """Hidden files and folders anywhere in a folder."""
+    return {path.name for path in folder.rglob(".*")}

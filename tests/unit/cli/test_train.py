@@ -1,0 +1,65 @@
+"""`unnoted train`, as a user types it."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+import typer
+from tests.unit.training.making import settings_file
+from typer.testing import CliRunner
+
+from unnoted.cli.train import train
+
+app = typer.Typer()
+app.command()(train)
+
+
+@pytest.fixture(autouse=True)
+def one_thread_and_own_cache(tmp_path, monkeypatch):
+    torch.set_num_threads(1)
+    monkeypatch.setenv("UNNOTED_CACHE", str(tmp_path / "cache"))
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_train_then_again_then_anew(tmp_path):
+    config = settings_file(tmp_path, documents=4)
+    result = run(config, "--set", "epochs=1", "--set", "seed=3")
+    assert result.stdout.startswith("trained for 2 steps, risk ")
+    assert result.stdout.rstrip().endswith(f"the model is in {tmp_path / 'run'}")
+    assert "seed: 3" in (tmp_path / "run" / "settings.yaml").read_text()
+    again = run(config, "--set", "epochs=1", "--set", "seed=3")
+    assert again.stdout == "" and "this run is finished; nothing to do" in again.stderr
+    refused = run(config, code=1)
+    assert "error: " in refused.stderr and "another run (epochs 1, not 2; seed 3, not 62)" in refused.stderr
+    assert run(config, "--overwrite").stdout.startswith("trained for 4 steps")
+
+
+def test_errors_are_one_line(tmp_path):
+    config = settings_file(tmp_path, documents=4)
+    cases = [
+        (["--set", "epoch=1"], "error: --set: unknown key 'epoch' (nearest: 'epochs')\n"),
+        (["--set", "epochs=x"], "error: --set: epochs: found 'x', expected a valid integer"),
+        (["--resume", "--overwrite"], "error: found both resume and overwrite, expected one of them\n"),
+        (["--set", "train=absent.json"], "error: absent.json: found no readable file"),
+        (
+            ["--set", f"encoder={tmp_path}"],
+            f"error: encoder folder '{tmp_path}': found no usable config.json",
+        ),
+        (["--set", "prior_multiplier=100000"], "error: priors: relation "),
+    ]
+    for arguments, expected in cases:
+        lines = [line for line in run(config, *arguments, code=1).stderr.splitlines() if line]
+        assert lines[-1].startswith(expected.rstrip("\n"))
+    assert "found no readable file" in run(tmp_path / "absent.yaml", code=1).stderr
+    assert not (tmp_path / "run" / "run.json").exists()
+
+
+def test_torch_is_loaded_only_when_it_is_needed():
+    code = "import sys, unnoted.cli.train; sys.exit(any(n in sys.modules for n in ('torch', 'transformers')))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

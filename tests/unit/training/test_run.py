@@ -1,0 +1,196 @@
+"""A run: the folder that it takes, what it leaves there, and what it refuses."""
+
+import json
+import resource
+import shutil
+from importlib.util import find_spec
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tests.unit.training.making import settings_file
+
+from unnoted.documents import DataError
+from unnoted.documents.generator import generate_documents
+from unnoted.documents.writing import write_documents
+from unnoted.encoders import EncoderError
+from unnoted.model import RelationModel
+from unnoted.scores import TopK
+from unnoted.training import CheckpointError, RunError, Trainer, load_settings, train_from_settings
+from unnoted.training.run_folder import RunFolder, description
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A finished run; not to be changed."""
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("finished")
+    path = settings_file(folder)
+    train_from_settings(load_settings(path))
+    return folder
+
+
+@pytest.fixture
+def here(tmp_path):
+    """Settings, data and encoder; no run."""
+    return settings_file(tmp_path, epochs=1, documents=4)
+
+
+def test_what_is_beside_the_weights(finished):
+    run = finished / "run"
+    settings = load_settings(run / "settings.yaml")
+    assert settings == load_settings(finished / "settings.yaml")
+    rows = json.loads((run / "priors.json").read_text())
+    model = RelationModel.from_pretrained(run)
+    assert [row["relation"] for row in rows] == list(model.relations)
+    assert [row["overall"] for row in rows] == list(model.priors.overall)
+    environment = json.loads((run / "environment.json").read_text())
+    assert environment["torch"] == torch.__version__ and environment["python"] and environment["platform"]
+    summary = json.loads((run / "training.json").read_text())
+    assert summary["steps"] == 12 == len(summary["history"]) and summary["finished"]
+    assert summary["features"]["documents"] == summary["documents"] == 12
+    data = json.loads((run / "run.json").read_text())["data"]
+    assert list(data) == [str(finished / "train.json")] and len(data[str(finished / "train.json")]) == 64
+    assert bool(find_spec("tensorboard")) == any(run.glob("logs/events*"))
+    assert not [path.name for path in run.iterdir() if path.name.startswith(".") and path.name != ".lock"]
+    assert (run / "model.safetensors").stat().st_mode & 0o044 == (run / "config.json").stat().st_mode & 0o044
+
+
+def test_the_final_model_is_what_is_saved(finished):
+    last = load_file(finished / "run" / "checkpoints" / "checkpoint-12" / "model.safetensors")
+    saved = load_file(finished / "run" / "model.safetensors")
+    assert last.keys() == saved.keys() and all(torch.equal(last[name], saved[name]) for name in last)
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_finished_run_is_not_repeated(finished, resume):
+    before = (finished / "run" / "model.safetensors").stat().st_mtime_ns
+    told = []
+    report = train_from_settings(load_settings(finished / "settings.yaml"), resume=resume, tell=told.append)
+    assert not report.trained and report.steps == 12
+    assert told == [f"{finished / 'run'}: this run is finished; nothing to do"]
+    assert (finished / "run" / "model.safetensors").stat().st_mtime_ns == before
+
+
+def test_another_run_is_refused_unless_told(finished, tmp_path):
+    shutil.copytree(finished / "run", tmp_path / "run")
+    changes = [f"output={tmp_path / 'run'}", "epochs=1", "method=atlop", "prior_multiplier=null"]
+    settings = load_settings(finished / "settings.yaml", changes)
+    for resume in (False, True):
+        with pytest.raises(RunError, match=r"another run \(.*epochs 2, not 1; .*--overwrite removes it"):
+            train_from_settings(settings, resume=resume)
+    assert json.loads((tmp_path / "run" / "training.json").read_text())["steps"] == 12
+    assert train_from_settings(settings, overwrite=True).steps == 6
+    model = RelationModel.from_pretrained(tmp_path / "run")
+    assert model.decision == TopK() and model.priors is None
+    assert json.loads((tmp_path / "run" / "priors.json").read_text()) is None
+
+
+def begun(path, *changes):
+    """The settings of a run that was begun, and stopped at once."""
+    settings = load_settings(path, changes)
+    folder = RunFolder(settings.output)
+    with folder.locked():
+        folder.claim(description(settings))
+    return settings
+
+
+def test_an_unfinished_run_waits_for_a_word(here):
+    settings = begun(here)
+    with pytest.raises(RunError, match="unfinished; --resume goes on, --overwrite begins anew"):
+        train_from_settings(settings)
+    with pytest.raises(RunError, match="both resume and overwrite"):
+        train_from_settings(settings, resume=True, overwrite=True)
+    assert train_from_settings(settings, resume=True).steps == 2
+
+
+def test_data_that_changed_under_a_resume_are_named(here, tmp_path):
+    settings = begun(here)
+    write_documents(tmp_path / "train.json", generate_documents(4, seed=1))
+    with pytest.raises(RunError, match=r"train\.json: found other content than this run began with"):
+        train_from_settings(settings, resume=True)
+    assert train_from_settings(settings, overwrite=True).trained
+
+
+def test_priors_that_changed_under_a_resume_are_named(here, tmp_path):
+    priors = tmp_path / "priors.json"
+    priors.write_text('{"*": {"multiplier": 2}}')
+    settings = begun(here, "prior_multiplier=null", f"prior_file={priors}")
+    priors.write_text('{"*": {"multiplier": 3}}')
+    with pytest.raises(RunError, match=r"priors\.json: found other content"):
+        train_from_settings(settings, resume=True)
+    priors.write_text('{"*": {"multiplier": 2}}')
+    assert train_from_settings(settings, resume=True).trained
+
+
+def test_how_often_to_save_may_change_under_a_resume(here):
+    begun(here)
+    settings = load_settings(here, ["checkpoint_steps=1", "log_steps=2"])
+    assert train_from_settings(settings, resume=True).trained
+
+
+def test_a_folder_with_other_files_is_refused_even_if_told(here, tmp_path):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "thesis.txt").write_text("dear")
+    with pytest.raises(RunError, match=r"found 'thesis.txt' but no run"):
+        train_from_settings(load_settings(here), overwrite=True)
+    assert (tmp_path / "run" / "thesis.txt").read_text() == "dear"
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(here, tmp_path):
+    (tmp_path / "run").write_text("dear")
+    with pytest.raises(RunError, match="found a file, expected a folder"):
+        train_from_settings(load_settings(here))
+
+
+def test_a_folder_in_use_is_refused(here):
+    settings = load_settings(here)
+    with (
+        RunFolder(settings.output).locked(),
+        pytest.raises(RunError, match="a training that is running here"),
+    ):
+        train_from_settings(settings)
+
+
+def test_unusable_data_or_encoders_leave_the_folder_free(here, tmp_path):
+    with pytest.raises(RunError, match=r"absent\.json: found no readable file"):
+        train_from_settings(load_settings(here, [f"train={tmp_path / 'absent.json'}"]))
+    (tmp_path / "broken.json").write_text('[{"title": 3}]')
+    with pytest.raises(DataError, match=r"broken\.json"):
+        train_from_settings(load_settings(here, [f"train={tmp_path / 'broken.json'}"]))
+    (tmp_path / "encoder" / "model.safetensors").rename(tmp_path / "hidden")
+    with pytest.raises(EncoderError, match="found no readable weights"):
+        train_from_settings(load_settings(here))
+    (tmp_path / "hidden").rename(tmp_path / "encoder" / "model.safetensors")
+    assert train_from_settings(load_settings(here)).trained
+
+
+def test_unusable_data_leave_the_run_that_was_to_be_overwritten(finished, tmp_path):
+    shutil.copytree(finished / "run", tmp_path / "run")
+    (tmp_path / "broken.json").write_text('[{"title": 3}]')
+    changes = [f"output={tmp_path / 'run'}", f"train={tmp_path / 'broken.json'}"]
+    with pytest.raises(DataError, match=r"broken\.json"):
+        train_from_settings(load_settings(finished / "settings.yaml", changes), overwrite=True)
+    assert RelationModel.from_pretrained(tmp_path / "run") and (tmp_path / "run" / "training.json").exists()
+
+
+def test_a_disk_that_is_full_at_the_very_end(here, tmp_path, monkeypatch):
+    settings, limits = load_settings(here), resource.getrlimit(resource.RLIMIT_FSIZE)
+    finish = Trainer.train
+
+    def train_then_full(self, resume=False):
+        output = finish(self, resume)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limits[1]))
+        return output
+
+    monkeypatch.setattr(Trainer, "train", train_then_full)
+    try:
+        with pytest.raises(CheckpointError, match="the trained model was not written"):
+            train_from_settings(settings)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    monkeypatch.undo()
+    monkeypatch.setenv("UNNOTED_CACHE", str(tmp_path / "cache"))
+    assert not (tmp_path / "run" / "model.safetensors").exists()
+    assert train_from_settings(settings, resume=True).steps == 2
+    assert RelationModel.from_pretrained(tmp_path / "run")

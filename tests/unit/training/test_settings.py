@@ -1,0 +1,115 @@
+"""Settings files: what is read, what is refused, and how the refusal is worded."""
+
+import pytest
+
+from unnoted.training.settings import Optimisation, SettingsError, load_settings
+
+GOOD = """
+train: train.json
+encoder: folder
+method: ssr-pu
+prior_multiplier: 3
+output: runs/one
+"""
+
+
+def written(tmp_path, text, name="settings.yaml"):
+    path = tmp_path / name
+    path.write_text(text, "utf-8")
+    return path
+
+
+def refusal(tmp_path, text, *overrides):
+    with pytest.raises(SettingsError) as caught:
+        load_settings(written(tmp_path, text), overrides)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_what_is_open_is_filled_in(tmp_path):
+    settings = load_settings(written(tmp_path, GOOD))
+    assert (settings.margin, settings.correction, settings.normalisation) == (0.25, "flip", "per-batch")
+    assert settings.class_weight is True and settings.prior_multiplier == 3
+    assert [str(path) for path in settings.train] == ["train.json"]
+    assert (settings.epochs, settings.batch_documents, settings.clip, settings.warm_up) == (30, 4, 1.0, 0.06)
+
+
+def test_a_resolved_copy_reads_as_the_same(tmp_path):
+    settings = load_settings(written(tmp_path, GOOD), ["train=[a.json, b.json]", "checkpoint_steps=7"])
+    settings.save(tmp_path / "resolved.yaml")
+    assert load_settings(tmp_path / "resolved.yaml") == settings
+
+
+def test_a_method_without_priors_gets_none_of_their_settings(tmp_path):
+    settings = load_settings(written(tmp_path, GOOD), ["method=atlop", "prior_multiplier=null"])
+    assert settings.margin is settings.correction is settings.class_weight is None
+
+
+def test_overrides_win_and_numbers_may_lack_a_point(tmp_path):
+    # YAML 1.1 takes 5e-5 for a string.
+    settings = load_settings(written(tmp_path, GOOD), ["encoder_rate=5e-5", "epochs=2", "precision=bf16"])
+    assert (settings.encoder_rate, settings.epochs, settings.precision) == (5e-5, 2, "bf16")
+
+
+def test_layers(tmp_path):
+    written(tmp_path, "epochs: 5\nseed: 1\nclip: 2", "low.yaml")
+    written(tmp_path, "extends: low.yaml\nepochs: 6\nseed: 2", "high.yaml")
+    written(tmp_path, "epochs: 9", "other.yaml")
+    settings = load_settings(written(tmp_path, GOOD + "extends: [other.yaml, high.yaml]\nseed: 3"))
+    assert (settings.epochs, settings.seed, settings.clip) == (6, 3, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (GOOD + "epoch: 3", "unknown key 'epoch' (nearest: 'epochs')"),
+        (GOOD + "epochs: eight", "epochs: found 'eight', expected a valid integer"),
+        (GOOD + "epochs: 0", "epochs: found 0, expected greater than or equal to 1"),
+        (GOOD + "epochs: true", "epochs: found True, expected a number"),
+        (GOOD + "epochs: 2.5", "epochs: found 2.5, expected a valid integer"),
+        (GOOD + "clip: .nan", "clip: found nan, expected a finite number"),
+        (GOOD + "unlabelled_rate: 1.5", "unlabelled_rate: found 1.5, expected less than or equal to 1"),
+        (GOOD + "precision: half", "precision: found 'half', expected 'float32', 'bf16' or 'fp16'"),
+        (GOOD + "seed: -1", "seed: found -1"),
+        (GOOD + "candidates: Chemical", "candidate pairs: found 'Chemical', expected HeadType:TailType"),
+        (GOOD.replace("train: train.json", ""), "train: found nothing, expected a value"),
+        (GOOD.replace("train: train.json", "train: []"), "train: found []"),
+        (GOOD.replace("ssr-pu", "ssrpu"), "unknown method 'ssrpu'"),
+        (GOOD + "prior_file: p.json", "found prior_multiplier and prior_file, expected one of them"),
+        (GOOD.replace("prior_multiplier: 3", ""), "prior_multiplier, prior_file: found neither"),
+        (GOOD.replace("ssr-pu", "s-pu") + "margin: 0.25", "margin: found 0.25, expected none: the method 's-pu'"),
+        (GOOD.replace("ssr-pu", "atlop"), "prior_multiplier: found 3.0, expected none: the method 'atlop'"),
+        (GOOD + "correction: flop", "unknown correction 'flop', expected one of"),
+        (GOOD + "normalisation: batch", "unknown normalisation 'batch'"),
+        (GOOD + "method: pn", "line 2: found the key 'method' twice"),
+        (GOOD + "extends: absent.yaml", "absent.yaml: found no readable file"),
+        (GOOD + "extends: settings.yaml", "extends: found a circle of files"),
+        (GOOD + "extends: 3", "extends: found 3, expected a file name"),
+        ("- a", "found ['a'], expected keys and values"),
+        ("a: [", "expected"),
+        ("", "found None, expected keys and values"),
+    ],
+)  # fmt: skip
+def test_refusals_name_the_file_and_the_key(tmp_path, text, expected):
+    message = refusal(tmp_path, text)
+    assert expected in message
+    assert message.startswith(str(tmp_path))
+
+
+def test_several_faults_are_all_named(tmp_path):
+    message = refusal(tmp_path, GOOD + "epochs: x\nbatch_document: 3")
+    assert "epochs: found 'x'" in message and "nearest: 'batch_documents'" in message
+
+
+def test_refused_overrides(tmp_path):
+    assert refusal(tmp_path, GOOD, "epochs=x").startswith("--set: epochs: found 'x'")
+    assert refusal(tmp_path, GOOD, "epochs").startswith("--set epochs: found no key=value")
+    assert "nearest: 'encoder_rate'" in refusal(tmp_path, GOOD, "encoder_rat=1")
+    assert refusal(tmp_path, GOOD, "epochs=[").startswith("--set epochs: found '['")
+
+
+def test_the_defaults_are_the_papers():
+    o = Optimisation()
+    assert (o.epochs, o.batch_documents, o.encoder_rate, o.new_layer_rate) == (30, 4, 5e-5, 1e-4)
+    assert (o.warm_up, o.adam_epsilon, o.clip, o.weight_decay, o.seed) == (0.06, 1e-6, 1.0, 0.0, 62)

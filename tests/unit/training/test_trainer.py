@@ -1,0 +1,366 @@
+"""The trainer: what it minimises, in which order, with which rates, and when it stops."""
+
+import json
+import math
+import resource
+import shutil
+from dataclasses import replace
+
+import pytest
+import torch
+from tests.unit.training.making import tiny_encoder
+from transformers import TrainerCallback, set_seed
+
+from unnoted.documents.candidates import AllPairs, TypePairs
+from unnoted.documents.corpus import Corpus
+from unnoted.documents.generator import generate_documents
+from unnoted.documents.relations import RelationVocabulary
+from unnoted.features import BatchLimits, ShuffledBatches
+from unnoted.model import ModelError, RelationModel
+from unnoted.risks import ATLOP, SPU, SSRPU, AdaptiveThreshold, Expected, PerBatch, Uncorrected
+from unnoted.scores import Fixed, NoneClass, TopK
+from unnoted.training import CheckpointError, NotFinite, Optimisation, Trainer
+from unnoted.training.checkpoints import checkpoints
+
+VOCABULARY = RelationVocabulary.of(generate_documents(40))
+QUICK = Optimisation(epochs=2, batch_documents=2, encoder_rate=1e-3, new_layer_rate=1e-3, log_steps=1)
+
+
+def corpus(documents=6, candidates=None):
+    return Corpus(tuple(generate_documents(documents)), VOCABULARY, candidates or AllPairs())
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return tiny_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture(scope="module")
+def steady_encoder(tmp_path_factory):
+    return tiny_encoder(tmp_path_factory.mktemp("steady"), dropout=0.0)
+
+
+def fresh(encoder, seed=0):
+    set_seed(seed)
+    return RelationModel.from_encoder(encoder, VOCABULARY, embedding=16, block=4)
+
+
+def equal(one, other):
+    pairs = zip(one.state_dict().values(), other.state_dict().values(), strict=True)
+    return all(torch.equal(a, b) for a, b in pairs)
+
+
+def trained(encoder, optimisation, train=None, risk=None, **options):
+    docs = train or corpus()
+    model = fresh(encoder)
+    risk = risk or SSRPU(priors=docs.labelled_priors * 2)
+    trainer = Trainer(model, risk=risk, train=docs, optimisation=optimisation, **options)
+    trainer.train()
+    return model, trainer
+
+
+def test_the_library_in_five_lines(encoder):
+    docs = corpus(2)
+    model = RelationModel.from_encoder(encoder, relations=docs.relations)
+    before = {name: weight.clone() for name, weight in model.state_dict().items()}
+    Trainer(model, risk=SSRPU(priors=docs.labelled_priors * 3), train=docs).train()
+    assert model.priors == docs.labelled_priors * 3
+    assert not model.training
+    assert not any(
+        torch.equal(model.state_dict()[name], before[name]) for name in ("scores.weight", "scores.bias")
+    )
+
+
+def test_the_risk_falls(encoder):
+    optimisation = QUICK.model_copy(update={"epochs": 12, "batch_documents": 4})
+    _, trainer = trained(encoder, optimisation, corpus(24))
+    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    assert len(losses) == 72 and all(map(math.isfinite, losses))
+    assert sum(losses[-6:]) < 0.6 * sum(losses[:6])
+
+
+def test_the_seed_fixes_everything(encoder):
+    same = [trained(encoder, QUICK)[0] for _ in range(2)]
+    assert equal(*same)
+    assert not equal(same[0], trained(encoder, QUICK.model_copy(update={"seed": 63}))[0])
+
+
+def test_random_numbers_drawn_before_training_change_nothing(encoder):
+    docs, models = corpus(), []
+    for drawn in (0, 5):
+        model = fresh(encoder)
+        trainer = Trainer(model, risk=ATLOP(), train=docs, optimisation=QUICK)
+        torch.rand(drawn)
+        trainer.train()
+        models.append(model)
+    assert equal(*models)
+
+
+class Seen(TrainerCallback):
+    """Keeps what the optimiser is about to use."""
+
+    def __init__(self):
+        self.gradients, self.rates = [], []
+
+    def on_pre_optimizer_step(self, args, state, control, model=None, optimizer=None, **others):
+        self.gradients.append({n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None})
+        self.rates.append([group["lr"] for group in optimizer.param_groups])
+
+
+def watched(encoder, optimisation, risk, docs):
+    seen = Seen()
+    trainer = Trainer(fresh(encoder), risk=risk, train=docs, optimisation=optimisation)
+    trainer.add_callback(seen)
+    trainer.train()
+    return seen, trainer
+
+
+def test_rates_rise_and_fall_in_two_groups(encoder):
+    optimisation = QUICK.model_copy(
+        update={"epochs": 10, "encoder_rate": 1e-5, "new_layer_rate": 2e-4, "warm_up": 0.2}
+    )
+    seen, trainer = watched(encoder, optimisation, ATLOP(), corpus(4))
+    steps, rise = 20, 4
+    shares = [step / rise if step < rise else (steps - step) / (steps - rise) for step in range(steps)]
+    assert seen.rates == [pytest.approx([1e-5 * share, 2e-4 * share]) for share in shares]
+    encoder_group, others = trainer.optimizer.param_groups
+    assert encoder_group["eps"] == others["eps"] == 1e-6
+    counts = [sum(p.numel() for p in group["params"]) for group in (encoder_group, others)]
+    assert counts[0] == sum(p.numel() for p in trainer.relation_model.encoder.parameters())
+    assert sum(counts) == sum(p.numel() for p in trainer.relation_model.parameters())
+
+
+def test_gradients_are_clipped(encoder):
+    seen, _ = watched(encoder, QUICK.model_copy(update={"clip": 1e-3}), ATLOP(), corpus(2))
+    norm = torch.stack([gradient.norm() for gradient in seen.gradients[0].values()]).norm()
+    assert float(norm) == pytest.approx(1e-3, rel=1e-3)
+
+
+def alike(documents=8, entities=5):
+    """Documents with the same number of pairs."""
+    return [
+        replace(
+            document,
+            entities=document.entities[:entities],
+            facts=tuple(f for f in document.facts if f.head < entities and f.tail < entities),
+        )
+        for document in generate_documents(documents)
+    ]
+
+
+@pytest.mark.parametrize(("normalisation", "holds"), [(Expected(), True), (PerBatch(), False)])
+def test_8_documents_at_once_equal_1_document_8_times(steady_encoder, normalisation, holds):
+    """A mean of ratios is the ratio of sums where the divisors are alike: the same number of pairs each, by the
+    expected counts, and no correction. By the counts of each batch it is another number."""
+    docs = Corpus(tuple(alike()), VOCABULARY, AllPairs())
+    risk = SSRPU(docs.labelled_priors * 2, correction=Uncorrected(), normalisation=normalisation)
+    found = []
+    for size, times in ((8, 1), (1, 8)):
+        update = {"epochs": 1, "batch_documents": size, "gradient_accumulation": times, "clip": 1e9}
+        seen, trainer = watched(steady_encoder, QUICK.model_copy(update=update), risk, docs)
+        assert len(seen.gradients) == trainer.state.global_step == 1
+        found.append(seen.gradients[0])
+    names = [name for name in found[0] if float(found[0][name].abs().max()) > 1e-6]
+    assert len(names) > 10
+    close = [torch.allclose(found[0][n], found[1][n], rtol=1e-3, atol=1e-6) for n in names]
+    assert all(close) is holds
+
+
+def test_the_rest_of_an_epoch_counts_by_its_own_batches(steady_encoder):
+    update = {"epochs": 1, "batch_documents": 1, "gradient_accumulation": 4, "clip": 1e9, "encoder_rate": 0,
+              "new_layer_rate": 0}  # fmt: skip
+    seen, trainer = watched(steady_encoder, QUICK.model_copy(update=update), ATLOP(), corpus(5))
+    assert trainer.state.global_step == 2
+    # The last step has one document only, and its gradient is that document's.
+    batch = list(trainer.get_train_dataloader())[-1]
+    model = trainer.relation_model.train()
+    model.zero_grad()
+    ATLOP()(model(batch), batch.labels()).backward()
+    expected = {n: p.grad for n, p in model.named_parameters() if p.grad is not None}
+    for name, gradient in seen.gradients[1].items():
+        torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-7)
+
+
+def test_each_document_once_an_epoch_in_the_order_of_the_seed(encoder):
+    seen = []
+
+    class Noting(Trainer):
+        def compute_loss(self, model, inputs, *others, **more):
+            seen.append(inputs.documents)
+            return super().compute_loss(model, inputs, *others, **more)
+
+    docs = corpus(7)
+    trainer = Noting(fresh(encoder), risk=ATLOP(), train=docs, optimisation=QUICK)
+    trainer.train()
+    order = ShuffledBatches(trainer.features, BatchLimits(2), QUICK.seed)
+    expected = [tuple(docs[i].id for i in batch) for epoch in range(2) for batch in order.of_epoch(epoch)]
+    assert seen == expected
+
+
+@pytest.mark.parametrize(
+    ("risk", "decision", "link"),
+    [
+        (lambda priors: ATLOP(), TopK(4), "threshold-softmax"),
+        (lambda priors: SPU(priors), Fixed(0.0), "squared"),
+        (lambda priors: SSRPU(priors, margin=0.4), NoneClass(), "ranking-margin"),
+    ],
+)
+def test_the_model_learns_what_its_scores_mean(encoder, tmp_path, risk, decision, link):
+    rule = TypePairs(frozenset({("PER", "LOC")}))
+    docs = corpus(candidates=rule)
+    model = fresh(encoder)
+    Trainer(model, risk=risk(docs.labelled_priors), train=docs)
+    model.save_pretrained(tmp_path)
+    again = RelationModel.from_pretrained(tmp_path)
+    assert (again.decision, again.config.link, again.candidates) == (decision, link, rule)
+    assert again.priors == (None if decision == TopK(4) else docs.labelled_priors)
+    assert again.config.margin == (0.4 if link == "ranking-margin" else 0.25)
+
+
+def test_probabilities_of_a_model_without_class_weight_are_not_divided_by_it(encoder):
+    docs, model = corpus(), fresh(encoder)
+    Trainer(model, risk=SSRPU(docs.labelled_priors * 2, class_weight=False), train=docs)
+    assert model.priors is None
+
+
+def test_other_relations_are_refused(encoder):
+    docs = replace(corpus(), relations=RelationVocabulary(("other",)))
+    with pytest.raises(ModelError, match="are unknown to it: other"):
+        Trainer(fresh(encoder), risk=ATLOP(), train=docs)
+    with pytest.raises(ValueError, match="found no training document"):
+        Trainer(fresh(encoder), risk=ATLOP(), train=corpus(0))
+
+
+class Poisoned(AdaptiveThreshold):
+    """A risk that is not finite in one batch."""
+
+    def __init__(self, batch, value):
+        super().__init__()
+        self.left, self.value = batch, value
+
+    def of_batch(self, scores, labels, weights):
+        self.left -= 1
+        return super().of_batch(scores, labels, weights) + (self.value if self.left == 0 else 0.0)
+
+
+@pytest.mark.parametrize(("value", "log_steps"), [(math.nan, 100), (math.inf, 1)])
+def test_a_risk_that_is_not_finite_stops_the_run(encoder, tmp_path, value, log_steps):
+    optimisation = QUICK.model_copy(update={"log_steps": log_steps, "checkpoint_steps": 4})
+    trainer = Trainer(
+        fresh(encoder), risk=Poisoned(5, value), train=corpus(6), optimisation=optimisation, folder=tmp_path
+    )
+    second = ShuffledBatches(trainer.features, BatchLimits(2), QUICK.seed).of_epoch(1)[1]
+    titles = ", ".join(repr(trainer.features[i].id) for i in second)
+    with pytest.raises(NotFinite) as caught:
+        trainer.train()
+    assert str(caught.value) == f"step 5: found risk {value}, expected a finite number; documents: {titles}"
+    assert [path.name for path in checkpoints(tmp_path / "checkpoints")] == ["checkpoint-4"]
+
+
+class FullDisk(TrainerCallback):
+    """From a step on, no file may grow beyond a limit."""
+
+    def __init__(self, step):
+        self.step = step
+
+    def on_step_end(self, args, state, control, **others):
+        if state.global_step == self.step:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+
+
+def test_a_full_disk_leaves_the_checkpoint_before_good(encoder, tmp_path):
+    optimisation = QUICK.model_copy(update={"checkpoint_steps": 2})
+    whole, _ = trained(encoder, optimisation, folder=tmp_path / "whole")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    trainer = Trainer(
+        fresh(encoder), SSRPU(corpus().labelled_priors * 2), corpus(), optimisation=optimisation,
+        folder=tmp_path / "full",
+    )  # fmt: skip
+    trainer.add_callback(FullDisk(4))
+    try:
+        with pytest.raises(CheckpointError, match=r"step 4 was not written .* checkpoint-2 is whole"):
+            trainer.train()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    folder = tmp_path / "full" / "checkpoints"
+    assert [path.name for path in folder.iterdir()] == ["checkpoint-2"]
+    model = fresh(encoder, seed=9)
+    Trainer(
+        model,
+        SSRPU(corpus().labelled_priors * 2),
+        corpus(),
+        optimisation=optimisation,
+        folder=tmp_path / "full",
+    ).train(resume=True)
+    assert equal(model, whole)
+
+
+def test_the_last_two_checkpoints_are_kept_and_are_models(encoder, tmp_path):
+    model, _ = trained(encoder, QUICK.model_copy(update={"checkpoint_steps": 1}), folder=tmp_path)
+    kept = checkpoints(tmp_path / "checkpoints")
+    assert [path.name for path in kept] == ["checkpoint-5", "checkpoint-6"]
+    assert equal(RelationModel.from_pretrained(kept[-1]), model)
+    assert not list(tmp_path.rglob("training_args.bin"))
+    assert json.loads((kept[-1] / "trainer_state.json").read_text())["global_step"] == 6
+
+
+def test_without_a_folder_nothing_is_written(encoder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    trained(encoder, QUICK)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def stopped(encoder, tmp_path_factory):
+    """The folder of a training of one epoch of three steps."""
+    folder = tmp_path_factory.mktemp("stopped")
+    trained(encoder, QUICK.model_copy(update={"epochs": 1}), folder=folder)
+    return folder
+
+
+STATE = ["model.safetensors", "optimizer.pt", "scheduler.pt", "trainer_state.json", "rng_state.pth"]
+
+
+@pytest.mark.parametrize("name", STATE)
+@pytest.mark.parametrize("damage", ["missing", "truncated"])
+def test_a_damaged_checkpoint_is_named(encoder, stopped, tmp_path, name, damage):
+    shutil.copytree(stopped, tmp_path, dirs_exist_ok=True)
+    file = tmp_path / "checkpoints" / "checkpoint-3" / name
+    if damage == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    risk = SSRPU(corpus().labelled_priors * 2)
+    trainer = Trainer(fresh(encoder), risk, corpus(), folder=tmp_path, optimisation=QUICK)
+    with pytest.raises(CheckpointError, match=r"checkpoint-3.*remove this checkpoint"):
+        trainer.train(resume=True)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+def test_half_precision_needs_a_gpu(encoder, precision):
+    with pytest.raises(ValueError, match="expected 'float32' where there is no GPU"):
+        trained(encoder, QUICK.model_copy(update={"precision": precision}))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+def test_half_precision_trains_on_a_gpu(encoder, precision):
+    _, trainer = trained(encoder, QUICK.model_copy(update={"precision": precision}))
+    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    assert len(losses) == 6 and all(map(math.isfinite, losses))
+
+
+def test_a_sample_of_unlabelled_pairs_changes_with_the_epoch(encoder):
+    seen = []
+
+    class Noting(Trainer):
+        def compute_loss(self, model, inputs, *others, **more):
+            seen.append((inputs.documents, inputs.pairs, tuple(inputs.head.tolist())))
+            return super().compute_loss(model, inputs, *others, **more)
+
+    docs = corpus(1)
+    optimisation = QUICK.model_copy(update={"unlabelled_rate": 0.3, "epochs": 2})
+    Noting(fresh(encoder), ATLOP(), docs, optimisation=optimisation).train()
+    (first, second), whole = seen, docs.candidates.count(docs[0])
+    assert first[1] == second[1] < whole and first[2] != second[2]
