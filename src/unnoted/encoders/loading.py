@@ -1,11 +1,15 @@
 """Making an encoder: from a folder or the hub with its weights, or anew from its saved configuration."""
 
 import inspect
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel
+from transformers.utils import logging as transformers_log
 
 
 class EncoderError(ValueError):
@@ -30,16 +34,40 @@ def load_encoder(path: str | Path, layers: int | None = None, revision: str | No
     if layers is not None:
         _keep_layers(config, layers, path)
     options = _model_options(config, path)
+    model: PreTrainedModel
     try:
-        model: PreTrainedModel = AutoModel.from_pretrained(
-            path, config=config, revision=revision, use_safetensors=True, weights_only=True, **options
-        )
+        with _without_load_report():
+            model, loading = AutoModel.from_pretrained(
+                path,
+                config=config,
+                revision=revision,
+                use_safetensors=True,
+                weights_only=True,
+                output_loading_info=True,
+                **options,
+            )
     except OSError as error:
         raise EncoderError(
             f"encoder {str(path)!r}: found no readable weights in safetensors format ({_first_line(error)}); "
             "expected model.safetensors beside config.json"
         ) from error
+    if missing := sorted(loading["missing_keys"]):
+        raise EncoderError(
+            f"encoder {str(path)!r}: found no weights for {len(missing)} of its tensors ({missing[0]}, ...), "
+            "expected all"
+        )
     return model
+
+
+@contextmanager
+def _without_load_report() -> Iterator[None]:
+    """Weights that are left over (of the pooler, of heads) are no news; missing ones are an error of ours."""
+    verbosity = transformers_log.get_verbosity()
+    transformers_log.set_verbosity(logging.ERROR)
+    try:
+        yield
+    finally:
+        transformers_log.set_verbosity(verbosity)
 
 
 def build_encoder(config: dict[str, Any]) -> PreTrainedModel:

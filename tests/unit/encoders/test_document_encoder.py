@@ -2,10 +2,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
 from tests.reference.atlop import PlainATLOP
 from tests.reference.batches import random_batch, tiny_model
 
-from unnoted.encoders import document_encoder
+from unnoted.encoders import EncoderError, document_encoder, load_encoder
 from unnoted.encoders.windows import spans_of
 
 
@@ -90,3 +91,16 @@ def test_a_batch_padded_further_than_its_longest_document_gives_the_same():
     }
     padded = type(batch)(**{name: getattr(batch, name) for name in batch.__slots__} | wider)
     close(model(padded), model(batch))
+
+
+def test_an_encoder_without_some_of_its_weights_is_refused(tmp_path, capfd):
+
+    model = tiny_model("bert", dtype=torch.float32).encoder.model
+    model.save_pretrained(tmp_path)
+    load_encoder(tmp_path)
+    assert "LOAD REPORT" not in capfd.readouterr().err
+    weights = load_file(tmp_path / "model.safetensors")
+    del weights["embeddings.word_embeddings.weight"]
+    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(EncoderError, match="found no weights for 1 of its tensors"):
+        load_encoder(tmp_path)
