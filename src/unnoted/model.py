@@ -21,6 +21,8 @@ from unnoted.features.batch import Batch
 from unnoted.pairs import PAIR_ENCODERS
 from unnoted.scores import Decision, GroupedBilinear, Link, NoneClass, class_weight, decision_from_json
 
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
+
 
 class ModelError(ValueError):
     """A saved model that cannot be used; names the folder, what was found and what was expected."""
@@ -270,14 +272,9 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
 def _check_folder(folder: Path) -> None:
     """Name what is wrong with a folder before transformers does it in its own words."""
     path = folder / "config.json"
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ModelError(
-            f"{folder}: found no config.json, expected a folder written by save_pretrained"
-        ) from None
-    except (ValueError, OSError) as error:
-        raise ModelError(f"{path}: found no readable JSON ({error})") from error
+    if not path.exists():
+        raise ModelError(f"{folder}: found no config.json, expected a folder written by save_pretrained")
+    content = _read_json(path)
     kind = content.get("model_type") if isinstance(content, dict) else None
     if kind != RelationConfig.model_type:
         raise ModelError(
@@ -286,3 +283,13 @@ def _check_folder(folder: Path) -> None:
         )
     if not any((folder / name).exists() for name in ("model.safetensors", "model.safetensors.index.json")):
         raise ModelError(f"{folder}: found no model.safetensors, expected the weights beside config.json")
+    for name in TOKENIZER_FILES:
+        if (folder / name).exists():
+            _read_json(folder / name)
+
+
+def _read_json(path: Path) -> Any:  # noqa: ANN401
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise ModelError(f"{path}: found no readable JSON ({error})") from error

@@ -1,6 +1,5 @@
 """Loading a saved model for use, with every fault of its folder named."""
 
-import json
 import re
 from os import PathLike
 from pathlib import Path
@@ -9,8 +8,6 @@ from unnoted.model import ModelError, RelationModel
 
 HUB_NAME = r"[\w-][\w.-]*/[\w.-]+"
 """How models on the hub are called. Nothing else is looked for there: it takes long without a network."""
-
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
 
 
 def load_model(path: str | PathLike[str]) -> RelationModel:
@@ -28,16 +25,4 @@ def load_model(path: str | PathLike[str]) -> RelationModel:
             f"{path}: found no such folder, expected one written by save_pretrained, or the name of one "
             "on the hub (owner/name)"
         )
-    for name in TOKENIZER_FILES:
-        _check_json(folder / name)
     return RelationModel.from_pretrained(path).eval()  # type: ignore[no-untyped-call, no-any-return]
-
-
-def _check_json(path: Path) -> None:
-    """Refuse a damaged file, which transformers would report without naming it."""
-    if not path.is_file():
-        return
-    try:
-        json.loads(path.read_bytes())
-    except ValueError as error:
-        raise ModelError(f"{path}: found no readable JSON ({error})") from error

@@ -3,6 +3,7 @@
 Random batches of DocRED waste about half of the encoder's time on padding.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -70,7 +71,7 @@ class BatchLimits:
         )
 
 
-class _Batches(Sampler[list[int]]):
+class _Batches(Sampler[list[int]], ABC):
     """What both orders of batches have in common."""
 
     def __init__(self, features: FeatureSet, limits: BatchLimits) -> None:
@@ -78,9 +79,9 @@ class _Batches(Sampler[list[int]]):
         self._tokens: list[int] = features.token_counts.tolist()
         self._pairs: list[int] = features.pair_counts.tolist()
 
+    @abstractmethod
     def current(self) -> list[list[int]]:
         """The batches of the current epoch, in order."""
-        raise NotImplementedError
 
     def __iter__(self) -> Iterator[list[int]]:
         # Copies: accelerate fills up the last batch in place.
