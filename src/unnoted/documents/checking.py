@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unnoted.documents.candidates import AllPairs, Candidates
-from unnoted.documents.defects import DataError, DefectLog, Kind, Severity
-from unnoted.documents.loading import recognise, stream_documents
+from unnoted.documents.candidates import Candidates
+from unnoted.documents.defects import DefectLog, Kind, Severity
+from unnoted.documents.loading import default_candidates, format_name, stream_documents
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.statistics import Statistics
 
@@ -92,23 +92,15 @@ def check_files(
     statistics = Statistics()
     for _ in statistics.watch(stream_documents(*paths, vocabulary=vocabulary, log=log)):
         pass
-    formats = [_format(path) for path in paths]
+    formats = [format_name(path) for path in paths]
     if candidates is None:
-        typed = "PubTator" in formats and statistics.observed.types
-        candidates = statistics.observed if typed else AllPairs()
+        candidates = default_candidates(paths, lambda: statistics.observed)
     return CheckReport(tuple(paths), " + ".join(dict.fromkeys(formats)), statistics, candidates, log)
-
-
-def _format(path: Path) -> str:
-    try:
-        return recognise(path).name
-    except DataError:
-        return "unknown"
 
 
 def group_files(paths: Sequence[Path]) -> list[list[Path]]:
     """Files that belong together: PubTator files with the relation files; every other file by itself."""
-    formats = {path: _format(path) for path in paths}
+    formats = {path: format_name(path) for path in paths}
     rows = [path for path in paths if formats[path] == "relation rows"]
     texts = [path for path in paths if formats[path] == "PubTator"]
     if not rows:

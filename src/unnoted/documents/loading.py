@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from unnoted.documents.candidates import AllPairs, Candidates, observed
+from unnoted.documents.candidates import AllPairs, Candidates, TypePairs, observed
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.defects import DataError, Defect, DefectLog, Kind, fail, shown
 from unnoted.documents.files import open_text
@@ -60,6 +60,14 @@ def recognise(path: str | Path) -> Format:
         fail(Kind.UNREADABLE, None, "start of the file", shown(start), " or ".join(FORMATS))
     except DataError as error:
         raise log.located(error) from None
+
+
+def format_name(path: str | Path) -> str:
+    """The name of a file's format, or "unknown"; why it is unknown is said by whoever reads the file."""
+    try:
+        return recognise(path).name
+    except DataError:
+        return "unknown"
 
 
 def stream_documents(
@@ -156,16 +164,14 @@ def load_documents(
     log = log if log is not None else DefectLog(strict=strict)
     documents = tuple(stream_documents(*paths, vocabulary=vocabulary, log=log))
     if candidates is None:
-        candidates = default_candidates(paths, documents)
+        candidates = default_candidates(paths, lambda: observed(documents))
     relations = vocabulary if vocabulary is not None else RelationVocabulary.of(documents)
     return Corpus(documents, relations, candidates, log)
 
 
-def default_candidates(paths: Iterable[str | Path], documents: Iterable[Document]) -> Candidates:
-    """All ordered pairs, or for a PubTator corpus with facts the type pairs seen among them."""
-    try:
-        typed = any(recognise(path).name == "PubTator" for path in paths)
-    except DataError:
-        typed = False  # already in the log of the reading
-    seen = observed(documents) if typed else None
-    return seen if seen is not None and seen.types else AllPairs()
+def default_candidates(paths: Iterable[str | Path], seen: Callable[[], TypePairs]) -> Candidates:
+    """All ordered pairs, or for a PubTator corpus with facts the type pairs `seen` among them."""
+    if not any(format_name(path) == "PubTator" for path in paths):
+        return AllPairs()
+    types = seen()
+    return types if types.types else AllPairs()
