@@ -9,9 +9,11 @@ The folders are the walk of the data:
     scores      a score for every relation; decisions and probabilities
     risks       what is minimised: estimators, surrogates, priors
     model       encoder → pairs → scores, saved and loaded
-    training    optimiser, schedule, checkpoints, resumption
-    extraction  facts from new documents, with probabilities and supporting sentences
+    extraction  facts from documents, with probabilities and supporting sentences
     evaluation  the official scorers, breakdowns, curves
+    training    optimiser, schedule, checkpoints, resumption; watched by the two before it
+    experiments comparisons that run by themselves: the demonstration
+    report      tables, plots, one self-contained HTML page
     cli         the commands
 
 A room imports only from rooms above it. The names below are loaded when they are first used, so that commands
@@ -40,9 +42,9 @@ _ROOMS = {
     "features": ("featurise",),
     "risks": ("ATLOP", "PN", "PU", "SPU", "SRPN", "SRPU", "SSRPU"),
     "model": ("RelationModel",),
-    "training": ("Trainer",),
     "extraction": ("Extractor",),
     "evaluation": ("evaluate",),
+    "training": ("Trainer",),
 }
 
 __all__ = [

@@ -58,10 +58,16 @@ class Progress(TrainerCallback):
         logs: dict[str, float] | None = None,
         **others: object,
     ) -> None:
-        """Show the mean risk since the last report."""
+        """Show the mean risk since the last report, or the scores of an epoch."""
         if self._bar is not None and logs and "loss" in logs:
             now = f"epoch {logs.get('epoch', 0):.2f}, risk {logs['loss']:.4g}"
             self._bar.set_postfix_str(now, refresh=False)
+        if self._bar is not None and logs and "eval_f1" in logs:
+            figures = ", ".join(
+                f"{name} {logs[f'eval_{key}']:.2%}"
+                for name, key in (("F1", "f1"), ("precision", "precision"), ("recall", "recall"))
+            )
+            self._bar.write(f"after epoch {logs.get('epoch', 0):.0f}: development {figures}", file=sys.stderr)
 
     def on_train_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object

@@ -1,7 +1,7 @@
 """A run: from settings to a folder with a trained model, and everything that tells how it came about."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,7 @@ def train_from_settings(
 
 def trainer_of(settings: Settings, tell: Callable[[str], None] = lambda line: None) -> Trainer:
     """The trainer that the settings ask for, with a new model."""
-    corpus = load_corpus(settings)
+    corpus = load_corpus(settings, settings.train)
     _tell_defects(corpus, tell)
     # Before the new layers are made: their first weights are random.
     set_seed(settings.seed)
@@ -98,7 +98,13 @@ def trainer_of(settings: Settings, tell: Callable[[str], None] = lambda line: No
     )
     risk = risk_of(settings, priors_of(settings, corpus))
     trainer = Trainer(
-        model, risk, corpus, optimisation=settings, folder=settings.output, cache=FeatureCache()
+        model,
+        risk,
+        corpus,
+        optimisation=settings,
+        folder=settings.output,
+        cache=FeatureCache(),
+        dev=None if settings.dev is None else load_corpus(settings, settings.dev).documents,
     )
     for line in trainer.features.report.lines():
         tell(f"note: {line}")
@@ -117,6 +123,7 @@ def _train(folder: RunFolder, settings: Settings, trainer: Trainer, resume: bool
         "features": report.to_json(),
         "seconds_of_last_session": output.metrics["train_runtime"],
         "history": [entry for entry in trainer.state.log_history if "loss" in entry],
+        "development": [entry for entry in trainer.state.log_history if "eval_f1" in entry],
     }
     try:
         with without_bars(), whole_folder(settings.output / MODEL) as staged:
@@ -131,11 +138,11 @@ def _train(folder: RunFolder, settings: Settings, trainer: Trainer, resume: bool
     return summary
 
 
-def load_corpus(settings: Settings) -> Corpus:
-    """The training documents."""
+def load_corpus(settings: Settings, files: Sequence[Path]) -> Corpus:
+    """Documents, with the relations and candidate pairs that the settings say, or that occur."""
     vocabulary = None if settings.vocabulary is None else RelationVocabulary.from_file(settings.vocabulary)
     rule = None if settings.candidates is None else candidate_rules.parse(settings.candidates)
-    return load_documents(*settings.train, vocabulary=vocabulary, candidates=rule)
+    return load_documents(*files, vocabulary=vocabulary, candidates=rule)
 
 
 def priors_of(settings: Settings, corpus: Corpus) -> Priors | None:

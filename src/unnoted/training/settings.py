@@ -82,6 +82,7 @@ class Settings(Optimisation):
 
     Attributes:
         train: the training documents; for PubTator also its relation files.
+        dev: development documents that the model is scored on after every epoch; they choose nothing.
         vocabulary: a file of the relations and their order; by default those that occur.
         candidates: "all", or pairs of types such as "Chemical:Disease,Chemical:Gene".
         encoder: a folder, or a name on the hub.
@@ -97,6 +98,7 @@ class Settings(Optimisation):
     """
 
     train: Annotated[tuple[Path, ...], Field(min_length=1), BeforeValidator(lambda value: _several(value))]
+    dev: Annotated[tuple[Path, ...] | None, BeforeValidator(lambda value: _several(value))] = None
     vocabulary: Path | None = None
     candidates: str | None = None
     encoder: str
@@ -145,7 +147,7 @@ class Settings(Optimisation):
     def data_files(self) -> tuple[Path, ...]:
         """Every file that a training reads, but for the encoder's."""
         others = [path for path in (self.vocabulary, self.prior_file) if path is not None]
-        return (*self.train, *others)
+        return (*self.train, *(self.dev or ()), *others)
 
     def to_json(self) -> dict[str, Any]:
         """The settings as JSON or YAML can hold them; keys without a value are left out."""

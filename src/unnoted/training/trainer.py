@@ -1,6 +1,7 @@
 """A thin subclass of `transformers.Trainer`: our batches, risks and checkpoints in its loop."""
 
 import tempfile
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from transformers.integrations.integration_utils import TensorBoardCallback
 from transformers.optimization import get_linear_schedule_with_warmup
 
 from unnoted.documents.corpus import Corpus
+from unnoted.documents.schema import Document
 from unnoted.features import (
     Batch,
     BatchLimits,
@@ -41,6 +43,7 @@ from unnoted.training.checkpoints import (
     tidy,
     whole_folder,
 )
+from unnoted.training.development import AfterEveryEpoch, development_score
 from unnoted.training.progress import Progress, without_bars
 from unnoted.training.settings import Optimisation, Precision
 from unnoted.training.watch import RiskWatch
@@ -63,6 +66,8 @@ class Trainer(transformers.Trainer):
         optimisation: how; the paper's settings by default.
         folder: where checkpoints and logs go; None for none of them, and then there is no resuming.
         cache: where features are kept for the next time; None keeps them in memory.
+        dev: documents with facts that the model is scored on after every epoch. The scores are shown and kept
+            in the history; they choose nothing.
         use_cpu: do not use a GPU that is there.
 
     Raises:
@@ -82,6 +87,7 @@ class Trainer(transformers.Trainer):
         optimisation: Optimisation | None = None,
         folder: Path | str | None = None,
         cache: FeatureCache | None = None,
+        dev: Sequence[Document] | None = None,
         use_cpu: bool = False,
     ) -> None:
         self.optimisation = Optimisation() if optimisation is None else optimisation
@@ -99,6 +105,8 @@ class Trainer(transformers.Trainer):
         for stock in (ProgressCallback, PrinterCallback):
             self.remove_callback(stock)
         self.add_callback(Progress())
+        if dev is not None:
+            self.add_callback(AfterEveryEpoch(lambda: self.log(development_score(model, dev))))
         if self._keeps_checkpoints and find_spec("tensorboard"):
             board = TensorBoardCallback()  # type: ignore[no-untyped-call]
             board.logging_dir = str(self.folder / LOGS)

@@ -194,3 +194,16 @@ def test_a_disk_that_is_full_at_the_very_end(here, tmp_path, monkeypatch):
     assert not (tmp_path / "run" / "model.safetensors").exists()
     assert train_from_settings(settings, resume=True).steps == 2
     assert RelationModel.from_pretrained(tmp_path / "run")
+
+
+def test_development_scores_are_kept_beside_the_weights(here):
+    dev = here.parent / "dev.json"
+    write_documents(dev, generate_documents(2, start=40))
+    change = [f"dev={dev}"]
+    train_from_settings(load_settings(here, change))
+    summary = json.loads((here.parent / "run" / "training.json").read_text())
+    assert [entry["epoch"] for entry in summary["development"]] == [1.0]
+    assert all("eval_f1" not in entry for entry in summary["history"])
+    write_documents(dev, generate_documents(2, start=60))
+    with pytest.raises(RunError, match=r"dev\.json: found other content"):
+        train_from_settings(load_settings(here, change))

@@ -15,12 +15,14 @@ from unnoted.documents.candidates import AllPairs, TypePairs
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.generator import generate_documents
 from unnoted.documents.relations import RelationVocabulary
+from unnoted.extraction import Extractor
 from unnoted.features import BatchLimits, ShuffledBatches
 from unnoted.model import ModelError, RelationModel
 from unnoted.risks import ATLOP, SPU, SSRPU, AdaptiveThreshold, Expected, PerBatch, Uncorrected
 from unnoted.scores import Fixed, NoneClass, TopK
 from unnoted.training import CheckpointError, NotFinite, Optimisation, Trainer
 from unnoted.training.checkpoints import checkpoints
+from unnoted.training.development import development_score
 
 VOCABULARY = RelationVocabulary.of(generate_documents(40))
 QUICK = Optimisation(epochs=2, batch_documents=2, encoder_rate=1e-3, new_layer_rate=1e-3, log_steps=1)
@@ -364,3 +366,26 @@ def test_a_sample_of_unlabelled_pairs_changes_with_the_epoch(encoder):
     Noting(fresh(encoder), ATLOP(), docs, optimisation=optimisation).train()
     (first, second), whole = seen, docs.candidates.count(docs[0])
     assert first[1] == second[1] < whole and first[2] != second[2]
+
+
+def test_development_documents_are_scored_after_every_epoch_and_change_nothing(encoder):
+    gold = tuple(generate_documents(3, start=50))
+    watched, trainer = trained(encoder, QUICK, dev=gold)
+    seen = [entry for entry in trainer.state.log_history if "eval_f1" in entry]
+    assert [entry["epoch"] for entry in seen] == [1.0, 2.0]
+    final = development_score(watched, gold)
+    assert {name: seen[-1][name] for name in final} == final
+    unwatched, _ = trained(encoder, QUICK)
+    assert equal(watched, unwatched)
+
+
+def test_a_development_score_is_that_of_the_evaluation(encoder):
+    model, gold = fresh(encoder), tuple(generate_documents(3))
+    claims = [claim for found in Extractor(model).extract(gold) for claim in found.predictions()]
+    keys = {claim.key for claim in claims}
+    true = {
+        (document.id, fact.head, fact.tail, fact.relation) for document in gold for fact in document.facts
+    }
+    score = development_score(model, gold)
+    assert score["eval_precision"] == pytest.approx(len(keys & true) / len(keys))
+    assert score["eval_recall"] == pytest.approx(len(keys & true) / len(true))
