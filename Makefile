@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help demo test test-slow lint format bench clean
+.PHONY: help demo test test-slow lint format bench results clean
 .DEFAULT_GOAL := help
 
 help:  ## Show what can be made
@@ -40,6 +40,9 @@ format: $(READY)  ## Format the code
 
 bench: $(READY)  ## Measure speed, as figures and as ratios within one run
 	$(BIN)/python -m benchmarks
+
+results: $(READY)  ## Train and score on the real data in ../shared, for hours: docs/results.md
+	benchmarks/results.sh
 
 clean:  ## Remove what was made
 	rm -rf $(VENV) demo .mypy_cache .ruff_cache .hypothesis

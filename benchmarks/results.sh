@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# The runs on real data behind docs/results.md: trains, and scores on documents with complete labels.
+# usage: benchmarks/results.sh [RUN ...]     all of them by default
+# Interrupted, it goes on where it was; finished runs are not repeated.
+# SHARED: where data/ and encoders/ are; RUNS: where models and scores go; UNNOTED: the program.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+SHARED=${SHARED:-../shared}
+RUNS=${RUNS:-runs/results}
+UNNOTED=${UNNOTED:-.venv/bin/unnoted}
+DOCRED=$SHARED/data/docred
+CHEMDISGENE=$SHARED/data/chemdisgene
+
+run() {  # name, training files, gold files, then settings
+    local name=$1 train=$2 gold=$3 set=() files=()
+    shift 3
+    for setting in "$@"; do set+=(--set "$setting"); done
+    "$UNNOTED" train configs/small.yaml --resume --set encoder="$SHARED/encoders/minilm" --set seed=66 \
+        --set train="[${train// /, }]" --set dev="[${gold// /, }]" --set output="$RUNS/$name" "${set[@]}"
+    for file in $gold; do files+=(--gold "$file"); done
+    for file in $train; do files+=(--train "$file"); done
+    "$UNNOTED" evaluate --model "$RUNS/$name" "${files[@]}" --json >"$RUNS/$name/evaluation.json.new"
+    mv "$RUNS/$name/evaluation.json.new" "$RUNS/$name/evaluation.json"
+}
+
+docred() {  # name, training file, then settings
+    local name=$1 train=$2
+    shift 2
+    run "$name" "$train" "$DOCRED/dev_revised.json" vocabulary="$DOCRED/rel_info.json" "$@"
+}
+
+extreme() {  # the paper's extremely unlabelled level, made on the spot
+    [ -f "$RUNS/extreme.json" ] ||
+        "$UNNOTED" data thin "$DOCRED/train_annotated.json" --level extreme --seed 0 --to "$RUNS/extreme.json"
+    docred "$1" "$RUNS/extreme.json" "${@:2}"
+}
+
+chemdisgene() {
+    local train="$CHEMDISGENE/train_abstracts.txt.gz $CHEMDISGENE/train_relationships.tsv.gz"
+    local gold="$CHEMDISGENE/curated_abstracts.txt.gz $CHEMDISGENE/curated_all_relationships.tsv.gz"
+    run "$1" "$train" "$gold" epochs=5 batch_documents=8 "${@:2}"
+}
+
+ORIGINAL=$DOCRED/train_annotated.json
+COMPLETE=$DOCRED/train_revised.json
+mkdir -p "$RUNS"
+for name in "${@:-all}"; do
+    case $name in
+    original-ssr-pu) docred "$name" "$ORIGINAL" method=ssr-pu ;;
+    original-atlop) docred "$name" "$ORIGINAL" method=atlop prior_multiplier=null ;;
+    original-sr-pn) docred "$name" "$ORIGINAL" method=sr-pn ;;
+    original-s-pu) docred "$name" "$ORIGINAL" method=s-pu ;;
+    extreme-ssr-pu) extreme "$name" method=ssr-pu prior_multiplier=12 ;;
+    extreme-atlop) extreme "$name" method=atlop prior_multiplier=null ;;
+    complete-ssr-pu) docred "$name" "$COMPLETE" method=ssr-pu prior_multiplier=1 ;;
+    complete-atlop) docred "$name" "$COMPLETE" method=atlop prior_multiplier=null ;;
+    chemdisgene-ssr-pu) chemdisgene "$name" method=ssr-pu ;;
+    chemdisgene-atlop) chemdisgene "$name" method=atlop prior_multiplier=null ;;
+    all) "$0" {original,extreme,complete,chemdisgene}-{ssr-pu,atlop} original-{sr-pn,s-pu} ;;
+    *) echo "unknown run $name" >&2 && exit 1 ;;
+    esac
+done
