@@ -17,7 +17,7 @@ run() {  # name, training files, gold files, then settings
     shift 3
     for setting in "$@"; do set+=(--set "$setting"); done
     "$UNNOTED" train configs/small.yaml --resume --set encoder="$SHARED/encoders/minilm" --set seed=66 \
-        --set train="[${train// /, }]" --set dev="[${gold// /, }]" --set output="$RUNS/$name" "${set[@]}"
+        --set train="[${train// /, }]" --set output="$RUNS/$name" "${set[@]}"
     for file in $gold; do files+=(--gold "$file"); done
     for file in $train; do files+=(--train "$file"); done
     "$UNNOTED" evaluate --model "$RUNS/$name" "${files[@]}" --json >"$RUNS/$name/evaluation.json.new"
@@ -30,10 +30,18 @@ docred() {  # name, training file, then settings
     run "$name" "$train" "$DOCRED/dev_revised.json" vocabulary="$DOCRED/rel_info.json" "$@"
 }
 
+original() {  # scored after every epoch too, for the learning curves
+    docred "$1" "$DOCRED/train_annotated.json" dev="[$DOCRED/dev_revised.json]" "${@:2}"
+}
+
+complete() {
+    docred "$1" "$DOCRED/train_revised.json" epochs=6 "${@:2}"
+}
+
 extreme() {  # the paper's extremely unlabelled level, made on the spot
     [ -f "$RUNS/extreme.json" ] ||
         "$UNNOTED" data thin "$DOCRED/train_annotated.json" --level extreme --seed 0 --to "$RUNS/extreme.json"
-    docred "$1" "$RUNS/extreme.json" "${@:2}"
+    docred "$1" "$RUNS/extreme.json" epochs=6 "${@:2}"
 }
 
 chemdisgene() {
@@ -42,19 +50,17 @@ chemdisgene() {
     run "$1" "$train" "$gold" epochs=5 batch_documents=8 "${@:2}"
 }
 
-ORIGINAL=$DOCRED/train_annotated.json
-COMPLETE=$DOCRED/train_revised.json
 mkdir -p "$RUNS"
 for name in "${@:-all}"; do
     case $name in
-    original-ssr-pu) docred "$name" "$ORIGINAL" method=ssr-pu ;;
-    original-atlop) docred "$name" "$ORIGINAL" method=atlop prior_multiplier=null ;;
-    original-sr-pn) docred "$name" "$ORIGINAL" method=sr-pn ;;
-    original-s-pu) docred "$name" "$ORIGINAL" method=s-pu ;;
+    original-ssr-pu) original "$name" method=ssr-pu ;;
+    original-atlop) original "$name" method=atlop prior_multiplier=null ;;
+    original-sr-pn) original "$name" method=sr-pn ;;
+    original-s-pu) original "$name" method=s-pu ;;
     extreme-ssr-pu) extreme "$name" method=ssr-pu prior_multiplier=12 ;;
     extreme-atlop) extreme "$name" method=atlop prior_multiplier=null ;;
-    complete-ssr-pu) docred "$name" "$COMPLETE" method=ssr-pu prior_multiplier=1 ;;
-    complete-atlop) docred "$name" "$COMPLETE" method=atlop prior_multiplier=null ;;
+    complete-ssr-pu) complete "$name" method=ssr-pu prior_multiplier=1 ;;
+    complete-atlop) complete "$name" method=atlop prior_multiplier=null ;;
     chemdisgene-ssr-pu) chemdisgene "$name" method=ssr-pu ;;
     chemdisgene-atlop) chemdisgene "$name" method=atlop prior_multiplier=null ;;
     all) "$0" {original,extreme,complete,chemdisgene}-{ssr-pu,atlop} original-{sr-pn,s-pu} ;;
