@@ -9,7 +9,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
@@ -38,6 +37,45 @@ class RecurrentConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     pad_token_id: int = 0
 
 
+def reversed_order(mask: Tensor) -> Tensor:
+    """For each token of a document the one that takes its place when the document is read backwards.
+
+    Padding stays behind the document, where it can not reach it. The order is its own inverse.
+
+    Args:
+        mask: [B, T], 1 at tokens, which come first, and 0 at padding.
+
+    Example:
+        >>> reversed_order(torch.tensor([[1, 1, 1, 0]]))
+        tensor([[2, 1, 0, 3]])
+    """
+    place = torch.arange(mask.shape[1], device=mask.device).expand_as(mask)
+    return torch.where(mask == 1, mask.sum(1, keepdim=True) - 1 - place, place)
+
+
+class TwoWayLSTM(nn.Module):
+    """One LSTM reads the documents, another reads them backwards.
+
+    Two directions over padded documents rather than torch's packed ones: for documents of different lengths
+    those take a way without fused steps, which is several times slower on a processor.
+
+    Args:
+        size: of a state, coming in and going out; half of it from each direction.
+    """
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.ahead = nn.LSTM(size, size // 2, batch_first=True)
+        self.back = nn.LSTM(size, size // 2, batch_first=True)
+
+    def forward(self, states: Tensor, backwards: Tensor) -> Tensor:
+        """States [B, T, d] to states [B, T, d]; `backwards` is what `reversed_order` gives."""
+        order = backwards.unsqueeze(2)  # [B, T, 1]
+        ahead, _ = self.ahead(states)
+        back, _ = self.back(states.gather(1, order.expand_as(states)))
+        return torch.cat([ahead, back.gather(1, order.expand_as(back))], 2)
+
+
 class RecurrentEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
     """Tokens → states of a two-way LSTM, and attention from each to every other.
 
@@ -60,10 +98,7 @@ class RecurrentEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
         size = config.hidden_size
         self.embedding = nn.Embedding(config.vocab_size, size, config.pad_token_id)
         self.dropout = nn.Dropout(config.hidden_dropout_prob)
-        self.layers = nn.ModuleList(
-            nn.LSTM(size, size // 2, batch_first=True, bidirectional=True)
-            for _ in range(config.num_hidden_layers)
-        )
+        self.layers = nn.ModuleList(TwoWayLSTM(size) for _ in range(config.num_hidden_layers))
         self.query = nn.Linear(size, size)
         self.key = nn.Linear(size, size)
         self.post_init()  # type: ignore[no-untyped-call]
@@ -81,11 +116,9 @@ class RecurrentEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
         """States [B, T, d], and if asked for attention [B, heads, T, T]; padding is not attended to."""
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
         states = self.dropout(self.embedding(input_ids))  # [B, T, d]
-        lengths = mask.sum(1).cpu()
+        backwards = reversed_order(mask)
         for layer in self.layers:
-            packed = pack_padded_sequence(states, lengths, batch_first=True, enforce_sorted=False)
-            found, _ = layer(packed)
-            states = self.dropout(pad_packed_sequence(found, batch_first=True, total_length=mask.shape[1])[0])
+            states = self.dropout(layer(states, backwards))
         attentions = (self._attend(states, mask),) if output_attentions else None
         return BaseModelOutput(last_hidden_state=states, attentions=attentions)  # type: ignore[arg-type]
 

@@ -33,20 +33,15 @@ def test_a_state_is_that_of_a_stepwise_recurrence(encoder):
     tokens = torch.tensor([[3, 4, 5]])
     states = encoder.embedding(tokens)[0]
     for layer in encoder.layers:
-        forward, backward = cells(layer)
-        states = torch.cat([run(forward, states), run(backward, states.flip(0)).flip(0)], 1)
+        ahead, back = run(layer.ahead, states), run(layer.back, states.flip(0)).flip(0)
+        states = torch.cat([ahead, back], 1)
     torch.testing.assert_close(encoder(tokens).last_hidden_state[0], states)
 
 
-def cells(layer):
-    """The two directions of an LSTM layer as cells that take one step each."""
-    for suffix in ("", "_reverse"):
-        cell = nn.LSTMCell(layer.input_size, layer.hidden_size)
-        cell.load_state_dict({name: getattr(layer, f"{name}_l0{suffix}") for name in cell.state_dict()})
-        yield cell
-
-
-def run(cell, states):
+def run(layer, states):
+    """An LSTM, step by step."""
+    cell = nn.LSTMCell(layer.input_size, layer.hidden_size)
+    cell.load_state_dict({name: getattr(layer, f"{name}_l0") for name in cell.state_dict()})
     memory, found = None, []
     for state in states:
         memory = cell(state[None], memory)
