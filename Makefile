@@ -17,11 +17,8 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(READY)
 
-demo: $(READY)  ## Generate a corpus, hide most of its labels, and show what is left
-	mkdir -p demo
-	$(BIN)/unnoted data generate --documents 2000 --level incomplete --to demo/train.jsonl --truth demo/truth.jsonl
-	$(BIN)/unnoted data check demo/train.jsonl --per-relation
-	$(BIN)/unnoted data compare demo/train.jsonl demo/truth.jsonl
+demo: $(READY)  ## Generate documents, hide most labels, train two methods, and show what each finds
+	$(BIN)/unnoted demo
 
 test: $(READY) lint  ## Run the linters and all tests but the slow ones
 	$(BIN)/python -m pytest -n 2 -m 'not slow'

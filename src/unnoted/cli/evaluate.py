@@ -1,10 +1,8 @@
 """`unnoted evaluate`: how good are these predictions, or the predictions of this model?"""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,20 +11,11 @@ from unnoted.cli.predict import Batch, Device, load_extractor, progress
 from unnoted.documents.defects import DefectLog, Severity
 from unnoted.documents.loading import recognise, stream_documents
 from unnoted.documents.lookup import lookup
-from unnoted.documents.readers.predictions import Prediction, read_predictions
-from unnoted.documents.schema import Document
+from unnoted.documents.readers.predictions import read_predictions
 from unnoted.evaluation.benchmarks import BENCHMARKS, CHEMDISGENE, DOCRED, Benchmark
-from unnoted.evaluation.curve import Curve, precision_recall_curve
 from unnoted.evaluation.evaluate import Evaluation
 from unnoted.evaluation.evaluate import evaluate as evaluate_predictions
-from unnoted.evaluation.gold import Gold
 from unnoted.evaluation.table import text_table
-
-if TYPE_CHECKING:  # torch takes seconds to load, and predictions in a file do not need it
-    from unnoted.extraction import Extractor
-
-FLOOR = 0.01
-"""From which probability on facts that a model does not state are in the curve: below, there are millions."""
 
 
 @reports_errors
@@ -82,30 +71,40 @@ def evaluate(
     names = read_vocabulary(vocabulary)
     logs = [DefectLog(), DefectLog(), DefectLog()]
     documents = tuple(stream_documents(*gold, vocabulary=names, log=logs[0]))
-    extractor: Extractor | None = None
-    considered: list[Prediction] = []
+    seen = stream_documents(*train, vocabulary=names, log=logs[2]) if train else None
+    chosen = lookup("benchmark", benchmark, BENCHMARKS) if benchmark else _recognised(gold)
     match predictions, model:
         case Path() as file, None:
             if batch is not None or device is not None:
                 raise ValueError("found --batch or --device without --model, expected them with it")
-            claims = read_predictions(file, logs[1])
+            evaluation = evaluate_predictions(
+                documents,
+                read_predictions(file, logs[1]),
+                seen,
+                benchmark=chosen,
+                frequent=relation or frequent,
+                vocabulary=names,
+                threshold=threshold,
+            )
         case None, str() as folder:
+            # Here, because it loads torch, which predictions in a file need not wait for.
+            from unnoted.evaluation.extractor import evaluate_extractor
+
             extractor = load_extractor(folder, batch, device)
-            claims = _claims(documents, extractor, threshold, considered)
+            with progress(len(documents)) as told:
+                evaluation = evaluate_extractor(
+                    extractor,
+                    documents,
+                    seen,
+                    benchmark=chosen,
+                    frequent=relation or frequent,
+                    vocabulary=names,
+                    threshold=threshold,
+                    told=told,
+                )
+            names = names or extractor.model.relations
         case _:
             raise ValueError("found both or none of --predictions and --model, expected one of them")
-    evaluation = evaluate_predictions(
-        documents,
-        claims,
-        stream_documents(*train, vocabulary=names, log=logs[2]) if train else None,
-        benchmark=lookup("benchmark", benchmark, BENCHMARKS) if benchmark else _recognised(gold),
-        frequent=relation or frequent,
-        vocabulary=names,
-        threshold=None if extractor else threshold,
-    )
-    if extractor:
-        evaluation = replace(evaluation, curve=_curve(considered, documents))
-        names = names or extractor.model.relations
     tell_defects(logs[0])
     tell_defects(logs[2])
     _tell_ignored(logs[1])
@@ -114,32 +113,6 @@ def evaluate(
         typer.echo(json.dumps(evaluation.to_json(), ensure_ascii=False, indent=1))
     else:
         typer.echo(text_table(evaluation, per_relation, names.names if names else None))
-
-
-def _claims(
-    documents: Sequence[Document],
-    extractor: "Extractor",
-    threshold: float | None,
-    considered: list[Prediction],
-) -> Iterator[Prediction]:
-    """What the model states; all that it considers possible is put into `considered`.
-
-    A generator, so that gold and train are read, and their faults found, before the long work.
-    """
-    with progress(len(documents)) as told:
-        extracted = extractor.extract(documents, threshold=threshold, floor=FLOOR)
-        for number, extraction in enumerate(extracted, start=1):
-            for fact, prediction in zip(extraction.facts, extraction.predictions(), strict=True):
-                considered.append(prediction)
-                if fact.decided:
-                    yield prediction
-            told(number)
-
-
-def _curve(considered: Sequence[Prediction], documents: Sequence[Document]) -> Curve:
-    facts = Gold.of(documents).facts
-    scores = [prediction.score for prediction in considered if prediction.score is not None]
-    return precision_recall_curve(scores, [prediction.key in facts for prediction in considered], len(facts))
 
 
 def _recognised(gold: list[Path]) -> Benchmark:

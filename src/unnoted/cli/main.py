@@ -14,6 +14,7 @@ from unnoted.cli import (
     data_split,
     data_thin,
 )
+from unnoted.cli.demo import demo
 from unnoted.cli.evaluate import evaluate
 from unnoted.cli.inspect_model import inspect
 from unnoted.cli.predict import predict
@@ -47,6 +48,7 @@ app.command()(train)
 app.command()(evaluate)
 app.command()(predict)
 app.command()(inspect)
+app.command()(demo)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,8 +1,8 @@
 """A small recurrent encoder, for work without a pretrained one: two-way LSTM states, and attention over them.
 
-It learns from a few hundred documents what a transformer without pretraining needs many thousands for: which
-words stand near each other. Pairs need attention from every token to every other, which an LSTM does not have;
-one layer of query and key products over its states gives it.
+It learns from a few hundred documents what a transformer without pretraining needs many more for: which words
+stand near each other. Pairs need attention from every token to every other, which an LSTM does not have; one
+layer of query and key products over its states gives it.
 """
 
 from typing import Any
@@ -130,7 +130,8 @@ class RecurrentEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
             for layer in (self.query, self.key)
         )
         products = query @ key.transpose(2, 3) / (size // heads) ** 0.5  # [B, H, T, T]
-        return products.masked_fill(mask[:, None, None] == 0, -torch.inf).softmax(3)
+        attention: Tensor = products.masked_fill(mask[:, None, None] == 0, -torch.inf).softmax(3)
+        return attention
 
 
 AutoConfig.register(RecurrentConfig.model_type, RecurrentConfig)

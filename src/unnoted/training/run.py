@@ -94,6 +94,8 @@ def trainer_of(settings: Settings, tell: Callable[[str], None] = lambda line: No
         settings.encoder,
         corpus.relations,
         encoder_layers=settings.encoder_layers,
+        embedding=settings.embedding,
+        block=settings.block,
         candidates=corpus.candidates,
     )
     risk = risk_of(settings, priors_of(settings, corpus))

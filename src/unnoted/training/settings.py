@@ -87,6 +87,8 @@ class Settings(Optimisation):
         candidates: "all", or pairs of types such as "Chemical:Disease,Chemical:Gene".
         encoder: a folder, or a name on the hub.
         encoder_layers: keep only so many of its first layers.
+        embedding: the size of the embeddings of head and tail.
+        block: the size of a block of the grouped bilinear; divides `embedding`.
         method: one of `unnoted.risks.METHODS`.
         prior_multiplier: the overall prior as a multiple of the labelled one.
         prior_file: a file of priors instead (see `Priors.from_file`).
@@ -103,6 +105,8 @@ class Settings(Optimisation):
     candidates: str | None = None
     encoder: str
     encoder_layers: Count | None = None
+    embedding: Count = 768
+    block: Count = 64
     method: str
     prior_multiplier: Positive | None = None
     prior_file: Path | None = None
@@ -116,6 +120,8 @@ class Settings(Optimisation):
     def _check(self) -> "Settings":
         """Refuse what contradicts itself, and fill in what the method leaves open."""
         method = method_named(self.method)
+        if self.embedding % self.block:
+            raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")
         if self.candidates is not None:
             candidate_rules.parse(self.candidates)
         without_priors = isinstance(method, ThresholdMethod)

@@ -133,6 +133,7 @@ class Trainer(transformers.Trainer):
             report_to="none",
             accelerator_config={"non_blocking": torch.cuda.is_available() and not use_cpu},
             use_cpu=use_cpu,
+            disable_tqdm=False,  # by default, as quiet as transformers' log
             **(saving if self._keeps_checkpoints else {"save_strategy": "no"}),
         )
 

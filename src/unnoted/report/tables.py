@@ -1,0 +1,153 @@
+"""A small typed table: columns that know how to write their values and which value is best."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from typing import TypeAlias
+
+from markupsafe import Markup
+
+from unnoted.report.formats import count, duration, percent, signed
+from unnoted.report.templating import fill
+
+Value: TypeAlias = str | int | float | None
+"""What a cell holds; None where there is no value."""
+
+NO_VALUE = "–"
+
+
+class Alignment(StrEnum):
+    """To which side a column is set."""
+
+    LEFT = "left"
+    RIGHT = "right"
+
+
+class Best(StrEnum):
+    """Which value of a column is the best."""
+
+    HIGHEST = "highest"
+    LOWEST = "lowest"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column.
+
+    Attributes:
+        title: its heading.
+        written: how a value is written.
+        alignment: to which side.
+        best: which value to mark; None marks none.
+        group: a heading over this and the neighbouring columns of the same group.
+    """
+
+    title: str
+    written: Callable[..., str] = str
+    alignment: Alignment = Alignment.RIGHT
+    best: Best | None = None
+    group: str = ""
+
+
+def words(title: str) -> Column:
+    """A column of words."""
+    return Column(title, str, Alignment.LEFT)
+
+
+def counts(title: str, group: str = "") -> Column:
+    """A column of counts."""
+    return Column(title, count, group=group)
+
+
+def shares(title: str, best: Best | None = Best.HIGHEST, group: str = "") -> Column:
+    """A column of shares, in per cent."""
+    return Column(title, percent, best=best, group=group)
+
+
+def differences(title: str) -> Column:
+    """A column of differences in points."""
+    return Column(title, signed)
+
+
+def durations(title: str) -> Column:
+    """A column of times taken."""
+    return Column(title, duration)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A value as it is written, and whether it is the best of its column."""
+
+    text: str
+    best: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table. The first column names the rows.
+
+    Args:
+        caption: what the table shows, in a sentence.
+        columns: the columns.
+        rows: for each row, a value for each column.
+
+    Raises:
+        ValueError: a row has more or fewer values than there are columns.
+
+    Example:
+        >>> table = Table("Scores.", (words("Method"), shares("F1")), (("A", 0.5), ("B", 0.25)))
+        >>> [[cell.text for cell in row] for row in table.cells()]
+        [['A', '50.0'], ['B', '25.0']]
+        >>> [row[1].best for row in table.cells()]
+        [True, False]
+    """
+
+    caption: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"row {row}: found {len(row)} values, expected {len(self.columns)}")
+
+    def cells(self) -> list[list[Cell]]:
+        """The rows as they are shown."""
+        columns = [
+            _cells(column, [row[index] for row in self.rows]) for index, column in enumerate(self.columns)
+        ]
+        return [list(row) for row in zip(*columns, strict=True)] if columns else []
+
+    def groups(self) -> list[tuple[str, int]]:
+        """The headings over neighbouring columns, each with its number of columns; none without groups."""
+        if not any(column.group for column in self.columns):
+            return []
+        return [
+            (group, len(list(columns)))
+            for group, columns in groupby(self.columns, lambda column: column.group)
+        ]
+
+    def to_html(self) -> Markup:
+        """The table as HTML; the best values are strong."""
+        return fill("table", table=self)
+
+
+def _cells(column: Column, values: Sequence[Value]) -> list[Cell]:
+    texts = [NO_VALUE if value is None else column.written(value) for value in values]
+    best = _best_text(column, values, texts)
+    return [Cell(text, text == best) for text in texts]
+
+
+def _best_text(column: Column, values: Sequence[Value], texts: Sequence[str]) -> str | None:
+    """The text of the best value; None where nothing is to be marked.
+
+    Values that are written alike are equally good, and where all are, none is best.
+    """
+    numbers = [
+        (value, text) for value, text in zip(values, texts, strict=True) if isinstance(value, int | float)
+    ]
+    if column.best is None or len({text for _, text in numbers}) < 2:
+        return None
+    pick = max if column.best is Best.HIGHEST else min
+    return pick(numbers)[1]

@@ -1,0 +1,164 @@
+"""The page of the demonstration in a real browser, opened from disk."""
+
+import shutil
+import subprocess
+
+import pytest
+from tests.unit.report.making import demonstration, fact, stated, with_shown, words
+from tests.unit.report.markup import parse
+
+from unnoted.experiments import ShownDocument
+from unnoted.report import write
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FACT = "document-1-fact-2"
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "demo.html"
+    write(demonstration(), path)
+    return path
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Opens a page and gives what the browser made of it."""
+
+    def open_page(path, fragment=""):
+        options = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--window-size=1200,1000",
+            "--virtual-time-budget=3000",  # for what a script does a moment later
+            "--dump-dom",
+        ]
+        command = [CHROMIUM, *options, path.as_uri() + fragment]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+        return parse(ran.stdout)
+
+    return open_page
+
+
+def with_script(page, path, script):
+    """A copy of a page that does something at its end, and writes what it finds into its title."""
+    path.write_text(page.read_text("utf-8").replace("</body>", f"<script>{script}</script></body>"), "utf-8")
+    return path
+
+
+def shown(root, article="document-1"):
+    drawing = root.only("article", id=article)
+    return {
+        name: sorted(element.attributes[attribute] for element in drawing.all(class_=name))
+        for name, attribute in (
+            ("head", "data-entity"),
+            ("tail", "data-entity"),
+            ("support", "data-sentence"),
+        )
+    }
+
+
+def expected(root, name=FACT):
+    row = root.only("tr", id=name)
+    drawing = root.only("article", id="document-1")
+    head, tail = row.attributes["data-head"], row.attributes["data-tail"]
+    return {
+        "head": [head] * len(list(drawing.all("span", data_entity=head))),
+        "tail": [tail] * len(list(drawing.all("span", data_entity=tail))),
+        "support": sorted(row.attributes["data-sentences"].split()),
+    }
+
+
+NOTHING = {"head": [], "tail": [], "support": []}
+
+
+def test_everything_is_there_and_nothing_is_shown_yet(page, opened):
+    root = opened(page)
+    sections = [section.attributes["id"] for section in root.only("main").all("section")]
+    assert sections == [
+        "done",
+        "methods",
+        "recovered",
+        "curves",
+        "relations",
+        "distances",
+        "documents",
+        "again",
+    ]
+    assert len(list(root.all("table"))) == 6
+    assert [len(list(figure.all("path"))) > 10 for figure in root.all("figure")] == [True] * 3
+    assert shown(root, "document-1") == shown(root, "document-2") == NOTHING
+
+
+def test_a_click_shows_the_fact_in_its_own_document(page, opened, tmp_path):
+    root = opened(with_script(page, tmp_path / "click.html", f"document.querySelector('#{FACT} a').click()"))
+    assert shown(root) == expected(root) != NOTHING
+    assert shown(root, "document-2") == NOTHING
+    assert "shown" in root.only("tr", id=FACT).classes
+
+
+def test_a_second_click_takes_it_back_and_another_fact_replaces_it(page, opened, tmp_path):
+    click = f"document.querySelector('#{FACT} a').click();"
+    assert shown(opened(with_script(page, tmp_path / "twice.html", click * 2))) == NOTHING
+    other = FACT.replace("fact-2", "fact-1")
+    root = opened(with_script(page, tmp_path / "other.html", click + click.replace(FACT, other)))
+    assert shown(root) == expected(root, other) != expected(root)
+    assert [row.attributes["id"] for row in root.all("tr", class_="shown")] == [other]
+
+
+def test_pointing_shows_a_fact_for_the_moment(page, opened, tmp_path):
+    enter = f"const row = document.querySelector('#{FACT}'); row.dispatchEvent(new MouseEvent('mouseenter'));"
+    root = opened(with_script(page, tmp_path / "enter.html", enter))
+    assert shown(root) == expected(root)
+    leave = enter + "row.dispatchEvent(new MouseEvent('mouseleave'));"
+    assert shown(opened(with_script(page, tmp_path / "leave.html", leave))) == NOTHING
+
+
+def test_an_address_that_names_a_fact_shows_it(page, opened):
+    root = opened(page, f"#{FACT}")
+    assert shown(root) == expected(root)
+    assert shown(opened(page, "#document-1")) == shown(opened(page, "#no-such-thing")) == NOTHING
+
+
+@pytest.fixture(scope="module")
+def long_page(tmp_path_factory):
+    """A page with names that are longer than any line."""
+    name = "x" * 3000
+    document = words(f"{name} y", (0, 1, name, name), (1, 2, "T", "y"), facts=[fact(0, 1, name, 0)], id=name)
+    path = tmp_path_factory.mktemp("page") / "long.html"
+    write(with_shown(ShownDocument(document, (), {"A": stated(document, (1, 0, name, 0.9))})), path)
+    return path
+
+
+@pytest.mark.parametrize("width", [400, 1200])
+@pytest.mark.parametrize("which", ["page", "long_page"])
+def test_nothing_is_wider_than_the_window(which, width, opened, tmp_path, request):
+    measure = (
+        "const root = document.documentElement; parent.postMessage(root.scrollWidth - root.clientWidth, '*')"
+    )
+    measured = with_script(request.getfixturevalue(which), tmp_path / "measured.html", measure)
+    frame = tmp_path / "frame.html"  # a window has a smallest width of its own, a frame has not
+    frame.write_text(
+        "<!DOCTYPE html><title>unmeasured</title>"
+        "<script>onmessage = (event) => { document.title = 'over by ' + event.data; }</script>"
+        f"<iframe style='width: {width}px; height: 800px; border: 0' src='{measured.name}'></iframe>"
+    )
+    assert opened(frame).only("title").text == "over by 0"
+
+
+def test_the_page_forbids_itself_the_network(page, opened, tmp_path):
+    script = "fetch('data:,x').then(() => document.title = 'reached', () => document.title = 'refused')"
+    strict = with_script(page, tmp_path / "strict.html", script)
+    assert opened(strict).only("title").text == "refused"
+    lax = tmp_path / "lax.html"
+    lax.write_text(strict.read_text("utf-8").replace("Content-Security-Policy", "none"), "utf-8")
+    assert opened(lax).only("title").text == "reached"  # so that the first answer means something

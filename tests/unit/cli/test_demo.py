@@ -1,0 +1,23 @@
+"""`unnoted demo`: it prints both methods and leaves a report."""
+
+import torch
+from typer.testing import CliRunner
+
+from unnoted.cli.main import app
+
+
+def test_a_small_demo(tmp_path):
+    torch.set_num_threads(1)
+    folder = tmp_path / "demo"
+    arguments = ["demo", "--to", str(folder), "--documents", "4", "--test-documents", "2", "--epochs", "1"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert "ATLOP" in result.stdout and "SSR-PU" in result.stdout
+    assert str(folder / "report.html") in result.stdout.replace("\n", "")
+    page = (folder / "report.html").read_text("utf-8")
+    assert "ATLOP" in page and "generated-0-0" in page
+
+
+def test_an_unknown_level_is_named(tmp_path):
+    result = CliRunner().invoke(app, ["demo", "--to", str(tmp_path), "--level", "extrem"])
+    assert result.exit_code == 1 and "extreme" in result.output

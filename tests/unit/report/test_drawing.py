@@ -1,0 +1,124 @@
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.strategies import documents
+from tests.unit.report.making import fact, stated, words
+from tests.unit.report.markup import parse
+
+from unnoted.report.drawing import Drawing, DrawnVerdict, entity_types, legend
+from unnoted.report.states import State, Verdict, judge
+
+HOSTILE = '<script>alert("1")</script>'
+TAGS = {
+    *("article", "h3", "p", "span", "div", "ol", "li", "small", "table", "caption"),
+    *("thead", "tbody", "tr", "th", "td", "a"),
+}
+ATTRIBUTES = {
+    *("class", "id", "title", "href", "scope", "colspan", "aria-labelledby", "aria-hidden"),
+    *("data-entity", "data-sentence", "data-head", "data-tail", "data-sentences"),
+}
+
+
+def draw(document, hidden=(), names=None, number=1, **extractions):
+    facts = judge(document, hidden, extractions)
+    return parse(
+        Drawing(document, facts, tuple(extractions), names or {}, number, entity_types([document])).to_html()
+    )
+
+
+def squeezed(text):
+    return "".join(text.split())
+
+
+def test_a_document_with_every_state():
+    document = words(
+        "Ada met Bo in Rome .",
+        (0, 1, "PER", "Ada"),
+        (2, 3, "PER", "Bo"),
+        (4, 5, "LOC", "Rome"),
+        facts=[fact(0, 1, "spouse", 0)],
+    )
+    root = draw(
+        document,
+        [fact(1, 0, "spouse", 0), fact(0, 2, "home")],
+        {"spouse": "is married to"},
+        A=stated(document, (1, 0, "spouse", 0.934), (1, 2, "home", 0.6)),
+        B=stated(document, (0, 2, "home", 0.2), decided=False),
+    )
+    groups = [(body.classes, squeezed(next(body.all("tr")).text)) for body in root.all("tbody")]
+    assert groups == [
+        (["state-labelled"], "●Labelled(1)"),
+        (["state-found"], "✓Hidden,found(1)"),
+        (["state-missed"], "○Hidden,missed(1)"),
+        (["state-wrong"], "✗Stated,butwrong(1)"),
+    ]
+    rows = {row.attributes["id"]: row for row in root.all("tr", class_="fact")}
+    found = rows["document-1-fact-2"]
+    assert squeezed(found.only("a").text) == "✓Bo2ismarriedto→Ada1"
+    assert squeezed(found.only("span", class_="evidence").text) == "sentence1"
+    assert [squeezed(td.text) for td in found.all("td")] == ["stated✓0.93", "notstated–"]
+    missed, wrong = rows["document-1-fact-3"], rows["document-1-fact-4"]
+    assert [squeezed(td.text) for td in missed.all("td")] == ["notstated–", "notstated(0.20)"]
+    assert not list(missed.all("span", class_="evidence"))
+    assert [squeezed(td.text) for td in wrong.all("td")] == ["stated✗0.60", "notstated–"]
+
+
+def test_a_fact_points_at_mentions_and_sentences_that_are_there():
+    document = words("Ada met Bo .", (0, 1, "PER", "Ada"), (2, 3, "PER", "Bo"), facts=[fact(1, 0, "r", 0)])
+    root = draw(document, number=7)
+    row = root.only("tr", class_="fact")
+    assert row.only("a").attributes["href"] == "#" + row.attributes["id"] == "#document-7-fact-1"
+    assert root.only("span", data_entity=row.attributes["data-head"]).without("small") == "Bo"
+    assert root.only("span", data_entity=row.attributes["data-tail"]).without("small") == "Ada"
+    assert root.only("li", data_sentence=row.attributes["data-sentences"]).without("small") == "Ada met Bo."
+
+
+def test_no_facts_and_one_entity():
+    root = draw(words("Ada left .", (0, 1, "PER", "Ada")))
+    assert "No fact is labelled, hidden or stated here." in root.text
+    assert not list(root.all("table"))
+
+
+def test_everything_hostile_is_escaped():
+    document = words(
+        f"{HOSTILE} x",
+        (0, 1, HOSTILE, HOSTILE),
+        (1, 2, '"><img src=x>', '"><img src=x>'),
+        facts=[fact(0, 1, HOSTILE, 0), fact(1, 0, "named", 0)],
+        id=HOSTILE,
+    )
+    root = draw(document, names={"named": "{{ 7 * 7 }}"}, **{HOSTILE: stated(document, (0, 1, HOSTILE, 0.5))})
+    assert not list(root.all("script")) and not list(root.all("img"))
+    assert root.only("h3").text == HOSTILE
+    relations = [span.text for span in root.all("span", class_="relation")]
+    assert relations == [f"{HOSTILE} →", "{{ 7 * 7 }} →"]
+    assert next(root.all("th", class_="verdict")).text == HOSTILE
+    assert not list(parse(legend(entity_types([document]))).all("script"))
+
+
+@given(documents, st.data())
+def test_any_document_is_drawn_whole_and_as_text_only(document, data):
+    hide = [data.draw(st.booleans()) for _ in document.facts]
+    hidden = [one for one, away in zip(document.facts, hide, strict=True) if away]
+    shown = document.with_facts(one for one, away in zip(document.facts, hide, strict=True) if not away)
+    root = draw(shown, hidden, A=stated(shown, *((*one.triple, 0.7) for one in hidden[:1])))
+    assert {element.tag for element in root.all()} <= TAGS
+    assert {name for element in root.all() for name in element.attributes} <= ATTRIBUTES
+    lines = [squeezed(line.without("small")) for line in root.all("li")]
+    assert lines == [squeezed("".join(sentence)) for sentence in document.sentences]
+    assert len(list(root.all("tr", class_="fact"))) == len({one.triple for one in document.facts})
+
+
+def test_probabilities_are_not_rounded_up_to_certainty():
+    def shown(probability):
+        return DrawnVerdict(State.FOUND, Verdict(True, probability)).shown
+
+    assert (shown(0.9999), shown(1.0), shown(0.0)) == ("✓ 0.99", "✓ 1.00", "✓ 0.00")
+
+
+def test_the_legend_names_each_state_and_type():
+    root = parse(legend(["LOC", "PER"]))
+    assert [squeezed(dt.text) for dt in root.all("dt")] == [
+        state.symbol + squeezed(state.title) for state in State
+    ]
+    assert [span.text for span in root.all("span", class_="mention")] == ["LOC", "PER"]
+    assert not list(parse(legend([], facts=False)).all("dl"))
