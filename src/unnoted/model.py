@@ -45,6 +45,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         link: how a probability is read off the scores, one of `unnoted.scores.probabilities.SHOWN`.
         margin: the margin of the ranking loss that the scores were trained with.
         priors: the priors that they were trained with.
+        class_weight: whether positives weighed more the rarer they are, which probabilities must undo.
     """
 
     model_type = "unnoted-relation"
@@ -62,6 +63,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     link: str = "ranking-margin"
     margin: float = 0.25
     priors: dict[str, Any] | None = None
+    class_weight: bool = True
 
 
 class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
@@ -120,7 +122,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
 
     def probabilities(self, scores: Tensor) -> Tensor:
         """The probability of each relation [P, K], by the link of the loss that trained the scores."""
-        priors = self.priors
+        priors = self.priors if self.config.class_weight else None
         weight = None if priors is None else class_weight(torch.tensor(priors.overall, dtype=scores.dtype))
         return Link(self.config.link, self.config.margin)(scores, weight)
 

@@ -63,6 +63,7 @@ def random_batch(lengths, entities, relations=3, mentions=3, seed=0, pair_rate=1
     input_ids = torch.ones(len(lengths), width, dtype=torch.int64)
     attention_mask = torch.zeros_like(input_ids)
     position, slot, mention_entity, entity_document, entity_slot = [], [], [], [], []
+    end, sentence, kind = [], [], []
     head, tail, pair_document, most = [], [], [], 0
     for document, (length, count) in enumerate(zip(lengths, entities, strict=True)):
         input_ids[document, :length] = torch.tensor([2, *draw(4, vocabulary, length - 2), 3])
@@ -75,6 +76,9 @@ def random_batch(lengths, entities, relations=3, mentions=3, seed=0, pair_rate=1
             for _ in range(draw(1, mentions + 1)[0]):
                 slot.append(len(position) - first)
                 position.append(draw(1, length - 1)[0])
+                end.append(min(position[-1] + draw(1, 4)[0], length - 1))
+                sentence.append(position[-1] // 8)  # eight tokens a sentence
+                kind.append(entity % 4)
                 mention_entity.append(rows[-1])
         most = max(most, len(position) - first)
         for one in rows:
@@ -88,6 +92,9 @@ def random_batch(lengths, entities, relations=3, mentions=3, seed=0, pair_rate=1
         input_ids=input_ids,
         attention_mask=attention_mask,
         mention_position=_ints(position),
+        mention_end=_ints(end),
+        mention_sentence=_ints(sentence),
+        mention_type=_ints(kind),
         mention_slot=_ints(slot),
         mention_entity=_ints(mention_entity),
         entity_document=_ints(entity_document),

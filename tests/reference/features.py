@@ -12,14 +12,15 @@ from unnoted.documents.schema import Document
 @dataclass
 class PlainFeatures:
     tokens: list[int]
-    positions: list[list[int]]  # of each entity's mentions
+    positions: list[list[int]]  # of each entity's mentions: where they begin
+    ends: list[list[int]]  # and where they end
     pairs: list[tuple[int, int]]
     labels: list[list[bool]]  # [pairs][relations]
 
 
 def plain_features(document: Document, tokenizer, relations: list[str], marker: str) -> PlainFeatures:
     """All features of one document; `marker` is the marker's token as the tokenizer spells it."""
-    tokens, positions = plain_tokens(document, tokenizer, marker)
+    tokens, positions, ends = plain_tokens(document, tokenizer, marker)
     pairs = [
         (head, tail)
         for head in range(len(document.entities))
@@ -28,24 +29,27 @@ def plain_features(document: Document, tokenizer, relations: list[str], marker: 
     ]
     noted = {fact.triple for fact in document.facts}
     labels = [[(head, tail, relation) in noted for relation in relations] for head, tail in pairs]
-    return PlainFeatures(tokens, positions, pairs, labels)
+    return PlainFeatures(tokens, positions, ends, pairs, labels)
 
 
-def plain_tokens(document: Document, tokenizer, marker: str) -> tuple[list[int], list[list[int]]]:
-    """Token ids and the positions of every entity's mentions."""
+def plain_tokens(
+    document: Document, tokenizer, marker: str
+) -> tuple[list[int], list[list[int]], list[list[int]]]:
+    """Token ids, and the positions of the opening and closing markers of every entity's mentions."""
     mentions = [mention for entity in document.entities for mention in entity.mentions]
     opening = [(mention.sentence, mention.start) for mention in mentions]
     closing = [(mention.sentence, mention.end - 1) for mention in mentions]
     first = [tokenizer.cls_token, tokenizer.bos_token][tokenizer.cls_token is None]
     final = [tokenizer.sep_token, tokenizer.eos_token][tokenizer.sep_token is None]
     tokens = [first]
-    begins = {}
+    begins, ends = {}, {}
     for i, sentence in enumerate(document.sentences):
         for j, word in enumerate(sentence):
             begins[i, j] = len(tokens)
             if (i, j) in opening:
                 tokens.append(marker)
             tokens.extend(tokenizer.tokenize(" " + word))
+            ends[i, j] = len(tokens)
             if (i, j) in closing:
                 tokens.append(marker)
     tokens.append(final)
@@ -53,4 +57,8 @@ def plain_tokens(document: Document, tokenizer, marker: str) -> tuple[list[int],
         [begins[mention.sentence, mention.start] for mention in entity.mentions]
         for entity in document.entities
     ]
-    return tokenizer.convert_tokens_to_ids(tokens), positions
+    closings = [
+        [ends[mention.sentence, mention.end - 1] for mention in entity.mentions]
+        for entity in document.entities
+    ]
+    return tokenizer.convert_tokens_to_ids(tokens), positions, closings

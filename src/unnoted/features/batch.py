@@ -24,6 +24,9 @@ class Batch:
             padded on the right.
         attention_mask: int64 [D, T], 1 at the tokens of a document and 0 at its padding.
         mention_position: int64 [M], the token index, within its document, of a mention's opening marker.
+        mention_end: int64 [M], the token index, within its document, of a mention's closing marker.
+        mention_sentence: int64 [M], the sentence, within its document, that a mention stands in.
+        mention_type: int64 [M], the number of a mention's type, from 1; 0 for one that is not known.
         mention_slot: int64 [M], the mention's index among the mentions of its document.
         mention_entity: int64 [M], row into the batch's entities.
         entity_document: int64 [E], row into the batch's documents.
@@ -44,7 +47,9 @@ class Batch:
         >>> import torch
         >>> batch = Batch(
         ...     input_ids=torch.tensor([[101, 7, 8, 102]]), attention_mask=torch.tensor([[1, 1, 1, 1]]),
-        ...     mention_position=torch.tensor([1, 2]), mention_slot=torch.tensor([0, 1]),
+        ...     mention_position=torch.tensor([1, 2]), mention_end=torch.tensor([1, 2]),
+        ...     mention_sentence=torch.tensor([0, 0]), mention_type=torch.tensor([1, 1]),
+        ...     mention_slot=torch.tensor([0, 1]),
         ...     mention_entity=torch.tensor([0, 1]), entity_document=torch.tensor([0, 0]),
         ...     entity_slot=torch.tensor([0, 1]), head=torch.tensor([0, 1]), tail=torch.tensor([1, 0]),
         ...     pair_document=torch.tensor([0, 0]), pair_weight=torch.ones(2), fact_pair=torch.tensor([1]),
@@ -58,6 +63,9 @@ class Batch:
     input_ids: Tensor
     attention_mask: Tensor
     mention_position: Tensor
+    mention_end: Tensor
+    mention_sentence: Tensor
+    mention_type: Tensor
     mention_slot: Tensor
     mention_entity: Tensor
     entity_document: Tensor

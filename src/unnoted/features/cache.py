@@ -17,7 +17,7 @@ import tokenizers
 from unnoted.documents.candidates import Candidates
 from unnoted.documents.schema import Document
 
-FORMAT = 1
+FORMAT = 2
 """To be raised whenever the same documents give other features than before, or files of another shape."""
 
 VARIABLE = "UNNOTED_CACHE"
@@ -37,7 +37,11 @@ def cache_directory(directory: Path | str | None = None) -> Path:
 
 
 def fingerprint(
-    documents: Sequence[Document], tokeniser: str, relations: Sequence[str], candidates: Candidates
+    documents: Sequence[Document],
+    tokeniser: str,
+    relations: Sequence[str],
+    candidates: Candidates,
+    types: Sequence[str] = (),
 ) -> str:
     """A key that differs whenever anything differs that features depend on (and on any field of a document).
 
@@ -46,8 +50,11 @@ def fingerprint(
         tokeniser: everything that its token ids depend on.
         relations: the vocabulary, in order.
         candidates: which pairs are scored.
+        types: of entities that are told apart, in order.
     """
-    rules = [FORMAT, tokenizers.__version__, tokeniser, list(relations), candidates.to_json()]
+    rules = [
+        FORMAT, tokenizers.__version__, tokeniser, list(relations), candidates.to_json(), list(types),
+    ]  # fmt: skip
     digest = hashlib.blake2b(json.dumps(rules).encode(), digest_size=16)
     for document in documents:
         digest.update(_canonical(document))

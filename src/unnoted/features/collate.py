@@ -50,6 +50,9 @@ class Collator:
             input_ids=input_ids,
             attention_mask=attention_mask,
             mention_position=_joined([document.mention_position for document in documents]),
+            mention_end=_joined([document.mention_end for document in documents]),
+            mention_sentence=_joined([document.mention_sentence for document in documents]),
+            mention_type=_joined([document.mention_type for document in documents]),
             mention_slot=_numbered(mentions),
             mention_entity=_joined(
                 [document.mention_entity for document in documents], first_entity, mentions

@@ -35,6 +35,9 @@ class DocumentFeatures:
         entities: how many it has.
         tokens: token ids, markers, start and end token included.
         mention_position: index of each mention's opening marker in `tokens`.
+        mention_end: index of each mention's closing marker in `tokens`.
+        mention_sentence: the sentence that each mention stands in.
+        mention_type: the number of each mention's type, from 1; 0 for a type that the model does not know.
         mention_entity: the entity that each mention names.
         head: of each candidate pair.
         tail: of each candidate pair.
@@ -47,6 +50,9 @@ class DocumentFeatures:
     entities: int
     tokens: Ids
     mention_position: Ids
+    mention_end: Ids
+    mention_sentence: Ids
+    mention_type: Ids
     mention_entity: Ids
     head: Ids
     tail: Ids
@@ -142,6 +148,7 @@ def featurise(
     relations: Sequence[str],
     candidates: Candidates,
     cache: FeatureCache | None = None,
+    types: Sequence[str] = (),
 ) -> FeatureSet:
     """Make the features of a corpus, or find them where they were made before.
 
@@ -151,6 +158,7 @@ def featurise(
         relations: the vocabulary. A fact of another relation is counted in the report and is no label.
         candidates: which pairs are scored. A fact of another pair is counted in the report.
         cache: where to keep them; None keeps them in memory only.
+        types: of entities that mentions are told apart by; all others are alike.
 
     Raises:
         ValueError: if the tokenizer cannot be used or a relation is named twice.
@@ -167,11 +175,11 @@ def featurise(
     }
     index = {relation: number for number, relation in enumerate(relations)}
     records = (
-        record_batch(documents[start : start + DOCUMENTS_A_RECORD], tokeniser, index, candidates)
+        record_batch(documents[start : start + DOCUMENTS_A_RECORD], tokeniser, index, candidates, types)
         for start in range(0, len(documents), DOCUMENTS_A_RECORD)
     )
     if cache is None:
         return FeatureSet(header, list(records))
-    key = fingerprint(documents, f"{tokeniser.identity} {tokeniser.pad_token}", relations, candidates)
+    key = fingerprint(documents, f"{tokeniser.identity} {tokeniser.pad_token}", relations, candidates, types)
     path = cache.find(key) or cache.write(key, lambda unfinished: write_records(unfinished, header, records))
     return FeatureSet.open(path)

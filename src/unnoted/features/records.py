@@ -15,7 +15,18 @@ from unnoted.features.report import FeatureReport
 from unnoted.features.tokenise import Tokeniser
 from unnoted.features.words import Ids, Offsets
 
-RAGGED = ("tokens", "mention_position", "mention_entity", "head", "tail", "fact_pair", "fact_relation")
+RAGGED = (
+    "tokens",
+    "mention_position",
+    "mention_end",
+    "mention_sentence",
+    "mention_type",
+    "mention_entity",
+    "head",
+    "tail",
+    "fact_pair",
+    "fact_relation",
+)
 """The columns that hold a list of int32 for each document."""
 
 SCHEMA = pa.schema(
@@ -27,7 +38,11 @@ REPORT = b"report"
 
 
 def record_batch(
-    documents: Sequence[Document], tokeniser: Tokeniser, relations: Mapping[str, int], candidates: Candidates
+    documents: Sequence[Document],
+    tokeniser: Tokeniser,
+    relations: Mapping[str, int],
+    candidates: Candidates,
+    types: Sequence[str] = (),
 ) -> tuple[pa.RecordBatch, FeatureReport]:
     """The features of documents, one row each, and what became of their facts.
 
@@ -36,6 +51,7 @@ def record_batch(
         tokeniser: gives tokens and mention positions.
         relations: each relation's index.
         candidates: which pairs are scored.
+        types: of entities; the first has number 1, and any other has 0.
 
     Raises:
         DataError: if a document points outside itself.
@@ -51,6 +67,9 @@ def record_batch(
         _integers(np.array([len(document.entities) for document in documents], dtype=np.int32)),
         _ragged(tokenised.tokens, tokenised.token_offsets),
         _ragged(tokenised.mention_position, mentions),
+        _ragged(tokenised.mention_end, mentions),
+        _ragged(tokenised.mention_sentence, mentions),
+        _ragged(_type_numbers(documents, types), mentions),
         _ragged(tokenised.mention_entity, mentions),
         _ragged(head, pair_offsets),
         _ragged(tail, pair_offsets),
@@ -121,6 +140,19 @@ class _Facts:
         before = np.repeat(pair_offsets[:-1], np.diff(self.offsets))
         self.pair: Ids = (labels[:, 0] - before).astype(np.int32)
         self.relation: Ids = labels[:, 1].astype(np.int32)
+
+
+def _type_numbers(documents: Sequence[Document], types: Sequence[str]) -> Ids:
+    number = {name: index for index, name in enumerate(types, start=1)}
+    return np.array(
+        [
+            number.get(mention.type, 0)
+            for document in documents
+            for entity in document.entities
+            for mention in entity.mentions
+        ],
+        dtype=np.int32,
+    )
 
 
 def _types_of(document: Document, head: int, tail: int) -> str:

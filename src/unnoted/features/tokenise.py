@@ -37,6 +37,8 @@ class Tokenised:
         tokens: the token ids, with the start and end token of each document.
         token_offsets: [D + 1].
         mention_position: the index, within its document, of each mention's opening marker.
+        mention_end: the index, within its document, of each mention's closing marker.
+        mention_sentence: the sentence, within its document, that each mention stands in.
         mention_entity: the entity, within its document, that each mention names.
         mention_offsets: [D + 1].
         empty_words: how many words have no token.
@@ -45,6 +47,8 @@ class Tokenised:
     tokens: Ids
     token_offsets: Offsets
     mention_position: Ids
+    mention_end: Ids
+    mention_sentence: Ids
     mention_entity: Ids
     mention_offsets: Offsets
     empty_words: int
@@ -108,16 +112,18 @@ class Tokeniser:
         tokens[token_offsets[:-1]] = self.start_token
         tokens[token_offsets[1:] - 1] = self.end_token
         tokens[word_start[mentions.first_word]] = self.marker_token
-        tokens[(word_start + opens + pieces)[mentions.last_word]] = self.marker_token
+        word_end = word_start + opens + pieces  # [W] the closing marker's place, if any
+        tokens[word_end[mentions.last_word]] = self.marker_token
         within = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
         source = np.repeat(self._words.offsets[word_rows], pieces) + within
         tokens[np.repeat(word_start + opens, pieces) + within] = self._words.tokens[source]
+        before = token_offsets[mentions.document]
         return Tokenised(
             tokens=tokens,
             token_offsets=token_offsets,
-            mention_position=(word_start[mentions.first_word] - token_offsets[mentions.document]).astype(
-                np.int32
-            ),
+            mention_position=(word_start[mentions.first_word] - before).astype(np.int32),
+            mention_end=(word_end[mentions.last_word] - before).astype(np.int32),
+            mention_sentence=mentions.sentence.astype(np.int32),
             mention_entity=mentions.entity.astype(np.int32),
             mention_offsets=_offsets(np.bincount(mentions.document, minlength=len(documents))),
             empty_words=int((pieces == 0).sum()),
@@ -130,6 +136,7 @@ class _Mentions:
 
     document: Offsets
     entity: Offsets
+    sentence: Offsets
     first_word: Offsets
     last_word: Offsets
 
@@ -151,10 +158,10 @@ class _Mentions:
         words_before = _offsets(len(sentence) for document in documents for sentence in document.sentences)
         if ((sentence < 0) | (sentence >= np.diff(sentences_before)[document])).any():
             raise first_fault(documents)
-        sentence = sentences_before[document] + sentence
-        if ((start < 0) | (start >= end) | (end > np.diff(words_before)[sentence])).any():
+        line = sentences_before[document] + sentence  # among the sentences of all the documents
+        if ((start < 0) | (start >= end) | (end > np.diff(words_before)[line])).any():
             raise first_fault(documents)
-        return cls(document, entity, words_before[sentence] + start, words_before[sentence] + end - 1)
+        return cls(document, entity, sentence, words_before[line] + start, words_before[line] + end - 1)
 
 
 def _offsets(counts: Iterable[int]) -> Offsets:

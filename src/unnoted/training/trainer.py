@@ -304,5 +304,5 @@ def _prepare(model: RelationModel, risk: Risk, train: Corpus) -> None:
         model.check_relations(risk.priors.relations)
         if isinstance(risk.surrogate, SquaredRanking):
             model.config.margin = risk.surrogate.margin
-        # The model divides the class weight out of its probabilities wherever it has priors.
-        model.priors = risk.priors if risk.class_weight else None
+        model.priors = risk.priors
+        model.config.class_weight = risk.class_weight

@@ -50,8 +50,8 @@ CHANGED = [
 ]
 
 
-def key(corpus=(DOCUMENT,), tokeniser="t", relations=RELATIONS, candidates=None) -> str:
-    return fingerprint(corpus, tokeniser, relations, candidates or AllPairs())
+def key(corpus=(DOCUMENT,), tokeniser="t", relations=RELATIONS, candidates=None, types=()) -> str:
+    return fingerprint(corpus, tokeniser, relations, candidates or AllPairs(), types)
 
 
 def test_the_key_changes_with_every_field():
@@ -68,6 +68,8 @@ def test_the_key_changes_with_order_number_and_every_rule(monkeypatch):
         key([DOCUMENT, other]),
         key([other, DOCUMENT]),
         key(tokeniser="u"),
+        key(types=("PER",)),
+        key(types=("PER", "LOC")),
         key(relations=RELATIONS[::-1]),
         key(relations=RELATIONS[:1]),
         key(candidates=TypePairs(frozenset({("PER", "LOC")}))),

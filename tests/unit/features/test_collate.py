@@ -17,10 +17,12 @@ torch.set_num_threads(1)
 
 corpora = st.lists(documents(), min_size=1, max_size=4)
 rates = st.floats(0.01, 1)
+KNOWN = ("LOC", "PER")
+"""Types that are told apart; one that the documents have is not among them."""
 
 
 def features_of(corpus: list[Document]) -> FeatureSet:
-    return featurise(corpus, word_piece(), RELATIONS, AllPairs())
+    return featurise(corpus, word_piece(), RELATIONS, AllPairs(), types=KNOWN)
 
 
 def batch_of(corpus: list[Document], unlabelled: UnlabelledSample | None = None) -> Batch:
@@ -43,6 +45,12 @@ def pairs_of(batch: Batch, document: int) -> dict[tuple[int, int], tuple[float, 
     }
 
 
+def vars_of(batch):
+    """The columns that say something of each mention."""
+    names = ("mention_position", "mention_end", "mention_sentence", "mention_type")
+    return [(name, getattr(batch, name)) for name in names]
+
+
 @patient
 @given(corpora)
 def test_a_batch_holds_what_the_plain_implementation_says(corpus):
@@ -56,11 +64,19 @@ def test_a_batch_holds_what_the_plain_implementation_says(corpus):
         assert batch.attention_mask[row].tolist() == [1] * length + [0] * (batch.input_ids.shape[1] - length)
         entities = [e for e, d in enumerate(batch.entity_document.tolist()) if d == row]
         assert batch.entity_slot[entities].tolist() == list(range(len(document.entities)))
-        positions = [
-            [int(batch.mention_position[m]) for m, owner in enumerate(entity_of_mention) if owner == entity]
-            for entity in entities
+        places = {
+            name: [
+                [int(column[m]) for m, owner in enumerate(entity_of_mention) if owner == entity]
+                for entity in entities
+            ]
+            for name, column in vars_of(batch)
+        }
+        assert places["mention_position"] == expected.positions
+        assert places["mention_end"] == expected.ends
+        assert places["mention_sentence"] == [[m.sentence for m in e.mentions] for e in document.entities]
+        assert places["mention_type"] == [
+            [KNOWN.index(m.type) + 1 if m.type in KNOWN else 0 for m in e.mentions] for e in document.entities
         ]
-        assert positions == expected.positions
         mine = [m for m, owner in enumerate(entity_of_mention) if owner in entities]
         assert batch.mention_slot[mine].tolist() == list(range(len(mine)))
         found = pairs_of(batch, row)

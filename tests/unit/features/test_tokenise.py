@@ -1,5 +1,6 @@
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,12 +22,12 @@ def rows(tokenised: Tokenised) -> list[list[int]]:
     return [tokenised.tokens[a:b].tolist() for a, b in pairwise(offsets)]
 
 
-def positions(tokenised: Tokenised, entities: list[int]) -> list[list[list[int]]]:
-    """Of each document's entities' mentions."""
+def by_entity(tokenised: Tokenised, column: np.ndarray, entities: list[int]) -> list[list[list[int]]]:
+    """What a column says of each document's entities' mentions."""
     found: list[list[list[int]]] = [[[] for _ in range(count)] for count in entities]
     for document, (start, end) in enumerate(pairwise(tokenised.mention_offsets)):
         for row in range(start, end):
-            found[document][tokenised.mention_entity[row]].append(int(tokenised.mention_position[row]))
+            found[document][tokenised.mention_entity[row]].append(int(column[row]))
     return found
 
 
@@ -43,8 +44,14 @@ def test_ids_and_positions_are_those_of_the_plain_implementation(tokenizer, mark
     tokeniser = Tokeniser(tokenizer())
     tokenised = tokeniser(corpus)
     plain = [plain_tokens(document, tokenizer(), marker) for document in corpus]
-    assert rows(tokenised) == [tokens for tokens, _ in plain]
-    assert positions(tokenised, [len(d.entities) for d in corpus]) == [places for _, places in plain]
+    counts = [len(document.entities) for document in corpus]
+    assert rows(tokenised) == [tokens for tokens, _, _ in plain]
+    assert by_entity(tokenised, tokenised.mention_position, counts) == [places for _, places, _ in plain]
+    assert by_entity(tokenised, tokenised.mention_end, counts) == [ends for _, _, ends in plain]
+    assert by_entity(tokenised, tokenised.mention_sentence, counts) == [
+        [[mention.sentence for mention in entity.mentions] for entity in document.entities]
+        for document in corpus
+    ]
     assert len(tokenised.mention_position) == sum(len(e.mentions) for d in corpus for e in d.entities)
     starts = tokenised.token_offsets.repeat(
         [*tokenised.mention_offsets[1:] - tokenised.mention_offsets[:-1], 0]

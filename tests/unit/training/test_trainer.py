@@ -19,7 +19,7 @@ from unnoted.extraction import Extractor
 from unnoted.features import BatchLimits, ShuffledBatches
 from unnoted.model import ModelError, RelationModel
 from unnoted.risks import ATLOP, SPU, SSRPU, AdaptiveThreshold, Expected, PerBatch, Uncorrected
-from unnoted.scores import Fixed, NoneClass, TopK
+from unnoted.scores import Fixed, Link, NoneClass, TopK
 from unnoted.training import CheckpointError, NotFinite, Optimisation, Trainer
 from unnoted.training.checkpoints import checkpoints
 from unnoted.training.development import development_score
@@ -222,7 +222,12 @@ def test_the_model_learns_what_its_scores_mean(encoder, tmp_path, risk, decision
 def test_probabilities_of_a_model_without_class_weight_are_not_divided_by_it(encoder):
     docs, model = corpus(), fresh(encoder)
     Trainer(model, risk=SSRPU(docs.labelled_priors * 2, class_weight=False), train=docs)
-    assert model.priors is None
+    assert model.priors == docs.labelled_priors * 2
+    scores = torch.randn(3, len(VOCABULARY) + 1) / 10
+    plain = model.probabilities(scores)
+    assert torch.equal(plain, Link("ranking-margin", 0.25)(scores, None))
+    Trainer(model, risk=SSRPU(docs.labelled_priors * 2), train=docs)
+    assert (model.probabilities(scores) < plain).any()
 
 
 def test_other_relations_are_refused(encoder):
