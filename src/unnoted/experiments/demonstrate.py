@@ -14,7 +14,7 @@ from unnoted.documents.thinning import thin
 from unnoted.documents.writing import write_documents
 from unnoted.encoders.making import make_encoder
 from unnoted.evaluation import Score
-from unnoted.evaluation.extractor import evaluate_extractor
+from unnoted.evaluation.extractor import FLOOR, evaluate_extractor
 from unnoted.experiments.demonstration import Demonstration, MethodResult, ShownDocument
 from unnoted.extraction import Extraction, Extractor
 from unnoted.training import RunError, Settings, train_from_settings
@@ -92,15 +92,20 @@ def demonstrate(
     true = sum(len(document.facts) for document in truth)
     tell(f"{plan.train_documents:,} documents with {true:,} true facts, of which {labelled:,} are labelled")
 
+    def trained(title: str, settings: Settings) -> Extractor:
+        tell(f"{title}: {plan.epochs} epochs")
+        train_from_settings(settings, resume=not overwrite, overwrite=overwrite)
+        return Extractor.from_pretrained(settings.output)
+
     results, found = [], {}
     for title, method in METHODS.items():
-        tell(f"{title}: {plan.epochs} epochs")
         settings = demo_settings(folder, method, plan)
-        train_from_settings(settings, resume=not overwrite, overwrite=overwrite)
-        extractor = Extractor.from_pretrained(settings.output)
-        found[title] = list(extractor.extract(train))
-        recovered = recovered_facts(train, truth, found[title])
+        extractor = trained(title, settings)
+        found[title] = list(extractor.extract(train[: plan.shown], floor=FLOOR))
+        recovered = recovered_facts(train, truth, extractor.extract(train))
         results.append(_result(title, extractor, settings.output, recovered, test, train))
+    title, method = next(iter(METHODS.items()))
+    complete = trained(f"{title} on all labels, for comparison", demo_settings(folder, method, plan, "truth"))
     return Demonstration(
         train_documents=plan.train_documents,
         test_documents=plan.test_documents,
@@ -112,6 +117,7 @@ def demonstrate(
         encoder="a two-way LSTM of two layers, 128 wide, made on the spot",
         relation_names=relation_names(),
         methods=tuple(results),
+        complete=evaluate_extractor(complete, test).overall,
         shown=tuple(
             ShownDocument(
                 train[index],
@@ -136,15 +142,22 @@ def _claim(folder: Path, plan: DemoPlan, overwrite: bool) -> None:
         stream.write(wanted)
 
 
-def demo_settings(folder: Path, method: str, plan: DemoPlan) -> Settings:
-    """The settings of one training: the same for every method but for the method and its priors."""
+def demo_settings(folder: Path, method: str, plan: DemoPlan, labels: str = "train") -> Settings:
+    """The settings of one training: the same for every method but for the method and its priors.
+
+    Args:
+        folder: of the demonstration.
+        method: one of `unnoted.risks.METHODS`.
+        plan: how large it is.
+        labels: which file to learn from: `train`, or `truth`, in which nothing is hidden.
+    """
     return Settings(
-        train=(folder / "train.jsonl",),
+        train=(folder / f"{labels}.jsonl",),
         encoder=str(folder / "encoder"),
         method=method,
         epochs=plan.epochs,
         seed=plan.seed,
-        output=folder / method,
+        output=folder / (method if labels == "train" else f"{method}-{labels}"),
         prior_multiplier=None if method == "atlop" else PRIOR_MULTIPLIER,
         **FIXED,
     )

@@ -58,6 +58,7 @@ class Demonstration:
         encoder: what was trained, in a few words.
         relation_names: readable names of the relations.
         methods: each method's result; the baseline first.
+        complete: what the baseline reaches on the unseen documents if nothing is hidden from it.
         shown: a few training documents.
     """
 
@@ -71,4 +72,5 @@ class Demonstration:
     encoder: str
     relation_names: Mapping[str, str]
     methods: tuple[MethodResult, ...]
+    complete: Score
     shown: tuple[ShownDocument, ...]

@@ -1,7 +1,11 @@
 """Risks: what is minimised, from scores, labels and priors; one file for each of the choices that compose."""
 
+from unnoted.risks.adaptive_focal import AdaptiveFocal
 from unnoted.risks.adaptive_threshold import AdaptiveThreshold
+from unnoted.risks.balanced_softmax import BalancedSoftmax
 from unnoted.risks.corrections import Clamp, Correction, Flip, Uncorrected
+from unnoted.risks.cross_entropy import CrossEntropy
+from unnoted.risks.distillation import Distillation
 from unnoted.risks.estimators import (
     Estimator,
     PositiveNegative,
@@ -25,6 +29,7 @@ from unnoted.risks.methods import (
     risk_from_settings,
 )
 from unnoted.risks.normalisations import Expected, Normalisation, PerBatch
+from unnoted.risks.pairwise import PairwiseRisk
 from unnoted.risks.positive_unlabelled import PositiveUnlabelledRisk
 from unnoted.risks.risk import Decision, Link, Risk, Settings
 from unnoted.risks.surrogates import LogSigmoid, LogSigmoidRanking, Squared, SquaredRanking, Surrogate
@@ -38,10 +43,14 @@ __all__ = [
     "SRPN",
     "SRPU",
     "SSRPU",
+    "AdaptiveFocal",
     "AdaptiveThreshold",
+    "BalancedSoftmax",
     "Clamp",
     "Correction",
+    "CrossEntropy",
     "Decision",
+    "Distillation",
     "Estimator",
     "Expected",
     "Flip",
@@ -50,6 +59,7 @@ __all__ = [
     "LogSigmoidRanking",
     "Method",
     "Normalisation",
+    "PairwiseRisk",
     "PerBatch",
     "PositiveNegative",
     "PositiveUnlabelled",

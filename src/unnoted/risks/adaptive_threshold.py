@@ -1,13 +1,15 @@
 """ATLOP's adaptive-threshold loss, which takes every unlabelled pair for a negative."""
 
+from typing import ClassVar
+
 from torch import Tensor, inf
 from torch.nn.functional import pad
 
-from unnoted.risks.risk import Decision, Link, Risk, Settings, weighted_mean
-from unnoted.risks.settings import check_keys
+from unnoted.risks.pairwise import PairwiseRisk
+from unnoted.risks.risk import Decision, Link
 
 
-class AdaptiveThreshold(Risk):
+class AdaptiveThreshold(PairwiseRisk):
     """The none class as a threshold (TH), learnt by two soft-maxes per pair; their sum, averaged over pairs.
 
     In the first, each labelled relation competes with TH and the other labelled ones; in the second, TH
@@ -20,25 +22,26 @@ class AdaptiveThreshold(Risk):
         tensor(1.3863)
     """
 
+    kind: ClassVar[str] = "adaptive-threshold"
     decision: Decision = "top-k"
     link: Link = "threshold-softmax"
 
-    def of_batch(self, scores: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-        """The weighted mean over pairs."""
+    def of_pairs(self, scores: Tensor, labels: Tensor) -> Tensor:
+        """The two soft-maxes of every pair."""
         # The threshold is in both soft-maxes, so that neither is ever empty.
-        labelled, unlabelled = pad(labels, (1, 0), value=True), pad(~labels, (1, 0), value=True)  # [P, K + 1]
+        labelled = pad(labels, (1, 0), value=True)  # [P, K + 1]
         with_labelled = scores.where(labelled, -inf).logsumexp(1, keepdim=True)  # [P, 1]
-        with_unlabelled = scores.where(unlabelled, -inf).logsumexp(1)  # [P]
         above = ((with_labelled - scores[:, 1:]) * labels).sum(1)  # [P]
-        below = with_unlabelled - scores[:, 0]  # [P]
-        return weighted_mean((weights * (above + below)).sum(), weights.sum())
+        return above + threshold_over_unlabelled(scores, labels)
 
-    def settings(self) -> Settings:
-        """All that is needed to make this risk again."""
-        return {"kind": "adaptive-threshold"}
 
-    @classmethod
-    def from_settings(cls, settings: Settings) -> "AdaptiveThreshold":
-        """The risk that `settings` described."""
-        check_keys("risk", settings, ("kind",))
-        return cls()
+def threshold_over_unlabelled(scores: Tensor, labels: Tensor) -> Tensor:
+    """The second soft-max alone: −log of the share of TH among itself and the unlabelled relations, [P].
+
+    Example:
+        >>> import torch
+        >>> threshold_over_unlabelled(torch.zeros(1, 4), torch.tensor([[True, True, True]]))  # TH is alone
+        tensor([0.])
+    """
+    unlabelled = pad(~labels, (1, 0), value=True)  # [P, K + 1]
+    return scores.where(unlabelled, -inf).logsumexp(1) - scores[:, 0]

@@ -1,6 +1,7 @@
-"""Every method of the paper's tables: one name, one constructor.
+"""Every method of the paper's tables, and the losses of the baselines there: one name, one constructor.
 
-A constructor is called with the priors: `SSRPU(priors=docs.labelled_priors * 3)`. A new method is a new row.
+A constructor is called with the priors, `SSRPU(priors=docs.labelled_priors * 3)`, or with nothing where a
+method has none. A new method is a new row.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,8 +10,11 @@ from typing import TypeAlias
 
 from unnoted.documents.lookup import lookup
 from unnoted.documents.priors import Priors
+from unnoted.risks.adaptive_focal import AdaptiveFocal
 from unnoted.risks.adaptive_threshold import AdaptiveThreshold
+from unnoted.risks.balanced_softmax import BalancedSoftmax
 from unnoted.risks.corrections import CORRECTIONS, FLIP, Correction
+from unnoted.risks.cross_entropy import CrossEntropy
 from unnoted.risks.estimators import (
     Estimator,
     PositiveNegative,
@@ -18,6 +22,7 @@ from unnoted.risks.estimators import (
     ShiftedPositiveUnlabelled,
 )
 from unnoted.risks.normalisations import NORMALISATIONS, PER_BATCH, Normalisation
+from unnoted.risks.pairwise import PairwiseRisk
 from unnoted.risks.positive_unlabelled import PositiveUnlabelledRisk
 from unnoted.risks.risk import Decision, Link, Risk, Settings
 from unnoted.risks.surrogates import (
@@ -100,27 +105,36 @@ class RankingMethod:
 
 
 @dataclass(frozen=True)
-class ThresholdMethod:
-    """The adaptive-threshold loss, which has no priors and no choices.
+class PairwiseMethod:
+    """A loss of each pair alone, which has no priors and no choices.
 
     Example:
-        >>> ATLOP()
-        AdaptiveThreshold()
+        >>> ATLOP(), ATLOP.decision
+        (AdaptiveThreshold(), 'top-k')
     """
 
     name: str
-    decision: Decision = AdaptiveThreshold.decision
-    link: Link = AdaptiveThreshold.link
+    risk: type[PairwiseRisk]
 
-    def __call__(self) -> AdaptiveThreshold:
+    @property
+    def decision(self) -> Decision:
+        """The rule by which scores become facts."""
+        return self.risk.decision
+
+    @property
+    def link(self) -> Link:
+        """How a probability is read off the scores."""
+        return self.risk.link
+
+    def __call__(self) -> PairwiseRisk:
         """The risk."""
-        return AdaptiveThreshold()
+        return self.risk()
 
 
-Method: TypeAlias = PriorMethod | RankingMethod | ThresholdMethod
+Method: TypeAlias = PriorMethod | RankingMethod | PairwiseMethod
 """What has a name, a decision rule, a link, and makes a risk."""
 
-ATLOP = ThresholdMethod("atlop")
+ATLOP = PairwiseMethod("atlop", AdaptiveThreshold)
 PN = PriorMethod("pn", PositiveNegative(), Squared())
 SRPN = RankingMethod("sr-pn", PositiveNegative())
 PU = PriorMethod("pu", PositiveUnlabelled(), Squared())
@@ -142,8 +156,11 @@ METHODS: Mapping[str, Method] = {
     "ssr-pu": SSRPU,
     "s-pu-log-sigmoid": SPULogSigmoid,
     "s-pu-log-sigmoid-ranking": SPULogSigmoidRanking,
+    "cross-entropy": PairwiseMethod("cross-entropy", CrossEntropy),
+    "balanced-softmax": PairwiseMethod("balanced-softmax", BalancedSoftmax),
+    "adaptive-focal": PairwiseMethod("adaptive-focal", AdaptiveFocal),
 }
-"""Every method by name, in the order of the paper's tables."""
+"""Every method by name: in the order of the paper's tables, then the losses of its baselines."""
 
 
 def method_named(name: str) -> Method:
@@ -169,7 +186,7 @@ def make_risk(
 
     Args:
         name: a key of `METHODS`.
-        priors: needed by every method but `atlop`.
+        priors: needed by every method but those of pairs alone (`atlop` and the baselines' losses).
         margin: of the squared ranking loss; the other methods have none.
         correction: `none`, `clamp` or `flip`.
         normalisation: `per-batch` or `expected`.
@@ -185,7 +202,7 @@ def make_risk(
         lookup("correction", correction, CORRECTIONS),
         lookup("normalisation", normalisation, NORMALISATIONS),
     )
-    if isinstance(method, ThresholdMethod):
+    if isinstance(method, PairwiseMethod):
         return method()
     if priors is None:
         raise ValueError(f"found no priors for the method {name!r}, expected those of the training set")
@@ -195,7 +212,10 @@ def make_risk(
 
 RISKS: Mapping[str, Callable[[Settings], Risk]] = {
     "positive-unlabelled": PositiveUnlabelledRisk.from_settings,
-    "adaptive-threshold": AdaptiveThreshold.from_settings,
+    AdaptiveThreshold.kind: AdaptiveThreshold.from_settings,
+    CrossEntropy.kind: CrossEntropy.from_settings,
+    BalancedSoftmax.kind: BalancedSoftmax.from_settings,
+    AdaptiveFocal.kind: AdaptiveFocal.from_settings,
 }
 """Every kind of risk by the name that its settings carry."""
 

@@ -9,7 +9,15 @@ Decision: TypeAlias = Literal["none-class", "zero", "top-k"]
 """Which relations a pair is said to have: those above the none class, those above 0, or the best few of those
 above the none class."""
 
-Link: TypeAlias = Literal["ranking-margin", "squared", "sigmoid", "sigmoid-ranking", "threshold-softmax"]
+Link: TypeAlias = Literal[
+    "ranking-margin",
+    "squared",
+    "sigmoid",
+    "sigmoid-ranking",
+    "threshold-softmax",
+    "balanced-softmax",
+    "adaptive-focal",
+]
 """How a probability is read off the scores that a risk has trained."""
 
 Settings: TypeAlias = dict[str, Any]
@@ -48,9 +56,7 @@ class Risk(nn.Module, ABC):
             raise ValueError(f"found {found}, expected [pairs, relations + 1] and [pairs, relations]")
         if weights is not None and weights.shape != scores.shape[:1]:
             raise ValueError(f"found weights {list(weights.shape)}, expected [{scores.shape[0]}]")
-        if scores.element_size() < 4:
-            scores = scores.float()
-        scores = scores.clamp(-LARGEST_SCORE, LARGEST_SCORE)
+        scores = working(scores)
         weights = scores.new_ones(scores.shape[0]) if weights is None else weights.to(scores.dtype)
         return self.of_batch(scores, labels.bool(), weights)
 
@@ -61,6 +67,18 @@ class Risk(nn.Module, ABC):
     @abstractmethod
     def settings(self) -> Settings:
         """All that is needed to make this risk again (see `risk_from_settings`)."""
+
+
+def working(scores: Tensor) -> Tensor:
+    """Scores as risks compute with them: half precision raised to float32, cut off at `LARGEST_SCORE`.
+
+    Example:
+        >>> import torch
+        >>> working(torch.tensor([1.0, 1e30], dtype=torch.bfloat16))
+        tensor([1.0000e+00, 1.0000e+09])
+    """
+    raised = scores.float() if scores.element_size() < 4 else scores
+    return raised.clamp(-LARGEST_SCORE, LARGEST_SCORE)
 
 
 def weighted_mean(total: Tensor, weight: Tensor) -> Tensor:

@@ -11,10 +11,12 @@ from unnoted.scores.decisions import (
 )
 from unnoted.scores.grouped_bilinear import GroupedBilinear
 from unnoted.scores.probabilities import Link, class_weight
+from unnoted.scores.thresholds import NEVER, tune_thresholds
 
 __all__ = [
     "DECISIONS",
     "DECISION_OF_RISK",
+    "NEVER",
     "Decision",
     "Fixed",
     "GroupedBilinear",
@@ -23,4 +25,5 @@ __all__ = [
     "TopK",
     "class_weight",
     "decision_from_json",
+    "tune_thresholds",
 ]

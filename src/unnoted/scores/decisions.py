@@ -51,7 +51,7 @@ class Fixed:
     """A relation holds where its score is above a threshold: f_i > t. The rule of the losses without ranking.
 
     Args:
-        threshold: one for all relations, or one for each (a tuple of K).
+        threshold: one for all relations, or one for each (a tuple of K, as `tune_thresholds` gives it).
 
     Example:
         >>> scores = torch.tensor([[0.0, 0.7, 0.1]])

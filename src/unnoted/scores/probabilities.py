@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn.functional import logsigmoid
 
 Shown = Callable[[Tensor, float], Tensor]
 """From scores [P, K + 1] and the margin to the shown probability Δ' [P, K]."""
@@ -39,6 +40,16 @@ def _sigmoid(scores: Tensor, margin: float) -> Tensor:
     return scores[:, 1:].sigmoid()
 
 
+def _adaptive_focal(scores: Tensor, margin: float) -> Tensor:
+    """With p = σ(f_i - f_0) and q = 1 - p, the optimum of -log p (1 + q) and -log q has odds 1 / (q a).
+
+    The slopes of the two losses in p are -a = -((1 + q)/p - log p) and 1/q, so Δ' a = (1 - Δ')/q there.
+    """
+    above = scores[:, 1:] - scores[:, :1]
+    p, q = above.sigmoid(), (-above).sigmoid()
+    return 1 / (1 + q * ((1 + q) / p - logsigmoid(above)))
+
+
 SHOWN: dict[str, Shown] = {
     "squared": _squared,
     "ranking-margin": _ranking_margin,
@@ -47,6 +58,10 @@ SHOWN: dict[str, Shown] = {
     # ATLOP compares a relation with the threshold class in a soft-max; of the two alone that is a sigmoid.
     # Its loss fixes no scale for pairs with several relations: a ranking, a probability only for single ones.
     "threshold-softmax": _sigmoid_ranking,
+    # The same holds for these two: the optimum with one relation, where the balanced soft-max is a sigmoid.
+    # With more, the unlabelled ones of a pair share one soft-max, and only the ranking is sure.
+    "balanced-softmax": _sigmoid,
+    "adaptive-focal": _adaptive_focal,
 }
 """The shown probability by the name that a risk gives its link."""
 

@@ -12,7 +12,7 @@ from unnoted.documents.defects import shown
 from unnoted.documents.files import write_text
 from unnoted.documents.lookup import lookup, nearest
 from unnoted.risks.corrections import CORRECTIONS
-from unnoted.risks.methods import RankingMethod, ThresholdMethod, method_named
+from unnoted.risks.methods import PairwiseMethod, RankingMethod, method_named
 from unnoted.risks.normalisations import NORMALISATIONS
 from unnoted.risks.surrogates import MARGIN
 from unnoted.training.layers import read_layers
@@ -124,7 +124,7 @@ class Settings(Optimisation):
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")
         if self.candidates is not None:
             candidate_rules.parse(self.candidates)
-        without_priors = isinstance(method, ThresholdMethod)
+        without_priors = isinstance(method, PairwiseMethod)
         self._refuse_unused(PRIOR_KEYS if without_priors else (), "has no priors")
         self._refuse_unused(() if isinstance(method, RankingMethod) else ("margin",), "has no margin")
         if without_priors:

@@ -8,7 +8,7 @@ import torch
 
 from unnoted.documents.priors import Priors
 from unnoted.risks.corrections import CORRECTIONS
-from unnoted.risks.methods import METHODS, make_risk
+from unnoted.risks.methods import METHODS, PairwiseMethod, make_risk
 from unnoted.risks.normalisations import NORMALISATIONS
 from unnoted.risks.risk import LARGEST_SCORE
 
@@ -41,7 +41,8 @@ COMPOSITIONS = [
     for name, correction, normalisation, class_weight in product(
         METHODS, CORRECTIONS, NORMALISATIONS, [True, False]
     )
-    if name != "atlop" or (correction, normalisation, class_weight) == ("flip", "per-batch", True)
+    if not isinstance(METHODS[name], PairwiseMethod)
+    or (correction, normalisation, class_weight) == ("flip", "per-batch", True)
 ]
 
 

@@ -26,10 +26,13 @@ TABLE = {  # name: estimator, surrogate, decision, link
     "ssr-pu": ("s-pu", "squared-ranking", "none-class", "ranking-margin"),
     "s-pu-log-sigmoid": ("s-pu", "log-sigmoid", "zero", "sigmoid"),
     "s-pu-log-sigmoid-ranking": ("s-pu", "log-sigmoid-ranking", "none-class", "sigmoid-ranking"),
+    "cross-entropy": (None, None, "zero", "sigmoid"),
+    "balanced-softmax": (None, None, "zero", "balanced-softmax"),
+    "adaptive-focal": (None, None, "top-k", "adaptive-focal"),
 }
 
 
-def test_the_methods_are_those_of_the_paper():
+def test_the_methods_are_those_of_the_paper_and_of_its_baselines():
     assert list(METHODS) == list(TABLE)
 
 
@@ -63,8 +66,17 @@ def test_a_constructor_is_one_call(constructor, name):
     assert constructor(PRIORS).settings() == make_risk(name, PRIORS).settings()
 
 
-def test_atlop_needs_no_priors():
-    assert risks.ATLOP().settings() == make_risk("atlop").settings()
+@pytest.mark.parametrize(
+    ("constructor", "name"),
+    [
+        (risks.ATLOP, "atlop"),
+        (risks.CrossEntropy, "cross-entropy"),
+        (risks.BalancedSoftmax, "balanced-softmax"),
+        (risks.AdaptiveFocal, "adaptive-focal"),
+    ],
+)
+def test_losses_of_pairs_need_no_priors(constructor, name):
+    assert type(constructor()) is type(METHODS[name]()) is type(make_risk(name))
 
 
 def test_margin_reaches_the_ranking_loss():
@@ -107,6 +119,8 @@ def test_settings_round_trip_through_json(name):
 
 
 def test_damaged_settings_are_named():
+    with pytest.raises(ValueError, match="settings of the risk: found the keys gamma, kind, expected kind"):
+        risk_from_settings({"kind": "adaptive-focal", "gamma": 2.0})
     good = make_risk("ssr-pu", PRIORS).settings()
     with pytest.raises(
         ValueError, match=r"unknown risk 'positive-unlabeled', .*nearest: 'positive-unlabelled'"

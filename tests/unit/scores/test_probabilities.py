@@ -13,11 +13,14 @@ LOSSES = {
     "ranking-margin": lambda f, y: 0.25 * (y * f - MARGIN) ** 2,
     "sigmoid": lambda f, y: math.log1p(math.exp(-y * f)),
     "sigmoid-ranking": lambda f, y: math.log1p(math.exp(-y * f)),
+    "balanced-softmax": lambda f, y: math.log1p(math.exp(-y * f)),  # these two: with one relation
+    "adaptive-focal": lambda f, y: math.log1p(math.exp(-y * f)) * (1 if y < 0 else 1 + 1 / (1 + math.exp(f))),
 }
+AGAINST_NONE = {"ranking-margin", "sigmoid-ranking", "adaptive-focal"}  # these losses see f_i - f_0
 
 
 def minimiser(risk, low=-30.0, high=30.0):
-    """The minimum of a convex function, by golden-section search."""
+    """The minimum of a function with one, by golden-section search."""
     ratio = (math.sqrt(5) - 1) / 2
     while high - low > 1e-9:
         one, other = high - ratio * (high - low), low + ratio * (high - low)
@@ -31,8 +34,8 @@ def minimiser(risk, low=-30.0, high=30.0):
 def test_the_link_inverts_the_optimum_of_the_weighted_loss(name, weight, posterior):
     loss = LOSSES[name]
     best = minimiser(lambda f: weight * posterior * loss(f, 1) + (1 - posterior) * loss(f, -1))
-    scores = torch.tensor([[0.4 if "ranking" in name else 9.0, best]], dtype=torch.float64)
-    scores[0, 1] += 0.4 if "ranking" in name else 0.0  # a ranking loss sees f_i - f_0
+    none, score = (0.4, best + 0.4) if name in AGAINST_NONE else (9.0, best)
+    scores = torch.tensor([[none, score]], dtype=torch.float64)
     found = Link(name, MARGIN)(scores, torch.tensor([weight], dtype=torch.float64))
     assert found.item() == pytest.approx(posterior, abs=1e-6)
 
@@ -59,6 +62,12 @@ def test_a_higher_score_is_never_less_probable(name):
     scores = torch.stack([torch.zeros(50), torch.linspace(-2, 2, 50)], dim=1)
     found = Link(name)(scores, torch.tensor([3.0])).squeeze(1)
     assert (found.diff() >= 0).all() and found[-1] > found[0]
+
+
+@pytest.mark.parametrize("name", SHOWN)
+@given(st.floats(-(2**100), 2**100, width=32), st.floats(-(2**100), 2**100, width=32))
+def test_every_finite_score_has_a_probability(name, none, score):
+    assert 0 <= Link(name)(torch.tensor([[none, score]])).item() <= 1
 
 
 def test_bad_links_are_refused():
