@@ -57,13 +57,15 @@ for name in "${@:-all}"; do
     original-atlop) original "$name" method=atlop prior_multiplier=null ;;
     original-sr-pn) original "$name" method=sr-pn ;;
     original-s-pu) original "$name" method=s-pu ;;
+    longer-ssr-pu) original "$name" method=ssr-pu epochs=12 ;;
+    longer-atlop) original "$name" method=atlop prior_multiplier=null epochs=12 ;;
     extreme-ssr-pu) extreme "$name" method=ssr-pu prior_multiplier=12 ;;
     extreme-atlop) extreme "$name" method=atlop prior_multiplier=null ;;
     complete-ssr-pu) complete "$name" method=ssr-pu prior_multiplier=1 ;;
     complete-atlop) complete "$name" method=atlop prior_multiplier=null ;;
     chemdisgene-ssr-pu) chemdisgene "$name" method=ssr-pu ;;
     chemdisgene-atlop) chemdisgene "$name" method=atlop prior_multiplier=null ;;
-    all) "$0" {original,extreme,complete,chemdisgene}-{ssr-pu,atlop} original-{sr-pn,s-pu} ;;
+    all) "$0" {original,longer,extreme,complete,chemdisgene}-{ssr-pu,atlop} original-{sr-pn,s-pu} ;;
     *) echo "unknown run $name" >&2 && exit 1 ;;
     esac
 done
