@@ -13,13 +13,20 @@ from transformers import AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTr
 
 from unnoted.documents import candidates as candidate_rules
 from unnoted.documents.candidates import AllPairs, Candidates
-from unnoted.documents.lookup import nearest
+from unnoted.documents.lookup import lookup
 from unnoted.documents.priors import Priors
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.encoders import DocumentEncoder, EncoderError, build_encoder, load_encoder
 from unnoted.features.batch import Batch
-from unnoted.pairs import PAIR_ENCODERS
-from unnoted.scores import Decision, GroupedBilinear, Link, NoneClass, class_weight, decision_from_json
+from unnoted.scores import (
+    ARCHITECTURES,
+    Decision,
+    Link,
+    NoneClass,
+    Sizes,
+    class_weight,
+    decision_from_json,
+)
 
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
 
@@ -35,7 +42,8 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         encoder_config: the encoder's own configuration, from which it is rebuilt.
         relations: the relation ids, in the order of the scores.
         relation_names: readable names of relations, where known.
-        pair_encoder: one of `PAIR_ENCODERS`.
+        entity_types: the types of entities that are told apart, by models that look at them.
+        architecture: what represents and scores pairs, one of `ARCHITECTURES`.
         embedding: the size of the embeddings of head and tail.
         block: the size of a block of the grouped bilinear.
         window: how many tokens the encoder sees at once; None for as many as it can.
@@ -53,7 +61,8 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     encoder_config: dict[str, Any] | None = None
     relations: list[str] | None = None
     relation_names: dict[str, str] | None = None
-    pair_encoder: str = "localized-context"
+    entity_types: list[str] | None = None
+    architecture: str = "atlop"
     embedding: int = 768
     block: int = 64
     window: int | None = None
@@ -97,13 +106,21 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         super().__init__(config)
         if not config.relations or not config.encoder_config:
             raise ModelError("found a configuration without relations or without an encoder, expected both")
-        if config.pair_encoder not in PAIR_ENCODERS:
-            hint = nearest(config.pair_encoder, PAIR_ENCODERS)
-            raise ModelError(f"unknown pair encoder {config.pair_encoder!r}{hint}")
+        try:
+            architecture = lookup("model", config.architecture, ARCHITECTURES)
+        except ValueError as error:
+            raise ModelError(str(error)) from None
         encoder = build_encoder(config.encoder_config) if encoder is None else encoder
         self.encoder = DocumentEncoder(encoder, config.window, config.fast_dropout)
-        self.pairs = PAIR_ENCODERS[config.pair_encoder](self.encoder.width, config.embedding)
-        self.scores = GroupedBilinear(config.embedding, len(config.relations) + 1, config.block)
+        sizes = Sizes(
+            width=self.encoder.width,
+            embedding=config.embedding,
+            block=config.block,
+            classes=len(config.relations) + 1,
+            types=len(self.entity_types),
+        )
+        self.pairs = architecture.pairs(sizes)
+        self.scores = architecture.scores(sizes)
         self.tokenizer: PreTrainedTokenizerBase | None = None
         self.post_init()  # type: ignore[no-untyped-call]
 
@@ -112,8 +129,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
 
     def forward(self, batch: Batch) -> Tensor:
         """Scores [P, K + 1] in float32 at least; column 0 is the none class, relation k is column k + 1."""
-        head, tail = self.pairs(self.encoder(batch), batch)
-        scores: Tensor = self.scores(head, tail)
+        scores: Tensor = self.scores(*self.pairs(self.encoder(batch), batch))
         return scores
 
     def decide(self, scores: Tensor) -> Tensor:
@@ -130,6 +146,11 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
     def relations(self) -> RelationVocabulary:
         """The relations, in the order of the scores."""
         return RelationVocabulary(tuple(self.config.relations or ()), self.config.relation_names or {})
+
+    @property
+    def entity_types(self) -> tuple[str, ...]:
+        """The types of entities that are told apart; their numbers in a batch begin at 1."""
+        return tuple(self.config.entity_types or ())
 
     @property
     def candidates(self) -> Candidates:
@@ -186,7 +207,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         encoder_layers: int | None = None,
         window: int | None = None,
         fast_dropout: bool = True,
-        pair_encoder: str = "localized-context",
+        architecture: str = "atlop",
+        entity_types: Sequence[str] = (),
         embedding: int = 768,
         block: int = 64,
         candidates: Candidates | None = None,
@@ -199,7 +221,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             encoder_layers: keep only the encoder's first layers (for small machines).
             window: let the encoder see at most so many tokens at once.
             fast_dropout: take the fast way to dropout on a processor.
-            pair_encoder: one of `PAIR_ENCODERS`.
+            architecture: what represents and scores pairs, one of `ARCHITECTURES`.
+            entity_types: those that a model may tell entities apart by.
             embedding: the size of the embeddings of head and tail.
             block: the size of a block of the grouped bilinear.
             candidates: which pairs are scored; all ordered pairs by default.
@@ -213,7 +236,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             encoder_config=encoder.config.to_dict(),
             relations=list(relations),
             relation_names=dict(names),
-            pair_encoder=pair_encoder,
+            architecture=architecture,
+            entity_types=list(entity_types),
             embedding=embedding,
             block=block,
             window=window,

@@ -119,6 +119,9 @@ def only(batch, document):
         input_ids=batch.input_ids[document : document + 1, :length],
         attention_mask=batch.attention_mask[document : document + 1, :length],
         mention_position=batch.mention_position[mention],
+        mention_end=batch.mention_end[mention],
+        mention_sentence=batch.mention_sentence[mention],
+        mention_type=batch.mention_type[mention],
         mention_slot=batch.mention_slot[mention],
         mention_entity=batch.mention_entity[mention] - first,
         entity_document=torch.zeros(int(entity.sum()), dtype=torch.int64),
@@ -256,9 +259,9 @@ def test_an_unknown_encoder_is_refused(tmp_path):
         RelationModel.from_encoder(tmp_path, ["r0"])
 
 
-def test_an_unknown_pair_encoder_is_refused():
-    with pytest.raises(ModelError, match=r"unknown pair encoder 'localised-context'.*'localized-context'"):
-        tiny_model("bert", pair_encoder="localised-context")
+def test_an_unknown_architecture_is_refused():
+    with pytest.raises(ModelError, match=r"unknown model 'docnet'.*nearest: 'docunet'"):
+        tiny_model("bert", architecture="docnet")
     with pytest.raises(ModelError, match="without relations"):
         RelationModel(RelationConfig(encoder_config=ENCODERS["bert"].to_dict()))
 

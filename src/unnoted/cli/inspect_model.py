@@ -49,7 +49,7 @@ def inspect(
 
 
 def _rows(description: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    encoder, pairs = description["encoder"], description["pair_encoder"]
+    encoder, pairs = description["encoder"], description["architecture"]
     yield (
         "encoder",
         f"{encoder['type']}, {encoder['layers']} layers of width {encoder['width']}, "

@@ -19,6 +19,12 @@ def train(
             "--set", metavar="KEY=VALUE", help="Change a setting, e.g. --set epochs=8; may be repeated."
         ),
     ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Short for --set model=NAME: atlop, docunet, ...")
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Short for --set method=NAME: ssr-pu, atlop, ...")
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the last checkpoint of this run.")
     ] = False,
@@ -31,7 +37,8 @@ def train(
     from unnoted.training.run import train_from_settings
     from unnoted.training.settings import load_settings
 
-    settings = load_settings(config, changes or ())
+    short = [f"{key}={name}" for key, name in (("model", model), ("method", method)) if name is not None]
+    settings = load_settings(config, [*(changes or ()), *short])
     report = train_from_settings(
         settings, resume=resume, overwrite=overwrite, tell=lambda line: typer.echo(line, err=True)
     )

@@ -48,6 +48,27 @@ class Corpus(Sequence[Document]):
         pairs = sum(map(self.candidates.count, self.documents))
         return Priors.from_counts(self.relations.ids, counts, pairs)
 
+    @property
+    def entity_types(self) -> tuple[str, ...]:
+        """The types that mentions have, sorted.
+
+        Example:
+            >>> from unnoted.documents.candidates import AllPairs
+            >>> from unnoted.documents.generator import generate_documents
+            >>> Corpus(tuple(generate_documents(3)), RelationVocabulary(()), AllPairs()).entity_types
+            ('LOC', 'ORG', 'PER', 'WORK')
+        """
+        return tuple(
+            sorted(
+                {
+                    mention.type
+                    for document in self.documents
+                    for entity in document.entities
+                    for mention in entity.mentions
+                }
+            )
+        )
+
     def __len__(self) -> int:
         return len(self.documents)
 

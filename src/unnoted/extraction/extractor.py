@@ -159,7 +159,13 @@ class Extractor:
         """The facts of each document, with its index, in any order."""
         if not documents:
             return
-        record = record_batch(documents, self._tokeniser, self._relations, self.model.candidates)
+        record = record_batch(
+            documents,
+            self._tokeniser,
+            self._relations,
+            self.model.candidates,
+            self.model.entity_types,
+        )
         features = FeatureSet(self._header, [record])
         counts = sentence_tokens(documents, self._tokeniser)
         collate = Collator.of(features)

@@ -45,8 +45,8 @@ def describe(model: RelationModel) -> dict[str, Any]:
             "tokens_at_once": model.encoder.limit,
             "parameters": _count(encoder),
         },
-        "pair_encoder": {
-            "name": config.pair_encoder,
+        "architecture": {
+            "name": config.architecture,
             "embedding": config.embedding,
             "block": config.block,
             "parameters": _count(model.pairs) + _count(model.scores),

@@ -1,14 +1,12 @@
-"""Pair representations: from token states and attention rows to an embedding of head and tail per pair.
+"""Pair representations: from token states and attention rows to what represents a pair of entities.
 
-Adding one takes one file here, one row in `PAIR_ENCODERS`, one test and one row in the docs.
+Each is made from the width of a state and the size of an embedding, and maps (encoded, batch) to a tuple
+of tensors with a row for each pair, which a scorer takes (`unnoted.scores.architectures`).
 """
 
+from unnoted.pairs.axial import AxialPairs
+from unnoted.pairs.grouped_bilinear import GroupedBilinear
 from unnoted.pairs.localized_context import LocalizedContext
+from unnoted.pairs.unet import UNetPairs
 
-PAIR_ENCODERS = {
-    "localized-context": LocalizedContext,
-}
-"""Every pair representation by its name in configurations. Each is made from (width of a token's state, width
-of an embedding) and maps (encoded, batch) to the embeddings of head and tail, [P, embedding] each."""
-
-__all__ = ["PAIR_ENCODERS", "LocalizedContext"]
+__all__ = ["AxialPairs", "GroupedBilinear", "LocalizedContext", "UNetPairs"]

@@ -1,5 +1,6 @@
-"""From pair embeddings to scores, from scores to decisions and probabilities."""
+"""From pairs to scores, from scores to decisions and probabilities."""
 
+from unnoted.scores.architectures import ARCHITECTURES, Architecture, Sizes
 from unnoted.scores.decisions import (
     DECISION_OF_RISK,
     DECISIONS,
@@ -9,19 +10,20 @@ from unnoted.scores.decisions import (
     TopK,
     decision_from_json,
 )
-from unnoted.scores.grouped_bilinear import GroupedBilinear
 from unnoted.scores.probabilities import Link, class_weight
 from unnoted.scores.thresholds import NEVER, tune_thresholds
 
 __all__ = [
+    "ARCHITECTURES",
     "DECISIONS",
     "DECISION_OF_RISK",
     "NEVER",
+    "Architecture",
     "Decision",
     "Fixed",
-    "GroupedBilinear",
     "Link",
     "NoneClass",
+    "Sizes",
     "TopK",
     "class_weight",
     "decision_from_json",

@@ -94,6 +94,8 @@ def trainer_of(settings: Settings, tell: Callable[[str], None] = lambda line: No
         settings.encoder,
         corpus.relations,
         encoder_layers=settings.encoder_layers,
+        architecture=settings.model,
+        entity_types=corpus.entity_types,
         embedding=settings.embedding,
         block=settings.block,
         candidates=corpus.candidates,

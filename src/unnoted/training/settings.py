@@ -15,6 +15,7 @@ from unnoted.risks.corrections import CORRECTIONS
 from unnoted.risks.methods import PairwiseMethod, RankingMethod, method_named
 from unnoted.risks.normalisations import NORMALISATIONS
 from unnoted.risks.surrogates import MARGIN
+from unnoted.scores import ARCHITECTURES
 from unnoted.training.layers import read_layers
 
 
@@ -87,6 +88,7 @@ class Settings(Optimisation):
         candidates: "all", or pairs of types such as "Chemical:Disease,Chemical:Gene".
         encoder: a folder, or a name on the hub.
         encoder_layers: keep only so many of its first layers.
+        model: what represents and scores pairs, one of `ARCHITECTURES`.
         embedding: the size of the embeddings of head and tail.
         block: the size of a block of the grouped bilinear; divides `embedding`.
         method: one of `unnoted.risks.METHODS`.
@@ -105,6 +107,7 @@ class Settings(Optimisation):
     candidates: str | None = None
     encoder: str
     encoder_layers: Count | None = None
+    model: str = "atlop"
     embedding: Count = 768
     block: Count = 64
     method: str
@@ -120,6 +123,7 @@ class Settings(Optimisation):
     def _check(self) -> "Settings":
         """Refuse what contradicts itself, and fill in what the method leaves open."""
         method = method_named(self.method)
+        lookup("model", self.model, ARCHITECTURES)
         if self.embedding % self.block:
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")
         if self.candidates is not None:

@@ -290,7 +290,9 @@ def _features(model: RelationModel, train: Corpus, cache: FeatureCache | None) -
         raise ValueError("found a model without a tokenizer, expected one made by RelationModel.from_encoder")
     if not len(train):
         raise ValueError("found no training document, expected at least one")
-    return featurise(train.documents, model.tokenizer, train.relations.ids, train.candidates, cache)
+    return featurise(
+        train.documents, model.tokenizer, train.relations.ids, train.candidates, cache, model.entity_types
+    )
 
 
 def _prepare(model: RelationModel, risk: Risk, train: Corpus) -> None:

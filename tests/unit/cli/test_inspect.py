@@ -43,7 +43,7 @@ def test_json(folder):
     assert found["candidates"] == [["PER", "LOC"], ["PER", "[ORG]"]]
     model = reading_model()
     assert found["parameters"] == sum(parameter.numel() for parameter in model.parameters())
-    assert found["parameters"] == found["encoder"]["parameters"] + found["pair_encoder"]["parameters"]
+    assert found["parameters"] == found["encoder"]["parameters"] + found["architecture"]["parameters"]
     shape = {"type": "bert", "layers": 2, "width": 16, "tokens_at_once": 200}
     assert found["encoder"].items() >= shape.items()
     assert found["settings"] is None and found["training"] is None
@@ -53,7 +53,7 @@ def test_table(folder):
     shown = run(folder).stdout
     for part in (
         "bert, 2 layers of width 16, 200 tokens at once",
-        "localized-context, embedding 12, blocks of 4",
+        "atlop, embedding 12, blocks of 4",
         "PER:LOC, PER:[ORG]",
         "rule top-k, k 2",
         "link sigmoid, margin 0.5",

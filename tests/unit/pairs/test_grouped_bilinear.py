@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reference.atlop import bilinear_weight
 
-from unnoted.scores import grouped_bilinear
-from unnoted.scores.grouped_bilinear import GroupedBilinear
+from unnoted.pairs import grouped_bilinear
+from unnoted.pairs.grouped_bilinear import GroupedBilinear
 
 
 def inputs(pairs, embedding, dtype=torch.float64):

@@ -1,0 +1,96 @@
+"""Encoded batches without an encoder, one document of a batch by itself, and its entities and contexts plainly."""
+
+from dataclasses import replace
+
+import torch
+
+from unnoted.encoders import Encoded
+
+
+def random_encoded(batch, width, heads=2, seed=0, dtype=torch.float64):
+    """Random token states, and random attention rows that are 0 at padding."""
+    generator = torch.Generator().manual_seed(seed)
+    tokens = batch.input_ids.shape[1]
+    states = torch.randn(len(batch.lengths), tokens, width, generator=generator, dtype=dtype)
+    scores = 2 * torch.randn(len(batch.mention_entity), heads, tokens, generator=generator, dtype=dtype)
+    padding = batch.attention_mask[batch.mention_document] == 0
+    return Encoded(states, scores.masked_fill(padding[:, None], -torch.inf).softmax(-1))
+
+
+def scramble(module, seed=0):
+    """Random weights in place of the first ones, so that no 0 or 1 among them hides a mistake."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in module.parameters():
+            scale = 0.5 if parameter.dim() == 1 else parameter[0].numel() ** -0.5
+            parameter.copy_(scale * (torch.randn(parameter.shape, generator=generator) + 0.2))
+    return module
+
+
+def only(encoded, batch, document):
+    """One document as a batch of its own, without padding, and the rows of its pairs in the whole batch."""
+    length = batch.lengths[document]
+    entity = (batch.entity_document == document).nonzero()[:, 0]
+    mention = (batch.mention_document == document).nonzero()[:, 0]
+    pair = (batch.pair_document == document).nonzero()[:, 0]
+    first = int(entity[0]) if len(entity) else 0
+    one = replace(
+        batch,
+        input_ids=batch.input_ids[document : document + 1, :length],
+        attention_mask=batch.attention_mask[document : document + 1, :length],
+        mention_position=batch.mention_position[mention],
+        mention_slot=batch.mention_slot[mention],
+        mention_entity=batch.mention_entity[mention] - first,
+        entity_document=torch.zeros_like(entity),
+        entity_slot=batch.entity_slot[entity],
+        head=batch.head[pair] - first,
+        tail=batch.tail[pair] - first,
+        pair_document=torch.zeros_like(pair),
+        pair_weight=batch.pair_weight[pair],
+        fact_pair=batch.fact_pair[:0],
+        fact_relation=batch.fact_relation[:0],
+        lengths=(length,),
+        mentions=len(mention),
+        entities=len(entity),
+        documents=(batch.documents[document],),
+    )
+    return (
+        Encoded(encoded.states[document : document + 1, :length], encoded.rows[mention, :, :length]),
+        one,
+        pair,
+    )
+
+
+def some_pairs(batch, rows):
+    """The same batch with these of its candidate pairs only."""
+    return replace(
+        batch,
+        head=batch.head[rows],
+        tail=batch.tail[rows],
+        pair_document=batch.pair_document[rows],
+        pair_weight=batch.pair_weight[rows],
+        fact_pair=batch.fact_pair[:0],
+        fact_relation=batch.fact_relation[:0],
+    )
+
+
+def plain_entities(encoded, batch):
+    """The states and attentions of the entities of a batch of one document, as two lists."""
+    states, attentions = [], []
+    for entity in range(batch.entities):
+        mentions = [m for m, owner in enumerate(batch.mention_entity.tolist()) if owner == entity]
+        places = [batch.mention_position[m] for m in mentions]
+        states.append(torch.logsumexp(torch.stack([encoded.states[0, place] for place in places]), 0))
+        attentions.append(torch.stack([encoded.rows[m] for m in mentions]).mean(0))
+    return states, attentions
+
+
+def plain_contexts(encoded, attentions):
+    """The context of every ordered pair of entities of one document, an entity with itself included."""
+    contexts = {}
+    for head, one in enumerate(attentions):
+        for tail, other in enumerate(attentions):
+            weights = sum(one[h] * other[h] for h in range(len(one))) / len(one)  # [T]
+            summed = sum(weight * state for weight, state in zip(weights, encoded.states[0], strict=True))
+            contexts[head, tail] = summed / (weights.sum() + 1e-5)
+    return contexts
