@@ -22,7 +22,7 @@ ENCODERS = {
 def test_a_config(path):
     settings = load_settings(path)
     if path == CONFIGS / "small.yaml":
-        assert (settings.epochs, settings.encoder_rate, settings.new_layer_rate) == (8, 2e-4, 1e-3)
+        assert (settings.epochs, settings.encoder_rate, settings.new_layer_rate) == (8, 2e-4, 1e-4)
         return
     data, encoder, method = path.relative_to(CONFIGS).with_suffix("").parts
     assert settings.method == method
