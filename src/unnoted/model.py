@@ -111,7 +111,9 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         except ValueError as error:
             raise ModelError(str(error)) from None
         encoder = build_encoder(config.encoder_config) if encoder is None else encoder
-        self.encoder = DocumentEncoder(encoder, config.window, config.fast_dropout)
+        self.encoder = DocumentEncoder(
+            encoder, config.window, config.fast_dropout, attention=architecture.attention
+        )
         sizes = Sizes(
             width=self.encoder.width,
             embedding=config.embedding,

@@ -1,10 +1,18 @@
 """Token states of whole documents, and the attention rows at their mentions."""
 
+from unnoted.encoders.convolutional_attention import (
+    ConvolutionalAttentionConfig,
+    ConvolutionalAttentionEncoder,
+)
 from unnoted.encoders.document_encoder import DocumentEncoder, Encoded
 from unnoted.encoders.loading import EncoderError, build_encoder, load_encoder
+from unnoted.encoders.making import ENCODER_KINDS, make_encoder
 from unnoted.encoders.recurrent import RecurrentConfig, RecurrentEncoder
 
 __all__ = [
+    "ENCODER_KINDS",
+    "ConvolutionalAttentionConfig",
+    "ConvolutionalAttentionEncoder",
     "DocumentEncoder",
     "Encoded",
     "EncoderError",
@@ -12,4 +20,5 @@ __all__ = [
     "RecurrentEncoder",
     "build_encoder",
     "load_encoder",
+    "make_encoder",
 ]

@@ -13,6 +13,7 @@ from unnoted.encoders.attention_dropout import use_fast_attention_dropout
 from unnoted.encoders.attention_rows import give_rows, last_attention, requested
 from unnoted.encoders.dropout import use_fast_dropout
 from unnoted.encoders.loading import EncoderError, position_limit
+from unnoted.encoders.mention_inputs import mention_inputs
 from unnoted.encoders.windows import WindowPlan, mention_places, merge_rows, merge_states, plan_windows
 from unnoted.features.batch import Batch
 
@@ -26,11 +27,25 @@ class Encoded(NamedTuple):
 
     Attributes:
         states: [D, T, d], the token states; what stands at padding is not defined.
-        rows: [M, heads, T], the last layer's attention from each mention's opening marker; 0 at padding.
+        attention: what `rows` gives; None of an encoder that was not asked for it.
     """
 
     states: Tensor
-    rows: Tensor
+    attention: Tensor | None = None
+
+    @property
+    def rows(self) -> Tensor:
+        """[M, heads, T], the last layer's attention from each mention's opening marker; 0 at padding.
+
+        Raises:
+            EncoderError: if the encoder was not asked for attention.
+        """
+        if self.attention is None:
+            raise EncoderError(
+                "found token states without attention rows, expected both: "
+                "DocumentEncoder gives them with attention=True"
+            )
+        return self.attention
 
 
 class DocumentEncoder(nn.Module):
@@ -39,12 +54,16 @@ class DocumentEncoder(nn.Module):
     Encoders that use transformers' attention interface (BERT, RoBERTa, ELECTRA, ModernBERT, ...) keep fused
     attention and give the rows at mentions only, without dropout. Others (DeBERTa, MPNet, ...) are run with
     `output_attentions` and the rows are picked from the last layer's matrix, which in training has attention
-    dropout applied. An encoder that gives no attention is refused.
+    dropout applied. An encoder that gives no attention is refused, unless none is wanted.
+
+    An encoder that has an attribute `takes_mentions`, which is true, is also given what `mention_inputs` says
+    of each token.
 
     Args:
         model: the encoder.
         limit: how many tokens it takes at once; by default what its configuration names.
         fast_dropout: whether dropout on a processor takes the fast way, which rounds its rate to 1/256.
+        attention: whether attention rows are wanted.
 
     Example:
         >>> from transformers import BertConfig, BertModel
@@ -54,13 +73,20 @@ class DocumentEncoder(nn.Module):
         16
     """
 
-    def __init__(self, model: PreTrainedModel, limit: int | None = None, fast_dropout: bool = True) -> None:
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        limit: int | None = None,
+        fast_dropout: bool = True,
+        attention: bool = True,
+    ) -> None:
         super().__init__()
         if fast_dropout:
             use_fast_attention_dropout(model)
             use_fast_dropout(model)
         self.model = model
         self.limit = position_limit(model) if limit is None else limit
+        self.attention = attention
         self._gives_rows: bool | None = None
         self._last_layers: tuple[GradientCheckpointingLayer, ...] = ()
 
@@ -74,12 +100,13 @@ class DocumentEncoder(nn.Module):
         """Find out how this encoder gives attention rows. Done at the first forward pass if not before.
 
         Raises:
-            EncoderError: if it gives none.
+            EncoderError: if it gives none, and they are wanted.
         """
-        attention = last_attention(self.model)
+        attention = last_attention(self.model) if self.attention else None
         self._gives_rows = attention is not None
         if attention is None:
-            self._use_attention_matrices()
+            if self.attention:
+                self._use_attention_matrices()
             return
         give_rows(attention)
         # The rows leave the last layer by a side door, which a recomputed layer does not have.
@@ -98,53 +125,72 @@ class DocumentEncoder(nn.Module):
         positions = batch.mention_position.new_zeros(len(batch.lengths), batch.mentions)  # [D, Mmax]
         positions[batch.mention_document, batch.mention_slot] = batch.mention_position
         width = max(batch.lengths)
+        tokens = {"input_ids": batch.input_ids[:, :width]}
+        if getattr(self.model, "takes_mentions", False):
+            tokens |= mention_inputs(batch, width)
         if width > self.limit:
-            return self._encode_windows(batch, positions)
-        states, rows = self._encode(
-            batch.input_ids[:, :width],
-            None if min(batch.lengths) == width else batch.attention_mask[:, :width],
-            positions,
-        )
-        return Encoded(states, rows[batch.mention_document, :, batch.mention_slot])
+            return self._encode_windows(batch, tokens, positions)
+        mask = None if min(batch.lengths) == width else batch.attention_mask[:, :width]
+        states, rows = self._encode(tokens, mask, positions)
+        return Encoded(states, None if rows is None else rows[batch.mention_document, :, batch.mention_slot])
 
     def _encode(
-        self, input_ids: Tensor, attention_mask: Tensor | None, positions: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """States [B, T, d] and the rows at `positions` [B, M] as [B, H, M, T]."""
+        self, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        """States [B, T, d] and, if wanted, the rows at `positions` [B, M] as [B, H, M, T].
+
+        Args:
+            tokens: what the encoder is told of each token, [B, T], by the names of its arguments.
+            attention_mask: [B, T], 0 at padding; None where there is none.
+            positions: [B, M].
+        """
+        if not self.attention:
+            return self.model(**tokens, attention_mask=attention_mask).last_hidden_state, None
         if self._gives_rows:
             with requested(positions) as request:
-                states = self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+                states = self.model(**tokens, attention_mask=attention_mask).last_hidden_state
             assert request.rows is not None, "the last attention layer was prepared, but did not run"
             return states, request.rows
-        output = self.model(input_ids=input_ids, attention_mask=attention_mask, output_attentions=True)
+        output = self.model(**tokens, attention_mask=attention_mask, output_attentions=True)
         matrix = output.attentions[-1]  # [B, H, T, T]
         index = positions[:, None, :, None].expand(-1, matrix.shape[1], -1, matrix.shape[3])
         return output.last_hidden_state, matrix.gather(2, index)
 
-    def _encode_windows(self, batch: Batch, positions: Tensor) -> Encoded:
+    def _encode_windows(self, batch: Batch, tokens: dict[str, Tensor], positions: Tensor) -> Encoded:
         plan = plan_windows(batch.lengths, self.limit, batch.device)
-        input_ids = batch.input_ids[plan.document[:, None], plan.source]  # [W, L]
-        input_ids = input_ids.masked_fill(plan.mask == 0, self.model.config.pad_token_id or 0)
+        padding = {"input_ids": self.model.config.pad_token_id or 0}
+        tokens = {
+            name: values[plan.document[:, None], plan.source].masked_fill(
+                plan.mask == 0, padding.get(name, 0)
+            )
+            for name, values in tokens.items()
+        }  # [W, L] each
         places = mention_places(plan, positions)  # [W, Mmax]
         calls = range(0, len(plan.widths), WINDOWS_AT_ONCE)
-        pieces = [self._encode_call(plan, input_ids, places, start, len(calls) > 1) for start in calls]
-        states = torch.cat([states for states, _ in pieces])  # [W, L, d]
-        rows = torch.cat([rows for _, rows in pieces])  # [W, H, Mmax, L]
-        merged = merge_rows(plan, rows, batch.mention_document, batch.mention_position, batch.mention_slot)
-        return Encoded(merge_states(plan, states), merged)
+        pieces = [self._encode_call(plan, tokens, places, start, len(calls) > 1) for start in calls]
+        states = merge_states(plan, torch.cat([states for states, _ in pieces]))  # of [W, L, d]
+        rows = [rows for _, rows in pieces if rows is not None]
+        if not self.attention:
+            return Encoded(states)
+        mentions = batch.mention_document, batch.mention_position, batch.mention_slot
+        return Encoded(states, merge_rows(plan, torch.cat(rows), *mentions))  # of [W, H, Mmax, L]
 
     def _encode_call(
-        self, plan: WindowPlan, input_ids: Tensor, places: Tensor, start: int, recompute: bool
-    ) -> tuple[Tensor, Tensor]:
+        self, plan: WindowPlan, tokens: dict[str, Tensor], places: Tensor, start: int, recompute: bool
+    ) -> tuple[Tensor, Tensor | None]:
         call = slice(start, start + WINDOWS_AT_ONCE)
         width = max(plan.widths[call])
-        inputs = input_ids[call, :width], plan.mask[call, :width], places[call].clamp(max=width - 1)
+        inputs = (
+            {name: values[call, :width] for name, values in tokens.items()},
+            plan.mask[call, :width],
+            places[call].clamp(max=width - 1),
+        )
         if recompute and torch.is_grad_enabled():
             states, rows = checkpoint(self._encode, *inputs, use_reentrant=False)
         else:
             states, rows = self._encode(*inputs)
         missing = plan.width - width
-        return F.pad(states, (0, 0, 0, missing)), F.pad(rows, (0, missing))
+        return F.pad(states, (0, 0, 0, missing)), None if rows is None else F.pad(rows, (0, missing))
 
     def _use_attention_matrices(self) -> None:
         name = type(self.model).__name__

@@ -1,75 +1,212 @@
-"""An encoder made on the spot: a recurrent one that knows the documents' words, and has nothing learnt."""
+"""An encoder made on the spot, which knows the documents' words; nothing is learnt but given word vectors."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
+import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+from torch import nn
 from transformers import PreTrainedTokenizerFast, set_seed
 
 from unnoted.documents.schema import Document
+from unnoted.encoders.convolutional_attention import (
+    ConvolutionalAttentionConfig,
+    ConvolutionalAttentionEncoder,
+)
+from unnoted.encoders.glove import WordVectors, read_glove
+from unnoted.encoders.loading import EncoderError, build_encoder
 from unnoted.encoders.recurrent import RecurrentConfig, RecurrentEncoder
 
 SPECIAL = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 MARKER = "*"
+
+MakeableConfig: TypeAlias = RecurrentConfig | ConvolutionalAttentionConfig
+"""The sizes of an encoder that can be made."""
+
+ENCODER_KINDS: dict[str, Callable[[], MakeableConfig]] = {
+    "recurrent": RecurrentConfig,
+    "bilstm": partial(
+        RecurrentConfig,
+        input_size=100,
+        train_words=False,
+        type_size=20,
+        entity_size=20,
+        hidden_size=256,
+        num_hidden_layers=1,
+        num_attention_heads=0,
+        hidden_dropout_prob=0.2,
+    ),
+    "convolutional-attention": ConvolutionalAttentionConfig,
+}
+"""The sizes of encoders by name: a small one for any pairs, DocRED's BiLSTM (128 a direction; it gives no
+attention) and BRAN's, both as published."""
+
+
+@dataclass(frozen=True, slots=True)
+class MadeEncoder:
+    """What a made encoder knows.
+
+    Attributes:
+        words: how many words, special tokens not counted.
+        found: how many of them have a vector from the file; the others' are random.
+        repeated: how many lines of the file name one of these words again; the first one counts.
+
+    Example:
+        >>> print(MadeEncoder(words=5, found=3, repeated=1))
+        5 words, 3 of them with given vectors; 1 repeated in the file, the first counts
+    """
+
+    words: int
+    found: int = 0
+    repeated: int = 0
+
+    def __str__(self) -> str:
+        text = f"{self.words:,} words, {self.found:,} of them with given vectors"
+        return f"{text}; {self.repeated:,} repeated in the file, the first counts" if self.repeated else text
 
 
 def make_encoder(
     folder: Path,
     documents: Iterable[Document],
     *,
-    size: int = 128,
-    layers: int = 2,
-    dropout: float = 0.1,
+    config: MakeableConfig | None = None,
+    vectors: Path | None = None,
     rarest: int = 3,
     seed: int = 0,
-) -> None:
+) -> MadeEncoder:
     """Write a new encoder and its tokenizer to a folder, for `RelationModel.from_encoder` or a settings file.
+
+    Words are taken without regard to case. The encoder knows those that are in many documents, and those that
+    have a given vector, in the documents or not; all others are one token. Given vectors are looked up in
+    lower case. The vectors of other words are normal, with the standard deviation of the given ones (1 if
+    none are given).
 
     Args:
         folder: where to.
-        documents: whose words the tokenizer is to know, without regard to case; others are all one token.
-        size: of a token's state.
-        layers: of the recurrence.
-        dropout: the share of states that is dropped in training.
-        rarest: words that are in fewer documents than this are left to the token of unknown words.
+        documents: whose words the tokenizer is to know.
+        config: the encoder's sizes, for example those of `ENCODER_KINDS`; a small recurrent one by default.
+            The number of words, and the size of their vectors if those are given, is filled in; so are the
+            numbers of types and of entities where they are 0. Without given vectors, words are always learnt.
+        vectors: a file of word vectors in GloVe's text format.
+        rarest: words that are in fewer documents than this, and have no vector, are not known.
         seed: of the weights.
+
+    Raises:
+        EncoderError: if the vectors cannot be read, or none of the documents' words is among them.
 
     Example:
         >>> from tempfile import TemporaryDirectory
         >>> from unnoted.documents.generator import generate_documents
         >>> from unnoted.encoders import load_encoder
         >>> with TemporaryDirectory() as folder:
-        ...     make_encoder(Path(folder), generate_documents(5), size=8)
+        ...     config = RecurrentConfig(hidden_size=8)
+        ...     made = make_encoder(Path(folder), generate_documents(5), config=config)
         ...     load_encoder(folder).config.hidden_size
         8
+        >>> made.found
+        0
     """
-    words = [*SPECIAL.values(), MARKER, *known_words(documents, rarest)]
+    survey = Survey.of(documents)
+    given = None if vectors is None else _given_vectors(vectors, survey)
+    words = [*SPECIAL.values(), MARKER, *survey.known_words(rarest, given)]
+    _tokenizer(words).save_pretrained(folder)
+    fitted = _fitted(RecurrentConfig() if config is None else config, survey, len(words), given)
+    set_seed(seed)
+    encoder = build_encoder(fitted.to_dict())
+    assert isinstance(encoder, RecurrentEncoder | ConvolutionalAttentionEncoder)
+    if given is not None:
+        _put_vectors(encoder.embedding, words, given)
+    encoder.save_pretrained(folder)
+    known = len(words) - len(SPECIAL)
+    if given is None:
+        return MadeEncoder(known)
+    return MadeEncoder(known, sum(word in given.rows for word in words), given.repeated)
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What documents have in them.
+
+    Attributes:
+        counts: for each word, in lower case, how many documents it is in.
+        types: how many types of entities there are.
+        entities: the largest number of entities in one document.
+    """
+
+    counts: Counter[str]
+    types: int
+    entities: int
+
+    @classmethod
+    def of(cls, documents: Iterable[Document]) -> "Survey":
+        """Look through documents, once."""
+        counts: Counter[str] = Counter()
+        types: set[str] = set()
+        entities = 0
+        for document in documents:
+            counts.update({word.lower() for sentence in document.sentences for word in sentence})
+            types.update(mention.type for entity in document.entities for mention in entity.mentions)
+            entities = max(entities, len(document.entities))
+        return cls(counts, len(types), entities)
+
+    def known_words(self, rarest: int, given: WordVectors | None = None) -> list[str]:
+        """The words, sorted, that are in at least `rarest` documents or have a given vector; not the marker.
+
+        Given words need not be in the documents: new documents will have others.
+
+        Example:
+            >>> survey = Survey.of([Document("1", (("A", "b"),), ()), Document("2", (("a", "*", "a"),), ())])
+            >>> survey.known_words(rarest=2), survey.known_words(rarest=1)
+            (['a'], ['a', 'b'])
+        """
+        frequent = {word for word, count in self.counts.items() if count >= rarest}
+        lower = set() if given is None else {word for word in given.rows if word == word.lower()}
+        return sorted((frequent | lower) - {MARKER})
+
+
+def _given_vectors(path: Path, survey: Survey) -> WordVectors:
+    given = read_glove(path)
+    if not survey.counts.keys() & given.rows.keys():
+        raise EncoderError(
+            f"{path}: found vectors of {given.lines:,} words, none of them among the documents' "
+            f"{len(survey.counts):,} words in lower case; expected vectors of the documents' language"
+        )
+    return given
+
+
+def _tokenizer(words: list[str]) -> PreTrainedTokenizerFast:
     backend = Tokenizer(
         models.WordLevel({word: number for number, word in enumerate(words)}, unk_token=SPECIAL["unk_token"])
     )
     backend.normalizer = normalizers.Lowercase()
     backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, **SPECIAL)  # type: ignore[no-untyped-call]
-    tokenizer.save_pretrained(folder)
-    set_seed(seed)
-    config = RecurrentConfig(
-        vocab_size=len(words), hidden_size=size, num_hidden_layers=layers, hidden_dropout_prob=dropout
-    )
-    RecurrentEncoder(config).save_pretrained(folder)
+    return PreTrainedTokenizerFast(tokenizer_object=backend, **SPECIAL)  # type: ignore[no-untyped-call]
 
 
-def known_words(documents: Iterable[Document], rarest: int) -> list[str]:
-    """The words, in lower case and sorted, that are in at least `rarest` documents; not the marker.
+def _fitted(
+    config: MakeableConfig, survey: Survey, vocabulary: int, given: WordVectors | None
+) -> MakeableConfig:
+    """A copy of the configuration that fits the documents and the vectors."""
+    fitted = deepcopy(config)
+    fitted.vocab_size = vocabulary
+    fitted.train_words = config.train_words or given is None
+    if given is not None:
+        fitted.input_size = given.size
+    if isinstance(fitted, RecurrentConfig):
+        fitted.types = fitted.types or survey.types
+        fitted.entities = fitted.entities or survey.entities
+    return fitted
 
-    Example:
-        >>> one, two = Document("1", (("A", "b"),), ()), Document("2", (("a", "*", "a"),), ())
-        >>> known_words([one, two], rarest=2), known_words([one, two], rarest=1)
-        (['a'], ['a', 'b'])
-    """
-    counts = Counter(
-        word
-        for document in documents
-        for word in {word.lower() for sentence in document.sentences for word in sentence}
-    )
-    return sorted(word for word, count in counts.items() if count >= rarest and word != MARKER)
+
+def _put_vectors(embedding: nn.Embedding, words: list[str], given: WordVectors) -> None:
+    found = [(number, given.rows[word]) for number, word in enumerate(words) if word in given.rows]
+    numbers, rows = (torch.tensor(column) for column in zip(*found, strict=True))
+    values = torch.from_numpy(given.values)
+    with torch.no_grad():
+        embedding.weight.mul_(values.std())
+        embedding.weight[numbers] = values[rows]

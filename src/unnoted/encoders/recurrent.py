@@ -1,8 +1,15 @@
 """A small recurrent encoder, for work without a pretrained one: two-way LSTM states, and attention over them.
 
 It learns from a few hundred documents what a transformer without pretraining needs many more for: which words
-stand near each other. Pairs need attention from every token to every other, which an LSTM does not have; one
-layer of query and key products over its states gives it.
+stand near each other. Pairs may need attention from every token to every other, which an LSTM does not have;
+one layer of query and key products over its states gives it.
+
+Besides the words it can be told, at each token, the type of the entity that is mentioned there and the number
+of that entity in the document, which is the same at all its mentions. This is the encoder of DocRED's BiLSTM.
+
+Reference:
+    Yao, Ye, Li, Han, Lin, Liu, Liu, Huang, Zhou, Sun (2019): DocRED: a large-scale document-level relation
+    extraction dataset.
 """
 
 from typing import Any
@@ -12,15 +19,24 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
+from unnoted.encoders.loading import EncoderError
+from unnoted.encoders.words import word_embedding
+
 
 class RecurrentConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     """The sizes of a `RecurrentEncoder`.
 
     Attributes:
         vocab_size: how many tokens there are.
+        input_size: the size of a word's vector; by default that of a state.
+        train_words: whether the words' vectors are learnt, or stay as they are.
+        type_size: the size of the embedding of the type of the entity mentioned at a token; 0 for none.
+        types: how many types there are; a type of a higher number counts as unknown.
+        entity_size: the size of the embedding of the number of the entity mentioned at a token; 0 for none.
+        entities: how many entities are told apart; those of a higher number all share the last embedding.
         hidden_size: the size of a token's state; half of it comes from each direction.
         num_hidden_layers: how many LSTM layers there are.
-        num_attention_heads: how many ways of attending there are.
+        num_attention_heads: how many ways of attending there are; 0 for an encoder without attention.
         hidden_dropout_prob: the share of states that is dropped in training, between layers and at the end.
         max_position_embeddings: how many tokens it takes at once; a recurrence has no limit of its own.
         pad_token_id: the token that fills up short documents.
@@ -29,11 +45,17 @@ class RecurrentConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     model_type = "unnoted-recurrent"
 
     vocab_size: int = 1000
+    input_size: int | None = None
+    train_words: bool = True
+    type_size: int = 0
+    types: int = 0
+    entity_size: int = 0
+    entities: int = 0
     hidden_size: int = 128
     num_hidden_layers: int = 2
     num_attention_heads: int = 4
     hidden_dropout_prob: float = 0.1
-    max_position_embeddings: int = 4096
+    max_position_embeddings: int = 2**20
     pad_token_id: int = 0
 
 
@@ -60,16 +82,17 @@ class TwoWayLSTM(nn.Module):
     those take a way without fused steps, which is several times slower on a processor.
 
     Args:
-        size: of a state, coming in and going out; half of it from each direction.
+        input_size: of a state coming in.
+        size: of a state going out; half of it from each direction.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, input_size: int, size: int) -> None:
         super().__init__()
-        self.ahead = nn.LSTM(size, size // 2, batch_first=True)
-        self.back = nn.LSTM(size, size // 2, batch_first=True)
+        self.ahead = nn.LSTM(input_size, size // 2, batch_first=True)
+        self.back = nn.LSTM(input_size, size // 2, batch_first=True)
 
     def forward(self, states: Tensor, backwards: Tensor) -> Tensor:
-        """States [B, T, d] to states [B, T, d]; `backwards` is what `reversed_order` gives."""
+        """States [B, T, input] to states [B, T, d]; `backwards` is what `reversed_order` gives."""
         order = backwards.unsqueeze(2)  # [B, T, 1]
         ahead, _ = self.ahead(states)
         back, _ = self.back(states.gather(1, order.expand_as(states)))
@@ -81,6 +104,9 @@ class RecurrentEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
 
     Args:
         config: its sizes.
+
+    Raises:
+        EncoderError: if the sizes do not fit each other.
 
     Example:
         >>> encoder = RecurrentEncoder(RecurrentConfig(vocab_size=20, hidden_size=8, num_attention_heads=2))
@@ -95,13 +121,26 @@ class RecurrentEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
 
     def __init__(self, config: RecurrentConfig) -> None:
         super().__init__(config)
+        _check_sizes(config)
         size = config.hidden_size
-        self.embedding = nn.Embedding(config.vocab_size, size, config.pad_token_id)
+        word_size = size if config.input_size is None else config.input_size
+        self.embedding = word_embedding(config.vocab_size, word_size, config.pad_token_id, config.train_words)
+        self.type_embedding = _mention_embedding(config.types, config.type_size)
+        self.entity_embedding = _mention_embedding(config.entities, config.entity_size)
         self.dropout = nn.Dropout(config.hidden_dropout_prob)
-        self.layers = nn.ModuleList(TwoWayLSTM(size) for _ in range(config.num_hidden_layers))
-        self.query = nn.Linear(size, size)
-        self.key = nn.Linear(size, size)
+        inputs = word_size + config.type_size + config.entity_size
+        self.layers = nn.ModuleList(
+            TwoWayLSTM(size if layer else inputs, size) for layer in range(config.num_hidden_layers)
+        )
+        if config.num_attention_heads > 0:
+            self.query = nn.Linear(size, size)
+            self.key = nn.Linear(size, size)
         self.post_init()  # type: ignore[no-untyped-call]
+
+    @property
+    def takes_mentions(self) -> bool:
+        """Whether it wants to be told what is mentioned at each token."""
+        return self.type_embedding is not None or self.entity_embedding is not None
 
     def _init_weights(self, module: nn.Module) -> None:
         """Nothing: the layers start as torch makes them."""
@@ -110,17 +149,43 @@ class RecurrentEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
         self,
         input_ids: Tensor,
         attention_mask: Tensor | None = None,
+        mention_types: Tensor | None = None,
+        mention_entities: Tensor | None = None,
         output_attentions: bool = False,
         **others: Any,  # noqa: ANN401
     ) -> BaseModelOutput:
-        """States [B, T, d], and if asked for attention [B, heads, T, T]; padding is not attended to."""
+        """States [B, T, d], and if asked for attention [B, heads, T, T]; padding is not attended to.
+
+        Args:
+            input_ids: int64 [B, T].
+            attention_mask: int64 [B, T], 1 at tokens and 0 at padding, which comes last.
+            mention_types: int64 [B, T], the number of the type of what is mentioned at a token; 0 for none.
+            mention_entities: int64 [B, T], the number, from 1, of the entity mentioned there; 0 for none.
+            output_attentions: whether to give attention.
+            others: what transformers gives to some encoders, and is of no use here.
+
+        Raises:
+            EncoderError: if attention is asked for and the encoder was made without.
+        """
+        if output_attentions and self.config.num_attention_heads == 0:
+            raise EncoderError("found a recurrent encoder of 0 attention heads, expected some for attention")
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
-        states = self.dropout(self.embedding(input_ids))  # [B, T, d]
+        states = self.dropout(self._embed(input_ids, mention_types, mention_entities))  # [B, T, inputs]
         backwards = reversed_order(mask)
         for layer in self.layers:
-            states = self.dropout(layer(states, backwards))
+            states = self.dropout(layer(states, backwards))  # [B, T, d]
         attentions = (self._attend(states, mask),) if output_attentions else None
         return BaseModelOutput(last_hidden_state=states, attentions=attentions)  # type: ignore[arg-type]
+
+    def _embed(self, tokens: Tensor, types: Tensor | None, entities: Tensor | None) -> Tensor:
+        parts: list[Tensor] = [self.embedding(tokens)]
+        if self.type_embedding is not None:
+            types = torch.zeros_like(tokens) if types is None else types
+            parts.append(self.type_embedding(types.where(types <= self.config.types, 0)))
+        if self.entity_embedding is not None:
+            entities = torch.zeros_like(tokens) if entities is None else entities
+            parts.append(self.entity_embedding(entities.clamp(max=self.config.entities)))
+        return torch.cat(parts, 2) if len(parts) > 1 else parts[0]
 
     def _attend(self, states: Tensor, mask: Tensor) -> Tensor:
         batch, tokens, size = states.shape
@@ -132,6 +197,22 @@ class RecurrentEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
         products = query @ key.transpose(2, 3) / (size // heads) ** 0.5  # [B, H, T, T]
         attention: Tensor = products.masked_fill(mask[:, None, None] == 0, -torch.inf).softmax(3)
         return attention
+
+
+def _mention_embedding(rows: int, size: int) -> nn.Embedding | None:
+    # Row 0 stays 0: what is no mention, or of an unknown type, adds nothing.
+    return nn.Embedding(rows + 1, size, padding_idx=0) if size > 0 else None
+
+
+def _check_sizes(config: RecurrentConfig) -> None:
+    if config.hidden_size % 2:
+        raise EncoderError(f"recurrent encoder: found hidden_size {config.hidden_size}, expected an even one")
+    for width, rows in (("type_size", "types"), ("entity_size", "entities")):
+        if getattr(config, width) > 0 and getattr(config, rows) < 1:
+            raise EncoderError(
+                f"recurrent encoder: found {width} {getattr(config, width)} with {rows} "
+                f"{getattr(config, rows)}, expected at least 1 of them"
+            )
 
 
 AutoConfig.register(RecurrentConfig.model_type, RecurrentConfig)

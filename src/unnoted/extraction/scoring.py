@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unnoted.extraction.support import attention_shares
+from unnoted.extraction.support import attention_shares, mention_shares
 from unnoted.features import Batch
 from unnoted.model import RelationModel
 from unnoted.scores import Decision, Fixed
@@ -86,7 +86,10 @@ def find_facts(model: RelationModel, batch: Batch, owner: Tensor, sentences: int
     # The one place where the processor waits for the device: how many facts there are is known only now.
     pair, relation = wanted.given(decided, probability).nonzero(as_tuple=True)  # [F]
     pairs, which = torch.unique_consecutive(pair, return_inverse=True)
-    shares = attention_shares(encoded.rows, batch, pairs, owner, sentences)[which]  # [F, S]
+    if encoded.attention is None:
+        shares = mention_shares(batch, pairs, sentences)[which]  # [F, S]
+    else:
+        shares = attention_shares(encoded.rows, batch, pairs, owner, sentences)[which]
     chosen = (margins(model.decision, scores), probability, decided)
     columns = (pair, relation, *(values[pair, relation] for values in chosen), shares)
     pair, relation, margin, probability, decided, shares = (column.cpu() for column in columns)

@@ -8,7 +8,8 @@ the sum over all sentences, that is the sentence's share. A fact's supporting se
 * else those whose share is at least half of the largest share;
 
 of more than three, the three with the largest shares. They say where the model looked. They are no proof of
-the fact, and were not learnt from evidence.
+the fact, and were not learnt from evidence. A model without attention looks at mentions: there, a sentence's
+share is that of the mentions of the two entities which stand in it.
 """
 
 from collections.abc import Sequence
@@ -95,6 +96,29 @@ def attention_shares(rows: Tensor, batch: Batch, pair: Tensor, owner: Tensor, se
         mass = mass[:, :sentences]
         pieces.append(mass / mass.sum(1, keepdim=True).clamp(min=torch.finfo(mass.dtype).tiny))
     return torch.cat(pieces)
+
+
+def mention_shares(batch: Batch, pair: Tensor, sentences: int) -> Tensor:
+    """Each sentence's share of the mentions of both entities of a pair, for models without attention.
+
+    Args:
+        batch: what the pairs belong to.
+        pair: int64 [F], rows into the batch's pairs.
+        sentences: S, the largest number of sentences in one document.
+
+    Returns:
+        [F, S].
+    """
+    entities = batch.entity_document.shape[0]
+    counts = batch.pair_weight.new_zeros(entities * sentences)
+    counts.index_add_(
+        0,
+        batch.mention_entity * sentences + batch.mention_sentence,
+        counts.new_ones(len(batch.mention_entity)),
+    )
+    counts = counts.view(entities, sentences)
+    both = counts[batch.head[pair]] + counts[batch.tail[pair]]
+    return both / both.sum(1, keepdim=True)
 
 
 def supporting_sentences(head: Entity, tail: Entity, shares: NDArray[np.floating]) -> tuple[int, ...]:

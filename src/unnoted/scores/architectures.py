@@ -39,10 +39,12 @@ class Architecture:
     Attributes:
         pairs: makes what represents pairs.
         scores: makes what scores the representations.
+        attention: whether pairs need the encoder's attention.
     """
 
     pairs: Callable[[Sizes], nn.Module]
     scores: Callable[[Sizes], nn.Module]
+    attention: bool = True
 
 
 def _bilinear(sizes: Sizes) -> nn.Module:

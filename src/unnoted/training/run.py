@@ -1,9 +1,11 @@
 """A run: from settings to a folder with a trained model, and everything that tells how it came about."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from safetensors import SafetensorError
@@ -16,6 +18,7 @@ from unnoted.documents.files import write_text
 from unnoted.documents.loading import load_documents
 from unnoted.documents.priors import Priors
 from unnoted.documents.relations import RelationVocabulary
+from unnoted.encoders import ENCODER_KINDS, make_encoder
 from unnoted.features import FeatureCache
 from unnoted.model import RelationModel
 from unnoted.risks import PositiveUnlabelledRisk, Risk, make_risk
@@ -88,18 +91,19 @@ def trainer_of(settings: Settings, tell: Callable[[str], None] = lambda line: No
     """The trainer that the settings ask for, with a new model."""
     corpus = load_corpus(settings, settings.train)
     _tell_defects(corpus, tell)
-    # Before the new layers are made: their first weights are random.
-    set_seed(settings.seed)
-    model = RelationModel.from_encoder(
-        settings.encoder,
-        corpus.relations,
-        encoder_layers=settings.encoder_layers,
-        architecture=settings.model,
-        entity_types=corpus.entity_types,
-        embedding=settings.embedding,
-        block=settings.block,
-        candidates=corpus.candidates,
-    )
+    with encoder_folder(settings, corpus, tell) as encoder:
+        # Before the new layers are made: their first weights are random.
+        set_seed(settings.seed)
+        model = RelationModel.from_encoder(
+            encoder,
+            corpus.relations,
+            encoder_layers=settings.encoder_layers,
+            architecture=settings.model,
+            entity_types=corpus.entity_types,
+            embedding=settings.embedding,
+            block=settings.block,
+            candidates=corpus.candidates,
+        )
     risk = risk_of(settings, priors_of(settings, corpus))
     trainer = Trainer(
         model,
@@ -113,6 +117,24 @@ def trainer_of(settings: Settings, tell: Callable[[str], None] = lambda line: No
     for line in trainer.features.report.lines():
         tell(f"note: {line}")
     return trainer
+
+
+@contextmanager
+def encoder_folder(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) -> Iterator[str]:
+    """Where the encoder is, or its name on the hub; one that is to be made is there only for a while."""
+    if settings.encoder not in ENCODER_KINDS:
+        yield settings.encoder
+        return
+    with TemporaryDirectory() as folder, without_bars():
+        made = make_encoder(
+            Path(folder),
+            corpus,
+            config=ENCODER_KINDS[settings.encoder](),
+            vectors=settings.vectors,
+            seed=settings.seed,
+        )
+        tell(f"note: encoder made: {made}")
+        yield folder
 
 
 def _train(folder: RunFolder, settings: Settings, trainer: Trainer, resume: bool) -> dict[str, Any]:

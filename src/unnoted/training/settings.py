@@ -11,6 +11,7 @@ from unnoted.documents import candidates as candidate_rules
 from unnoted.documents.defects import shown
 from unnoted.documents.files import write_text
 from unnoted.documents.lookup import lookup, nearest
+from unnoted.encoders import ENCODER_KINDS
 from unnoted.risks.corrections import CORRECTIONS
 from unnoted.risks.methods import PairwiseMethod, RankingMethod, method_named
 from unnoted.risks.normalisations import NORMALISATIONS
@@ -86,7 +87,8 @@ class Settings(Optimisation):
         dev: development documents that the model is scored on after every epoch; they choose nothing.
         vocabulary: a file of the relations and their order; by default those that occur.
         candidates: "all", or pairs of types such as "Chemical:Disease,Chemical:Gene".
-        encoder: a folder, or a name on the hub.
+        encoder: a folder, a name on the hub, or one of `ENCODER_KINDS`, which is then made on the spot.
+        vectors: word vectors in GloVe's text format for an encoder that is made.
         encoder_layers: keep only so many of its first layers.
         model: what represents and scores pairs, one of `ARCHITECTURES`.
         embedding: the size of the embeddings of head and tail.
@@ -106,6 +108,7 @@ class Settings(Optimisation):
     vocabulary: Path | None = None
     candidates: str | None = None
     encoder: str
+    vectors: Path | None = None
     encoder_layers: Count | None = None
     model: str = "atlop"
     embedding: Count = 768
@@ -124,6 +127,12 @@ class Settings(Optimisation):
         """Refuse what contradicts itself, and fill in what the method leaves open."""
         method = method_named(self.method)
         lookup("model", self.model, ARCHITECTURES)
+        if self.vectors is not None and self.encoder not in ENCODER_KINDS:
+            kinds = ", ".join(ENCODER_KINDS)
+            raise ValueError(
+                f"vectors: found {shown(str(self.vectors))}, expected none: the encoder {self.encoder!r} has "
+                f"its own (encoders that are made: {kinds})"
+            )
         if self.embedding % self.block:
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")
         if self.candidates is not None:
@@ -156,7 +165,7 @@ class Settings(Optimisation):
     @property
     def data_files(self) -> tuple[Path, ...]:
         """Every file that a training reads, but for the encoder's."""
-        others = [path for path in (self.vocabulary, self.prior_file) if path is not None]
+        others = [path for path in (self.vocabulary, self.prior_file, self.vectors) if path is not None]
         return (*self.train, *(self.dev or ()), *others)
 
     def to_json(self) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 from tests.reference.atlop import PlainATLOP
 from tests.reference.batches import random_batch, tiny_model
+from transformers import AutoModel, FNetConfig
 
-from unnoted.encoders import EncoderError, document_encoder, load_encoder
+from unnoted.encoders import DocumentEncoder, EncoderError, document_encoder, load_encoder
 from unnoted.encoders.windows import spans_of
 
 
@@ -104,3 +105,36 @@ def test_an_encoder_without_some_of_its_weights_is_refused(tmp_path, capfd):
     save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(EncoderError, match="found no weights for 1 of its tensors"):
         load_encoder(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["bert", "deberta-v2"])
+@pytest.mark.parametrize("lengths", [(20, 32, 5), (70, 20, 150)], ids=str)
+def test_without_attention_the_states_are_the_same(kind, lengths):
+    batch = random_batch(lengths, [4] * len(lengths))
+    with_rows = tiny_model(kind).encoder
+    without = DocumentEncoder(tiny_model(kind).encoder.model, attention=False)
+    found, expected = without(batch), with_rows(batch)
+    for document, length in enumerate(lengths):
+        close(found.states[document, :length], expected.states[document, :length])
+    assert found.attention is None and expected.attention is expected.rows
+    with pytest.raises(EncoderError, match=r"without attention rows, expected both.*attention=True"):
+        _ = found.rows
+
+
+def test_without_attention_an_encoder_that_has_none_is_welcome():
+    config = FNetConfig(vocab_size=50, hidden_size=16, num_hidden_layers=1, intermediate_size=24)
+    model = AutoModel.from_config(config).eval()
+    encoder = DocumentEncoder(TokensOnly(model), limit=32, attention=False)
+    batch = random_batch([12], [3])
+    assert torch.equal(encoder(batch).states, model(batch.input_ids).last_hidden_state)
+
+
+class TokensOnly(torch.nn.Module):
+    """An encoder that takes no attention mask, under one that does."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model, self.config = model, model.config
+
+    def forward(self, input_ids, attention_mask=None):
+        return self.model(input_ids)

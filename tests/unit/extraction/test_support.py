@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from tests.reference.batches import random_batch
 from tests.unit.extraction.making import corpus, document_of, reading_model, tokenizer
 
 from unnoted.documents.schema import Entity, Mention
@@ -118,3 +119,18 @@ def test_facts_carry_their_sentences():
         assert len(head & tail & set(fact.evidence)) == min(3, len(head & tail))
     shown = found.to_json()["facts"][0]
     assert shown["sentences"] == [" ".join(document.sentences[number]) for number in shown["evidence"]]
+
+
+def test_without_attention_a_sentence_counts_by_its_mentions():
+    batch = random_batch([40, 30], [4, 3], mentions=3)
+    pair = torch.arange(0, batch.pairs, 2)
+    shares = support.mention_shares(batch, pair, sentences=5)
+    for row, number in enumerate(pair.tolist()):
+        sides = (int(batch.head[number]), int(batch.tail[number]))
+        places = [
+            int(sentence)
+            for sentence, entity in zip(batch.mention_sentence, batch.mention_entity, strict=True)
+            if int(entity) in sides
+        ]
+        expected = [places.count(sentence) / len(places) for sentence in range(5)]
+        assert shares[row].tolist() == pytest.approx(expected)

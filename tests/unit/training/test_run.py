@@ -16,7 +16,14 @@ from unnoted.documents.writing import write_documents
 from unnoted.encoders import EncoderError
 from unnoted.model import RelationModel
 from unnoted.scores import TopK
-from unnoted.training import CheckpointError, RunError, Trainer, load_settings, train_from_settings
+from unnoted.training import (
+    CheckpointError,
+    RunError,
+    SettingsError,
+    Trainer,
+    load_settings,
+    train_from_settings,
+)
 from unnoted.training.run_folder import RunFolder, description
 
 
@@ -207,3 +214,19 @@ def test_development_scores_are_kept_beside_the_weights(here):
     write_documents(dev, generate_documents(2, start=60))
     with pytest.raises(RunError, match=r"dev\.json: found other content"):
         train_from_settings(load_settings(here, change))
+
+
+def test_an_encoder_is_made_on_the_spot_and_saved_with_the_model(here):
+    lines = []
+    changes = ["encoder=recurrent", "embedding=16", "block=4"]
+    train_from_settings(load_settings(here, changes), tell=lines.append)
+    assert any("encoder made" in line for line in lines)
+    model = RelationModel.from_pretrained(here.parent / "run")
+    assert model.encoder.model.config.model_type == "unnoted-recurrent"
+
+
+def test_word_vectors_need_an_encoder_that_is_made(here, tmp_path):
+    with pytest.raises(
+        SettingsError, match=r"vectors: found .*has its own \(encoders that are made: recurrent"
+    ):
+        load_settings(here, [f"vectors={tmp_path / 'glove.txt'}"])
