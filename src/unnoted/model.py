@@ -121,8 +121,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             classes=len(config.relations) + 1,
             types=len(self.entity_types),
         )
-        self.pairs = architecture.pairs(sizes)
-        self.scores = architecture.scores(sizes)
+        self.pairs, self.scores = architecture.layers(sizes)
         self.tokenizer: PreTrainedTokenizerBase | None = None
         self.post_init()  # type: ignore[no-untyped-call]
 

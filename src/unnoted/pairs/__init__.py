@@ -5,8 +5,21 @@ of tensors with a row for each pair, which a scorer takes (`unnoted.scores.archi
 """
 
 from unnoted.pairs.axial import AxialPairs
+from unnoted.pairs.entity_pairs import EntityPairs
+from unnoted.pairs.graph import GraphPairs
 from unnoted.pairs.grouped_bilinear import GroupedBilinear
 from unnoted.pairs.localized_context import LocalizedContext
+from unnoted.pairs.max_pool import MaxPool
+from unnoted.pairs.mention_pairs import MentionPairs
 from unnoted.pairs.unet import UNetPairs
 
-__all__ = ["AxialPairs", "GroupedBilinear", "LocalizedContext", "UNetPairs"]
+__all__ = [
+    "AxialPairs",
+    "EntityPairs",
+    "GraphPairs",
+    "GroupedBilinear",
+    "LocalizedContext",
+    "MaxPool",
+    "MentionPairs",
+    "UNetPairs",
+]

@@ -9,7 +9,17 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from unnoted.pairs import AxialPairs, GroupedBilinear, LocalizedContext, UNetPairs
+from unnoted.pairs import (
+    AxialPairs,
+    EntityPairs,
+    GraphPairs,
+    GroupedBilinear,
+    LocalizedContext,
+    MaxPool,
+    MentionPairs,
+    UNetPairs,
+)
+from unnoted.scores.biaffine import BiAffine
 from unnoted.scores.linear import LinearScores
 
 
@@ -19,7 +29,7 @@ class Sizes:
 
     Attributes:
         width: of a token's state.
-        embedding: of the embeddings of head and tail.
+        embedding: of the embeddings of head and tail, or of a pair.
         block: of a block of the grouped bilinear.
         classes: how many scores a pair gets, the none class included.
         types: how many types of entities are told apart.
@@ -37,26 +47,67 @@ class Architecture:
     """How a model goes from token states to scores: `scores(*pairs(encoded, batch))`.
 
     Attributes:
-        pairs: makes what represents pairs.
-        scores: makes what scores the representations.
+        layers: makes what represents pairs, and what scores the representations.
         attention: whether pairs need the encoder's attention.
     """
 
-    pairs: Callable[[Sizes], nn.Module]
-    scores: Callable[[Sizes], nn.Module]
+    layers: Callable[[Sizes], tuple[nn.Module, nn.Module]]
     attention: bool = True
 
 
-def _bilinear(sizes: Sizes) -> nn.Module:
+def atlop(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+    """Localized context, scored by a grouped bilinear (Zhou et al., 2021)."""
+    return LocalizedContext(sizes.width, sizes.embedding), _grouped_bilinear(sizes)
+
+
+def docunet(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+    """A U-Net over the entity-by-entity map (Zhang et al., 2021)."""
+    return UNetPairs(sizes.width, sizes.embedding), _grouped_bilinear(sizes)
+
+
+def kd_docre(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+    """Axial attention over the entity-by-entity map (Tan et al., 2022)."""
+    pairs = AxialPairs(sizes.width, sizes.embedding, block=sizes.block)
+    return pairs, LinearScores(pairs.map_width, sizes.classes)
+
+
+def gain(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+    """Graphs of mentions and of entities, and paths of two steps (Zeng et al., 2020)."""
+    return GraphPairs(sizes.width, sizes.embedding, types=sizes.types), _linear(sizes)
+
+
+def bilstm(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+    """Means over mentions and their distance, scored by a bilinear (Yao et al., 2019)."""
+    pairs = EntityPairs(sizes.width, sizes.embedding)
+    return pairs, GroupedBilinear(pairs.pair_width, sizes.classes, block=pairs.pair_width)
+
+
+def max_pool(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+    """Maxima over mentions (the PubMedBERT baseline of Zhang et al., 2022)."""
+    return MaxPool(sizes.width, sizes.embedding), _linear(sizes)
+
+
+def bran(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+    """Bi-affine scores of mention pairs, pooled by log-sum-exp (Verga et al., 2018)."""
+    return MentionPairs(sizes.width, sizes.embedding), BiAffine(sizes.embedding, sizes.classes)
+
+
+def _grouped_bilinear(sizes: Sizes) -> nn.Module:
     return GroupedBilinear(sizes.embedding, sizes.classes, sizes.block)
 
 
+def _linear(sizes: Sizes) -> nn.Module:
+    return LinearScores(sizes.embedding, sizes.classes)
+
+
 ARCHITECTURES = {
-    "atlop": Architecture(lambda sizes: LocalizedContext(sizes.width, sizes.embedding), _bilinear),
-    "docunet": Architecture(lambda sizes: UNetPairs(sizes.width, sizes.embedding), _bilinear),
-    "kd-docre": Architecture(
-        lambda sizes: AxialPairs(sizes.width, sizes.embedding, block=sizes.block),
-        lambda sizes: LinearScores(sizes.width, sizes.classes),
-    ),
+    "atlop": Architecture(atlop),
+    "docunet": Architecture(docunet),
+    "kd-docre": Architecture(kd_docre),
+    "gain": Architecture(gain, attention=False),
+    "bilstm": Architecture(bilstm, attention=False),
+    "max-pool": Architecture(max_pool, attention=False),
+    "bran": Architecture(bran, attention=False),
 }
-"""Every model by its name in settings."""
+"""Every model by its name in settings. Which encoder it stands on is chosen apart: BRAN's own, or a
+pretrained one, is `encoder`, not another model."""

@@ -64,16 +64,16 @@ def test_no_score_is_too_large(size):
     given = pairs(encoded, batch)
     given = given._replace(head=(given.head * size).detach().requires_grad_())
     scores = scorer(*given)
-    assert scores.abs().max() > size
+    assert scores.abs().max() > size / 100
     assert scores.isfinite().all()
-    # So large, the largest of the mentions' scores is all that counts.
+    # It lies between the largest of the mentions' scores and that plus the logarithm of how many there are.
     projected = torch.einsum("dle,ekf->dlkf", given.head, scorer.weight)
     every = torch.einsum("dlkf,dmf->dlmk", projected, given.tail)
     for row, head, tail in zip(scores, batch.head.tolist(), batch.tail.tolist(), strict=True):
         document = int(batch.entity_document[head])
         heads, tails = (batch.mention_slot[mentions_of(batch, entity)] for entity in (head, tail))
         largest = every[document][heads][:, tails].flatten(0, 1).amax(0)
-        torch.testing.assert_close(row, largest, rtol=1e-3, atol=0)
+        torch.testing.assert_close(row, largest, rtol=1e-4, atol=2.8)
     scores.sum().backward()
     assert given.head.grad.isfinite().all()
     assert scorer.weight.grad.isfinite().all()

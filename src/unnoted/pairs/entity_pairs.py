@@ -1,0 +1,74 @@
+"""Head and tail with the distance between them (the BiLSTM of the DocRED paper).
+
+An entity is the mean over its mentions of the mean over their tokens, then one layer. Head and tail each get
+an embedding of how far before or behind the other they are first mentioned:
+
+    z_h = [relu(W h + b); E(d_ht)],      z_t = [relu(W t + b); E(d_th)],
+
+to be scored by a full bilinear, a grouped one with a single block.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from unnoted.encoders import Encoded
+from unnoted.features.batch import Batch
+from unnoted.pairs.mention_vectors import span_means
+from unnoted.pairs.segments import segment_mean
+
+DOUBLINGS = 9
+"""Distances of 1, 2-3, 4-7, ... tokens are told apart; those of 256 and more are alike."""
+
+
+class EntityPairs(nn.Module):
+    """The pair representation of the DocRED paper's BiLSTM: an embedding of head and one of tail.
+
+    Args:
+        width: the size of a token's state (d).
+        embedding: the size of an entity's part of the embeddings; 128 as published.
+        distance_size: the size of a distance's part of the embeddings.
+
+    Reference:
+        Yao, Ye, Li, Han, Lin, Liu, Liu, Huang, Zhou, Sun (2019): DocRED: A large-scale document-level
+        relation extraction dataset.
+
+    Example:
+        >>> EntityPairs(width=8, embedding=128).pair_width
+        148
+    """
+
+    def __init__(self, width: int, embedding: int, *, distance_size: int = 20) -> None:
+        super().__init__()
+        self.projection = nn.Linear(width, embedding)
+        self.distance_embedding = nn.Embedding(2 * DOUBLINGS + 1, distance_size)
+        self.pair_width = embedding + distance_size
+        """The size of the embeddings of head and tail."""
+
+    def forward(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Embeddings of head and tail of every pair, [P, pair_width] each."""
+        mentions = span_means(encoded.states, batch)  # [M, d]
+        entities = segment_mean(mentions, batch.mention_entity, batch.entity_document.shape[0])  # [N, d]
+        projected = torch.relu(self.projection(entities))  # [N, embedding]
+        first = first_mentions(batch)
+        bucket = distance_bucket(first[batch.head] - first[batch.tail])  # [P]
+        head = [projected.index_select(0, batch.head), self.distance_embedding(DOUBLINGS + bucket)]
+        tail = [projected.index_select(0, batch.tail), self.distance_embedding(DOUBLINGS - bucket)]
+        return torch.cat(head, 1), torch.cat(tail, 1)
+
+
+def first_mentions(batch: Batch) -> Tensor:
+    """The token index, within its document, of each entity's first mention, int64 [N]."""
+    entities = batch.entity_document.shape[0]
+    behind = batch.mention_position.new_full((entities,), max(batch.lengths))
+    return behind.scatter_reduce(0, batch.mention_entity, batch.mention_position, "amin")
+
+
+def distance_bucket(distance: Tensor) -> Tensor:
+    """0 for no distance, else 1 + the whole part of its log2, `DOUBLINGS` at most, with its sign.
+
+    Example:
+        >>> distance_bucket(torch.tensor([0, 1, 2, 3, 4, -4, -5000])).tolist()
+        [0, 1, 2, 2, 3, -3, -9]
+    """
+    powers = 2 ** torch.arange(DOUBLINGS, device=distance.device)
+    return distance.sign() * (distance.abs().unsqueeze(1) >= powers).sum(1)

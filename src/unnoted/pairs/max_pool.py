@@ -1,0 +1,47 @@
+"""Entities by the largest values of their mentions (the "PubMedBERT" model of the ChemDisGene paper).
+
+An entity is the maximum, in each place of the vector, over the states at its mentions' opening markers. A
+pair is relu(W [h; t] + b) = relu(W_1 h + W_2 t + b), where each part is computed once for each entity.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import linear
+
+from unnoted.encoders import Encoded
+from unnoted.features.batch import Batch
+from unnoted.pairs.mention_vectors import marker_states
+from unnoted.pairs.segment_max import segment_max
+
+
+class MaxPool(nn.Module):
+    """The pair representation of the ChemDisGene paper's PubMedBERT: one vector, for a linear layer to score.
+
+    Args:
+        width: the size of a token's state (d).
+        embedding: the size of a pair's vector; 128 as published.
+        dropout: the share of it that is dropped in training.
+
+    Reference:
+        Zhang, Mohan, Torsvik, et al. (2022): A distant supervision corpus for extracting biomedical
+        relationships between chemicals, diseases and genes.
+
+    Example:
+        >>> MaxPool(width=8, embedding=6).projection
+        Linear(in_features=16, out_features=6, bias=True)
+    """
+
+    def __init__(self, width: int, embedding: int, *, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.width = width
+        self.projection = nn.Linear(2 * width, embedding)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, encoded: Encoded, batch: Batch) -> tuple[Tensor]:
+        """The vector of every pair, [P, embedding], as a tuple of one."""
+        mentions = marker_states(encoded.states, batch)  # [M, d]
+        entities = segment_max(mentions, batch.mention_entity, batch.entity_document.shape[0])  # [N, d]
+        head_weight, tail_weight = torch.split(self.projection.weight, self.width, 1)
+        head = linear(entities, head_weight).index_select(0, batch.head)
+        tail = linear(entities, tail_weight, self.projection.bias).index_select(0, batch.tail)
+        return (self.dropout(torch.relu(head + tail)),)

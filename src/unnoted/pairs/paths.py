@@ -1,0 +1,72 @@
+"""Paths of two steps in the entity graph (GAIN): from head to tail over each entity that meets both.
+
+An edge from entity i to entity j is e_ij = relu(U i + V j + b). The path of a pair (h, t) over a third entity
+o is made of four edges, there and back, p_hot = [e_ho; e_oh; e_to; e_ot], and a pair sees
+
+    p_ht = sum over o of a_hot p_hot,      a_ht = softmax over o of [h; t]^T W p_hot,
+
+over those o that have an edge with both; 0 if there is none.
+
+Nothing of size E x E x E x edge is made. With f_io = [e_io; e_oi] a path is [f_ho; f_to], and since the query
+W^T [h; t] is a sum of a part of h and a part of t, the scores are a few products of f with one vector for
+each entity; the weighted sums are products of the attention with f. The largest thing is [D, E, E, E].
+"""
+
+import torch
+from torch import Tensor, nn
+
+
+class PathAttention(nn.Module):
+    """What each pair of entities sees of the paths between them.
+
+    Args:
+        width: the size of an entity's vector.
+        edge: the size of an edge's vector.
+        dropout: the share of each edge's vector that is dropped in training.
+
+    Example:
+        >>> paths = PathAttention(width=4, edge=3)
+        >>> by_head, by_tail = paths(torch.ones(1, 5, 4), torch.ones(1, 5, 5, dtype=torch.bool))
+        >>> by_head.shape
+        torch.Size([1, 5, 5, 6])
+    """
+
+    def __init__(self, width: int, edge: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.source = nn.Linear(width, edge)
+        self.target = nn.Linear(width, edge, bias=False)
+        self.head_query = nn.Linear(width, 4 * edge, bias=False)
+        self.tail_query = nn.Linear(width, 4 * edge, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, entities: Tensor, linked: Tensor) -> tuple[Tensor, Tensor]:
+        """The two halves of every pair's path.
+
+        Args:
+            entities: [D, E, width].
+            linked: bool [D, E, E], symmetric, False between an entity and itself, and where there is none.
+
+        Returns:
+            The half [e_ho; e_oh] of (h, t) at [d, h, t], and the half [e_to; e_ot] of (h, t) at [d, t, h],
+            [D, E, E, 2 edge] each.
+        """
+        edges = self.source(entities).unsqueeze(2) + self.target(entities).unsqueeze(1)
+        edges = self.dropout(torch.relu(edges))  # [D, E, E, edge]
+        edges = torch.cat([edges, edges.transpose(1, 2)], 3)  # f, [D, E, E, 2 edge]
+        head_on_head, head_on_tail = self.head_query(entities).chunk(2, 2)  # [D, E, 2 edge] each
+        tail_on_head, tail_on_tail = self.tail_query(entities).chunk(2, 2)
+        scores = _agreement(edges, head_on_head, tail_on_head)  # [D, h, t, o]
+        scores = scores + _agreement(edges, tail_on_tail, head_on_tail).transpose(1, 2)
+        both = linked.unsqueeze(2) & linked.unsqueeze(1)
+        # The lowest number rather than minus infinity: where no path is, the soft-max stays a number.
+        scores = scores.masked_fill(~both, torch.finfo(scores.dtype).min)
+        attention = scores.softmax(3).to(edges.dtype) * both
+        return attention @ edges, attention.transpose(1, 2) @ edges
+
+
+def _agreement(edges: Tensor, own: Tensor, other: Tensor) -> Tensor:
+    """f_io . (own query of i + query of j), at [d, i, j, o]; f [D, E, E, c], queries [D, E, c]."""
+    documents, entities, _, _ = edges.shape
+    across = edges.flatten(1, 2) @ other.transpose(1, 2)  # [D, i * o, j]
+    across = across.view(documents, entities, entities, entities).transpose(2, 3)
+    return across + (edges @ own.unsqueeze(3)).transpose(2, 3)

@@ -1,0 +1,70 @@
+"""Encoded documents without an encoder, and one document of a batch by itself."""
+
+from dataclasses import fields, replace
+
+import torch
+
+from unnoted.encoders import Encoded
+
+
+def random_states(batch, width, seed=0, dtype=torch.float64):
+    """Random token states, no number at padding, and no attention rows."""
+    generator = torch.Generator().manual_seed(seed)
+    shape = (*batch.input_ids.shape, width)
+    states = torch.randn(shape, generator=generator, dtype=dtype)
+    return Encoded(states.masked_fill(batch.attention_mask.unsqueeze(2) == 0, torch.nan), None)
+
+
+def alone(encoded, batch, document):
+    """One document as a batch of its own, without padding, and the rows of its pairs in the whole batch."""
+    length = batch.lengths[document]
+    entity = (batch.entity_document == document).nonzero()[:, 0]
+    mention = (batch.mention_document == document).nonzero()[:, 0]
+    pair = (batch.pair_document == document).nonzero()[:, 0]
+    first = int(entity[0]) if len(entity) else 0
+    rows = {"mention": mention, "entity": entity, "pair": pair, "head": pair, "tail": pair}
+    values = {}
+    for field in fields(batch):
+        kind = field.name.partition("_")[0]
+        if kind in rows:
+            values[field.name] = getattr(batch, field.name)[rows[kind]]
+    for name in ("mention_entity", "head", "tail"):
+        values[name] = values[name] - first
+    one = replace(
+        batch,
+        **values
+        | {
+            "input_ids": batch.input_ids[document : document + 1, :length],
+            "attention_mask": batch.attention_mask[document : document + 1, :length],
+            "entity_document": torch.zeros_like(entity),
+            "pair_document": torch.zeros_like(pair),
+            "fact_pair": batch.fact_pair[:0],
+            "fact_relation": batch.fact_relation[:0],
+            "lengths": (length,),
+            "mentions": len(mention),
+            "entities": len(entity),
+            "documents": (batch.documents[document],),
+        },
+    )
+    return Encoded(encoded.states[document : document + 1, :length], None), one, pair
+
+
+def mentions_of(batch, entity):
+    """The rows of an entity's mentions."""
+    return [m for m, owner in enumerate(batch.mention_entity.tolist()) if owner == entity]
+
+
+def plain_mean(states, batch, mention):
+    """The mean of the states from marker to marker, of a mention of a batch of one document."""
+    first, last = int(batch.mention_position[mention]), int(batch.mention_end[mention])
+    return sum(states[0, place] for place in range(first, last + 1)) / (last - first + 1)
+
+
+def plain_mention(vectors, states, batch, mention):
+    """[mean of the states; type; entity] of a mention of a batch of one document."""
+    kind = int(batch.mention_type[mention])
+    of_type = (
+        vectors.type_embedding.weight[kind] if kind else torch.zeros_like(vectors.type_embedding.weight[0])
+    )
+    slot = min(int(batch.mention_entity[mention]), len(vectors.entity_embedding.weight) - 1)
+    return torch.cat([plain_mean(states, batch, mention), of_type, vectors.entity_embedding.weight[slot]])

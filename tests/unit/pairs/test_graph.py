@@ -1,0 +1,105 @@
+from dataclasses import replace
+
+import pytest
+import torch
+from tests.reference.alone import alone, random_states
+from tests.reference.batches import random_batch
+from tests.reference.graph import plain_graph_pairs
+
+from unnoted.pairs import graph
+from unnoted.pairs.graph import GraphPairs, entity_graph, mention_graph
+from unnoted.pairs.paths import PathAttention
+
+WIDTH = 5
+
+
+def small(**settings):
+    torch.manual_seed(0)
+    pairs = GraphPairs(WIDTH, 7, **{"types": 4, "entities": 5} | settings).double().eval()
+    with torch.no_grad():  # attention that differs from path to path
+        pairs.paths.head_query.weight *= 3
+        pairs.paths.tail_query.weight *= 3
+    return pairs
+
+
+@pytest.mark.parametrize("layers", [0, 1, 2])
+def test_vectors_equal_plain_loops(layers):
+    batch = random_batch([30, 12, 40], [7, 3, 4], seed=layers, pair_rate=0.7)
+    encoded = random_states(batch, WIDTH)
+    pairs = small(layers=layers)
+    (found,) = pairs(encoded, batch)
+    assert found.shape == (batch.pairs, 7)
+    for document in range(3):
+        *inputs, rows = alone(encoded, batch, document)
+        expected = torch.stack(plain_graph_pairs(pairs, *inputs))
+        torch.testing.assert_close(found[rows], expected, rtol=1e-9, atol=1e-11)
+
+
+def test_pairs_in_pieces_change_nothing(monkeypatch):
+    batch = random_batch([30, 20], [5, 4])
+    encoded = random_states(batch, WIDTH)
+    results = []
+    for at_once in (4096, 3):
+        monkeypatch.setattr(graph, "PAIRS_AT_ONCE", at_once)
+        pairs = small()
+        (vectors,) = pairs(encoded, batch)
+        vectors.square().sum().backward()
+        results.append([vectors, *(parameter.grad for parameter in pairs.parameters())])
+    for whole, pieces in zip(*results, strict=True):
+        torch.testing.assert_close(pieces, whole, rtol=1e-10, atol=1e-12)
+
+
+def test_edges_by_hand():
+    # Entity 0: mentions 0 and 1 in sentences 0 and 2. Entity 1: mention 2 in sentence 0. Entity 2: mention 3 in
+    # sentence 1.
+    batch = replace(
+        random_batch([30], [3], mentions=1),
+        mention_position=torch.tensor([1, 20, 4, 9]),
+        mention_end=torch.tensor([2, 21, 5, 10]),
+        mention_sentence=torch.tensor([0, 2, 0, 1]),
+        mention_type=torch.tensor([1, 1, 2, 2]),
+        mention_slot=torch.arange(4),
+        mention_entity=torch.tensor([0, 0, 1, 2]),
+        mentions=4,
+    )
+    same_entity, same_sentence, document = mention_graph(batch)[0].chunk(3, 1)
+    expected = torch.zeros(5, 5)
+    expected[1, 2] = expected[2, 1] = 1
+    assert torch.equal(same_entity, expected)
+    expected = torch.zeros(5, 5)
+    expected[1, 3] = expected[3, 1] = 1
+    assert torch.equal(same_sentence, expected)
+    expected = torch.zeros(5, 5)
+    expected[0, 1:] = 1 / 4
+    expected[1:, 0] = 1
+    assert torch.equal(document, expected)
+    linked = torch.zeros(3, 3, dtype=torch.bool)
+    linked[0, 1] = linked[1, 0] = True
+    assert torch.equal(entity_graph(batch)[0], linked)
+
+
+def test_a_pair_without_a_third_entity_has_no_path():
+    paths = PathAttention(width=4, edge=3)
+    linked = torch.zeros(1, 3, 3, dtype=torch.bool)
+    linked[0, 0, 1] = linked[0, 1, 0] = linked[0, 1, 2] = linked[0, 2, 1] = True
+    entities = torch.randn(1, 3, 4, requires_grad=True)
+    by_head, by_tail = paths(entities, linked)
+    with_path = torch.zeros(3, 3, dtype=torch.bool)
+    with_path[0, 2] = with_path[2, 0] = True  # over entity 1
+    with_path |= torch.eye(3, dtype=torch.bool)  # of an entity with itself; never asked for
+    assert by_head[0][~with_path].abs().sum() == by_tail[0][~with_path].abs().sum() == 0
+    assert by_head[0, 0, 2].abs().sum() > 0
+    (by_head.sum() + by_tail.sum()).backward()
+    assert entities.grad.isfinite().all()
+
+
+def test_entities_beyond_the_table_share_its_last_row():
+    batch = random_batch([40], [6])
+    encoded = random_states(batch, WIDTH)
+    pairs = small(entities=4)
+    last = torch.tensor(
+        [pairs.mentions(encoded.states, batch)[m, -20:].tolist() for m in range(len(batch.mention_entity))]
+    )
+    slot = batch.entity_slot[batch.mention_entity]
+    table = pairs.mentions.entity_embedding.weight
+    assert torch.equal(last.to(table), table[slot.clamp(max=3)])
