@@ -1,9 +1,8 @@
 """Encoded documents without an encoder, and one document of a batch by itself."""
 
-from dataclasses import fields, replace
-
 import torch
 
+from tests.reference.batches import only
 from unnoted.encoders import Encoded
 
 
@@ -17,35 +16,8 @@ def random_states(batch, width, seed=0, dtype=torch.float64):
 
 def alone(encoded, batch, document):
     """One document as a batch of its own, without padding, and the rows of its pairs in the whole batch."""
+    one, _, pair = only(batch, document)
     length = batch.lengths[document]
-    entity = (batch.entity_document == document).nonzero()[:, 0]
-    mention = (batch.mention_document == document).nonzero()[:, 0]
-    pair = (batch.pair_document == document).nonzero()[:, 0]
-    first = int(entity[0]) if len(entity) else 0
-    rows = {"mention": mention, "entity": entity, "pair": pair, "head": pair, "tail": pair}
-    values = {}
-    for field in fields(batch):
-        kind = field.name.partition("_")[0]
-        if kind in rows:
-            values[field.name] = getattr(batch, field.name)[rows[kind]]
-    for name in ("mention_entity", "head", "tail"):
-        values[name] = values[name] - first
-    one = replace(
-        batch,
-        **values
-        | {
-            "input_ids": batch.input_ids[document : document + 1, :length],
-            "attention_mask": batch.attention_mask[document : document + 1, :length],
-            "entity_document": torch.zeros_like(entity),
-            "pair_document": torch.zeros_like(pair),
-            "fact_pair": batch.fact_pair[:0],
-            "fact_relation": batch.fact_relation[:0],
-            "lengths": (length,),
-            "mentions": len(mention),
-            "entities": len(entity),
-            "documents": (batch.documents[document],),
-        },
-    )
     return Encoded(encoded.states[document : document + 1, :length], None), one, pair
 
 

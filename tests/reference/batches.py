@@ -1,5 +1,7 @@
 """Batches and models made by hand, for tests."""
 
+from dataclasses import fields, replace
+
 import torch
 from transformers import (
     BertConfig,
@@ -111,6 +113,36 @@ def random_batch(lengths, entities, relations=3, mentions=3, seed=0, pair_rate=1
         relations=relations,
         documents=tuple(f"d{document}" for document in range(len(lengths))),
     )
+
+
+def only(batch, document):
+    """One document as a batch of its own, without padding; and the rows of its mentions and pairs in the whole."""
+    length = batch.lengths[document]
+    entity = (batch.entity_document == document).nonzero()[:, 0]
+    mention = (batch.mention_document == document).nonzero()[:, 0]
+    pair = (batch.pair_document == document).nonzero()[:, 0]
+    first = int(entity[0]) if len(entity) else 0
+    rows = {"mention": mention, "entity": entity, "pair": pair, "head": pair, "tail": pair}
+    values = {
+        field.name: getattr(batch, field.name)[rows[kind]]
+        for field in fields(batch)
+        if (kind := field.name.partition("_")[0]) in rows
+    }
+    for name in ("mention_entity", "head", "tail"):
+        values[name] = values[name] - first
+    values |= {
+        "input_ids": batch.input_ids[document : document + 1, :length],
+        "attention_mask": batch.attention_mask[document : document + 1, :length],
+        "entity_document": torch.zeros_like(entity),
+        "pair_document": torch.zeros_like(pair),
+        "fact_pair": batch.fact_pair[:0],
+        "fact_relation": batch.fact_relation[:0],
+        "lengths": (length,),
+        "mentions": len(mention),
+        "entities": len(entity),
+        "documents": (batch.documents[document],),
+    }
+    return replace(batch, **values), mention, pair
 
 
 def _ints(values):

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import torch
 
+from tests.reference.batches import only as only_document
 from unnoted.encoders import Encoded
 
 
@@ -29,31 +30,8 @@ def scramble(module, seed=0):
 
 def only(encoded, batch, document):
     """One document as a batch of its own, without padding, and the rows of its pairs in the whole batch."""
+    one, mention, pair = only_document(batch, document)
     length = batch.lengths[document]
-    entity = (batch.entity_document == document).nonzero()[:, 0]
-    mention = (batch.mention_document == document).nonzero()[:, 0]
-    pair = (batch.pair_document == document).nonzero()[:, 0]
-    first = int(entity[0]) if len(entity) else 0
-    one = replace(
-        batch,
-        input_ids=batch.input_ids[document : document + 1, :length],
-        attention_mask=batch.attention_mask[document : document + 1, :length],
-        mention_position=batch.mention_position[mention],
-        mention_slot=batch.mention_slot[mention],
-        mention_entity=batch.mention_entity[mention] - first,
-        entity_document=torch.zeros_like(entity),
-        entity_slot=batch.entity_slot[entity],
-        head=batch.head[pair] - first,
-        tail=batch.tail[pair] - first,
-        pair_document=torch.zeros_like(pair),
-        pair_weight=batch.pair_weight[pair],
-        fact_pair=batch.fact_pair[:0],
-        fact_relation=batch.fact_relation[:0],
-        lengths=(length,),
-        mentions=len(mention),
-        entities=len(entity),
-        documents=(batch.documents[document],),
-    )
     return (
         Encoded(encoded.states[document : document + 1, :length], encoded.rows[mention, :, :length]),
         one,

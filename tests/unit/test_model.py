@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 from tests.reference.atlop import PlainATLOP, bilinear_weight
-from tests.reference.batches import ENCODERS, random_batch, tiny_model
+from tests.reference.batches import ENCODERS, only, random_batch, tiny_model
 
 from unnoted.documents.candidates import TypePairs
 from unnoted.documents.priors import Priors
@@ -98,7 +98,7 @@ def test_scores_do_not_depend_on_what_shares_the_batch(kind, dtype, atol):
         start = 0
         batch = random_batch(lengths, entities, mentions=1)
         for document in range(4):
-            alone = model(only(batch, document))
+            alone = model(only(batch, document)[0])
             shared = together[start : start + len(alone)]
             scale = float(alone.abs().max())
             # Rotary angles are float32 in every precision.
@@ -106,38 +106,6 @@ def test_scores_do_not_depend_on_what_shares_the_batch(kind, dtype, atol):
             torch.testing.assert_close(alone, shared, rtol=0, atol=loose * scale)
             start += len(alone)
     assert start == len(together)
-
-
-def only(batch, document):
-    """One document of a batch as a batch."""
-    length = batch.lengths[document]
-    entity = batch.entity_document == document
-    mention, pair = entity[batch.mention_entity], batch.pair_document == document
-    first = int(entity.nonzero()[0])
-    nothing = torch.zeros(0, dtype=torch.int64)
-    return type(batch)(
-        input_ids=batch.input_ids[document : document + 1, :length],
-        attention_mask=batch.attention_mask[document : document + 1, :length],
-        mention_position=batch.mention_position[mention],
-        mention_end=batch.mention_end[mention],
-        mention_sentence=batch.mention_sentence[mention],
-        mention_type=batch.mention_type[mention],
-        mention_slot=batch.mention_slot[mention],
-        mention_entity=batch.mention_entity[mention] - first,
-        entity_document=torch.zeros(int(entity.sum()), dtype=torch.int64),
-        entity_slot=batch.entity_slot[entity],
-        head=batch.head[pair] - first,
-        tail=batch.tail[pair] - first,
-        pair_document=torch.zeros(int(pair.sum()), dtype=torch.int64),
-        pair_weight=batch.pair_weight[pair],
-        fact_pair=nothing,
-        fact_relation=nothing,
-        lengths=(length,),
-        mentions=int(mention.sum()),
-        entities=int(entity.sum()),
-        relations=batch.relations,
-        documents=(batch.documents[document],),
-    )
 
 
 @pytest.mark.parametrize("entities", [[0], [1], [0, 1], [1, 0, 1]], ids=str)
