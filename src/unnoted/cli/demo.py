@@ -26,7 +26,7 @@ def demo(
     ] = Path("demo"),
     documents: Annotated[int, typer.Option(min=2, help="How many documents to learn from.")] = 800,
     test_documents: Annotated[int, typer.Option(min=1, help="How many unseen documents to score on.")] = 200,
-    epochs: Annotated[int, typer.Option(min=1, help="Of both trainings.")] = 8,
+    epochs: Annotated[int, typer.Option(min=1, help="Of each training.")] = 12,
     level: Annotated[str, typer.Option(help=f"Which labels are hidden: {', '.join(LEVELS)}.")] = "incomplete",
     seed: Seed = 0,
     overwrite: Annotated[

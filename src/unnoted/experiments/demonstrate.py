@@ -54,7 +54,7 @@ class DemoPlan:
     train_documents: int = 800
     test_documents: int = 200
     level: str = "incomplete"
-    epochs: int = 8
+    epochs: int = 12
     seed: int = 0
     shown: int = 4
 

@@ -1,9 +1,13 @@
 """`unnoted demo`: it prints both methods and leaves a report."""
 
+from inspect import signature
+
 import torch
 from typer.testing import CliRunner
 
+from unnoted.cli.demo import demo
 from unnoted.cli.main import app
+from unnoted.experiments import DemoPlan
 
 
 def test_a_small_demo(tmp_path):
@@ -16,6 +20,13 @@ def test_a_small_demo(tmp_path):
     assert str(folder / "report.html") in result.stdout.replace("\n", "")
     page = (folder / "report.html").read_text("utf-8")
     assert "ATLOP" in page and "generated-0-0" in page
+
+
+def test_the_defaults_are_those_of_the_plan():
+    defaults = {name: value.default for name, value in signature(demo).parameters.items()}
+    plan = DemoPlan()
+    assert (defaults["documents"], defaults["test_documents"]) == (plan.train_documents, plan.test_documents)
+    assert (defaults["level"], defaults["epochs"], defaults["seed"]) == (plan.level, plan.epochs, plan.seed)
 
 
 def test_an_unknown_level_is_named(tmp_path):
