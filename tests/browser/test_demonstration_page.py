@@ -4,7 +4,7 @@ import shutil
 import subprocess
 
 import pytest
-from tests.unit.report.making import demonstration, fact, stated, with_shown, words
+from tests.unit.report.making import SECTIONS, demonstration, fact, stated, with_shown, words
 from tests.unit.report.markup import parse
 
 from unnoted.experiments import ShownDocument
@@ -84,16 +84,7 @@ NOTHING = {"head": [], "tail": [], "support": []}
 def test_everything_is_there_and_nothing_is_shown_yet(page, opened):
     root = opened(page)
     sections = [section.attributes["id"] for section in root.only("main").all("section")]
-    assert sections == [
-        "done",
-        "methods",
-        "recovered",
-        "curves",
-        "relations",
-        "distances",
-        "documents",
-        "again",
-    ]
+    assert sections == SECTIONS
     assert len(list(root.all("table"))) == 6
     assert [len(list(figure.all("path"))) > 10 for figure in root.all("figure")] == [True] * 3
     assert shown(root, "document-1") == shown(root, "document-2") == NOTHING

@@ -21,9 +21,9 @@ from unnoted.encoders.convolutional_attention import (
 from unnoted.encoders.glove import WordVectors, read_glove
 from unnoted.encoders.loading import EncoderError, build_encoder
 from unnoted.encoders.recurrent import RecurrentConfig, RecurrentEncoder
+from unnoted.features.tokenise import MARKER
 
 SPECIAL = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-MARKER = "*"
 
 MakeableConfig: TypeAlias = RecurrentConfig | ConvolutionalAttentionConfig
 """The sizes of an encoder that can be made."""

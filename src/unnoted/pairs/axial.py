@@ -21,13 +21,13 @@ from unnoted.features.batch import Batch
 from unnoted.pairs.entity_map import (
     context_cells,
     contexts,
-    entity_states,
     in_slots,
     pair_cells,
     tail_mask,
     transposition,
 )
 from unnoted.pairs.grouped_bilinear import GroupedBilinear
+from unnoted.pairs.localized_context import entity_states
 
 CELLS_KEPT = 2**13
 """With more cells than this (N x E), each layer is recomputed in the backward pass instead of kept."""

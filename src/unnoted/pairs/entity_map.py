@@ -16,14 +16,12 @@ from torch import Tensor
 
 from unnoted.encoders import Encoded
 from unnoted.features.batch import Batch
-from unnoted.pairs.localized_context import EPSILON, entity_attention, unordered_contexts
-from unnoted.pairs.segments import segment_logsumexp
-
-
-def entity_states(encoded: Encoded, batch: Batch) -> Tensor:
-    """The log-sum-exp of the states of each entity's mentions, [N, d]."""
-    mention_states = encoded.states[batch.mention_document, batch.mention_position]  # [M, d]
-    return segment_logsumexp(mention_states, batch.mention_entity, batch.entity_document.shape[0])
+from unnoted.pairs.localized_context import (
+    EPSILON,
+    entity_attention,
+    unordered_contexts,
+    unordered_number,
+)
 
 
 def in_slots(values: Tensor, batch: Batch) -> Tensor:
@@ -103,7 +101,6 @@ def context_cells(batch: Batch) -> Tensor:
     between = batch.entities * (batch.entities - 1) // 2  # U
     head = batch.entity_slot.unsqueeze(1)  # [N, 1]
     tail = torch.arange(batch.entities, device=batch.device)  # [E]
-    low, high = torch.minimum(head, tail), torch.maximum(head, tail)  # [N, E]
-    before = low * batch.entities - low * (low + 1) // 2  # pairs whose lower entity comes earlier
-    context = torch.where(low == high, between + low, before + high - low - 1)
+    pair = unordered_number(head, tail, batch.entities)  # [N, E]
+    context = torch.where(head == tail, between + head, pair)
     return (batch.entity_document.unsqueeze(1) * (between + batch.entities) + context).flatten()

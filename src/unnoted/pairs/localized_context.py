@@ -19,6 +19,7 @@ from torch.utils.checkpoint import checkpoint
 
 from unnoted.encoders import Encoded
 from unnoted.features.batch import Batch
+from unnoted.pairs.mention_vectors import marker_states
 from unnoted.pairs.segments import segment_logsumexp, segment_mean
 
 EPSILON = 1e-5
@@ -54,9 +55,7 @@ class LocalizedContext(nn.Module):
 
     def forward(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
         """Embeddings of head and tail of every pair, [P, embedding] each."""
-        mention_states = encoded.states[batch.mention_document, batch.mention_position]  # [M, d]
-        entities = batch.entity_document.shape[0]
-        entity_states = segment_logsumexp(mention_states, batch.mention_entity, entities)  # [E, d]
+        states = entity_states(encoded, batch)  # [E, d]
         contexts = unordered_contexts(encoded.states, entity_attention(encoded.rows, batch))  # [D, U, d]
         row = context_row(batch, contexts.shape[1])  # [P]
         head_weight, head_context_weight = torch.split(self.head_projection.weight, self.width, 1)
@@ -69,9 +68,15 @@ class LocalizedContext(nn.Module):
         else:
             projected = linear(contexts.index_select(0, row), weight)
         head_context, tail_context = projected.chunk(2, 1)
-        head = linear(entity_states, head_weight, self.head_projection.bias).index_select(0, batch.head)
-        tail = linear(entity_states, tail_weight, self.tail_projection.bias).index_select(0, batch.tail)
+        head = linear(states, head_weight, self.head_projection.bias).index_select(0, batch.head)
+        tail = linear(states, tail_weight, self.tail_projection.bias).index_select(0, batch.tail)
         return torch.tanh(head + head_context), torch.tanh(tail + tail_context)
+
+
+def entity_states(encoded: Encoded, batch: Batch) -> Tensor:
+    """The log-sum-exp of the states of each entity's mentions, [E, d]."""
+    mention_states = marker_states(encoded.states, batch)  # [M, d]
+    return segment_logsumexp(mention_states, batch.mention_entity, batch.entity_document.shape[0])
 
 
 def entity_attention(rows: Tensor, batch: Batch) -> Tensor:
@@ -85,9 +90,19 @@ def entity_attention(rows: Tensor, batch: Batch) -> Tensor:
 def context_row(batch: Batch, contexts: int) -> Tensor:
     """For each pair, int64 [P], the row of its context among the D x U that `unordered_contexts` gives."""
     head, tail = batch.entity_slot[batch.head], batch.entity_slot[batch.tail]
-    low, high = torch.minimum(head, tail), torch.maximum(head, tail)
-    before = low * batch.entities - low * (low + 1) // 2  # pairs whose lower entity comes earlier
-    return batch.pair_document * contexts + before + high - low - 1
+    return batch.pair_document * contexts + unordered_number(head, tail, batch.entities)
+
+
+def unordered_number(one: Tensor, other: Tensor, entities: int) -> Tensor:
+    """The number of two different entities among the unordered pairs (0, 1), (0, 2), ..., (1, 2), ...
+
+    Example:
+        >>> unordered_number(torch.tensor([0, 2, 1]), torch.tensor([1, 0, 2]), entities=3)
+        tensor([0, 1, 2])
+    """
+    low, high = torch.minimum(one, other), torch.maximum(one, other)
+    before = low * entities - low * (low + 1) // 2  # pairs whose lower entity comes earlier
+    return before + high - low - 1
 
 
 def unordered_contexts(states: Tensor, attention: Tensor) -> Tensor:

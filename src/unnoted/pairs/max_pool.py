@@ -11,7 +11,7 @@ from torch.nn.functional import linear
 from unnoted.encoders import Encoded
 from unnoted.features.batch import Batch
 from unnoted.pairs.mention_vectors import marker_states
-from unnoted.pairs.segment_max import segment_max
+from unnoted.pairs.segments import segment_max
 
 
 class MaxPool(nn.Module):

@@ -1,4 +1,4 @@
-"""Sums, means and log-sum-exps over groups of rows, all groups at once."""
+"""Means, maxima and log-sum-exps over groups of rows, all groups at once."""
 
 import torch
 from torch import Tensor
@@ -50,3 +50,26 @@ def segment_mean(values: Tensor, segment: Tensor, segments: int) -> Tensor:
     count = values.new_zeros(segments).index_add(0, segment, ones)
     share = (1 / count.clamp(min=1))[segment].reshape(-1, *[1] * (values.dim() - 1))
     return values.new_zeros(segments, *values.shape[1:]).index_add(0, segment, values * share)
+
+
+def segment_max(values: Tensor, segment: Tensor, segments: int) -> Tensor:
+    """The largest value, in each column, of the rows of each segment.
+
+    Rows that share the largest value share its gradient.
+
+    Args:
+        values: [N, ...].
+        segment: int64 [N], the segment of each row.
+        segments: how many there are; each has at least one row.
+
+    Returns:
+        [segments, ...].
+
+    Example:
+        >>> segment_max(torch.tensor([[1.0, 9.0], [3.0, 2.0], [-5.0, 0.0]]), torch.tensor([0, 0, 1]), 2)
+        tensor([[ 3.,  9.],
+                [-5.,  0.]])
+    """
+    index = segment.reshape(-1, *[1] * (values.dim() - 1)).expand_as(values)
+    lowest = values.new_full((segments, *values.shape[1:]), -torch.inf)
+    return lowest.scatter_reduce(0, index, values, "amax")

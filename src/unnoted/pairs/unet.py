@@ -16,7 +16,8 @@ from torch.nn.functional import linear, max_pool2d, pad, relu
 
 from unnoted.encoders import Encoded
 from unnoted.features.batch import Batch
-from unnoted.pairs.entity_map import at_pairs, context_cells, contexts, entity_states, in_slots, tail_mask
+from unnoted.pairs.entity_map import at_pairs, context_cells, contexts, in_slots, tail_mask
+from unnoted.pairs.localized_context import entity_states
 
 GROUP = 8
 """How many channels are normalised together."""

@@ -7,12 +7,12 @@ from unnoted.pairs.entity_map import (
     at_pairs,
     context_cells,
     contexts,
-    entity_states,
     in_slots,
     pair_cells,
     tail_mask,
     transposition,
 )
+from unnoted.pairs.localized_context import entity_states
 
 
 @pytest.fixture

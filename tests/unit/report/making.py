@@ -38,6 +38,10 @@ def made_up(document, true, title, skill):
     )
 
 
+SECTIONS = ["done", "methods", "recovered", "curves", "relations", "distances", "documents", "again"]
+"""The sections of the demonstration's page, in order."""
+
+
 @cache
 def demonstration(skills=(("ATLOP", 0.42), ("SSR-PU", 0.68)), train=30, test=30):
     full = list(generate_documents(train, seed=1))

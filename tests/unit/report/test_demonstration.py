@@ -5,7 +5,7 @@ import sys
 from dataclasses import replace
 
 import pytest
-from tests.unit.report.making import demonstration, fact, silent, stated, with_shown, words
+from tests.unit.report.making import SECTIONS, demonstration, fact, silent, stated, with_shown, words
 from tests.unit.report.markup import parse
 
 from unnoted.evaluation import Score
@@ -49,16 +49,7 @@ def test_the_page_is_a_whole_one(page, root):
 
 def test_every_section_table_and_plot(root):
     sections = [section.attributes["id"] for section in root.only("main").all("section")]
-    assert sections == [
-        "done",
-        "methods",
-        "recovered",
-        "curves",
-        "relations",
-        "distances",
-        "documents",
-        "again",
-    ]
+    assert sections == SECTIONS
     tables = {name: len(list(root.only("section", id=name).all("table"))) for name in sections}
     assert tables == {
         **dict.fromkeys(sections, 0),
