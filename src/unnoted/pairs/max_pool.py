@@ -23,7 +23,7 @@ class MaxPool(nn.Module):
         dropout: the share of it that is dropped in training.
 
     Reference:
-        Zhang, Mohan, Torsvik, et al. (2022): A distant supervision corpus for extracting biomedical
+        Zhang, Mohan, Torkar, et al. (2022): A distant supervision corpus for extracting biomedical
         relationships between chemicals, diseases and genes.
 
     Example:
