@@ -1,5 +1,6 @@
 """`unnoted train`: train a model as a settings file says."""
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +26,16 @@ def train(
     method: Annotated[
         str | None, typer.Option(metavar="NAME", help="Short for --set method=NAME: ssr-pu, atlop, ...")
     ] = None,
+    teacher: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="MODEL", help="A trained model to learn from first, with --distant; --set teacher=MODEL."
+        ),
+    ] = None,
+    distant: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Distantly labelled documents to learn on first; may be repeated."),
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the last checkpoint of this run.")
     ] = False,
@@ -38,6 +49,9 @@ def train(
     from unnoted.training.settings import load_settings
 
     short = [f"{key}={name}" for key, name in (("model", model), ("method", method)) if name is not None]
+    # JSON is YAML, in which any path is safe.
+    short += [] if teacher is None else [f"teacher={json.dumps(str(teacher))}"]
+    short += [f"distant={json.dumps([str(path) for path in distant])}"] if distant else []
     settings = load_settings(config, [*(changes or ()), *short])
     report = train_from_settings(
         settings, resume=resume, overwrite=overwrite, tell=lambda line: typer.echo(line, err=True)

@@ -1,6 +1,7 @@
 """Training: settings, a thin trainer, checkpoints that are whole, and runs that can be resumed."""
 
 from unnoted.training.checkpoints import CheckpointError
+from unnoted.training.distil import Teacher
 from unnoted.training.run import RunReport, train_from_settings
 from unnoted.training.run_folder import RunError
 from unnoted.training.settings import Optimisation, Settings, SettingsError, load_settings
@@ -15,6 +16,7 @@ __all__ = [
     "RunReport",
     "Settings",
     "SettingsError",
+    "Teacher",
     "Trainer",
     "load_settings",
     "train_from_settings",

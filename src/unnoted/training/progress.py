@@ -23,9 +23,14 @@ def without_bars() -> Iterator[None]:
 
 
 class Progress(TrainerCallback):
-    """A bar on stderr; time left counts from where this session began, so that it holds after a resume."""
+    """A bar on stderr; time left counts from where this session began, so that it holds after a resume.
 
-    def __init__(self) -> None:
+    Args:
+        what: is under way.
+    """
+
+    def __init__(self, what: str = "training") -> None:
+        self._what = what
         self._bar: Any = None
 
     def on_train_begin(
@@ -37,7 +42,7 @@ class Progress(TrainerCallback):
                 total=state.max_steps,
                 initial=state.global_step,
                 unit="step",
-                desc="training",
+                desc=self._what,
                 dynamic_ncols=True,
                 # A line a minute where stderr goes to a file.
                 mininterval=0.5 if sys.stderr.isatty() else 60,

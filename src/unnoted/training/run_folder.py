@@ -4,7 +4,7 @@ import hashlib
 import json
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -107,10 +107,11 @@ class RunFolder:
     def _check(self, run: dict[str, Any]) -> None:
         """Refuse another run than the one that is here."""
         held = json.loads((self.path / RUN).read_text("utf-8"))
+        began, wanted = _flat(held["settings"]), _flat(run["settings"])
         differing = [
-            f"{key} {shown(held['settings'].get(key))}, not {shown(run['settings'].get(key))}"
-            for key in sorted((held["settings"].keys() | run["settings"].keys()) - FREE)
-            if held["settings"].get(key) != run["settings"].get(key)
+            f"{key} {shown(began.get(key))}, not {shown(wanted.get(key))}"
+            for key in sorted(began.keys() | wanted.keys())
+            if not _is_free(key, began, wanted) and _value(began, key) != _value(wanted, key)
         ]
         if differing:
             raise RunError(
@@ -149,6 +150,35 @@ class RunFolder:
         """What the finished training came to."""
         content: dict[str, Any] = json.loads((self.path / SUMMARY).read_text("utf-8"))
         return content
+
+
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by key; those of a mapping within them by `mapping.key`.
+
+    Example:
+        >>> _flat({"epochs": 3, "distillation": {"epochs": 2}})
+        {'epochs': 3, 'distillation.epochs': 2}
+    """
+    flat: dict[str, Any] = {}
+    for key, value in settings.items():
+        inner = _flat(value) if isinstance(value, Mapping) else None
+        flat |= {key: value} if inner is None else {f"{key}.{name}": inner[name] for name in inner}
+    return flat
+
+
+def _is_free(key: str, began: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether a setting need not be the same: by what it is, or as part of a mapping that one side lacks.
+
+    That one side lacks it shows in other keys, and more shortly.
+    """
+    mapping, _, name = key.rpartition(".")
+    return name in FREE or bool(mapping and not (key in began and key in wanted))
+
+
+def _value(flat: Mapping[str, Any], key: str) -> object:
+    """A setting; one that a run from before it existed does not have is what it is by default."""
+    known = Settings.model_fields.get(key)
+    return flat.get(key, known.default if known is not None and not known.is_required() else None)
 
 
 def description(settings: Settings) -> dict[str, Any]:

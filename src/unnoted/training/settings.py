@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import yaml  # type: ignore[import-untyped]
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from unnoted.documents import candidates as candidate_rules
 from unnoted.documents.defects import shown
@@ -13,70 +13,31 @@ from unnoted.documents.files import write_text
 from unnoted.documents.lookup import lookup, nearest
 from unnoted.encoders import ENCODER_KINDS
 from unnoted.risks.corrections import CORRECTIONS
-from unnoted.risks.methods import PairwiseMethod, RankingMethod, method_named
+from unnoted.risks.methods import METHODS, Method, PairwiseMethod, RankingMethod, method_named
 from unnoted.risks.normalisations import NORMALISATIONS
 from unnoted.risks.surrogates import MARGIN
 from unnoted.scores import ARCHITECTURES
 from unnoted.training.layers import read_layers
+from unnoted.training.optimisation import (
+    Count,
+    DistillationSettings,
+    NotNegative,
+    Optimisation,
+    Positive,
+)
+
+__all__ = ["DistillationSettings", "Optimisation", "Settings", "SettingsError", "load_settings"]
 
 
 class SettingsError(ValueError):
     """Settings that cannot be used: names the file and the key, what was found and what was expected."""
 
 
-def _no_truth_value(value: object) -> object:
-    """Python takes true for 1; a settings file that says so is mistaken."""
-    if isinstance(value, bool):
-        raise ValueError("a number")
-    return value
+def _several(value: object) -> object:
+    return [value] if isinstance(value, str | Path) else value
 
 
-NotNegative: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(_no_truth_value)]
-Positive: TypeAlias = Annotated[float, Field(gt=0), BeforeValidator(_no_truth_value)]
-Count: TypeAlias = Annotated[int, Field(ge=1), BeforeValidator(_no_truth_value)]
-Precision: TypeAlias = Literal["float32", "bf16", "fp16"]
-
-
-class Optimisation(BaseModel):
-    """How a model is trained, whatever it is trained on; the defaults are the paper's for BERT-base.
-
-    Attributes:
-        epochs: passes over the documents.
-        batch_documents: documents in a batch.
-        gradient_accumulation: batches whose gradients are averaged for one step of the optimiser.
-        encoder_rate: the highest learning rate of the encoder.
-        new_layer_rate: the highest learning rate of all other layers.
-        warm_up: the share of steps in which the rates rise from 0; then they fall to 0, both linearly.
-        adam_epsilon: of AdamW.
-        weight_decay: of AdamW, on all weights.
-        clip: the longest that a gradient may be.
-        unlabelled_rate: the share of unlabelled pairs that is scored in each document.
-        seed: decides the new layers' first weights, the order of the documents, dropout and samples.
-        precision: float32, or bf16 or fp16 where the hardware has them.
-        checkpoint_steps: steps between checkpoints; without it there is one after every epoch.
-        log_steps: steps between two reports of the risk.
-
-    Example:
-        >>> Optimisation(epochs=8, encoder_rate=1e-4).batch_documents
-        4
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    epochs: Count = 30
-    batch_documents: Count = 4
-    gradient_accumulation: Count = 1
-    encoder_rate: NotNegative = 5e-5
-    new_layer_rate: NotNegative = 1e-4
-    warm_up: Annotated[NotNegative, Field(le=1)] = 0.06
-    adam_epsilon: Positive = 1e-6
-    weight_decay: NotNegative = 0.0
-    clip: Positive = 1.0
-    unlabelled_rate: Annotated[Positive, Field(le=1)] = 1.0
-    seed: Annotated[int, Field(ge=0, lt=2**32), BeforeValidator(_no_truth_value)] = 62
-    precision: Precision = "float32"
-    checkpoint_steps: Count | None = None
-    log_steps: Count = 10
+Files: TypeAlias = Annotated[tuple[Path, ...], Field(min_length=1), BeforeValidator(_several)]
 
 
 class Settings(Optimisation):
@@ -84,7 +45,14 @@ class Settings(Optimisation):
 
     Attributes:
         train: the training documents; for PubTator also its relation files.
-        dev: development documents that the model is scored on after every epoch; they choose nothing.
+        dev: development documents that the model is scored on after every epoch; they choose nothing but,
+            where `tuned_thresholds` says so, thresholds after the last step.
+        tuned_thresholds: decide each relation by a threshold that has the best F1 on `dev`; for methods that
+            decide at 0.
+        teacher: the folder of a trained model. With it there are two stages: the model learns from the
+            teacher's scores of `distant`, and is then fine-tuned on `train`.
+        distant: distantly labelled documents for the first stage; files as those of `train`.
+        distillation: what is different in the first stage; all else is as in the main settings.
         vocabulary: a file of the relations and their order; by default those that occur.
         candidates: "all", or pairs of types such as "Chemical:Disease,Chemical:Gene".
         encoder: a folder, a name on the hub, or one of `ENCODER_KINDS`, which is then made on the spot.
@@ -103,8 +71,12 @@ class Settings(Optimisation):
         output: the folder that the run is written to.
     """
 
-    train: Annotated[tuple[Path, ...], Field(min_length=1), BeforeValidator(lambda value: _several(value))]
-    dev: Annotated[tuple[Path, ...] | None, BeforeValidator(lambda value: _several(value))] = None
+    train: Files
+    dev: Annotated[tuple[Path, ...] | None, BeforeValidator(_several)] = None
+    tuned_thresholds: bool = False
+    teacher: Path | None = None
+    distant: Files | None = None
+    distillation: DistillationSettings | None = None
     vocabulary: Path | None = None
     candidates: str | None = None
     encoder: str
@@ -137,6 +109,8 @@ class Settings(Optimisation):
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")
         if self.candidates is not None:
             candidate_rules.parse(self.candidates)
+        self._check_thresholds(method)
+        self._check_distillation()
         without_priors = isinstance(method, PairwiseMethod)
         self._refuse_unused(PRIOR_KEYS if without_priors else (), "has no priors")
         self._refuse_unused(() if isinstance(method, RankingMethod) else ("margin",), "has no margin")
@@ -156,6 +130,28 @@ class Settings(Optimisation):
         lookup("normalisation", self.normalisation, NORMALISATIONS)
         return self
 
+    def _check_thresholds(self, method: Method) -> None:
+        """Tuned thresholds need documents to be tuned on, and a rule that they can take the place of."""
+        if self.tuned_thresholds and self.dev is None:
+            raise ValueError("tuned_thresholds: found true without dev, expected documents to tune them on")
+        if self.tuned_thresholds and method.decision != "zero":
+            fitting = ", ".join(name for name, other in METHODS.items() if other.decision == "zero")
+            raise ValueError(
+                f"tuned_thresholds: found true, expected false: the method {self.method!r} decides by "
+                f"{method.decision!r}, not at 0 (methods that do: {fitting})"
+            )
+
+    def _check_distillation(self) -> None:
+        """A first stage needs both a teacher and documents; what it leaves open is filled in."""
+        found = [key for key in ("teacher", "distant") if getattr(self, key) is not None]
+        if len(found) == 1:
+            raise ValueError(f"teacher, distant: found {found[0]} only, expected both or neither")
+        if self.distillation is not None and not found:
+            raise ValueError("distillation: found a mapping, expected none without teacher and distant")
+        if found:
+            given = self.distillation or DistillationSettings()
+            object.__setattr__(self, "distillation", given.over(self))
+
     def _refuse_unused(self, keys: Sequence[str], why: str) -> None:
         for key in keys:
             if getattr(self, key) is not None:
@@ -166,11 +162,17 @@ class Settings(Optimisation):
     def data_files(self) -> tuple[Path, ...]:
         """Every file that a training reads, but for the encoder's."""
         others = [path for path in (self.vocabulary, self.prior_file, self.vectors) if path is not None]
-        return (*self.train, *(self.dev or ()), *others)
+        if self.teacher is not None:
+            others += [self.teacher / name for name in ("config.json", "model.safetensors")]
+        return (*self.train, *(self.dev or ()), *(self.distant or ()), *others)
 
     def to_json(self) -> dict[str, Any]:
         """The settings as JSON or YAML can hold them; keys without a value are left out."""
-        return self.model_dump(mode="json", exclude_none=True)
+        values = self.model_dump(mode="json", exclude_none=True)
+        if self.distillation is not None:
+            # Here a key without a value says something: that it is not as in the main settings.
+            values["distillation"] = self.distillation.over(self).model_dump(mode="json")
+        return values
 
     def save(self, path: Path) -> None:
         """Write them as a file that `load_settings` reads."""
@@ -180,10 +182,6 @@ class Settings(Optimisation):
 
 PRIOR_KEYS = ("prior_multiplier", "prior_file", "correction", "normalisation", "class_weight")
 """Keys that mean nothing to a method without priors."""
-
-
-def _several(value: object) -> object:
-    return [value] if isinstance(value, str | Path) else value
 
 
 def load_settings(path: str | Path, overrides: Sequence[str] = ()) -> Settings:
@@ -230,7 +228,8 @@ def _problem(detail: Mapping[str, Any], path: Path, overrides: Mapping[str, obje
     source = "--set" if key in overrides else str(path)
     message = str(detail["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
     if detail["type"] == "extra_forbidden":
-        return f"{source}: unknown key {key!r}{nearest(key, Settings.model_fields)}"
+        valid = (Settings if len(place) == 1 else DistillationSettings).model_fields
+        return f"{source}: unknown key {'.'.join(place)!r}{nearest(place[-1], valid)}"
     if detail["type"] == "missing":
         return f"{source}: {key}: found nothing, expected a value"
     if not key:

@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
-from transformers import PrinterCallback, ProgressCallback, TrainingArguments, set_seed
+from transformers import PrinterCallback, ProgressCallback, set_seed
 from transformers.integrations.integration_utils import TensorBoardCallback
 from transformers.optimization import get_linear_schedule_with_warmup
 
@@ -27,11 +27,10 @@ from unnoted.features import (
     FeatureSet,
     ShuffledBatches,
     UnlabelledSample,
-    featurise,
 )
 from unnoted.model import RelationModel
-from unnoted.risks import PositiveUnlabelledRisk, Risk, SquaredRanking
-from unnoted.scores.decisions import DECISION_OF_RISK
+from unnoted.risks import Risk
+from unnoted.training.arguments import training_arguments
 from unnoted.training.checkpoints import (
     STATE,
     CheckpointError,
@@ -44,8 +43,12 @@ from unnoted.training.checkpoints import (
     whole_folder,
 )
 from unnoted.training.development import AfterEveryEpoch, development_score
+from unnoted.training.distil import Teacher
+from unnoted.training.objective import FromLabels, FromTeacher, Objective
+from unnoted.training.optimisation import Optimisation
+from unnoted.training.optimiser import check_map_rate, make_optimiser, map_layers
+from unnoted.training.preparing import check_precision, features_of, tell_task
 from unnoted.training.progress import Progress, without_bars
-from unnoted.training.settings import Optimisation, Precision
 from unnoted.training.watch import RiskWatch
 
 CHECKPOINTS = "checkpoints"
@@ -55,9 +58,9 @@ LOGS = "logs"
 class Trainer(transformers.Trainer):
     """Trains a model on documents by minimising a risk; the model after the last step is the result.
 
-    What is ours: the batches (an order that seed and epoch alone decide), the risk, two learning rates,
-    checkpoints that are whole or not there, and a stop with names when a risk is not finite. The loop, mixed
-    precision, several devices and logging are those of transformers.
+    What is ours: the batches (an order that seed and epoch alone decide), the risk, the groups of learning
+    rates, checkpoints that are whole or not there, and a stop with names when a risk is not finite. The loop,
+    mixed precision, several devices and logging are those of transformers.
 
     Args:
         model: the model, which is trained in place.
@@ -66,12 +69,14 @@ class Trainer(transformers.Trainer):
         optimisation: how; the paper's settings by default.
         folder: where checkpoints and logs go; None for none of them, and then there is no resuming.
         cache: where features are kept for the next time; None keeps them in memory.
+        features: those of the documents, if they were made before.
         dev: documents with facts that the model is scored on after every epoch. The scores are shown and kept
             in the history; they choose nothing.
+        teacher: a trained model whose scores the model learns from, beside the labels.
         use_cpu: do not use a GPU that is there.
 
     Raises:
-        ModelError: if the model scores other relations than the documents have.
+        ModelError: if the model scores other relations than the documents have, or the teacher does not fit.
 
     Example:
         The library in five lines is `Trainer(model, risk=SSRPU(priors=docs.labelled_priors * 3),
@@ -87,55 +92,47 @@ class Trainer(transformers.Trainer):
         optimisation: Optimisation | None = None,
         folder: Path | str | None = None,
         cache: FeatureCache | None = None,
+        features: FeatureSet | None = None,
         dev: Sequence[Document] | None = None,
+        teacher: Teacher | None = None,
         use_cpu: bool = False,
     ) -> None:
         self.optimisation = Optimisation() if optimisation is None else optimisation
-        _prepare(model, risk, train)
-        self.features = _features(model, train, cache)
+        check_precision(self.optimisation.precision, use_cpu)
+        check_map_rate(model, self.optimisation)
+        tell_task(model, risk, train)
+        if teacher is not None:
+            teacher.check(model, risk)
+        self.features = features_of(model, train, cache) if features is None else features
         self._keeps_checkpoints = folder is not None
         # The stock trainer makes its output folder, whether it has anything to write or not.
         self._scratch = tempfile.TemporaryDirectory()
         self.folder = Path(self._scratch.name if folder is None else folder)
         self.checkpoints = self.folder / CHECKPOINTS
         self._watch = RiskWatch()
-        super().__init__(model=model, args=self._arguments(use_cpu), train_dataset=self.features)
+        arguments = training_arguments(
+            self.optimisation, self.folder, keeps_checkpoints=self._keeps_checkpoints, use_cpu=use_cpu
+        )
+        super().__init__(model=model, args=arguments, train_dataset=self.features)
         self.relation_model = model
         self.risk = risk.to(self.args.device)
+        self._objective: Objective = FromLabels(self.risk)
+        if teacher is not None:
+            teacher = teacher.to(self.args.device)
+            self._objective = FromTeacher(self.risk, teacher, self.accelerator.autocast)
+        self._add_callbacks("training" if teacher is None else "distillation", dev)
+
+    def _add_callbacks(self, what: str, dev: Sequence[Document] | None) -> None:
+        """Our bar in the place of the stock ones, scores of an epoch, and TensorBoard if it is there."""
         for stock in (ProgressCallback, PrinterCallback):
             self.remove_callback(stock)
-        self.add_callback(Progress())
+        self.add_callback(Progress(what))
         if dev is not None:
-            self.add_callback(AfterEveryEpoch(lambda: self.log(development_score(model, dev))))
+            self.add_callback(AfterEveryEpoch(lambda: self.log(development_score(self.relation_model, dev))))
         if self._keeps_checkpoints and find_spec("tensorboard"):
             board = TensorBoardCallback()  # type: ignore[no-untyped-call]
             board.logging_dir = str(self.folder / LOGS)
             self.add_callback(board)
-
-    def _arguments(self, use_cpu: bool) -> TrainingArguments:
-        o = self.optimisation
-        _check_precision(o.precision, use_cpu)
-        saving: dict[str, Any] = {"save_strategy": "epoch"}
-        if o.checkpoint_steps is not None:
-            saving = {"save_strategy": "steps", "save_steps": o.checkpoint_steps}
-        return TrainingArguments(
-            output_dir=str(self.folder),
-            num_train_epochs=o.epochs,
-            per_device_train_batch_size=o.batch_documents,
-            gradient_accumulation_steps=o.gradient_accumulation,
-            max_grad_norm=o.clip,
-            seed=o.seed,
-            bf16=o.precision == "bf16",
-            fp16=o.precision == "fp16",
-            logging_steps=o.log_steps,
-            # The stock filter looks at every loss, for which a GPU must wait, and hides what is not finite.
-            logging_nan_inf_filter=False,
-            report_to="none",
-            accelerator_config={"non_blocking": torch.cuda.is_available() and not use_cpu},
-            use_cpu=use_cpu,
-            disable_tqdm=False,  # by default, as quiet as transformers' log
-            **(saving if self._keeps_checkpoints else {"save_strategy": "no"}),
-        )
 
     def train(self, resume: bool = False) -> transformers.trainer_utils.TrainOutput:  # type: ignore[override]
         """Train, from the beginning or from the last checkpoint.
@@ -157,6 +154,8 @@ class Trainer(transformers.Trainer):
         finally:
             self.is_in_train = False
         self._watch.look()
+        # What comes next (another stage, thresholds) may be in another precision.
+        self.accelerator.unwrap_model(self.model_wrapped, keep_fp32_wrapper=False)
         self.relation_model.eval()  # type: ignore[no-untyped-call]
         return output
 
@@ -174,20 +173,11 @@ class Trainer(transformers.Trainer):
         return prepared
 
     def create_optimizer(self, model: nn.Module | None = None) -> torch.optim.Optimizer:
-        """AdamW with one learning rate for the encoder and one for all else."""
+        """AdamW with one learning rate for the encoder and one for all else; `map_rate` is a third."""
         if self.optimizer is None:
-            o = self.optimisation
-            named = [
-                item for item in (model or self.relation_model).named_parameters() if item[1].requires_grad
-            ]
-            encoder = [parameter for name, parameter in named if _is_encoder(name)]
-            others = [parameter for name, parameter in named if not _is_encoder(name)]
-            self.optimizer = torch.optim.AdamW(
-                [{"params": encoder, "lr": o.encoder_rate}, {"params": others, "lr": o.new_layer_rate}],
-                eps=o.adam_epsilon,
-                weight_decay=o.weight_decay,
-                fused=self.args.device.type in ("cpu", "cuda"),
-            )
+            over_map = map_layers(self.relation_model)
+            chosen = self.relation_model if model is None else model
+            self.optimizer = make_optimiser(chosen, self.optimisation, over_map, self.args.device)
         return self.optimizer
 
     def create_scheduler(
@@ -212,7 +202,7 @@ class Trainer(transformers.Trainer):
     ) -> Tensor | tuple[Tensor, Tensor]:
         """The risk of a batch, and its scores where they are wanted."""
         scores = model(inputs)
-        risk: Tensor = self.risk(scores, inputs.labels(), inputs.pair_weight)
+        risk = self._objective(scores, inputs)
         self._watch.note(risk, self.state.global_step + 1, inputs.documents)
         return (risk, scores) if return_outputs else risk
 
@@ -269,42 +259,3 @@ class Trainer(transformers.Trainer):
         if checkpoint is not None:
             with readable(Path(checkpoint)):
                 super()._load_rng_state(checkpoint)
-
-
-def _check_precision(precision: Precision, use_cpu: bool) -> None:
-    """Half precision only where it is fast and works: some processors end the program at a bf16 product."""
-    if precision == "float32":
-        return
-    if use_cpu or not torch.cuda.is_available():
-        raise ValueError(f"precision: found {precision!r}, expected 'float32' where there is no GPU")
-    if precision == "bf16" and not torch.cuda.is_bf16_supported():
-        raise ValueError("precision: found 'bf16', expected 'fp16' or 'float32' on a GPU without bf16")
-
-
-def _is_encoder(name: str) -> bool:
-    return name.startswith("encoder.")
-
-
-def _features(model: RelationModel, train: Corpus, cache: FeatureCache | None) -> FeatureSet:
-    if model.tokenizer is None:
-        raise ValueError("found a model without a tokenizer, expected one made by RelationModel.from_encoder")
-    if not len(train):
-        raise ValueError("found no training document, expected at least one")
-    return featurise(
-        train.documents, model.tokenizer, train.relations.ids, train.candidates, cache, model.entity_types
-    )
-
-
-def _prepare(model: RelationModel, risk: Risk, train: Corpus) -> None:
-    """Let the model know what its scores will mean, so that every checkpoint can be used as a model."""
-    model.check_relations(train.relations.ids)
-    model.config.candidates = train.candidates.to_json()
-    model.decision = DECISION_OF_RISK[risk.decision]
-    model.config.link = risk.link
-    model.priors = None
-    if isinstance(risk, PositiveUnlabelledRisk):
-        model.check_relations(risk.priors.relations)
-        if isinstance(risk.surrogate, SquaredRanking):
-            model.config.margin = risk.surrogate.margin
-        model.priors = risk.priors
-        model.config.class_weight = risk.class_weight

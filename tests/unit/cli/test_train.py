@@ -1,15 +1,18 @@
 """`unnoted train`, as a user types it."""
 
+import json
 import subprocess
 import sys
 
 import pytest
 import torch
 import typer
-from tests.unit.training.making import settings_file
+from tests.unit.training.making import settings_file, two_stages_file
 from typer.testing import CliRunner
 
 from unnoted.cli.train import train
+from unnoted.documents.generator import generate_documents
+from unnoted.documents.writing import write_documents
 
 app = typer.Typer()
 app.command()(train)
@@ -58,6 +61,17 @@ def test_errors_are_one_line(tmp_path):
         assert lines[-1].startswith(expected.rstrip("\n"))
     assert "found no readable file" in run(tmp_path / "absent.yaml", code=1).stderr
     assert not (tmp_path / "run" / "run.json").exists()
+
+
+def test_a_teacher_and_distant_documents(tmp_path):
+    config = two_stages_file(tmp_path, documents=2, distant=4, epochs=1, named=False)
+    alone = run(config, "--teacher", tmp_path / "teacher", code=1)
+    assert "teacher, distant: found teacher only, expected both or neither" in alone.stderr
+    first, second = tmp_path / "distant.json", tmp_path / "more: of them.json"
+    write_documents(second, generate_documents(1, start=50))
+    result = run(config, "--teacher", tmp_path / "teacher", "--distant", first, "--distant", second)
+    assert result.stdout.startswith("trained for 4 steps, risk ")
+    assert json.loads((tmp_path / "run" / "training.json").read_text())["distillation"]["documents"] == 5
 
 
 def test_torch_is_loaded_only_when_it_is_needed():

@@ -1,10 +1,17 @@
 """A tiny encoder made on the spot, and generated documents to train it on."""
 
+import json
+
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, set_seed
 
+from unnoted.documents import load_documents
 from unnoted.documents.generator import generate_documents
+from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.writing import write_documents
+from unnoted.model import RelationModel
+from unnoted.risks import make_risk
+from unnoted.training.preparing import tell_task
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
@@ -48,4 +55,39 @@ def settings_file(folder, documents=12, **changes):
     }  # fmt: skip
     path = folder / "settings.yaml"
     path.write_text("".join(f"{key}: {value}\n" for key, value in values.items()), "utf-8")
+    return path
+
+
+def vocabulary_file(folder):
+    """Write the relations of all generated documents; those of a few would not be those of a few others."""
+    path = folder / "relations.json"
+    path.write_text(json.dumps(list(RelationVocabulary.of(generate_documents(60)))), "utf-8")
+    return path
+
+
+def teacher_folder(folder, method="ssr-pu", relations=None, encoder=None, **risk):
+    """Save a model as if `method` had trained it on the documents of `settings_file`; its weights are random."""
+    vocabulary = RelationVocabulary.from_file(vocabulary_file(folder)) if relations is None else relations
+    corpus = load_documents(folder / "train.json", vocabulary=vocabulary)
+    set_seed(5)
+    model = RelationModel.from_encoder(
+        encoder or folder / "encoder",
+        corpus.relations,
+        entity_types=corpus.entity_types,
+        embedding=8,
+        block=4,
+    )
+    tell_task(model, make_risk(method, corpus.labelled_priors * 2, **risk), corpus)
+    model.save_pretrained(folder / "teacher")
+    return folder / "teacher"
+
+
+def two_stages_file(folder, documents=6, distant=4, method="ssr-pu", named=True, **changes):
+    """As `settings_file`, with a teacher and distantly labelled documents, which the settings may not name."""
+    values = {"embedding": 8, "block": 4, "vocabulary": vocabulary_file(folder), "method": method, **changes}
+    if named:
+        values |= {"teacher": folder / "teacher", "distant": folder / "distant.json"}
+    path = settings_file(folder, documents, **values)
+    write_documents(folder / "distant.json", generate_documents(distant, start=40))
+    teacher_folder(folder, method)
     return path

@@ -130,6 +130,15 @@ def test_priors_that_changed_under_a_resume_are_named(here, tmp_path):
     assert train_from_settings(settings, resume=True).trained
 
 
+def test_a_setting_that_is_newer_than_a_run_is_what_it_is_by_default(here):
+    settings = begun(here)
+    path = settings.output / "run.json"
+    held = json.loads(path.read_text())
+    assert held["settings"].pop("tuned_thresholds") is False
+    path.write_text(json.dumps(held))
+    assert train_from_settings(settings, resume=True).trained
+
+
 def test_how_often_to_save_may_change_under_a_resume(here):
     begun(here)
     settings = load_settings(here, ["checkpoint_steps=1", "log_steps=2"])

@@ -13,6 +13,9 @@ output: runs/one
 """
 
 
+TWO_STAGES = GOOD + "teacher: model\ndistant: [a.txt, a.tsv]\n"
+
+
 def written(tmp_path, text, name="settings.yaml"):
     path = tmp_path / name
     path.write_text(text, "utf-8")
@@ -82,6 +85,20 @@ def test_layers(tmp_path):
         (GOOD.replace("ssr-pu", "atlop"), "prior_multiplier: found 3.0, expected none: the method 'atlop'"),
         (GOOD + "correction: flop", "unknown correction 'flop', expected one of"),
         (GOOD + "normalisation: batch", "unknown normalisation 'batch'"),
+        (GOOD + "teacher: model", "teacher, distant: found teacher only, expected both or neither"),
+        (GOOD + "distant: d.json", "teacher, distant: found distant only, expected both or neither"),
+        (GOOD + "distillation: {epochs: 2}", "distillation: found a mapping, expected none without teacher"),
+        (TWO_STAGES + "distillation: {epoch: 2}", "unknown key 'distillation.epoch' (nearest: 'epochs')"),
+        (TWO_STAGES + "distillation: {weight: -1}", "distillation.weight: found -1, expected greater than"),
+        (TWO_STAGES + "distillation: 3", "distillation: found 3, expected"),
+        (GOOD + "teacher: model\ndistant: []", "distant: found []"),
+        (GOOD + "tuned_thresholds: true", "tuned_thresholds: found true without dev"),
+        (
+            GOOD + "tuned_thresholds: true\ndev: dev.json",
+            "tuned_thresholds: found true, expected false: the method 'ssr-pu' decides by 'none-class', not at 0 "
+            "(methods that do: pn, pu, s-pu, s-pu-log-sigmoid, cross-entropy, balanced-softmax)",
+        ),
+        (GOOD + "map_rate: -1", "map_rate: found -1, expected greater than or equal to 0"),
         (GOOD + "method: pn", "line 2: found the key 'method' twice"),
         (GOOD + "extends: absent.yaml", "absent.yaml: found no readable file"),
         (GOOD + "extends: settings.yaml", "extends: found a circle of files"),
@@ -95,6 +112,33 @@ def test_refusals_name_the_file_and_the_key(tmp_path, text, expected):
     message = refusal(tmp_path, text)
     assert expected in message
     assert message.startswith(str(tmp_path))
+
+
+def test_the_first_of_two_stages_takes_what_it_does_not_say_from_the_main_settings(tmp_path):
+    text = TWO_STAGES + "epochs: 7\nseed: 3\ncheckpoint_steps: 5\nmap_rate: 3e-4\n"
+    stage = load_settings(written(tmp_path, text)).distillation
+    assert (stage.epochs, stage.seed, stage.checkpoint_steps, stage.map_rate) == (7, 3, 5, 3e-4)
+    assert stage.weight == 1.0
+    own = "distillation: {epochs: 2, checkpoint_steps: null, map_rate: null, weight: 0.25}"
+    settings = load_settings(written(tmp_path, text + own))
+    stage = settings.distillation
+    assert (stage.epochs, stage.seed, stage.checkpoint_steps, stage.map_rate) == (2, 3, None, None)
+    assert stage.weight == 0.25
+    settings.save(tmp_path / "resolved.yaml")
+    assert load_settings(tmp_path / "resolved.yaml") == settings
+
+
+def test_a_copy_with_another_seed_has_it_in_both_stages(tmp_path):
+    settings = load_settings(written(tmp_path, TWO_STAGES + "distillation: {epochs: 2}"))
+    copy = settings.model_copy(update={"seed": 64, "epochs": 9})
+    stage = copy.to_json()["distillation"]
+    assert (stage["seed"], stage["epochs"], stage["weight"]) == (64, 2, 1.0)
+
+
+def test_all_that_two_stages_read_is_among_the_data(tmp_path):
+    files = load_settings(written(tmp_path, TWO_STAGES), ["dev=dev.json"]).data_files
+    names = ["train.json", "dev.json", "a.txt", "a.tsv", "model/config.json", "model/model.safetensors"]
+    assert [str(path) for path in files] == names
 
 
 def test_several_faults_are_all_named(tmp_path):

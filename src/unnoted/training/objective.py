@@ -1,0 +1,60 @@
+"""What a batch's scores are held against: its labels alone, or its labels and a teacher's scores."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from torch import Tensor
+
+from unnoted.features import Batch
+from unnoted.risks import Distillation, Risk
+from unnoted.training.distil import Teacher
+
+
+class Objective(Protocol):
+    """A number to be minimised, of a batch and the scores of its pairs."""
+
+    def __call__(self, scores: Tensor, batch: Batch) -> Tensor:
+        """The number, a scalar, of scores [P, K + 1]."""
+        ...
+
+
+class FromLabels:
+    """A risk on the labels of a batch.
+
+    Args:
+        risk: the risk.
+    """
+
+    def __init__(self, risk: Risk) -> None:
+        self.risk = risk
+
+    def __call__(self, scores: Tensor, batch: Batch) -> Tensor:
+        """The risk of scores [P, K + 1]."""
+        risk: Tensor = self.risk(scores, batch.labels(), batch.pair_weight)
+        return risk
+
+
+class FromTeacher:
+    """A risk on the labels of a batch, and the difference from a teacher's scores of the same pairs.
+
+    Args:
+        risk: the risk on the labels.
+        teacher: on the device of the batches.
+        precision: makes a context in which the teacher computes; the student's forward pass is in half
+            precision by itself where that was asked for.
+    """
+
+    def __init__(
+        self, risk: Risk, teacher: Teacher, precision: Callable[[], AbstractContextManager[object]]
+    ) -> None:
+        self.teacher = teacher
+        self._risk = Distillation(risk, teacher.weight)
+        self._precision = precision
+
+    def __call__(self, scores: Tensor, batch: Batch) -> Tensor:
+        """The risk of scores [P, K + 1]."""
+        with self._precision():
+            known = self.teacher.scores(batch)
+        risk: Tensor = self._risk(scores, batch.labels(), batch.pair_weight, teacher=known)
+        return risk

@@ -1,0 +1,87 @@
+"""Which weights learn at which rate: the encoder's, those over the entity-by-entity map, and all others."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from unnoted.model import RelationModel
+from unnoted.pairs import AxialPairs, UNetPairs
+from unnoted.training.optimisation import Optimisation
+
+ENCODER = ("encoder.",)
+"""How the names of the encoder's weights begin."""
+
+MAP_LAYERS: Mapping[type[nn.Module], tuple[str, ...]] = {
+    UNetPairs: ("pairs.channels.", "pairs.unet."),
+    AxialPairs: ("pairs.layers.",),
+}
+"""How the names of the weights over the map begin, for each pair encoder that has a map. DocuNet's program
+counts the layer that makes the image among them."""
+
+
+def map_layers(model: RelationModel) -> tuple[str, ...]:
+    """How the names of a model's weights over the map begin; empty for a model without a map."""
+    return MAP_LAYERS.get(type(model.pairs), ())
+
+
+def check_map_rate(model: RelationModel, optimisation: Optimisation) -> None:
+    """Refuse a rate for layers that a model does not have.
+
+    Raises:
+        ValueError: names the rate and the model.
+    """
+    if optimisation.map_rate is not None and not map_layers(model):
+        raise ValueError(
+            f"map_rate: found {optimisation.map_rate}, expected none: the model "
+            f"{model.config.architecture!r} has no layers over an entity-by-entity map, as docunet and "
+            "kd-docre have"
+        )
+
+
+def parameter_groups(
+    model: nn.Module, optimisation: Optimisation, over_map: tuple[str, ...] = ()
+) -> list[dict[str, Any]]:
+    """The weights that learn, each in one group with its rate.
+
+    Without a rate for the map there are two groups, so that checkpoints from before there was one still fit.
+
+    Args:
+        model: whose weights they are.
+        optimisation: gives the rates.
+        over_map: what `map_layers` gives.
+
+    Example:
+        >>> model = nn.ModuleDict({name: nn.Linear(1, 1) for name in ("encoder", "pairs", "scores")})
+        >>> optimisation = Optimisation(encoder_rate=1e-5, map_rate=3e-4, new_layer_rate=1e-4)
+        >>> groups = parameter_groups(model, optimisation, ("pairs.",))
+        >>> [(group["lr"], len(group["params"])) for group in groups]
+        [(1e-05, 2), (0.0001, 2), (0.0003, 2)]
+    """
+    named = [item for item in model.named_parameters() if item[1].requires_grad]
+    over_map = () if optimisation.map_rate is None else over_map
+    chosen = [
+        (optimisation.encoder_rate, [weight for name, weight in named if name.startswith(ENCODER)]),
+        (
+            optimisation.new_layer_rate,
+            [weight for name, weight in named if not name.startswith((*ENCODER, *over_map))],
+        ),
+    ]
+    if optimisation.map_rate is not None:
+        chosen.append(
+            (optimisation.map_rate, [weight for name, weight in named if name.startswith(over_map)])
+        )
+    return [{"params": weights, "lr": rate} for rate, weights in chosen]
+
+
+def make_optimiser(
+    model: nn.Module, optimisation: Optimisation, over_map: tuple[str, ...], device: torch.device
+) -> torch.optim.AdamW:
+    """AdamW over the groups of `parameter_groups`."""
+    return torch.optim.AdamW(
+        parameter_groups(model, optimisation, over_map),
+        eps=optimisation.adam_epsilon,
+        weight_decay=optimisation.weight_decay,
+        fused=device.type in ("cpu", "cuda"),
+    )

@@ -1,0 +1,166 @@
+"""The stages of a run: one training, or two, of which the first is on distantly labelled documents.
+
+All that can be refused is looked at while a plan is made, before anything is written; the trainers are made
+one after the other, because transformers has one state a process for precision and accumulation.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from unnoted.documents.corpus import Corpus
+from unnoted.documents.loading import load_documents
+from unnoted.documents.priors import Priors
+from unnoted.documents.schema import Document
+from unnoted.features import FeatureCache, FeatureSet
+from unnoted.model import RelationModel
+from unnoted.risks import PositiveUnlabelledRisk, Risk
+from unnoted.training.checkpoints import checkpoints
+from unnoted.training.distil import Teacher
+from unnoted.training.ingredients import load_corpus, model_of, priors_of, risk_of, tell_defects
+from unnoted.training.optimisation import Optimisation
+from unnoted.training.optimiser import check_map_rate
+from unnoted.training.preparing import check_precision, features_of
+from unnoted.training.settings import Settings
+from unnoted.training.trainer import CHECKPOINTS, Trainer
+from unnoted.training.tuning import with_pairs
+
+DISTILLATION = "distillation"
+"""The part of a run's folder, and of its summary, that belongs to the first of two stages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One training of a model.
+
+    Attributes:
+        folder: where its checkpoints and logs go.
+        task: the relations and candidate pairs, without the documents: these live on as features.
+        features: of the documents.
+        risk: what is minimised.
+        optimisation: how.
+        dev: documents that the model is scored on after every epoch.
+        teacher: whose scores it learns from, beside the labels.
+    """
+
+    folder: Path
+    task: Corpus
+    features: FeatureSet
+    risk: Risk
+    optimisation: Optimisation
+    dev: Sequence[Document] | None = None
+    teacher: Teacher | None = None
+
+    @property
+    def priors(self) -> Priors | None:
+        """The priors of the risk, if it has any."""
+        return self.risk.priors if isinstance(self.risk, PositiveUnlabelledRisk) else None
+
+    def train(self, model: RelationModel, resume: bool) -> dict[str, Any]:
+        """Train a model, or go on with it, and tell what it came to."""
+        trainer = Trainer(
+            model,
+            self.risk,
+            self.task,
+            optimisation=self.optimisation,
+            folder=self.folder,
+            features=self.features,
+            dev=self.dev,
+            teacher=self.teacher,
+        )
+        output = trainer.train(resume=resume)
+        if self.teacher is not None:
+            # What comes next needs the memory of the device.
+            self.teacher.to(torch.device("cpu"))
+        report, log = self.features.report, trainer.state.log_history
+        return {
+            "steps": output.global_step,
+            "epochs": self.optimisation.epochs,
+            "documents": report.documents,
+            "features": report.to_json(),
+            "seconds_of_last_session": output.metrics["train_runtime"],
+            "history": [entry for entry in log if "loss" in entry],
+            "development": [entry for entry in log if "eval_f1" in entry],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A new model, and the stages that it goes through.
+
+    Attributes:
+        model: not trained yet.
+        distillation: the first of two stages; None if there is one only, or it is over.
+        main: the stage that the result comes from.
+    """
+
+    model: RelationModel
+    distillation: Stage | None
+    main: Stage
+
+
+def is_distilled(settings: Settings) -> bool:
+    """Whether a run has gone beyond its first stage: the second one has a checkpoint."""
+    return bool(checkpoints(settings.output / CHECKPOINTS))
+
+
+def plan_of(settings: Settings, tell: Callable[[str], None], distilled: bool = False) -> Plan:
+    """What the settings ask for; every error that they or the data hold is raised here.
+
+    Args:
+        settings: of the run.
+        tell: is given lines for the user.
+        distilled: the first stage, if the settings have one, is over.
+    """
+    corpus = load_corpus(settings, settings.train)
+    tell_defects(corpus, tell)
+    model = model_of(settings, corpus, tell)
+    dev = None if settings.dev is None else load_corpus(settings, settings.dev).documents
+    if settings.tuned_thresholds and dev is not None:
+        with_pairs(dev, corpus.candidates)
+    main = _stage(settings, settings.output, settings, model, corpus, dev, tell)
+    first = None if distilled else _distillation(settings, model, corpus, dev, tell)
+    return Plan(model, first, main)
+
+
+def _distillation(
+    settings: Settings,
+    model: RelationModel,
+    train: Corpus,
+    dev: Sequence[Document] | None,
+    tell: Callable[[str], None],
+) -> Stage | None:
+    """The first of two stages, if the settings have one."""
+    if settings.distillation is None or settings.teacher is None or settings.distant is None:
+        return None
+    teacher = Teacher.from_folder(settings.teacher, settings.distillation.weight)
+    teacher.check(model, risk_of(settings, priors_of(settings, train)))
+    # The relations, candidate pairs and types of entities are those that the result is for.
+    distant = load_documents(*settings.distant, vocabulary=train.relations, candidates=train.candidates)
+    tell_defects(distant, tell)
+    folder = settings.output / DISTILLATION
+    # Again, because a copy of settings may have other ones than those that were filled in.
+    optimisation = settings.distillation.over(settings)
+    return _stage(settings, folder, optimisation, model, distant, dev, tell, teacher)
+
+
+def _stage(
+    settings: Settings,
+    folder: Path,
+    optimisation: Optimisation,
+    model: RelationModel,
+    corpus: Corpus,
+    dev: Sequence[Document] | None,
+    tell: Callable[[str], None],
+    teacher: Teacher | None = None,
+) -> Stage:
+    check_precision(optimisation.precision)
+    check_map_rate(model, optimisation)
+    risk = risk_of(settings, priors_of(settings, corpus))
+    features = features_of(model, corpus, FeatureCache())
+    for line in features.report.lines():
+        tell(f"note: {line}")
+    return Stage(folder, corpus[:0], features, risk, optimisation, dev, teacher)

@@ -1,0 +1,117 @@
+"""Thresholds from development documents, after the last step: the only thing that these may choose."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from unnoted.documents.candidates import Candidates
+from unnoted.documents.schema import Document
+from unnoted.extraction import BATCH
+from unnoted.features import Collator, FeatureReport, FeatureSet, SortedBatches, featurise
+from unnoted.model import RelationModel
+from unnoted.scores import NEVER, Fixed, tune_thresholds
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """Thresholds, and what they were tuned on.
+
+    Attributes:
+        relations: the relation ids.
+        thresholds: of each relation.
+        report: what became of the documents' facts.
+    """
+
+    relations: tuple[str, ...]
+    thresholds: tuple[float, ...]
+    report: FeatureReport
+
+    @property
+    def rule(self) -> Fixed:
+        """The decision rule that they make."""
+        return Fixed(self.thresholds)
+
+    @property
+    def never(self) -> tuple[str, ...]:
+        """The relations that are never stated, because no document is labelled with them."""
+        pairs = zip(self.relations, self.thresholds, strict=True)
+        return tuple(relation for relation, threshold in pairs if threshold == NEVER)
+
+    def lines(self) -> list[str]:
+        """What a user should be told."""
+        report = self.report
+        told = [f"thresholds tuned on {report.documents:,} development documents ({report.pairs:,} pairs)"]
+        if self.never:
+            more = ", ..." if len(self.never) > 5 else ""
+            told.append(
+                f"{len(self.never)} of {len(self.relations)} relations are never stated, because the "
+                f"development documents have no label of them: {', '.join(self.never[:5])}{more}"
+            )
+        return [*told, *(f"development documents: {line}" for line in report.lines())]
+
+    def to_json(self) -> dict[str, Any]:
+        """For the summary of a run; the threshold of a relation that is never stated is null."""
+        pairs = zip(self.relations, self.thresholds, strict=True)
+        return {
+            "documents": self.report.documents,
+            "pairs": self.report.pairs,
+            "facts": self.report.facts,
+            "never": len(self.never),
+            "thresholds": {relation: None if t == NEVER else t for relation, t in pairs},
+        }
+
+
+def tuned_on(model: RelationModel, documents: Sequence[Document]) -> Tuned:
+    """The thresholds with the best F1 of each relation over all candidate pairs of labelled documents.
+
+    Args:
+        model: a trained one, with its tokenizer.
+        documents: labelled as well as the thresholds are to be good.
+
+    Raises:
+        ValueError: if the documents have no candidate pair.
+    """
+    if model.tokenizer is None:
+        raise ValueError("found a model without a tokenizer, expected one made by RelationModel.from_encoder")
+    relations, candidates = model.relations.ids, model.candidates
+    paired = with_pairs(documents, candidates)
+    features = featurise(paired, model.tokenizer, relations, candidates, types=model.entity_types)
+    return Tuned(relations, tune_thresholds(*_scored(model, features)), features.report)
+
+
+def with_pairs(documents: Sequence[Document], candidates: Candidates) -> list[Document]:
+    """The documents that have a candidate pair.
+
+    Raises:
+        ValueError: if there is none: nothing can be tuned on them.
+    """
+    paired = [document for document in documents if candidates.count(document)]
+    if not paired:
+        raise ValueError(
+            f"tuned_thresholds: found no candidate pair in {len(documents)} development documents, "
+            "expected at least one"
+        )
+    return paired
+
+
+# Not inference mode: the model may be trained further.
+@torch.no_grad()
+def _scored(model: RelationModel, features: FeatureSet) -> tuple[Tensor, Tensor]:
+    """Scores [P, K + 1] and labels [P, K] of all pairs, where they are to be sorted: in main memory."""
+    pairs, relations = int(features.pair_counts.sum()), len(features.relations)
+    scores, labels = torch.empty(pairs, relations + 1), torch.empty(pairs, relations, dtype=torch.bool)
+    training, done, collate = model.training, 0, Collator.of(features)
+    model.eval()  # type: ignore[no-untyped-call]
+    try:
+        for indices in SortedBatches(features, BATCH):
+            batch = collate([features[index] for index in indices])
+            rows = slice(done, done + batch.pairs)
+            labels[rows] = batch.labels()
+            scores[rows] = model(batch.to(model.device)).cpu()
+            done += batch.pairs
+    finally:
+        model.train(training)
+    return scores, labels

@@ -1,0 +1,82 @@
+"""Which weights learn at which rate."""
+
+import pytest
+import torch
+from tests.unit.training.making import tiny_encoder
+from transformers import set_seed
+
+from unnoted.documents.candidates import AllPairs
+from unnoted.documents.corpus import Corpus
+from unnoted.documents.generator import generate_documents
+from unnoted.documents.relations import RelationVocabulary
+from unnoted.model import RelationModel
+from unnoted.risks import ATLOP
+from unnoted.scores import ARCHITECTURES
+from unnoted.training import Optimisation, Trainer
+from unnoted.training.optimiser import check_map_rate, map_layers, parameter_groups
+
+VOCABULARY = RelationVocabulary.of(generate_documents(10))
+RATES = Optimisation(encoder_rate=1e-5, new_layer_rate=1e-4, map_rate=4e-4)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    folder = tiny_encoder(tmp_path_factory.mktemp("encoder"))
+    return {
+        name: RelationModel.from_encoder(folder, VOCABULARY, architecture=name, embedding=16, block=4)
+        for name in ARCHITECTURES
+    }
+
+
+def names_of(model, group):
+    weights = {id(weight) for weight in group["params"]}
+    return {name for name, weight in model.named_parameters() if id(weight) in weights}
+
+
+def test_layers_over_the_map_are_a_group_of_their_own(models):
+    begins = {"docunet": ("pairs.unet.", "pairs.channels."), "kd-docre": ("pairs.layers.",)}
+    for architecture, prefixes in begins.items():
+        model = models[architecture]
+        groups = parameter_groups(model, RATES, map_layers(model))
+        assert [group["lr"] for group in groups] == [1e-5, 1e-4, 4e-4]
+        encoder, others, over_map = (names_of(model, group) for group in groups)
+        every = {name for name, _ in model.named_parameters()}
+        assert encoder == {name for name in every if name.startswith("encoder.")}
+        assert over_map == {name for name in every if name.startswith(prefixes)}
+        assert others == every - encoder - over_map
+        assert "pairs.head_projection.weight" in others
+
+
+def test_without_a_rate_for_the_map_there_are_two_groups(models):
+    plain = RATES.model_copy(update={"map_rate": None})
+    for model in models.values():
+        groups = parameter_groups(model, plain, map_layers(model))
+        assert [group["lr"] for group in groups] == [1e-5, 1e-4]
+        assert sum(len(group["params"]) for group in groups) == len(list(model.parameters()))
+
+
+def test_models_without_a_map_refuse_a_rate_for_it(models):
+    refused = set()
+    for name, model in models.items():
+        try:
+            check_map_rate(model, RATES)
+        except ValueError as error:
+            assert f"map_rate: found 0.0004, expected none: the model {name!r} has no layers" in str(error)
+            refused.add(name)
+    assert refused == set(ARCHITECTURES) - {"docunet", "kd-docre"}
+    corpus = Corpus(tuple(generate_documents(2)), VOCABULARY, AllPairs())
+    with pytest.raises(ValueError, match="map_rate: found"):
+        Trainer(models["atlop"], ATLOP(), corpus, optimisation=RATES)
+
+
+def test_the_rate_is_what_the_layers_over_the_map_learn_at(tmp_path):
+    set_seed(0)
+    corpus = Corpus(tuple(generate_documents(2)), VOCABULARY, AllPairs())
+    model = RelationModel.from_encoder(
+        tiny_encoder(tmp_path), VOCABULARY, architecture="kd-docre", embedding=8, block=4
+    )
+    before = {name: weight.clone() for name, weight in model.state_dict().items()}
+    update = {"epochs": 1, "encoder_rate": 0, "new_layer_rate": 0, "warm_up": 0, "map_rate": 1e-3}
+    Trainer(model, ATLOP(), corpus, optimisation=Optimisation(**update)).train()
+    changed = {name for name, weight in model.state_dict().items() if not torch.equal(weight, before[name])}
+    assert changed and all(name.startswith("pairs.layers.") for name in changed)
