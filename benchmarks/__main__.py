@@ -5,13 +5,14 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import documents, learning
+from benchmarks import documents, learning, models
 
 SHARED = Path(__file__).parents[2] / "shared"
 
 BENCHMARKS: dict[str, Callable[[Path | None], dict[str, float]]] = {
     "documents": documents.run,
     "learning": learning.run,
+    "models": models.run,
 }
 
 

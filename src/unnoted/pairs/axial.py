@@ -6,10 +6,12 @@ pairs (h, .), and to its column, the pairs (., t), so that a relation over a thi
 
     x <- norm(W (x + row attention(x) + column attention(x)) + b),      pair = g + x after the last layer.
 
-All layers work on rows [N, E, c] (see `entity_map`): one row of cells for each entity of the batch, as a
-sequence of its own. A column is the row of the transposed map. Cells without a tail are no keys, so what
-stands there is never seen.
+What a layer does to each cell by itself is done to a list of cells. For attention they are put into rows
+[N, E, c] (see `entity_map`): one row for each entity of the batch, as a sequence of its own. A column is the
+row of the transposed map. Cells without a tail are no keys, so what stands there is never seen.
 """
+
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -21,7 +23,6 @@ from unnoted.features.batch import Batch
 from unnoted.pairs.entity_map import (
     context_cells,
     contexts,
-    in_slots,
     pair_cells,
     tail_mask,
     transposition,
@@ -30,7 +31,49 @@ from unnoted.pairs.grouped_bilinear import GroupedBilinear
 from unnoted.pairs.localized_context import entity_states
 
 CELLS_KEPT = 2**13
-"""With more cells than this (N x E), each layer is recomputed in the backward pass instead of kept."""
+"""With more cells than this, each layer is recomputed in the backward pass instead of kept."""
+
+COUNTED_ON = ("cpu",)
+"""Kinds of devices on which cells without a tail are left out. Elsewhere they are worked on and not used: to
+learn how many there are would make the processor wait."""
+
+
+class Places(NamedTuple):
+    """Where C listed cells stand in rows, or columns as rows, of N x E places.
+
+    Attributes:
+        source: int64 [N * E], the listed cell that comes to each place; any where none belongs.
+        place: int64 [C], the place that each listed cell comes to.
+    """
+
+    source: Tensor
+    place: Tensor
+
+
+class Cells(NamedTuple):
+    """The cells that are worked on, C of them.
+
+    Attributes:
+        number: int64 [C], their places in rows.
+        mask: bool [N, E], the places that have a tail.
+        rows: where they stand in rows.
+        columns: where they stand in columns, that is in the rows of the transposed map.
+    """
+
+    number: Tensor
+    mask: Tensor
+    rows: Places
+    columns: Places
+
+    @classmethod
+    def of(cls, batch: Batch) -> "Cells":
+        """Those that have a tail, or all, by the batch's device (`COUNTED_ON`)."""
+        mask, transposed = tail_mask(batch), transposition(batch)
+        every = torch.arange(mask.numel(), device=batch.device)  # [N * E]
+        number = mask.flatten().nonzero().squeeze(1) if batch.device.type in COUNTED_ON else every
+        listed = torch.zeros_like(every).index_copy(0, number, every[: len(number)])
+        rows = Places(listed, number)
+        return cls(number, mask, rows, Places(listed[transposed], transposed[number]))
 
 
 class AxialPairs(nn.Module):
@@ -38,7 +81,8 @@ class AxialPairs(nn.Module):
 
     Args:
         width: the size of a token's state (d).
-        embedding: the size of the embeddings of head and tail, a multiple of `block`.
+        embedding: the size of the embeddings of head and tail, a multiple of `block`; as published, that of
+            a token's state. Most of the time goes with its product with `map_width`.
         map_width: the size of a pair's vector, a multiple of `heads`; by default that of a token's state.
         layers: how many layers of axial attention.
         heads: the attention heads of each.
@@ -76,43 +120,34 @@ class AxialPairs(nn.Module):
 
     def forward(self, encoded: Encoded, batch: Batch) -> tuple[Tensor]:
         """The vector of every pair, [P, map_width], as a tuple of one."""
-        head, tail = self._embed(encoded, batch)  # [N, E, embedding] each
-        features = self.bilinear(head.flatten(0, 1), tail.flatten(0, 1))  # [N * E, map_width]
-        mask, transposed = tail_mask(batch), transposition(batch)
+        cells = Cells.of(batch)
+        features = self.bilinear(*self._embed(encoded, batch, cells))  # [C, map_width]
         recompute = len(features) > CELLS_KEPT and torch.is_grad_enabled()
-        cells = features.view(*mask.shape, self.map_width)  # [N, E, map_width]
+        refined = features
         for layer in self.layers:
             if recompute:
-                cells = checkpoint(layer, cells, mask, transposed, use_reentrant=False)
+                refined = checkpoint(layer, refined, cells, use_reentrant=False)
             else:
-                cells = layer(cells, mask, transposed)
-        return ((features + cells.flatten(0, 1)).index_select(0, pair_cells(batch)),)
+                refined = layer(refined, cells)
+        return ((features + refined).index_select(0, cells.rows.source[pair_cells(batch)]),)
 
-    def _embed(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
+    def _embed(self, encoded: Encoded, batch: Batch, cells: Cells) -> tuple[Tensor, Tensor]:
         """tanh(W [e; c] + b) for head and tail of every cell, with each part of W used where it is cheap."""
         states = entity_states(encoded, batch)  # [N, d]
         head_weight, head_context_weight = torch.split(self.head_projection.weight, self.width, 1)
         tail_weight, tail_context_weight = torch.split(self.tail_projection.weight, self.width, 1)
         weight = torch.cat([head_context_weight, tail_context_weight])  # [2 embedding, d]
-        projected = linear(contexts(encoded, batch), weight).index_select(0, context_cells(batch))
-        projected = projected.view(len(states), batch.entities, len(weight))  # [N, E, 2 embedding]
-        head_context, tail_context = projected.chunk(2, 2)
-        head = linear(states, head_weight, self.head_projection.bias).unsqueeze(1)  # [N, 1, embedding]
-        tail = in_slots(linear(states, tail_weight, self.tail_projection.bias), batch)  # [D, E, embedding]
-        tail = tail.index_select(0, batch.entity_document)  # [N, E, embedding]
-        return torch.tanh(head + head_context), torch.tanh(tail + tail_context)
+        context = context_cells(batch)[cells.number]  # [C]
+        projected = linear(contexts(encoded, batch), weight).index_select(0, context)
+        head_context, tail_context = projected.chunk(2, 1)  # [C, embedding] each
+        head, tail = (place // max(1, batch.entities) for place in (cells.rows.place, cells.columns.place))
+        from_head = linear(states, head_weight, self.head_projection.bias).index_select(0, head)
+        from_tail = linear(states, tail_weight, self.tail_projection.bias).index_select(0, tail)
+        return torch.tanh(from_head + head_context), torch.tanh(from_tail + tail_context)
 
 
 class AxialLayer(nn.Module):
-    """Attention along rows and along columns, added to the cells; then a linear layer and normalisation.
-
-    Example:
-        >>> layer = AxialLayer(width=8, heads=2)
-        >>> cells, mask = torch.ones(3, 3, 8), torch.ones(3, 3, dtype=torch.bool)  # one document, 3 entities
-        >>> transposed = torch.arange(9).view(3, 3).t().flatten()
-        >>> layer(cells, mask, transposed).shape
-        torch.Size([3, 3, 8])
-    """
+    """Attention along rows and along columns, added to the cells; then a linear layer and normalisation."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -121,16 +156,23 @@ class AxialLayer(nn.Module):
         self.linear = nn.Linear(width, width)
         self.norm = nn.LayerNorm(width)
 
-    def forward(self, cells: Tensor, mask: Tensor, transposed: Tensor) -> Tensor:
-        """The cells [N, E, width] after one layer; `mask` bool [N, E], `transposed` as of `transposition`."""
-        columns = cells.flatten(0, 1).index_select(0, transposed).view_as(cells)
-        columns = self.columns(columns, mask).flatten(0, 1).index_select(0, transposed)
-        refined: Tensor = self.norm(self.linear(cells + self.rows(cells, mask) + columns.view_as(cells)))
+    def forward(self, values: Tensor, cells: Cells) -> Tensor:
+        """The values of the cells [C, width] after one layer."""
+        rows = self.rows(values, cells.rows, cells.mask)
+        columns = self.columns(values, cells.columns, cells.mask)
+        refined: Tensor = self.norm(self.linear(values + rows + columns))
         return refined
 
 
 class RowAttention(nn.Module):
-    """Multi-head attention within each row: queries, keys and values without bias, the result with one."""
+    """Multi-head attention within each row: queries, keys and values without bias, the result with one.
+
+    Example:
+        >>> attention, every = RowAttention(width=8, heads=2), torch.arange(9)
+        >>> mask = torch.ones(3, 3, dtype=torch.bool)  # one document, 3 entities
+        >>> attention(torch.ones(9, 8), Places(every, every), mask).shape
+        torch.Size([9, 8])
+    """
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -138,11 +180,12 @@ class RowAttention(nn.Module):
         self.projection = nn.Linear(width, 3 * width, bias=False)
         self.output = nn.Linear(width, width)
 
-    def forward(self, cells: Tensor, mask: Tensor) -> Tensor:
-        """[N, E, width] to [N, E, width]; where the mask, bool [N, E], is False, there is no key."""
-        entities, slots, width = cells.shape
-        projected = self.projection(cells).view(entities, slots, 3, self.heads, width // self.heads)
-        query, key, value = projected.permute(2, 0, 3, 1, 4)  # [N, heads, E, width / heads] each
-        attended = scaled_dot_product_attention(query, key, value, mask[:, None, None])
-        result: Tensor = self.output(attended.transpose(1, 2).flatten(2))
+    def forward(self, values: Tensor, places: Places, mask: Tensor) -> Tensor:
+        """[C, width] to [C, width]; where the mask, bool [N, E], is False, there is no key."""
+        projected = self.projection(values).index_select(0, places.source)  # [N * E, 3 width]
+        size = values.shape[1] // self.heads
+        query, key, value = projected.view(*mask.shape, 3, self.heads, size).permute(2, 0, 3, 1, 4)
+        attended = scaled_dot_product_attention(query, key, value, mask[:, None, None])  # [N, heads, E, size]
+        attended = attended.transpose(1, 2).flatten(2).flatten(0, 1)  # [N * E, width]
+        result: Tensor = self.output(attended.index_select(0, places.place))
         return result

@@ -6,7 +6,7 @@ from tests.reference.maps import only, random_encoded, scramble, some_pairs
 
 from unnoted.encoders import Encoded
 from unnoted.pairs import axial
-from unnoted.pairs.axial import AxialPairs
+from unnoted.pairs.axial import AxialPairs, Cells
 
 
 def axial_pairs(dtype=torch.float64, layers=2):
@@ -62,6 +62,18 @@ def test_everything_gets_a_gradient_and_recomputing_changes_none(monkeypatch):
     monkeypatch.setattr(axial, "CELLS_KEPT", 1)
     for name, gradient in gradients(encoded, batch).items():
         torch.testing.assert_close(gradient, kept[name], msg=name)
+
+
+def test_cells_without_a_tail_may_be_left_out_or_not(monkeypatch):
+    batch = random_batch([20, 14, 9], [6, 4, 1])
+    encoded = random_encoded(batch, 8)
+    assert len(Cells.of(batch).number) == 36 + 16 + 1
+    (left_out,), without = axial_pairs()(encoded, batch), gradients(encoded, batch)
+    monkeypatch.setattr(axial, "COUNTED_ON", ())
+    assert len(Cells.of(batch).number) == (6 + 4 + 1) * 6
+    torch.testing.assert_close(axial_pairs()(encoded, batch)[0], left_out)
+    for name, gradient in gradients(encoded, batch).items():
+        torch.testing.assert_close(gradient, without[name], msg=name)
 
 
 @pytest.mark.parametrize("entities", [[0], [1], [1, 0]])
