@@ -2,6 +2,7 @@
 
 from unnoted.documents.readers.predictions import Prediction, read_predictions
 from unnoted.evaluation.benchmarks import BENCHMARKS, CHEMDISGENE, DOCRED, Benchmark
+from unnoted.evaluation.bootstrap import Comparison, paired_bootstrap
 from unnoted.evaluation.curve import Curve, precision_recall_curve
 from unnoted.evaluation.evaluate import Evaluation, evaluate
 from unnoted.evaluation.score import IgnScore, Score
@@ -11,12 +12,14 @@ __all__ = [
     "CHEMDISGENE",
     "DOCRED",
     "Benchmark",
+    "Comparison",
     "Curve",
     "Evaluation",
     "IgnScore",
     "Prediction",
     "Score",
     "evaluate",
+    "paired_bootstrap",
     "precision_recall_curve",
     "read_predictions",
 ]

@@ -1,0 +1,124 @@
+from dataclasses import astuple
+from random import Random
+
+import numpy as np
+import pytest
+from tests.reference import bootstrap as reference
+
+from unnoted.evaluation import IgnScore, Score, paired_bootstrap
+from unnoted.evaluation.bootstrap import TOGETHER, draws
+
+
+def rows(random, gold, skill):
+    """(correct, predicted, gold, correct in train) of documents with so many true facts."""
+    made = []
+    for number in gold:
+        correct = sum(random.random() < skill for _ in range(number))
+        made.append((correct, correct + random.randrange(3), number, random.randint(0, correct)))
+    return made
+
+
+def systems(documents=7, runs=(2, 3), seed=5, skills=(0.6, 0.5)):
+    random = Random(seed)
+    gold = [random.randrange(6) for _ in range(documents)]
+    return [
+        [rows(random, gold, skill) for _ in range(number)] for number, skill in zip(runs, skills, strict=True)
+    ]
+
+
+def scores(runs):
+    return [{f"d{place}": Score(*row[:3]) for place, row in enumerate(run)} for run in runs]
+
+
+def ign_scores(runs):
+    return [{f"d{place}": IgnScore(Score(*row[:3]), row[3]) for place, row in enumerate(run)} for run in runs]
+
+
+@pytest.mark.parametrize(
+    ("made", "measure"), [(scores, reference.f1), (ign_scores, reference.ign_f1)], ids=["F1", "Ign F1"]
+)
+def test_the_same_draws_in_plain_loops(made, measure):
+    first, second = systems()
+    resamples = TOGETHER + 30  # more than one block
+    comparison = paired_bootstrap(made(first), made(second), resamples, seed=3)
+    times = np.concatenate(list(draws(len(first[0]), resamples, seed=3)))
+    drawn = [np.repeat(np.arange(len(row)), row) for row in times]
+    found = [reference.difference(first, second, places, measure) for places in drawn]
+    assert comparison.difference == pytest.approx(
+        reference.difference(first, second, range(len(first[0])), measure)
+    )
+    assert comparison.low == pytest.approx(np.percentile(found, 2.5))
+    assert comparison.high == pytest.approx(np.percentile(found, 97.5))
+    assert comparison.share == pytest.approx(np.mean([value > 1e-12 for value in found]))
+    assert comparison.low < comparison.difference < comparison.high
+
+
+def test_the_share_is_that_of_all_possible_draws():
+    first, second = systems(documents=4, runs=(1, 2))
+    exact = reference.every_difference(first, second, reference.f1)
+    share = np.mean([value > 1e-12 for value in exact])
+    assert 0.1 < share < 0.9  # or the test would say little
+    comparison = paired_bootstrap(scores(first), scores(second), 20_000)
+    assert comparison.share == pytest.approx(share, abs=0.015)  # four standard errors
+    assert comparison.low == pytest.approx(np.percentile(exact, 2.5), abs=1.0)
+
+
+def test_every_draw_has_as_many_documents_and_each_is_equally_likely():
+    times = np.concatenate(list(draws(20, 4000, seed=0)))
+    assert times.shape == (4000, 20) and (times.sum(axis=1) == 20).all()
+    assert times.mean(axis=0) == pytest.approx(1.0, abs=0.07)
+    assert times.var() == pytest.approx(1 - 1 / 20, abs=0.03)
+
+
+def test_the_other_way_round_is_the_negative():
+    first, second = map(scores, systems())
+    there, back = paired_bootstrap(first, second, 400), paired_bootstrap(second, first, 400)
+    assert (back.difference, back.low, back.high) == pytest.approx(
+        (-there.difference, -there.high, -there.low)
+    )
+    assert there.share + back.share <= 1
+
+
+def test_a_system_is_not_better_than_itself():
+    first, _ = map(scores, systems())
+    assert astuple(paired_bootstrap(first, first, 100)) == (0.0, 0.0, 0.0, 0.0)
+
+
+def test_the_order_of_the_documents_changes_nothing_in_what_is_observed():
+    first, second = map(scores, systems())
+    turned = [dict(reversed(run.items())) for run in second]
+    assert paired_bootstrap(first, turned, 200) == paired_bootstrap(first, second, 200)
+
+
+def test_systems_that_state_nothing():
+    silent = [{"a": Score(0, 0, 2), "b": Score(0, 0, 0)}]
+    right = [{"a": Score(2, 2, 2), "b": Score(0, 0, 0)}]
+    assert paired_bootstrap(silent, silent, 50).difference == 0.0
+    comparison = paired_bootstrap(right, silent, 400)
+    assert (comparison.difference, comparison.low, comparison.high) == (100.0, 0.0, 100.0)
+    assert comparison.share == pytest.approx(0.75, abs=0.1)  # unless only "b" is drawn
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        ([], [{"a": Score(1, 1, 1)}], "a system without any"),
+        ([], [], "scores: found none"),
+        ([{}], [{}], "scores: found none"),
+        ([{"a": Score(1, 1, 1)}], [{"b": Score(1, 1, 1)}], "found 'a' in one run and not in another"),
+        (
+            [{"a": Score(1, 1, 1)}],
+            [{"a": Score(1, 1, 2)}],
+            "document 'a': found 2 true facts in one run and 1",
+        ),
+        ([{"a": Score(1, 1, 1)}], [{"a": IgnScore(Score(1, 1, 1), 0)}], "found a IgnScore .* a Score"),
+    ],
+)
+def test_what_cannot_be_compared(first, second, message):
+    with pytest.raises(ValueError, match=message):
+        paired_bootstrap(first, second, 10)
+
+
+def test_no_resamples():
+    with pytest.raises(ValueError, match="resamples: found 0"):
+        paired_bootstrap([{"a": Score(1, 1, 1)}], [{"a": Score(1, 1, 1)}], 0)
