@@ -1,57 +1,19 @@
 """The page of the demonstration in a real browser, opened from disk."""
 
-import shutil
-import subprocess
-
 import pytest
+from tests.browser.pages import framed, with_script
 from tests.unit.report.making import SECTIONS, demonstration, fact, stated, with_shown, words
-from tests.unit.report.markup import parse
 
 from unnoted.experiments import ShownDocument
 from unnoted.report import write
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FACT = "document-1-fact-2"
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "demo.html"
     write(demonstration(), path)
-    return path
-
-
-@pytest.fixture
-def opened(tmp_path):
-    """Opens a page and gives what the browser made of it."""
-
-    def open_page(path, fragment=""):
-        options = [
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            f"--user-data-dir={tmp_path / 'profile'}",
-            "--window-size=1200,1000",
-            "--virtual-time-budget=3000",  # for what a script does a moment later
-            "--dump-dom",
-        ]
-        command = [CHROMIUM, *options, path.as_uri() + fragment]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-        return parse(ran.stdout)
-
-    return open_page
-
-
-def with_script(page, path, script):
-    """A copy of a page that does something at its end, and writes what it finds into its title."""
-    path.write_text(page.read_text("utf-8").replace("</body>", f"<script>{script}</script></body>"), "utf-8")
     return path
 
 
@@ -133,16 +95,7 @@ def long_page(tmp_path_factory):
 @pytest.mark.parametrize("width", [400, 1200])
 @pytest.mark.parametrize("which", ["page", "long_page"])
 def test_nothing_is_wider_than_the_window(which, width, opened, tmp_path, request):
-    measure = (
-        "const root = document.documentElement; parent.postMessage(root.scrollWidth - root.clientWidth, '*')"
-    )
-    measured = with_script(request.getfixturevalue(which), tmp_path / "measured.html", measure)
-    frame = tmp_path / "frame.html"  # a window has a smallest width of its own, a frame has not
-    frame.write_text(
-        "<!DOCTYPE html><title>unmeasured</title>"
-        "<script>onmessage = (event) => { document.title = 'over by ' + event.data; }</script>"
-        f"<iframe style='width: {width}px; height: 800px; border: 0' src='{measured.name}'></iframe>"
-    )
+    frame = framed(request.getfixturevalue(which), tmp_path, width)
     assert opened(frame).only("title").text == "over by 0"
 
 

@@ -2,6 +2,8 @@
 
 from unnoted.report.demonstration import render, write
 from unnoted.report.drawing import Drawing
+from unnoted.report.grid_page import grid_page
+from unnoted.report.grid_tables import table_csv, table_latex, table_markdown, table_text
 from unnoted.report.page import Page, Section
 from unnoted.report.plots import (
     DumbbellRow,
@@ -26,9 +28,14 @@ __all__ = [
     "State",
     "Table",
     "dumbbell_plot",
+    "grid_page",
     "judge",
     "parts_plot",
     "precision_recall_plot",
     "render",
+    "table_csv",
+    "table_latex",
+    "table_markdown",
+    "table_text",
     "write",
 ]

@@ -1,6 +1,7 @@
 """How figures are written: per cent with one decimal, counts with thousands set apart."""
 
 MINUTE = 60
+HOUR = 60 * MINUTE
 
 
 def percent(share: float) -> str:
@@ -43,22 +44,27 @@ def points(share: float, other: float) -> float:
     return round(float(percent(share)) - float(percent(other)), 1)
 
 
-def signed(difference: float) -> str:
+def signed(difference: float, digits: int = 1) -> str:
     """A difference with its sign.
 
     Example:
-        >>> signed(1.5), signed(-1.5), signed(0.0)
-        ('+1.5', '−1.5', '0.0')
+        >>> signed(1.5), signed(-1.5), signed(0.0), signed(-0.004, digits=2)
+        ('+1.5', '−1.5', '0.0', '0.00')
     """
-    return f"{difference:+.1f}".replace("-", "−") if difference else "0.0"
+    rounded = round(difference, digits)
+    return f"{rounded:+.{digits}f}".replace("-", "−") if rounded else f"{0:.{digits}f}"
 
 
 def duration(seconds: float) -> str:
     """How long something took.
 
     Example:
-        >>> duration(12.34), duration(754.0)
-        ('12 s', '12 min 34 s')
+        >>> duration(12.34), duration(754.0), duration(8000.0)
+        ('12 s', '12 min 34 s', '2 h 13 min')
     """
     whole = round(seconds)
-    return f"{whole} s" if whole < MINUTE else f"{whole // MINUTE} min {whole % MINUTE:02d} s"
+    if whole < MINUTE:
+        return f"{whole} s"
+    if whole < HOUR:
+        return f"{whole // MINUTE} min {whole % MINUTE:02d} s"
+    return f"{whole // HOUR} h {whole % HOUR // MINUTE:02d} min"

@@ -1,7 +1,7 @@
 """How plots look: what each method is drawn with, plain axes, and a legend that covers nothing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from matplotlib.artist import Artist
@@ -18,9 +18,21 @@ WIDTH = 5.6
 FAINT = 0.22
 """How much ink auxiliary lines have."""
 
-LineStyle: TypeAlias = Literal["--", "-", "-.", ":"]
-_LINES: tuple[LineStyle, ...] = ("--", "-", "-.", ":")
+LONGEST_OF_TWO = 24
+"""How many letters two titles may have to stand side by side."""
+
+LineStyle: TypeAlias = Literal["--", "-", "-.", ":"] | tuple[float, tuple[float, ...]]
+_LINES: tuple[LineStyle, ...] = (
+    "--",
+    "-",
+    "-.",
+    ":",
+    (0.0, (6.0, 1.2, 1.0, 1.2, 1.0, 1.2)),
+    (0.0, (2.2, 1.0)),
+    (0.0, (8.0, 2.5)),
+)
 _MARKERS = ("o", "s", "^", "D", "v", "P")
+_COLOURS = (*SERIES_COLOURS, INK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +48,21 @@ class Series:
     def of(cls, index: int) -> "Series":
         """The look of the method at an index. The first, by custom the baseline, is open and dashed."""
         return cls(
-            SERIES_COLOURS[index % len(SERIES_COLOURS)],
+            _COLOURS[index % len(_COLOURS)],
             _LINES[index % len(_LINES)],
             _MARKERS[index % len(_MARKERS)],
             filled=index > 0,
         )
+
+    @property
+    def measured(self) -> "Series":
+        """The same for what was measured, where what was published is drawn too: filled, and solid."""
+        return replace(self, line="-", filled=True)
+
+    @property
+    def published(self) -> "Series":
+        """The same for what was published: open, and dashed."""
+        return replace(self, line="--", filled=False)
 
     def drawn(
         self, x: ArrayLike, y: ArrayLike, *, joined: bool, size: float = 0.0, label: str = ""
@@ -79,6 +101,16 @@ def frame(axes: Axes) -> None:
     axes.tick_params(color=INK, labelcolor=INK)
     axes.xaxis.label.set_color(INK)
     axes.yaxis.label.set_color(INK)
+
+
+def side_by_side(titles: Sequence[str]) -> int:
+    """In how many columns titles fit above a plot.
+
+    Example:
+        >>> side_by_side(["A", "B"]), side_by_side(["A", "more than 24 letters long"]), side_by_side(["A"])
+        (2, 1, 1)
+    """
+    return 2 if len(titles) > 1 and max(map(len, titles)) <= LONGEST_OF_TWO else 1
 
 
 def legend(figure: Figure, keys: Sequence[Artist], columns: int, handle: float = 3.2) -> None:

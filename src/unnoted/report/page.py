@@ -92,6 +92,38 @@ def figure(content: Markup, caption: str) -> Markup:
     )
 
 
+def plots(figures: Sequence[Markup]) -> Markup:
+    """Plots beside one another where the window is wide enough."""
+    return Markup('<div class="plots">\n{}\n</div>').format(joined(figures))
+
+
+def broad(content: Markup) -> Markup:
+    """Content that may be wider than the column of text."""
+    return Markup('<div class="broad">\n{}\n</div>').format(content)
+
+
+def heading(text: str) -> Markup:
+    """A heading within a section."""
+    return Markup("<h3>{}</h3>").format(text)
+
+
+def listed(lines: Sequence[str]) -> Markup:
+    """Lines as a list.
+
+    Example:
+        >>> print(listed(["a < b"]))
+        <ul>
+        <li>a &lt; b</li>
+        </ul>
+    """
+    return Markup("<ul>\n{}\n</ul>").format(joined([Markup("<li>{}</li>").format(line) for line in lines]))
+
+
+def fine(*texts: str) -> Markup:
+    """What signs mean, in small letters."""
+    return Markup('<p class="fine">{}</p>').format(Markup("<br>\n").join(texts))
+
+
 def folded(title: str, content: Markup) -> Markup:
     """Content that is shown when asked for."""
     return Markup("<details>\n<summary>{}</summary>\n{}\n</details>").format(title, content)

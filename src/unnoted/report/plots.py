@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from markupsafe import Markup
@@ -9,8 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
+from numpy.typing import NDArray
 
-from unnoted.evaluation import Curve, Score
+from unnoted.evaluation import Score
 from unnoted.report.formats import count, percent
 from unnoted.report.looks import FAINT, WIDTH, Series, frame, legend
 from unnoted.report.svg import INK, SERIES_COLOURS, inline_svg, plain, settings
@@ -19,13 +21,35 @@ LEAST_WRITTEN = 0.07
 """What share of the longest bar a part needs for its count to be written in it."""
 
 
+class PrecisionsAndRecalls(Protocol):
+    """What of a curve is drawn."""
+
+    @property
+    def precisions(self) -> NDArray[np.float64]:
+        """At falling thresholds."""
+
+    @property
+    def recalls(self) -> NDArray[np.float64]:
+        """At the same ones."""
+
+    def __len__(self) -> int: ...
+
+
 @dataclass(frozen=True, slots=True)
 class MethodCurve:
-    """A method's curve, if it has one, and the score where it decides."""
+    """A method's curve, if it has one, and the score where it decides.
+
+    Attributes:
+        title: of the method.
+        curve: its curve.
+        decided: its score where it decides.
+        look: what it is drawn with; None for what its place in the plot gives.
+    """
 
     title: str
-    curve: Curve | None
+    curve: PrecisionsAndRecalls | None
     decided: Score
+    look: Series | None = None
 
 
 def precision_recall_plot(methods: Sequence[MethodCurve], name: str) -> Markup:
@@ -41,11 +65,12 @@ def precision_recall_plot(methods: Sequence[MethodCurve], name: str) -> Markup:
         frame(axes)
         axes.set(xlim=(0, 102), ylim=(0, 102), xlabel="recall (%)", ylabel="precision (%)", aspect="equal")
         _equal_f1(axes)
-        for index, method in enumerate(methods):
-            _add_method(axes, Series.of(index), method)
+        looks = [method.look or Series.of(index) for index, method in enumerate(methods)]
+        for look, method in zip(looks, methods, strict=True):
+            _add_method(axes, look, method)
         keys = [
-            Series.of(index).drawn([], [], joined=True, size=8, label=_decision(method))
-            for index, method in enumerate(methods)
+            look.drawn([], [], joined=True, size=8, label=_decision(method))
+            for look, method in zip(looks, methods, strict=True)
         ]
         legend(figure, keys, columns=1)
         told = "; ".join(map(_decision, methods))

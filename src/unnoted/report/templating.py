@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from unnoted.report.formats import count
 
@@ -23,7 +23,18 @@ def environment() -> Environment:
         keep_trailing_newline=False,
     )
     made.filters["count"] = count
+    made.filters["breakable"] = breakable
     return made
+
+
+def breakable(text: str) -> Markup:
+    """A text that may go on in another line after each plus sign, as in names of models.
+
+    Example:
+        >>> print(breakable("A+B<C"))
+        A+<wbr>B&lt;C
+    """
+    return escape(text).replace("+", Markup("+<wbr>"))
 
 
 def fill(template: str, **values: object) -> Markup:

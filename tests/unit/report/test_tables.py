@@ -1,7 +1,8 @@
 import pytest
 from tests.unit.report.markup import parse
 
-from unnoted.report.tables import Best, Column, Table, counts, shares, words
+from unnoted.experiments.results import Figure
+from unnoted.report.tables import Best, Column, Table, counts, figures, shares, words
 
 
 def best(table, column):
@@ -58,3 +59,25 @@ def test_html_of_an_empty_table_and_without_groups():
     root = parse(Table("none", (words("Method"), shares("F1")), ()).to_html())
     assert not list(root.all("td")) and not list(root.all("th", scope="colgroup"))
     assert len(list(root.all("tr"))) == 1
+
+
+def test_rows_of_a_group_are_compared_with_each_other_only():
+    rows = (("A", 0.2), ("B", 0.3), ("C", 0.9), ("D", 0.8))
+    table = Table("c", (words(""), shares("F1")), rows, ("low", "low", "high", "high"))
+    assert best(table, 1) == [False, True, True, False]
+    assert [(heading, len(body)) for heading, body in table.bodies()] == [("low", 2), ("high", 2)]
+    root = parse(table.to_html())
+    assert [th.text for th in root.all("th", scope="rowgroup")] == ["low", "high"]
+    assert len(list(root.all("tbody"))) == 2
+    with pytest.raises(ValueError, match="row groups: found 1, expected 4"):
+        Table("c", table.columns, rows, ("low",))
+
+
+def test_figures_are_compared_by_their_means_and_words_among_them_never_are_best():
+    values = (Figure(50.001, 3.0), Figure(50.002, 0.1), Figure(40.0), "failed", None)
+    table = Table("c", (words(""), figures("F1", quiet=True)), tuple(("x", value) for value in values))
+    assert [row[1].text for row in table.cells()] == ["50.00 ± 3.00", "50.00 ± 0.10", "40.00", "failed", "–"]
+    assert best(table, 1) == [True, True, False, False, False]
+    cells = list(parse(table.to_html()).only("tbody").all("td"))
+    assert [cell.text for cell in cells] == ["50.00 ± 3.00", "50.00 ± 0.10", "40.00", "failed", "–"]
+    assert all("quiet" in cell.classes for cell in cells)
