@@ -14,10 +14,12 @@ from unnoted.cli import (
     data_split,
     data_thin,
 )
+from unnoted.cli.compare import compare
 from unnoted.cli.demo import demo
 from unnoted.cli.evaluate import evaluate
 from unnoted.cli.inspect_model import inspect
 from unnoted.cli.predict import predict
+from unnoted.cli.reproduce import reproduce
 from unnoted.cli.train import train
 
 app = typer.Typer(
@@ -49,6 +51,8 @@ app.command()(evaluate)
 app.command()(predict)
 app.command()(inspect)
 app.command()(demo)
+app.command()(reproduce)
+app.command()(compare)
 
 
 def _print_version(wanted: bool) -> None:

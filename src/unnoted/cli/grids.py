@@ -1,0 +1,113 @@
+"""What `reproduce` and `compare` share: their options, where runs are performed, and what is written."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from unnoted.documents.files import write_text
+from unnoted.documents.lookup import lookup
+
+if TYPE_CHECKING:  # loading torch takes seconds
+    from unnoted.experiments.pools import Pool
+    from unnoted.experiments.results import TableResult
+    from unnoted.report.page import Page
+
+SUFFIXES = {"text": ".txt", "markdown": ".md", "csv": ".csv", "latex": ".tex"}
+"""The formats of a table, and how the names of their files end."""
+
+EncoderLayers = Annotated[
+    int | None, typer.Option("--encoder-layers", min=1, help="Keep so many of its first layers only.")
+]
+Epochs = Annotated[int | None, typer.Option(min=1, help="Of each run.")]
+Documents = Annotated[
+    int | None, typer.Option(min=1, help="Train on the first so many documents of the file.")
+]
+UnlabelledRate = Annotated[
+    float | None,
+    typer.Option(
+        "--unlabelled-rate", help="The share of unlabelled pairs that is scored in a training document."
+    ),
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a setting, e.g. --set encoder_rate=2e-4, in all rows that have it; may be repeated.",
+    ),
+]
+Jobs = Annotated[int, typer.Option(min=1, help="How many runs at a time on this machine.")]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Perform the runs as tasks of a Ray cluster: its address, `auto`, or `local` to start one here.",
+    ),
+]
+To = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where runs and tables go.")]
+Format = Annotated[str, typer.Option("--format", help=f"How the table is printed: {', '.join(SUFFIXES)}.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be run.")]
+
+
+def pool_of(jobs: int, ray: str | None) -> "Pool":
+    """Where the runs are performed."""
+    from unnoted.experiments.pools import LocalPool
+
+    if ray is None:
+        return LocalPool(jobs)
+    from unnoted.experiments.ray_pool import RayPool
+
+    return RayPool(None if ray == "local" else ray)
+
+
+def listed(text: str | None) -> tuple[str, ...]:
+    """Names that are separated by commas.
+
+    Example:
+        >>> listed("atlop, ssr-pu"), listed(None)
+        (('atlop', 'ssr-pu'), ())
+    """
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def check_format(name: str) -> None:
+    """Refuse an unknown format before the long work."""
+    lookup("format", name, SUFFIXES)
+
+
+def tell(line: str) -> None:
+    """A line for the user, beside the table."""
+    typer.echo(line, err=True)
+
+
+def put_out(result: "TableResult", folder: Path, format: str) -> None:
+    """Write a table of runs in every format, and print it in one."""
+    from unnoted.report.grid_page import grid_page
+    from unnoted.report.grid_tables import table_csv, table_latex, table_markdown, table_text
+
+    formats = {"text": table_text, "markdown": table_markdown, "csv": table_csv, "latex": table_latex}
+    write_all(result, folder, format, formats, grid_page([result], result.title))
+    failed = {failure.address for row in result.rows for failure in row.failures}
+    if failed:
+        tell(f"failed: {len(failed)}; the reasons stand below the table, more in {folder}/ADDRESS/failed.txt")
+        raise typer.Exit(1)
+
+
+def write_all(
+    result: "TableResult",
+    folder: Path,
+    format: str,
+    formats: "Mapping[str, Callable[[TableResult], str]]",
+    page: "Page",
+) -> None:
+    """Write a table in given formats and as a page, and print it in one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, written in formats.items():
+        with write_text(folder / f"{result.name}{SUFFIXES[name]}") as stream:
+            stream.write(written(result).rstrip("\n") + "\n")
+    page.write(folder / f"{result.name}.html")
+    typer.echo(formats[format](result).rstrip("\n"))
+    tell(f"written: {folder / result.name}.txt, .md, .csv, .tex, .html")

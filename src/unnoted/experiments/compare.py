@@ -1,0 +1,191 @@
+"""Models and methods on one's own documents, at several levels of labelling."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from unnoted.documents.candidates import TypePairs, observed
+from unnoted.documents.levels import LEVELS
+from unnoted.documents.loading import default_candidates, format_name, stream_documents
+from unnoted.documents.lookup import lookup
+from unnoted.evaluation.benchmarks import CHEMDISGENE, DOCRED, Benchmark
+from unnoted.experiments.plan import Plan, PlannedRow, carry_out
+from unnoted.experiments.pools import Pool
+from unnoted.experiments.results import TableResult
+from unnoted.experiments.runs import Run
+from unnoted.experiments.scale import Scale, override
+from unnoted.experiments.training_files import MadeFile, check_level, make_training_file
+from unnoted.risks.methods import METHODS, PairwiseMethod, method_named
+from unnoted.scores import ARCHITECTURES
+from unnoted.training.layers import read_layers
+from unnoted.training.settings import Settings, load_settings
+
+COLUMNS = ("Ign F1", "F1", "P", "R")
+
+DEFAULT_SEEDS = (62,)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What is compared, on what.
+
+    Attributes:
+        models: of `ARCHITECTURES`.
+        methods: of `METHODS`; the first is what the others are compared with.
+        train: the training documents; for PubTator also its relation files.
+        test: the documents to score on, with all their facts.
+        levels: of labelling, each one of `LEVELS` or the share of labels that stays; "full" is all that
+            `train` has.
+        prior_multiplier: how many true facts there are for each label of `train`. Where labels are hidden,
+            methods with priors are told that many more.
+        config: a settings file that all runs begin from; method, model and data in it are not used.
+        name: of the table.
+
+    Raises:
+        ValueError: an unknown model, method or level, or one of them twice.
+    """
+
+    models: tuple[str, ...]
+    methods: tuple[str, ...]
+    train: tuple[Path, ...]
+    test: tuple[Path, ...]
+    config: Path
+    levels: tuple[str, ...] = ("full",)
+    prior_multiplier: float = 1.0
+    name: str = "comparison"
+
+    def __post_init__(self) -> None:
+        for model in self.models:
+            lookup("model", model, ARCHITECTURES)
+        for method in self.methods:
+            lookup("method", method, METHODS)
+        for level in self.levels:
+            check_level(level)
+        for what in ("models", "methods", "levels"):
+            names = getattr(self, what)
+            if not names or len(set(names)) < len(names):
+                raise ValueError(f"{what}: found {', '.join(names) or 'none'}, expected each once")
+
+
+def compare(
+    comparison: Comparison,
+    scale: Scale,
+    folder: Path,
+    pool: Pool,
+    tell: Callable[[str], None] = lambda line: None,
+) -> TableResult:
+    """Run every model with every method at every level.
+
+    Args:
+        comparison: what is compared.
+        scale: how large the runs are.
+        folder: of the runs. What is finished there is not repeated.
+        pool: where runs are performed.
+        tell: is given lines for the user.
+    """
+    result = carry_out(plan_comparison(comparison, scale, folder), folder, pool, tell)
+    return replace(result, notes=(*result.notes, *where_it_pays(result)))
+
+
+def plan_comparison(comparison: Comparison, scale: Scale, folder: Path) -> Plan:
+    """What `compare` would run."""
+    shared = {"output": str(folder), **_candidates(comparison)}
+    rows: list[PlannedRow] = []
+    notes = []
+    claims: list[tuple[str, str]] = []
+    for level in comparison.levels:
+        made = make_training_file(comparison.train, folder / "data", documents=scale.documents, level=level)
+        if not made.after:
+            raise ValueError(f"level {level}: found no label left of {made.before:,}, expected some")
+        multiplier = comparison.prior_multiplier / made.share
+        notes.append(
+            f"{_level_title(level, made)}: {made.after:,} of {made.before:,} labels of {made.documents:,} "
+            f"documents; prior ×{multiplier:.3g}"
+        )
+        given = {**shared, "train": [str(made.path.resolve())], "prior_multiplier": multiplier}
+        for model in comparison.models:
+            together = [
+                _row(comparison, scale, {**given, "model": model, "method": method}, level, made)
+                for method in comparison.methods
+            ]
+            rows += together
+            claims += [(row.name, together[0].name) for row in together[1:]]
+    title = f"{', '.join(comparison.methods)} on {comparison.train[0].name}"
+    return Plan(comparison.name, title, COLUMNS, tuple(rows), tuple(notes), tuple(claims))
+
+
+def _row(
+    comparison: Comparison, scale: Scale, given: Mapping[str, object], level: str, made: MadeFile
+) -> PlannedRow:
+    settings = _settings(comparison.config, given, scale)
+    model, method = settings.model, settings.method
+    runs = tuple(
+        Run(
+            settings.model_copy(update={"seed": seed}),
+            {"test": comparison.test},
+            _benchmark(comparison.test),
+        )
+        for seed in scale.seeds or DEFAULT_SEEDS
+    )
+    title = f"{model}, {method}" if len(comparison.models) > 1 else method
+    return PlannedRow(f"{model}/{method}/{level}", title, _level_title(level, made), runs)
+
+
+def _settings(config: Path, given: Mapping[str, object], scale: Scale) -> Settings:
+    # What the file says about a method is not meant for another one.
+    cleared = dict.fromkeys(("margin", "correction", "normalisation", "class_weight", "prior_file"))
+    values: dict[str, object] = {**cleared, **given}
+    if isinstance(method_named(str(given["method"])), PairwiseMethod):
+        values["prior_multiplier"] = None
+    if scale.encoder is not None:
+        values["encoder"] = scale.encoder
+    base = [override(key, value) for key, value in values.items()]
+    sized = replace(scale, encoder=None).overrides(load_settings(config, base))
+    return load_settings(config, [*base, *sized])
+
+
+def _candidates(comparison: Comparison) -> dict[str, str]:
+    """The candidate pairs of PubTator documents, which the runs read in another format.
+
+    Only from the format would it be known that not all pairs are candidates.
+    """
+    files = comparison.train
+    rule = default_candidates(files, lambda: observed(stream_documents(*files)))
+    if not isinstance(rule, TypePairs) or "candidates" in read_layers(comparison.config):
+        return {}
+    return {"candidates": ",".join(f"{head}:{tail}" for head, tail in sorted(rule.types))}
+
+
+def _benchmark(files: Sequence[Path]) -> Benchmark:
+    return CHEMDISGENE if any(format_name(path) == "PubTator" for path in files) else DOCRED
+
+
+def _level_title(level: str, made: MadeFile) -> str:
+    """What a level is called, with the share of labels that it came to.
+
+    Example:
+        >>> made = MadeFile(Path("x"), documents=3, before=10, after=2)
+        >>> _level_title("0.2", made), _level_title("extreme", made), _level_title("full", made)
+        ('20 % of the labels', 'extreme, 20 % of the labels', 'all labels')
+    """
+    if level == "full":
+        return "all labels"
+    share = f"{made.share:.0%} of the labels".replace("%", " %")
+    return f"{level}, {share}" if level in LEVELS else share
+
+
+def where_it_pays(result: TableResult) -> list[str]:
+    """For each row that is compared with another: at which levels it is better, by all that was resampled."""
+    groups = {row.name: row.group for row in result.rows}
+    levels: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for claim in result.claims:
+        pair = claim.better.rpartition("/")[0], claim.than.rpartition("/")[0]
+        verdict = "better" if claim.low > 0 else "worse" if claim.high < 0 else "not certain"
+        levels.setdefault(pair, {}).setdefault(verdict, []).append(
+            f"{groups[claim.better]} ({claim.difference:+.1f})"
+        )
+    return [
+        f"F1 of {better} against {than}: "
+        + "; ".join(f"{verdict} at {', '.join(where)}" for verdict, where in verdicts.items())
+        for (better, than), verdicts in levels.items()
+    ]

@@ -1,0 +1,81 @@
+"""Every way in which runs depart from what was published, found by comparing their settings."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from unnoted.experiments.scale import Scaled
+from unnoted.training.settings import Settings
+
+NOT_DEPARTURES = frozenset({"output", "seed", "log_steps", "checkpoint_steps", "train"})
+"""Settings that change nothing, or of which something else tells: the seeds and the training documents."""
+
+
+def departures(published: Settings, ours: Settings) -> dict[str, tuple[str, str]]:
+    """Every setting in which a run departs from the published one: (ours, published) as text, by key."""
+    found = {}
+    for key in Settings.model_fields:
+        pair = _text(getattr(ours, key)), _text(getattr(published, key))
+        if key not in NOT_DEPARTURES and pair[0] != pair[1]:
+            found[key] = pair
+    return found
+
+
+def _text(value: object) -> str:
+    match value:
+        case None:
+            return "none"
+        case Path():  # the same file lies elsewhere on every machine
+            return value.name
+        case tuple():
+            return ", ".join(map(_text, value))
+        case float():
+            return f"{value:.15g}"
+        case _:
+            return str(value)
+
+
+def departure_notes(rows: Mapping[str, Scaled]) -> list[str]:
+    """The departures of a table's rows, those that several rows share in one line."""
+    shared: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for name, row in rows.items():
+        for key, (ours, published) in departures(row.published, row.settings).items():
+            shared.setdefault((key, ours), {}).setdefault(published, []).append(name)
+    notes = []
+    for (key, ours), by_published in shared.items():
+        published = "; ".join(
+            f"{value} in {', '.join(names)}" if len(by_published) > 1 else value
+            for value, names in by_published.items()
+        )
+        concerned = [name for names in by_published.values() for name in names]
+        where = "" if len(concerned) == len(rows) or len(by_published) > 1 else f" in {', '.join(concerned)}"
+        notes.append(f"{key.replace('_', ' ')}: {ours} (published: {published}){where}")
+    return notes
+
+
+def seed_note(seeds: Sequence[int], published: Sequence[int] | None) -> str | None:
+    """How the seeds depart from the published ones.
+
+    Example:
+        >>> seed_note([62], [62, 63, 64, 65, 66])
+        'seeds: 62 (published: 62–66)'
+    """
+    if published is not None and tuple(seeds) == tuple(published):
+        return None
+    said = "not said" if published is None else shown_seeds(published)
+    return f"seeds: {shown_seeds(seeds)} (published: {said})"
+
+
+def shown_seeds(seeds: Iterable[int]) -> str:
+    """Seeds for people.
+
+    Example:
+        >>> shown_seeds([62, 63, 64, 66])
+        '62–64, 66'
+    """
+    runs: list[list[int]] = []
+    for seed in seeds:
+        if runs and seed == runs[-1][-1] + 1:
+            runs[-1].append(seed)
+        else:
+            runs.append([seed])
+    return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

@@ -1,0 +1,138 @@
+"""The published figures are the paper's, and every row can be run."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from unnoted.experiments.columns import COLUMNS
+from unnoted.experiments.data_sets import DATA_SETS
+from unnoted.experiments.paper import ALIASES, PaperStatistics, published
+from unnoted.training.settings import load_settings
+
+PAPER = Path(__file__).parents[4] / "shared" / "paper.tex"
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+MARKS = {r"\ast": "own", r"\dagger": "reported"}
+
+
+def latex_tables():
+    """Label → rows of (first cell, other cells), straight from the source."""
+    if not PAPER.exists():
+        pytest.skip("../shared/paper.tex is not there")
+    found = {}
+    for table in re.findall(r"\\begin\{table\*?\}.*?\\end\{table\*?\}", PAPER.read_text("utf-8"), re.DOTALL):
+        label = re.search(r"\\label\{(.*?)\}", table)[1]
+        body = re.search(r"\\begin\{tabular\}\{.*?\}\n(.*?)\\end\{tabular\}", table, re.DOTALL)[1]
+        lines = [line.replace(r"\hline", "").strip() for line in body.split(r"\\")]
+        rows = [[cell.strip() for cell in line.split("&")] for line in lines if line]
+        found[label] = [(row[0], row[1:]) for row in rows if row[1:] and all(map(is_figure, row[1:]))]
+    return found
+
+
+def is_figure(cell):
+    """Whether a cell begins with a number, once its typesetting is taken away."""
+    return bool(NUMBER.match(re.sub(r"\\multicolumn\{2\}\{c\}|\\mathbf|[${}]", "", cell)))
+
+
+def printed(cell):
+    """The numbers of a cell, in which a bold one is set as an argument of \\mathbf."""
+    return [float(number.replace(",", "")) for number in NUMBER.findall(cell)]
+
+
+def numbers(figure):
+    return [figure.mean] + ([] if figure.deviation is None else [figure.deviation])
+
+
+def plain(title):
+    """A row's name in the paper without its typesetting: letters and digits only."""
+    title = re.sub(r"\^\{\\(ast|dagger)\}|\\pi_\{i\}=|\\pi_\{labeled,i\}", "", title)
+    return re.sub(r"[^a-z0-9.]", "", title.lower())
+
+
+@pytest.mark.shared
+def test_every_published_number_is_the_papers():
+    source = latex_tables()
+    assert {table.label for table in published().tables.values()} == source.keys() - {"tab:accents1"}
+    for table in published().tables.values():
+        rows = source[table.label]
+        assert len(rows) == len(table.rows), table.name
+        for (_, cells), row in zip(rows, table.rows, strict=True):
+            assert [printed(cell) for cell in cells] == [
+                numbers(row.published[column]) for column in table.columns
+            ], (table.name, row.name)
+
+
+@pytest.mark.shared
+def test_titles_and_marks_are_the_papers():
+    source = latex_tables()
+    for table in published().tables.values():
+        for (first, _), row in zip(source[table.label], table.rows, strict=True):
+            assert plain(first) == plain(row.title.replace("prior ×", "")), table.name
+            mark = next((name for sign, name in MARKS.items() if sign in first), "")
+            assert mark == row.mark, (table.name, row.name)
+
+
+@pytest.mark.shared
+def test_statistics_are_the_papers():
+    statistics = published().statistics
+    rows = {title.replace("\\", ""): cells for title, cells in latex_tables()[statistics.label]}
+    assert rows.keys() == statistics.rows.keys()
+    for title, figures in statistics.rows.items():
+        # A cell that spans train and test stands for both.
+        cells = [
+            re.sub(r"\\multicolumn\{2\}\{c\}", "", cell)
+            for cell in rows[title]
+            for _ in range(2 if "multicolumn" in cell else 1)
+        ]
+        assert [printed(cell) for cell in cells] == [
+            numbers(figures[column]) for column in statistics.columns
+        ]
+
+
+@pytest.mark.shared
+def test_tables_stand_in_the_papers_order():
+    labels = re.findall(r"\\label\{((?:tab:|table).*?)\}", PAPER.read_text("utf-8") if PAPER.exists() else "")
+    if not labels:
+        pytest.skip("../shared/paper.tex is not there")
+    ours = [published().statistics.label, *(table.label for table in published().tables.values())]
+    assert ours == labels
+
+
+def test_names_are_found_and_unknown_ones_refused():
+    paper = published()
+    assert isinstance(paper.named("statistics"), PaperStatistics) and "statistics" in ALIASES
+    assert paper.named("table6").name == "table6"
+    with pytest.raises(ValueError, match=r"unknown table 'table_6'.*nearest: 'table6'"):
+        paper.named("table_6")
+    with pytest.raises(ValueError, match=r"unknown row of table1 'ssrpu'.*nearest: 'ssr-pu'"):
+        paper.table("table1").row("ssrpu")
+
+
+@pytest.mark.parametrize("name", published().tables)
+def test_every_row_has_settings_and_data(name):
+    table = published().table(name)
+    assert len({row.name for row in table.rows}) == len(table.rows)
+    assert len({row.setting for row in table.rows}) == 1
+    assert set(table.columns) <= COLUMNS.keys()
+    for row in table.rows:
+        settings = load_settings(row.config_file, [f"{key}={value}" for key, value in row.changes.items()])
+        assert row.setting in DATA_SETS
+        for key, value in row.changes.items():
+            assert getattr(settings, key) == value
+
+
+@pytest.mark.parametrize("name", published().tables)
+def test_a_row_stands_behind_one_with_more_f1(name):
+    table = published().table(name)
+    (f1,) = [title for title in table.columns if title in ("F1", "Freq. F1", "Test F1")]
+    for row in table.rows:
+        if row.behind is not None:
+            assert table.row(row.behind).published[f1].mean > row.published[f1].mean
+    assert any(row.behind is None for row in table.rows)
+
+
+def test_only_averaged_figures_say_over_how_many_seeds():
+    rows = published().table("table2")
+    assert rows.row("ssr-pu").published["F1"].seeds == 5
+    assert rows.row("kd-docre").published["F1"].seeds is None
+    assert published().table("table6").row("ssr-pu").published["F1"].seeds is None
