@@ -1,13 +1,40 @@
 """The documentation says what the program does."""
 
+import doctest
 import json
 import re
+import shlex
 from pathlib import Path
+
+import pytest
+from tools.docs.commands import commands
 
 from unnoted.documents import load_documents
 from unnoted.documents.defects import Kind
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(path for path in DOCS.rglob("*.md") if "api" not in path.parts)
+NAMES = [str(path.relative_to(DOCS)) for path in PAGES]
+
+
+def anchor(heading):
+    """The anchor that a heading gets on the web."""
+    words = re.sub(r"[`*\[\]]|\(.*?\.md.*?\)", "", heading).lower()
+    return re.sub(r"[^\w -]", "", words).replace(" ", "-")
+
+
+def headings(path):
+    text = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    return {anchor(heading) for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
+
+
+def commands_in(text):
+    """Every `unnoted ...` of a page, in code blocks and within lines, comments and shell syntax cut off."""
+    text = re.sub(r"\\\n\s*", " ", text)
+    inline = re.findall(r"`(unnoted [^`]+)`", text.replace("\n", " ").replace("```", "\n"))
+    blocks = re.findall(r"^(?:    |   )?(?:[A-Z_]+=\d* )?(unnoted [^#&\n]+)", text, re.MULTILINE)
+    return {" ".join(command.split()) for command in [*inline, *blocks] if "`" not in command}
 
 
 def test_the_jsonl_example_is_read(tmp_path):
@@ -24,3 +51,60 @@ def test_every_kind_of_defect_is_listed():
     assert re.findall(r"^\| `([a-z-]+)` \| (note|defect|error) \| (.+) \|$", text, re.MULTILINE) == [
         (kind.slug, kind.severity, kind.meaning) for kind in Kind
     ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_links_lead_somewhere(page):
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
+        if "://" in link:
+            continue
+        file, _, part = link.partition("#")
+        target = (page.parent / file).resolve() if file else page
+        assert target.exists(), f"{link}: there is no such file"
+        assert not part or part in headings(target), f"{link}: there is no such heading"
+
+
+def test_every_page_is_in_the_index():
+    index = (DOCS / "README.md").read_text("utf-8")
+    linked = {(DOCS / link.partition("#")[0]).resolve() for link in re.findall(r"\]\(([^)]+)\)", index)}
+    assert linked == {path.resolve() for path in PAGES} - {(DOCS / "README.md").resolve()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_commands_exist_with_their_options(page):
+    known = dict(commands())
+    for text in commands_in(page.read_text("utf-8")):
+        words = shlex.split(text.replace("…", "").replace("...", ""))
+        path = next((" ".join(words[:size]) for size in (3, 2) if " ".join(words[:size]) in known), None)
+        if path is None:
+            # A command that is spoken of and not given: `unnoted data`, or a placeholder.
+            assert words[1] in ("COMMAND", "data", "--version"), f"{text}: there is no such command"
+            continue
+        options = {name for each in known[path].params for name in each.opts}
+        given = {word.partition("=")[0].strip("[]") for word in words if re.match(r"\[?--[a-z]", word)}
+        assert given <= options | {"--help"}, f"{text}: {given - options} are no options of {path}"
+
+
+def test_commands_are_found_in_a_page():
+    page = "See `unnoted data\ncheck x`.\n\n```bash\nunnoted train a --set b=c   # why\n```\n\n    unnoted predict m f\n"
+    assert commands_in(page) == {"unnoted data check x", "unnoted train a --set b=c", "unnoted predict m f"}
+
+
+def test_examples_give_what_they_show():
+    examples = 0
+    for page in PAGES:
+        for text in re.findall(
+            r"^```python\n(>>> .*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+        ):
+            test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
+            assert doctest.DocTestRunner().run(test).failed == 0
+            examples += 1
+    assert examples
+
+
+def test_the_example_of_own_data_is_read(tmp_path):
+    text = (DOCS / "how-to/own-data.md").read_text("utf-8")
+    path = tmp_path / "own.jsonl"
+    path.write_text(re.search(r"```json\n\s*(.*?)\n\s*```", text, re.DOTALL)[1], "utf-8")
+    (document,) = load_documents(path, strict=True)
+    assert [fact.relation for fact in document.facts] == ["residence"]

@@ -1,0 +1,92 @@
+"""docs/paper.md: every equation, table and hyper-parameter, and everything that it names exists."""
+
+import re
+from pathlib import Path
+
+import pytest
+from tools.docs.commands import commands
+
+from unnoted.experiments.paper import ALIASES, published
+from unnoted.training.settings import Settings, load_settings
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/paper.md").read_text("utf-8")
+
+
+def rows(heading):
+    """The cells of the rows of the table below a heading."""
+    section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def source(shared):
+    """The paper's source without its comments."""
+    return re.sub(r"(?<!\\)%.*", "", (shared / "paper.tex").read_text("utf-8"))
+
+
+@pytest.mark.shared
+def test_every_equation_has_a_row_with_its_printed_number(shared):
+    labels = re.findall(r"\\begin\{equation\}.*?\\label\{eq(\d+)\}", source(shared), re.DOTALL)
+    assert len(labels) == len(set(labels)) == source(shared).count(r"\begin{equation}")
+    printed = {label: f"({number})" for number, label in enumerate(labels, start=1)}
+    assert {row[0]: row[1] for row in rows("Equations")} == printed
+
+
+@pytest.mark.shared
+def test_every_table_has_a_row_with_its_printed_number(shared):
+    found = re.findall(r"\\begin\{table\*?\}.*?\\label\{(?:tab:)?(\w+)\}", source(shared), re.DOTALL)
+    aliases = {of: alias for alias, of in ALIASES.items()}
+    assert [(row[0], row[1]) for row in rows("Tables")] == [
+        (f"`unnoted reproduce {aliases.get(label, label)}`", f"Table {number}")
+        for number, label in enumerate(found, start=1)
+    ]
+
+
+def test_every_table_of_the_command_has_a_row():
+    assert "unnoted reproduce" in dict(commands())
+    named = [re.fullmatch(r"`unnoted reproduce (\w+)`", row[0])[1] for row in rows("Tables")]
+    assert [published().named(name).name for name in named] == list(published().names)
+
+
+def test_configs_of_a_table_are_those_of_its_rows():
+    for command, _, _, configs in rows("Tables"):
+        table = published().tables.get(command.strip("`").split()[-1])
+        if table is not None:
+            folder = configs.strip("`").removeprefix("configs/").removesuffix(".yaml")
+            assert all(row.config.startswith(folder) for row in table.rows), table.name
+
+
+def test_every_file_exists():
+    named = re.findall(r"`((?:tests|configs|documents|risks|scores|experiments)/[\w./-]*)`", PAGE)
+    assert len(named) > 50
+    for name in named:
+        place = ROOT if name.startswith(("tests", "configs")) else ROOT / "src/unnoted"
+        assert (place / name).exists(), name
+
+
+def test_names_in_brackets_are_in_their_files():
+    found = re.findall(r"`([\w/]+\.py)` \(`([\w.]+)`\)", PAGE)
+    assert len(found) > 8
+    for file, name in found:
+        text = (ROOT / "src/unnoted" / file).read_text("utf-8")
+        assert all(re.search(rf"(class|def) {part}\b", text) for part in name.split(".")), f"{file}: {name}"
+
+
+def test_hyper_parameters_are_those_of_their_configs():
+    values = {}
+    for what, value, setting, config in rows("Hyper-parameters"):
+        key = setting.strip("`").partition(":")[0]
+        assert key in Settings.model_fields, setting
+        if config.startswith("`configs/base"):
+            text = (ROOT / config.strip("`")).read_text("utf-8")
+            values[what] = re.search(rf"^{key}: (\S+)", text, re.MULTILINE)[1], value
+        elif config != "the default":
+            values[what] = str(getattr(load_settings(ROOT / config.strip("`")), key)), value
+    for what, (ours, told) in values.items():
+        number = re.search(r"\d[\d.]*(e-\d+)?", told.replace(" %", "e-2"))
+        if "prior" in what:
+            assert float(ours) == float(number[0] if number else 1), what
+        elif number and "encoder" not in what and "threshold" not in what:
+            assert float(ours) == pytest.approx(float(number[0])), what
+    assert len(values) > 15
