@@ -1,6 +1,5 @@
 """Precision and recall at every threshold, and the area under them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,7 +82,7 @@ class Curve:
                 stream.write(f"{point.threshold!r},{point.precision!r},{point.recall!r},{point.f1!r}\n")
 
 
-def precision_recall_curve(scores: ArrayLike, correct: Sequence[bool], gold: int) -> Curve:
+def precision_recall_curve(scores: ArrayLike, correct: ArrayLike, gold: int) -> Curve:
     """The curve of scored predictions.
 
     Predictions of equal score come in together, so that their order changes nothing.

@@ -1,18 +1,24 @@
 """Extract and score in one go: the figures of a model, and its curve beyond what it states."""
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from unnoted.documents.readers.predictions import Prediction
 from unnoted.documents.schema import Document
 from unnoted.evaluation.benchmarks import DOCRED, Benchmark
-from unnoted.evaluation.curve import precision_recall_curve
+from unnoted.evaluation.curve import Curve, precision_recall_curve
 from unnoted.evaluation.evaluate import Evaluation, evaluate
-from unnoted.evaluation.gold import Gold
+from unnoted.evaluation.gold import Gold, Key
 from unnoted.extraction import Extractor
+from unnoted.extraction.scoring import ScoredPairs
 
 FLOOR = 0.01
-"""From which probability on facts that a model does not state are in the curve: below, there are millions."""
+"""From which probability on facts that a model does not state are in the curve."""
 
 
 def evaluate_extractor(
@@ -38,22 +44,50 @@ def evaluate_extractor(
         threshold: state the facts of at least this probability, instead of by the model's rule.
         told: is given the number of documents that are done.
     """
-    considered: list[Prediction] = []
+    ranking = _Ranking(extractor.model.relations.ids, Gold.of(gold).facts)
 
     def claims() -> Iterator[Prediction]:
         # A generator, so that gold and train are read, and their faults found, before the long work.
-        extracted = extractor.extract(gold, threshold=threshold, floor=FLOOR)
+        extracted = extractor.extract(gold, threshold=threshold, seen=ranking.add)
         for number, extraction in enumerate(extracted, start=1):
-            for fact, prediction in zip(extraction.facts, extraction.predictions(), strict=True):
-                considered.append(prediction)
-                if fact.decided:
-                    yield prediction
+            yield from extraction.predictions()
             told(number)
 
     evaluation = evaluate(
         gold, claims(), train, benchmark=benchmark, frequent=frequent, vocabulary=vocabulary
     )
-    facts = Gold.of(gold).facts
-    scores = [prediction.score for prediction in considered if prediction.score is not None]
-    correct = [prediction.key in facts for prediction in considered]
-    return replace(evaluation, curve=precision_recall_curve(scores, correct, len(facts)))
+    return replace(evaluation, curve=ranking.curve())
+
+
+class _Ranking:
+    """The probabilities that are in the curve, and which of them are of true facts.
+
+    As arrays: a model that was hardly trained may give a few hundredths to every relation of every pair.
+    """
+
+    def __init__(self, relations: Sequence[str], facts: Collection[Key]) -> None:
+        self._relations = {relation: number for number, relation in enumerate(relations)}
+        self._facts: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+        for document, head, tail, relation in facts:
+            self._facts[document].append((head, tail, relation))
+        self._gold = len(facts)
+        self._scores: list[NDArray[np.floating[Any]]] = []
+        self._correct: list[NDArray[np.bool_]] = []
+
+    def add(self, scored: ScoredPairs) -> None:
+        """Take in a document."""
+        rows = {pair: row for row, pair in enumerate(zip(scored.head, scored.tail, strict=True))}
+        true = np.zeros_like(scored.decided)  # [P, K]
+        for head, tail, relation in self._facts.get(scored.document.id, ()):
+            row, number = rows.get((head, tail)), self._relations.get(relation)
+            if row is not None and number is not None:
+                true[row, number] = True
+        kept = scored.decided | (scored.probability >= FLOOR)
+        self._scores.append(scored.probability[kept])
+        self._correct.append(true[kept])
+
+    def curve(self) -> Curve:
+        """The curve over all documents."""
+        if not self._scores:
+            return precision_recall_curve([], [], self._gold)
+        return precision_recall_curve(np.concatenate(self._scores), np.concatenate(self._correct), self._gold)

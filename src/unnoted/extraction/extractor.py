@@ -1,19 +1,21 @@
 """Documents in, facts out: a stream, in the order of the documents, with bounded memory."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from os import PathLike
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from unnoted.documents.defects import DefectLog
 from unnoted.documents.schema import Document
 from unnoted.extraction.facts import ExtractedFact, Extraction
 from unnoted.extraction.inputs import Source, as_documents
 from unnoted.extraction.loading import load_model
-from unnoted.extraction.scoring import Found, Wanted, find_facts
+from unnoted.extraction.scoring import BatchScores, Found, ScoredPairs, Wanted, find_facts, score_batch
 from unnoted.extraction.support import sentence_map, sentence_tokens, supporting_sentences
 from unnoted.features import BatchLimits, Collator, FeatureSet, SortedBatches, Tokeniser
 from unnoted.features.records import record_batch
@@ -26,6 +28,7 @@ BATCH = BatchLimits(documents=16, tokens=8192, pairs=16384)
 """How large a batch is by default."""
 
 Item = TypeVar("Item")
+Seen: TypeAlias = Callable[[ScoredPairs], None]
 
 
 class Extractor:
@@ -117,6 +120,7 @@ class Extractor:
         threshold: float | None = None,
         floor: float | None = None,
         log: DefectLog | None = None,
+        seen: Seen | None = None,
     ) -> Iterator[Extraction]:
         """Extract facts: one `Extraction` for each document, in their order, also where nothing is found.
 
@@ -129,6 +133,7 @@ class Extractor:
             floor: also give facts that are not stated (`decided` is False) if their probability is at least
                 this: for curves and rankings.
             log: where the defects of dictionaries (unknown fields) are counted.
+            seen: is given the probabilities of every pair of each document that has any, as arrays.
 
         Raises:
             DataError: a dictionary is no document, or a document points outside itself.
@@ -137,16 +142,16 @@ class Extractor:
             raise TypeError(f"found one {type(documents).__name__}, expected several documents, e.g. a list")
         wanted = Wanted(threshold, floor)
         stream = as_documents(documents, DefectLog() if log is None else log)
-        return (found for chunk in chunks(stream, self.chunk) for found in self._chunk(chunk, wanted))
+        return (found for chunk in chunks(stream, self.chunk) for found in self._chunk(chunk, wanted, seen))
 
-    def _chunk(self, documents: list[Document], wanted: Wanted) -> list[Extraction]:
+    def _chunk(self, documents: list[Document], wanted: Wanted, seen: Seen | None) -> list[Extraction]:
         candidates = self.model.candidates
         scored = [number for number, document in enumerate(documents) if candidates.count(document)]
         facts: list[tuple[ExtractedFact, ...]] = [()] * len(documents)
         training = self.model.training
         self.model.eval()
         try:
-            found = self._facts([documents[number].with_facts(()) for number in scored], wanted)
+            found = self._facts([documents[number].with_facts(()) for number in scored], wanted, seen)
             for index, extracted in found:
                 facts[scored[index]] = extracted
         finally:
@@ -154,7 +159,7 @@ class Extractor:
         return [Extraction(document, found) for document, found in zip(documents, facts, strict=True)]
 
     def _facts(
-        self, documents: list[Document], wanted: Wanted
+        self, documents: list[Document], wanted: Wanted, seen: Seen | None
     ) -> Iterator[tuple[int, tuple[ExtractedFact, ...]]]:
         """The facts of each document, with its index, in any order."""
         if not documents:
@@ -176,7 +181,11 @@ class Extractor:
             chosen = [counts[index] for index in indices]
             device = self.model.device
             owner = sentence_map(chosen, max(batch.lengths)).to(device)
-            found = find_facts(self.model, batch.to(device), owner, max(map(len, chosen)), wanted)
+            moved = batch.to(device)
+            scored = score_batch(self.model, moved, wanted)
+            if seen is not None:
+                _show([documents[index] for index in indices], sides, ends, scored, seen)
+            found = find_facts(self.model, moved, scored, owner, max(map(len, chosen)), wanted)
             bounds = [0, *found.pair.searchsorted(ends)]
             for place, index in enumerate(indices):
                 rows = range(bounds[place], bounds[place + 1])
@@ -204,6 +213,21 @@ class Extractor:
                 )
             )
         return tuple(facts)
+
+
+def _show(
+    documents: list[Document],
+    sides: list[NDArray[np.int64]],
+    ends: NDArray[np.int64],
+    scored: BatchScores,
+    seen: Seen,
+) -> None:
+    """Give what was scored, document by document."""
+    probability, decided = scored.probability.cpu().numpy(), scored.decided.cpu().numpy()
+    for document, start, end in zip(documents, [0, *ends[:-1]], ends, strict=True):
+        rows = slice(start, end)
+        head, tail = (side[rows] for side in sides)
+        seen(ScoredPairs(document, head, tail, probability[rows], decided[rows]))
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

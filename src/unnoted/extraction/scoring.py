@@ -8,6 +8,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unnoted.documents.schema import Document
+from unnoted.encoders import Encoded
 from unnoted.extraction.support import attention_shares, mention_shares
 from unnoted.features import Batch
 from unnoted.model import RelationModel
@@ -67,22 +69,67 @@ class Found:
     shares: NDArray[np.floating[Any]]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredPairs:
+    """Every candidate pair of a document with every relation, in numpy: for rankings, where facts are many.
+
+    Attributes:
+        document: the document.
+        head: [P], the index of the head entity.
+        tail: [P].
+        probability: [P, K].
+        decided: [P, K], which facts are stated.
+    """
+
+    document: Document
+    head: NDArray[np.int64]
+    tail: NDArray[np.int64]
+    probability: NDArray[np.floating[Any]]
+    decided: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchScores:
+    """What the model says of a batch, on its device.
+
+    Attributes:
+        encoded: the tokens.
+        scores: [P, K + 1].
+        probability: [P, K].
+        decided: [P, K].
+    """
+
+    encoded: Encoded
+    scores: Tensor
+    probability: Tensor
+    decided: Tensor
+
+
 # Not inference mode: a model may be asked in the middle of its training, and must not keep tensors made here.
 @torch.no_grad()
-def find_facts(model: RelationModel, batch: Batch, owner: Tensor, sentences: int, wanted: Wanted) -> Found:
-    """Score a batch and pick the facts.
+def score_batch(model: RelationModel, batch: Batch, wanted: Wanted) -> BatchScores:
+    """Score the pairs of a batch, which is on the model's device; the model is in evaluation mode."""
+    encoded = model.encoder(batch)
+    scores = model.scores(*model.pairs(encoded, batch))  # [P, K + 1]
+    probability = model.probabilities(scores)
+    return BatchScores(encoded, scores, probability, wanted.decided(model, scores, probability))
+
+
+@torch.no_grad()
+def find_facts(
+    model: RelationModel, batch: Batch, scored: BatchScores, owner: Tensor, sentences: int, wanted: Wanted
+) -> Found:
+    """Pick the facts of a batch.
 
     Args:
         model: in evaluation mode.
         batch: on the model's device.
+        scored: what the model says of it.
         owner: the sentence of each token, as `sentence_map` gives it.
         sentences: the largest number of sentences in one document.
         wanted: which facts to give.
     """
-    encoded = model.encoder(batch)
-    scores = model.scores(*model.pairs(encoded, batch))  # [P, K + 1]
-    probability = model.probabilities(scores)
-    decided = wanted.decided(model, scores, probability)
+    encoded, probability, decided = scored.encoded, scored.probability, scored.decided
     # The one place where the processor waits for the device: how many facts there are is known only now.
     pair, relation = wanted.given(decided, probability).nonzero(as_tuple=True)  # [F]
     pairs, which = torch.unique_consecutive(pair, return_inverse=True)
@@ -90,7 +137,7 @@ def find_facts(model: RelationModel, batch: Batch, owner: Tensor, sentences: int
         shares = mention_shares(batch, pairs, sentences)[which]  # [F, S]
     else:
         shares = attention_shares(encoded.rows, batch, pairs, owner, sentences)[which]
-    chosen = (margins(model.decision, scores), probability, decided)
+    chosen = (margins(model.decision, scored.scores), probability, decided)
     columns = (pair, relation, *(values[pair, relation] for values in chosen), shares)
     pair, relation, margin, probability, decided, shares = (column.cpu() for column in columns)
     return Found(
