@@ -89,11 +89,20 @@ def put_out(result: "TableResult", folder: Path, format: str) -> None:
     from unnoted.report.grid_tables import table_csv, table_latex, table_markdown, table_text
 
     formats = {"text": table_text, "markdown": table_markdown, "csv": table_csv, "latex": table_latex}
-    write_all(result, folder, format, formats, grid_page([result], result.title))
+    write_all(result, folder, format, formats, grid_page([result], result.title, relation_names(result)))
     failed = {failure.address for row in result.rows for failure in row.failures}
     if failed:
         tell(f"failed: {len(failed)}; the reasons stand below the table, more in {folder}/ADDRESS/failed.txt")
         raise typer.Exit(1)
+
+
+def relation_names(result: "TableResult") -> dict[str, str]:
+    """Readable names of the relations, from the vocabulary that the runs were given, if it is there."""
+    from unnoted.documents.relations import RelationVocabulary
+
+    files = {row.records[0].settings.get("vocabulary") for row in result.rows if row.records}
+    known = [RelationVocabulary.from_file(Path(file)) for file in files if file and Path(file).is_file()]
+    return {relation: vocabulary.name(relation) for vocabulary in known for relation in vocabulary}
 
 
 def write_all(

@@ -9,6 +9,7 @@ from unnoted.experiments.place import Place
 from unnoted.experiments.pools import Elsewhere, Ended, Pool, Started
 from unnoted.experiments.record import Failure, Record
 from unnoted.experiments.runs import Run
+from unnoted.experiments.stopwatch import duration
 
 
 def run_grid(
@@ -90,18 +91,3 @@ class _Teller:
                     f"{name} F1 {100 * scored.overall.f1:.2f}" for name, scored in outcome.scored.items()
                 )
                 self.tell(f"finished: {named(run)}: {figures} after {duration(outcome.seconds)}; {rest}")
-
-
-def duration(seconds: float) -> str:
-    """A time for people.
-
-    Example:
-        >>> duration(7.4), duration(192), duration(7500)
-        ('7 s', '3 min 12 s', '2 h 05 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

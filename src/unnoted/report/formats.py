@@ -1,8 +1,5 @@
 """How figures are written: per cent with one decimal, counts with thousands set apart."""
 
-MINUTE = 60
-HOUR = 60 * MINUTE
-
 
 def percent(share: float) -> str:
     """A share in per cent, without the sign.
@@ -53,18 +50,3 @@ def signed(difference: float, digits: int = 1) -> str:
     """
     rounded = round(difference, digits)
     return f"{rounded:+.{digits}f}".replace("-", "−") if rounded else f"{0:.{digits}f}"
-
-
-def duration(seconds: float) -> str:
-    """How long something took.
-
-    Example:
-        >>> duration(12.34), duration(754.0), duration(8000.0)
-        ('12 s', '12 min 34 s', '2 h 13 min')
-    """
-    whole = round(seconds)
-    if whole < MINUTE:
-        return f"{whole} s"
-    if whole < HOUR:
-        return f"{whole // MINUTE} min {whole % MINUTE:02d} s"
-    return f"{whole // HOUR} h {whole % HOUR // MINUTE:02d} min"

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from markupsafe import Markup
 
 from unnoted.experiments.results import TableResult
-from unnoted.report.formats import counted, duration, signed
+from unnoted.experiments.stopwatch import duration
+from unnoted.report.formats import counted, signed
 from unnoted.report.gains import Gains, gains, gains_plot, gains_table, placed
 from unnoted.report.grid_curves import group_curves
-from unnoted.report.grid_tables import grid_table, remarks_of, verdict
+from unnoted.report.grid_tables import full_titles, grid_table, remarks_of, verdict
 from unnoted.report.levels import Levels, level_plots, levels_across, levels_within, where_it_pays
 from unnoted.report.page import (
     Page,
@@ -104,7 +105,7 @@ def _remarks(result: TableResult) -> list[Markup]:
 
 
 def _claims(result: TableResult) -> Table:
-    titles = {row.name: row.title for row in result.rows}
+    titles = full_titles(result)
     rows: list[tuple[Value, ...]] = [
         (
             titles.get(claim.better, claim.better),

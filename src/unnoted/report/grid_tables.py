@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections import Counter
 from dataclasses import dataclass
 
 from unnoted.experiments.results import Claim, Figure, RowResult, TableResult
@@ -178,7 +179,7 @@ def remarks_of(result: TableResult) -> Remarks:
     values = [value for row in grid_table(result).rows for value in row]
     if None in values:
         signs.append(f"{NO_VALUE} not published, or not run")
-    titles = {row.name: row.title for row in result.rows}
+    titles = full_titles(result)
     return Remarks(
         tuple(signs),
         tuple(line for row in result.rows for line in _failures(row)),
@@ -207,6 +208,14 @@ def _where(addresses: list[str]) -> str:
     """The folders of runs; a run that was never begun has none."""
     known = [address for address in addresses if address]
     return f" ({', '.join(known)})" if known else ""
+
+
+def full_titles(result: TableResult) -> dict[str, str]:
+    """The title of each row by its name, with its group where rows of several groups are called the same."""
+    titles = Counter(row.title for row in result.rows)
+    return {
+        row.name: f"{row.title} ({row.group})" if titles[row.title] > 1 else row.title for row in result.rows
+    }
 
 
 def claimed(claim: Claim, better: str, than: str) -> str:

@@ -9,7 +9,8 @@ from typing import TypeAlias
 from markupsafe import Markup
 
 from unnoted.experiments.results import Figure
-from unnoted.report.formats import count, duration, percent, signed
+from unnoted.experiments.stopwatch import duration
+from unnoted.report.formats import count, percent, signed
 from unnoted.report.templating import fill
 
 Value: TypeAlias = str | int | float | Figure | None

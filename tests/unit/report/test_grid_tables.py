@@ -156,3 +156,13 @@ def test_a_claim_about_a_row_that_is_not_there_keeps_its_name():
     assert (
         "nobody" in remarks_of(made(row("a"), claims=(Claim("a", "nobody", 1.0, 0.5, 2.0, 1.0),))).claims[0]
     )
+
+
+def test_claims_name_the_group_where_titles_repeat():
+    rows = [RowResult(f"{name}-{level}", name, level, {}, {}, ()) for level in ("all", "half") for name in "AB"]
+    result = TableResult("t", "T", ("F1",), (*rows, row("other")), claims=(
+        Claim("A-half", "B-half", 1.0, 0.5, 1.5, 1.0), Claim("A-all", "other", 1.0, 0.5, 1.5, 1.0),
+    ))  # fmt: skip
+    first, second = remarks_of(result).claims
+    assert first.startswith("A (half) against B (half)") and second.startswith("A (all) against ")
+    assert "other (" not in second
