@@ -89,6 +89,8 @@ for name in "${@:-all}"; do
     extreme-atlop) extreme "$name" method=atlop prior_multiplier=null ;;
     complete-ssr-pu) complete "$name" method=ssr-pu prior_multiplier=1 ;;
     complete-atlop) complete "$name" method=atlop prior_multiplier=null ;;
+    complete-longer-ssr-pu) complete "$name" method=ssr-pu prior_multiplier=1 epochs=16 ;;
+    complete-longer-atlop) complete "$name" method=atlop prior_multiplier=null epochs=16 ;;
     chemdisgene-ssr-pu) chemdisgene "$name" method=ssr-pu ;;
     chemdisgene-atlop) chemdisgene "$name" method=atlop prior_multiplier=null ;;
     model-atlop) model "$name" atlop atlop ;;
@@ -105,7 +107,7 @@ for name in "${@:-all}"; do
     model-max-pool) noisy "$name" model=max-pool ;;
     model-bran-encoder) noisy "$name" model=bran ;;
     models) "$0" model-{atlop,docunet,kd-docre,gain,bilstm}{,-ssr-pu} model-{bran,max-pool,bran-encoder} ;;
-    all) "$0" {original,longer,extreme,complete,chemdisgene}-{ssr-pu,atlop} original-{sr-pn,s-pu} ;;
+    all) "$0" {original,longer,extreme,complete,complete-longer,chemdisgene}-{ssr-pu,atlop} original-{sr-pn,s-pu} models ;;
     *) echo "unknown run $name" >&2 && exit 1 ;;
     esac
 done

@@ -1,15 +1,12 @@
 """`kill -9` at the worst moments, then `--resume`: the weights of a run that nothing interrupted."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
 import typer
 from safetensors.torch import load_file
-from tests.unit.training.making import settings_file
+from tests.unit.training.making import killed_runs, settings_file
 from typer.testing import CliRunner
 
 from unnoted.cli.train import train
@@ -97,15 +94,7 @@ def uninterrupted(tmp_path_factory):
 def killed(tmp_path_factory):
     """The folder of a killed run for each moment."""
     folders = {moment: tmp_path_factory.mktemp("killed") for moment in MOMENTS}
-    arguments = [
-        word for moment, folder in folders.items() for word in (settings_file(folder, **SETTINGS), moment)
-    ]
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, *map(str, arguments)], capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return folders
+    return killed_runs(KILLED, folders, lambda folder: settings_file(folder, **SETTINGS))
 
 
 @pytest.mark.parametrize("moment", MOMENTS)

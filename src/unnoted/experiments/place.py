@@ -1,15 +1,12 @@
 """The folder of one run in a grid: where everything of it is, and whose it is at the moment."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-if sys.platform != "win32":
-    import fcntl
-
 from unnoted.documents.files import write_text
+from unnoted.documents.locking import held, is_held
 from unnoted.experiments.record import Failure, Record
 from unnoted.experiments.runs import Run
 
@@ -51,25 +48,13 @@ class Place:
             Busy: another process is at this run.
         """
         self.path.mkdir(parents=True, exist_ok=True)
-        with self._lock.open("w") as lock:
-            if sys.platform != "win32":
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    raise Busy(f"{self.path}: found another process at this run") from None
+        with held(self._lock, Busy(f"{self.path}: found another process at this run")):
             yield
 
     @property
     def busy(self) -> bool:
         """Whether a process is at this run; only a look, which may be outdated at once."""
-        if sys.platform != "win32" and self._lock.is_file():
-            with self._lock.open() as lock:
-                try:
-                    # A shared lock, so that several that only look are not taken for one at work.
-                    fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    return True
-        return False
+        return is_held(self._lock)
 
     def specify(self, run: Run) -> Path:
         """Write what is to be done; its file."""

@@ -3,17 +3,14 @@
 import hashlib
 import json
 import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-if sys.platform != "win32":
-    import fcntl
-
 from unnoted.documents.defects import shown
 from unnoted.documents.files import write_text
+from unnoted.documents.locking import held
 from unnoted.training.settings import Settings
 
 RUN = "run.json"
@@ -57,12 +54,7 @@ class RunFolder:
         """Keep other processes out; a process that is killed lets go."""
         self._refuse_other_files()
         self.path.mkdir(parents=True, exist_ok=True)
-        with (self.path / LOCK).open("w") as lock:
-            if sys.platform != "win32":
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    raise RunError(f"{self.path}: found a training that is running here") from None
+        with held(self.path / LOCK, RunError(f"{self.path}: found a training that is running here")):
             yield
 
     def _refuse_other_files(self) -> None:

@@ -159,7 +159,9 @@ def test_a_claim_about_a_row_that_is_not_there_keeps_its_name():
 
 
 def test_claims_name_the_group_where_titles_repeat():
-    rows = [RowResult(f"{name}-{level}", name, level, {}, {}, ()) for level in ("all", "half") for name in "AB"]
+    rows = [
+        RowResult(f"{name}-{level}", name, level, {}, {}, ()) for level in ("all", "half") for name in "AB"
+    ]
     result = TableResult("t", "T", ("F1",), (*rows, row("other")), claims=(
         Claim("A-half", "B-half", 1.0, 0.5, 1.5, 1.0), Claim("A-all", "other", 1.0, 0.5, 1.5, 1.0),
     ))  # fmt: skip

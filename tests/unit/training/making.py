@@ -1,6 +1,9 @@
 """A tiny encoder made on the spot, and generated documents to train it on."""
 
 import json
+import os
+import subprocess
+import sys
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, set_seed
@@ -91,3 +94,17 @@ def two_stages_file(folder, documents=6, distant=4, method="ssr-pu", named=True,
     write_documents(folder / "distant.json", generate_documents(distant, start=40))
     teacher_folder(folder, method)
     return path
+
+
+def killed_runs(script, folders, write):
+    """Let a script start a run for each moment, a key of `folders`, and kill it there.
+
+    The script is given a settings file, which `write` makes in a folder, and the moment, for each in turn.
+    """
+    arguments = [word for moment, folder in folders.items() for word in (write(folder), moment)]
+    done = subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)], capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folders

@@ -1,14 +1,11 @@
 """`kill -9` in either of two stages, and between them: `resume` comes to the weights of an uninterrupted run."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 import torch
 from safetensors.torch import load_file
-from tests.unit.training.making import two_stages_file
+from tests.unit.training.making import killed_runs, two_stages_file
 
 from unnoted.training import Teacher, load_settings, train_from_settings
 
@@ -80,15 +77,7 @@ def uninterrupted(tmp_path_factory):
 def killed(tmp_path_factory):
     """The folder of a killed run for each moment."""
     folders = {moment: tmp_path_factory.mktemp("killed") for moment in MOMENTS}
-    arguments = [
-        word for moment, folder in folders.items() for word in (two_stages_file(folder, **SETTINGS), moment)
-    ]
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, *map(str, arguments)], capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return folders
+    return killed_runs(KILLED, folders, lambda folder: two_stages_file(folder, **SETTINGS))
 
 
 def told(run):
