@@ -50,9 +50,9 @@ chemdisgene() {
     run "$1" "$train" "$gold" epochs=5 encoder_layers=3 batch_documents=8 "${@:2}"
 }
 
-# The models of the paper's comparisons, at one scale for all: three layers of MiniLM, 5 epochs. The new layers'
-# rates are the published ones; the pretrained encoder's is that of small.yaml. One method or another on a model
-# differs in nothing else.
+# The models of the paper's comparisons, at one scale for all: three layers of MiniLM, 5 epochs. Sizes and rates of new
+# layers are the published ones, but for BRAN and max-pool on MiniLM, which have those of small.yaml; the pretrained
+# encoder's rate is that of small.yaml. Two methods on one model differ in nothing else.
 SCALE=(epochs=5 encoder_layers=3)
 
 model() {  # name, model, method, then settings
@@ -63,7 +63,7 @@ model() {  # name, model, method, then settings
 
 bilstm() {  # name, method, then settings: its encoder is made on the spot, from word vectors
     model "$1" bilstm "$2" encoder=bilstm encoder_layers=null vectors="$SHARED/encoders/glove.6B.100d.docred.txt" \
-        encoder_rate=1e-3 new_layer_rate=1e-3 "${@:3}"
+        embedding=128 encoder_rate=1e-3 new_layer_rate=1e-3 "${@:3}"
 }
 
 noisy() {  # name, then settings: thresholds tuned on a tenth of the distantly labelled abstracts
@@ -72,7 +72,7 @@ noisy() {  # name, then settings: thresholds tuned on a tenth of the distantly l
         "$UNNOTED" data split "$CHEMDISGENE"/train_{abstracts.txt,relationships.tsv}.gz --seed 0 \
             --into "${parts[0]}=0.9" --into "${parts[1]}=0.1"
     local gold="$CHEMDISGENE/curated_abstracts.txt.gz $CHEMDISGENE/curated_all_relationships.tsv.gz"
-    run "$1" "${parts[0]}" "$gold" "${SCALE[@]}" batch_documents=8 method=cross-entropy prior_multiplier=null \
+    run "$1" "${parts[0]}" "$gold" "${SCALE[@]}" batch_documents=8 embedding=128 method=cross-entropy prior_multiplier=null \
         dev="[${parts[1]}]" tuned_thresholds=true "${@:2}"
 }
 
@@ -95,15 +95,15 @@ for name in "${@:-all}"; do
     chemdisgene-atlop) chemdisgene "$name" method=atlop prior_multiplier=null ;;
     model-atlop) model "$name" atlop atlop ;;
     model-atlop-ssr-pu) model "$name" atlop ssr-pu ;;
-    model-docunet) model "$name" docunet balanced-softmax map_rate=3e-4 ;;
-    model-docunet-ssr-pu) model "$name" docunet ssr-pu map_rate=3e-4 ;;
+    model-docunet) model "$name" docunet balanced-softmax map_rate=4e-4 ;;
+    model-docunet-ssr-pu) model "$name" docunet ssr-pu map_rate=4e-4 ;;
     model-kd-docre) model "$name" kd-docre adaptive-focal embedding=384 ;;
     model-kd-docre-ssr-pu) model "$name" kd-docre ssr-pu embedding=384 ;;
     model-gain) model "$name" gain cross-entropy new_layer_rate=1e-3 ;;
     model-gain-ssr-pu) model "$name" gain ssr-pu new_layer_rate=1e-3 ;;
     model-bilstm) bilstm "$name" cross-entropy ;;
     model-bilstm-ssr-pu) bilstm "$name" ssr-pu ;;
-    model-bran) noisy "$name" model=bran encoder=convolutional-attention encoder_layers=null encoder_rate=1e-3 new_layer_rate=1e-3 ;;
+    model-bran) noisy "$name" model=bran encoder=convolutional-attention encoder_layers=null encoder_rate=5e-4 new_layer_rate=5e-4 ;;
     model-max-pool) noisy "$name" model=max-pool ;;
     model-bran-encoder) noisy "$name" model=bran ;;
     models) "$0" model-{atlop,docunet,kd-docre,gain,bilstm}{,-ssr-pu} model-{bran,max-pool,bran-encoder} ;;
