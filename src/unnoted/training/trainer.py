@@ -42,6 +42,7 @@ from unnoted.training.checkpoints import (
     tidy,
     whole_folder,
 )
+from unnoted.training.denormals import flushed_denormals
 from unnoted.training.development import AfterEveryEpoch, development_score
 from unnoted.training.distil import Teacher
 from unnoted.training.objective import FromLabels, FromTeacher, Objective
@@ -150,7 +151,8 @@ class Trainer(transformers.Trainer):
         # Dropout must not depend on what drew random numbers since the trainer was made.
         set_seed(self.args.seed)
         try:
-            output = super().train(resume_from_checkpoint=str(found[-1]) if found else None)
+            with flushed_denormals():
+                output = super().train(resume_from_checkpoint=str(found[-1]) if found else None)
         finally:
             self.is_in_train = False
         self._watch.look()
