@@ -72,6 +72,13 @@ def write_text(path: Path) -> Iterator[TextIO]:
         temporary.unlink(missing_ok=True)
 
 
+def write_json(path: Path, content: object) -> None:
+    """Write JSON for programs and people, whole or not at all."""
+    with write_text(path) as stream:
+        json.dump(content, stream, indent=1, ensure_ascii=False)
+        stream.write("\n")
+
+
 @contextmanager
 def _encoded(path: Path, raw: io.BufferedWriter) -> Iterator[TextIO]:
     """A text layer over `raw`, through gzip without name and time (equal content, equal bytes) for `.gz`."""

@@ -90,6 +90,7 @@ def compare(
 def plan_comparison(comparison: Comparison, scale: Scale, folder: Path) -> Plan:
     """What `compare` would run."""
     shared = {"output": str(folder), **_candidates(comparison)}
+    benchmark = _benchmark(comparison.test)
     rows: list[PlannedRow] = []
     notes = []
     claims: list[tuple[str, str]] = []
@@ -105,7 +106,7 @@ def plan_comparison(comparison: Comparison, scale: Scale, folder: Path) -> Plan:
         given = {**shared, "train": [str(made.path.resolve())], "prior_multiplier": multiplier}
         for model in comparison.models:
             together = [
-                _row(comparison, scale, {**given, "model": model, "method": method}, level, made)
+                _row(comparison, scale, benchmark, {**given, "model": model, "method": method}, level, made)
                 for method in comparison.methods
             ]
             rows += together
@@ -115,16 +116,17 @@ def plan_comparison(comparison: Comparison, scale: Scale, folder: Path) -> Plan:
 
 
 def _row(
-    comparison: Comparison, scale: Scale, given: Mapping[str, object], level: str, made: MadeFile
+    comparison: Comparison,
+    scale: Scale,
+    benchmark: Benchmark,
+    given: Mapping[str, object],
+    level: str,
+    made: MadeFile,
 ) -> PlannedRow:
     settings = _settings(comparison.config, given, scale)
     model, method = settings.model, settings.method
     runs = tuple(
-        Run(
-            settings.model_copy(update={"seed": seed}),
-            {"test": comparison.test},
-            _benchmark(comparison.test),
-        )
+        Run(settings.model_copy(update={"seed": seed}), {"test": comparison.test}, benchmark)
         for seed in scale.seeds or DEFAULT_SEEDS
     )
     title = f"{model}, {method}" if len(comparison.models) > 1 else method
@@ -180,8 +182,7 @@ def where_it_pays(result: TableResult) -> list[str]:
     levels: dict[tuple[str, str], dict[str, list[str]]] = {}
     for claim in result.claims:
         pair = claim.better.rpartition("/")[0], claim.than.rpartition("/")[0]
-        verdict = "better" if claim.low > 0 else "worse" if claim.high < 0 else "not certain"
-        levels.setdefault(pair, {}).setdefault(verdict, []).append(
+        levels.setdefault(pair, {}).setdefault(claim.verdict, []).append(
             f"{groups[claim.better]} ({claim.difference:+.1f})"
         )
     return [

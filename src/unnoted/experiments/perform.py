@@ -1,6 +1,5 @@
 """Performing a run: train, score, and leave a record; what is finished is read, not repeated."""
 
-import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unnoted.documents.files import write_text
+from unnoted.documents.files import write_json
 from unnoted.documents.loading import load_documents
 from unnoted.documents.schema import Document
 from unnoted.evaluation import Benchmark, Curve
@@ -78,9 +77,8 @@ def _allow_other_paths(settings: Settings) -> None:
     """Let a training go on although its files lie elsewhere now: by the run's address they are the same."""
     folder = RunFolder(settings.output)
     if folder.taken:
-        with folder.locked(), write_text(settings.output / RUN) as stream:
-            json.dump(description(settings), stream, indent=1, ensure_ascii=False)
-            stream.write("\n")
+        with folder.locked():
+            write_json(settings.output / RUN, description(settings))
 
 
 def _scored(

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from unnoted.documents.files import write_text
+from unnoted.documents.files import write_json, write_text
 from unnoted.documents.locking import held, is_held
 from unnoted.experiments.record import Failure, Record
 from unnoted.experiments.runs import Run
@@ -59,8 +59,7 @@ class Place:
     def specify(self, run: Run) -> Path:
         """Write what is to be done; its file."""
         self.path.mkdir(parents=True, exist_ok=True)
-        with write_text(self.specification) as stream:
-            json.dump(run.to_json(), stream, indent=1, ensure_ascii=False)
+        write_json(self.specification, run.to_json())
         return self.specification
 
     def record(self, tell: Callable[[str], None] = lambda line: None) -> Record | None:

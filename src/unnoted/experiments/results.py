@@ -81,6 +81,18 @@ class Claim:
     high: float
     share: float
 
+    @property
+    def verdict(self) -> str:
+        """What the middle 95 % of the resamples say: all above 0, all below, or neither.
+
+        Example:
+            >>> [Claim("a", "b", 1.0, low, 2.0, 0.9).verdict for low in (0.5, -0.5)]
+            ['better', 'not certain']
+        """
+        if self.low > 0:
+            return "better"
+        return "worse" if self.high < 0 else "not certain"
+
 
 @dataclass(frozen=True, slots=True)
 class TableResult:

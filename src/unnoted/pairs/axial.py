@@ -11,7 +11,7 @@ What a layer does to each cell by itself is done to a list of cells. For attenti
 row of the transposed map. Cells without a tail are no keys, so what stands there is never seen.
 """
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -97,6 +97,9 @@ class AxialPairs(nn.Module):
         >>> pairs.map_width, len(pairs.layers)
         (16, 2)
     """
+
+    map_layers: ClassVar[tuple[str, ...]] = ("layers",)
+    """Its layers over the map, which `map_rate` is for."""
 
     def __init__(
         self,

@@ -10,6 +10,8 @@ around it: **every map between two layers is 0 at empty cells**, which is what a
 edge, what a maximum of values that are not negative ignores, and what sums for the normalisation leave out.
 """
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, max_pool2d, pad, relu
@@ -46,6 +48,9 @@ class UNetPairs(nn.Module):
         >>> pairs.head_projection
         Linear(in_features=12, out_features=6, bias=True)
     """
+
+    map_layers: ClassVar[tuple[str, ...]] = ("channels", "unet")
+    """Its layers over the map, which `map_rate` is for; DocuNet's program counts what makes the image too."""
 
     def __init__(
         self, width: int, embedding: int, *, channels: int = 3, unet_width: int = 256, unet_output: int = 256

@@ -1,9 +1,8 @@
 """The table of the data sets' statistics in every format: counts and means, not per cent."""
 
 from unnoted.experiments.results import Figure, TableResult
-from unnoted.report.grid_tables import table_csv
+from unnoted.report.grid_tables import latex_of, markdown_of, table_csv, text_of
 from unnoted.report.page import Page, Section, broad, joined, listed
-from unnoted.report.table_formats import latex_lines, latex_text, markdown_lines, markdown_text, text_lines
 from unnoted.report.tables import Column, Table, words
 
 statistics_csv = table_csv
@@ -37,24 +36,17 @@ def written(title: str, figure: Figure | None) -> str | None:
 
 def statistics_text(result: TableResult) -> str:
     """The table for a terminal."""
-    lines = [f"{result.name}: {result.title}", "", *text_lines(statistics_table(result)), ""]
-    return "\n".join([*lines, *(f"- {note}" for note in result.notes)])
+    return text_of(result, statistics_table(result), [("", [f"- {note}" for note in result.notes])])
 
 
 def statistics_markdown(result: TableResult) -> str:
     """The table in Markdown."""
-    lines = [f"**{markdown_text(result.name)}**: {markdown_text(result.title)}", ""]
-    lines += [*markdown_lines(statistics_table(result)), ""]
-    return "\n".join([*lines, *(f"- {markdown_text(note)}" for note in result.notes)])
+    return markdown_of(result, statistics_table(result), [("", result.notes)])
 
 
 def statistics_latex(result: TableResult) -> str:
     """The table in LaTeX; it needs no package."""
-    lines = [r"\begin{table*}", r"\centering", *latex_lines(statistics_table(result))]
-    lines += [rf"\caption{{{latex_text(result.title)}}}", rf"\label{{{result.name}}}"]
-    lines += [r"\par\smallskip", r"\begin{minipage}{\linewidth}\footnotesize"]
-    notes = "\n\n".join(latex_text(note) for note in result.notes)
-    return "\n".join([*lines, notes, r"\end{minipage}", r"\end{table*}"])
+    return latex_of(result, statistics_table(result), [("", result.notes)])
 
 
 def statistics_page(result: TableResult) -> Page:

@@ -10,7 +10,7 @@ from unnoted.experiments.stopwatch import duration
 from unnoted.report.formats import counted, signed
 from unnoted.report.gains import Gains, gains, gains_plot, gains_table, placed
 from unnoted.report.grid_curves import group_curves
-from unnoted.report.grid_tables import full_titles, grid_table, remarks_of, verdict
+from unnoted.report.grid_tables import full_titles, grid_table, remarks_of
 from unnoted.report.levels import Levels, level_plots, levels_across, levels_within, where_it_pays
 from unnoted.report.page import (
     Page,
@@ -113,7 +113,7 @@ def _claims(result: TableResult) -> Table:
             claim.difference,
             f"{signed(claim.low)} to {signed(claim.high)}",
             claim.share,
-            verdict(claim),
+            claim.verdict,
         )
         for claim in result.claims
     ]

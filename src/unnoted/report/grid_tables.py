@@ -3,7 +3,9 @@
 import csv
 import io
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from unnoted.experiments.results import Claim, Figure, RowResult, TableResult
 from unnoted.report.formats import counted, percent, signed
@@ -84,27 +86,45 @@ def table_text(result: TableResult) -> str:
         Departs from what was published:
         - 2 seeds instead of 5
     """
-    lines = [f"{result.name}: {result.title}", "", *text_lines(grid_table(result))]
-    for title, remarks in remarks_of(result).titled():
-        lines += ["", f"{title}:", *(f"- {line}" for line in remarks)] if title else ["", *remarks]
-    return "\n".join(lines)
+    return text_of(result, grid_table(result), remarks_of(result).titled())
 
 
 def table_markdown(result: TableResult) -> str:
     """The table in Markdown, the best of each group of rows bold."""
-    lines = [f"**{markdown_text(result.name)}**: {markdown_text(result.title)}", ""]
-    lines += markdown_lines(grid_table(result))
-    for title, remarks in remarks_of(result).titled():
+    return markdown_of(result, grid_table(result), remarks_of(result).titled())
+
+
+def table_latex(result: TableResult) -> str:
+    """The table in LaTeX, the best of each group of rows bold. It needs no package."""
+    return latex_of(result, grid_table(result), remarks_of(result).titled())
+
+
+TitledLines: TypeAlias = Sequence[tuple[str, Sequence[str]]]
+"""What stands below a table: lines under a title, or under none."""
+
+
+def text_of(result: TableResult, table: Table, below: TitledLines) -> str:
+    """A table of a result for a terminal."""
+    lines = [f"{result.name}: {result.title}", "", *text_lines(table)]
+    for title, remarks in below:
+        lines += ["", f"{title}:", *(f"- {line}" for line in remarks)] if title else ["", *remarks]
+    return "\n".join(lines)
+
+
+def markdown_of(result: TableResult, table: Table, below: TitledLines) -> str:
+    """A table of a result in Markdown."""
+    lines = [f"**{markdown_text(result.name)}**: {markdown_text(result.title)}", "", *markdown_lines(table)]
+    for title, remarks in below:
         lines += ["", f"{title}:"] if title else []
         lines += ["", *(f"- {markdown_text(line)}" for line in remarks)]
     return "\n".join(lines)
 
 
-def table_latex(result: TableResult) -> str:
-    """The table in LaTeX, the best of each group of rows bold. It needs no package."""
-    lines = [r"\begin{table*}", r"\centering", *latex_lines(grid_table(result))]
+def latex_of(result: TableResult, table: Table, below: TitledLines) -> str:
+    """A table of a result in LaTeX."""
+    lines = [r"\begin{table*}", r"\centering", *latex_lines(table)]
     lines += [rf"\caption{{{latex_text(result.title)}}}", rf"\label{{{result.name}}}"]
-    for title, remarks in remarks_of(result).titled():
+    for title, remarks in below:
         written = [latex_text(f"{title}:")] if title else []
         written += [latex_text(line) for line in remarks]
         lines += [r"\par\smallskip", r"\begin{minipage}{\linewidth}\footnotesize", "\n\n".join(written)]
@@ -228,17 +248,5 @@ def claimed(claim: Claim, better: str, than: str) -> str:
     difference, low, high = (signed(value, digits=2) for value in (claim.difference, claim.low, claim.high))
     return (
         f"{better} against {than}: {difference} points of F1 "
-        f"(95 %: {low} to {high}; ahead in {percent(claim.share)} % of resamples): {verdict(claim)}"
+        f"(95 %: {low} to {high}; ahead in {percent(claim.share)} % of resamples): {claim.verdict}"
     )
-
-
-def verdict(claim: Claim) -> str:
-    """What the middle 95 % of the resamples say: all above 0, all below, or neither.
-
-    Example:
-        >>> [verdict(Claim("a", "b", 1.0, low, 2.0, 0.9)) for low in (0.5, -0.5)]
-        ['better', 'not certain']
-    """
-    if claim.low > 0:
-        return "better"
-    return "worse" if claim.high < 0 else "not certain"

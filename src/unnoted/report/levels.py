@@ -123,10 +123,10 @@ def level_plots(levels: Levels, name: str) -> list[Markup]:
     recall: list[TrendLine] = []
     for index, (title, rows) in enumerate(levels.methods):
         look = Series.of(index)
-        f1 += _line(title, look.measured, [figures_of(row).get("F1") for row in rows])
-        printed = [row.published if row else None for row in rows]
-        published += _line(f"{title}, published", look.published, printed)
-        recall += _line(title, look.measured, [figures_of(row).get("R") for row in rows])
+        f1 += TrendLine.through(title, look.measured, enumerate(figures_of(row).get("F1") for row in rows))
+        printed = enumerate(row.published if row else None for row in rows)
+        published += TrendLine.through(f"{title}, published", look.published, printed)
+        recall += TrendLine.through(title, look.measured, enumerate(figures_of(row).get("R") for row in rows))
     ticks = Ticks.of_names("labelled facts per training document", _names(levels))
     return [
         trend_plot([*f1, *published], ticks, "F1", f"{name}-f1"),
@@ -146,11 +146,6 @@ def _names(levels: Levels) -> list[str]:
 def figures_of(row: LevelRow | None) -> dict[str, Figure]:
     """F1 and recall of a row's runs."""
     return {} if row is None else measured(row.row.records, columns_titled(["F1", "R"]))
-
-
-def _line(title: str, look: Series, figures: Sequence[Figure | None]) -> list[TrendLine]:
-    known = tuple((float(place), figure) for place, figure in enumerate(figures) if figure is not None)
-    return [TrendLine(title, look, known)] if known else []
 
 
 def where_it_pays(levels: Levels) -> list[str]:

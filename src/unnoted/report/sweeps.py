@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from unnoted.experiments.results import Figure, RowResult, TableResult
+from unnoted.experiments.results import RowResult, TableResult
 from unnoted.report.looks import Series
 from unnoted.report.trends import Ticks, TrendLine, trend_plot
 
@@ -70,16 +70,11 @@ def sweep_plot(sweep: Sweep, result: TableResult, name: str) -> Markup:
         look = Series.of(index)
         published = [(value, row.published.get(column)) for value, row in sweep.rows]
         measured = [(value, row.measured.get(column)) for value, row in sweep.rows]
-        others += _line(f"{measure}, published", look.published, published)
-        ours += _line(f"{measure}, measured", look.measured, measured)
+        others += TrendLine.through(f"{measure}, published", look.published, published)
+        ours += TrendLine.through(f"{measure}, measured", look.measured, measured)
     ticks = Ticks.of_numbers(SWEPT[sweep.setting], [value for value, _ in sweep.rows])
     drawn = ", ".join(measure for measure, _ in measures(result))
     return trend_plot([*others, *ours], ticks, drawn, name)
-
-
-def _line(title: str, look: Series, points: list[tuple[float, Figure | None]]) -> list[TrendLine]:
-    known = tuple((place, figure) for place, figure in points if figure is not None)
-    return [TrendLine(title, look, known)] if known else []
 
 
 def measures(result: TableResult) -> list[tuple[str, str]]:

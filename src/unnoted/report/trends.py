@@ -1,6 +1,6 @@
 """A plot of figures that change with a setting, or from one level of labelling to the next."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -28,6 +28,14 @@ class TrendLine:
     title: str
     look: Series
     points: tuple[tuple[float, Figure], ...]
+
+    @classmethod
+    def through(
+        cls, title: str, look: Series, points: Iterable[tuple[float, Figure | None]]
+    ) -> list["TrendLine"]:
+        """A line through the figures that are known; none if none is."""
+        known = tuple((place, figure) for place, figure in points if figure is not None)
+        return [cls(title, look, known)] if known else []
 
 
 @dataclass(frozen=True, slots=True)

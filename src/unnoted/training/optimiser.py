@@ -1,29 +1,20 @@
 """Which weights learn at which rate: the encoder's, those over the entity-by-entity map, and all others."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import nn
 
 from unnoted.model import RelationModel
-from unnoted.pairs import AxialPairs, UNetPairs
 from unnoted.training.optimisation import Optimisation
 
 ENCODER = ("encoder.",)
 """How the names of the encoder's weights begin."""
 
-MAP_LAYERS: Mapping[type[nn.Module], tuple[str, ...]] = {
-    UNetPairs: ("pairs.channels.", "pairs.unet."),
-    AxialPairs: ("pairs.layers.",),
-}
-"""How the names of the weights over the map begin, for each pair encoder that has a map. DocuNet's program
-counts the layer that makes the image among them."""
-
 
 def map_layers(model: RelationModel) -> tuple[str, ...]:
     """How the names of a model's weights over the map begin; empty for a model without a map."""
-    return MAP_LAYERS.get(type(model.pairs), ())
+    return tuple(f"pairs.{name}." for name in getattr(model.pairs, "map_layers", ()))
 
 
 def check_map_rate(model: RelationModel, optimisation: Optimisation) -> None:

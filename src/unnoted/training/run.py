@@ -8,7 +8,7 @@ from typing import Any
 
 from safetensors import SafetensorError
 
-from unnoted.documents.files import write_text
+from unnoted.documents.files import write_json
 from unnoted.training.checkpoints import CheckpointError, one_line, whole_folder
 from unnoted.training.environment import environment
 from unnoted.training.progress import without_bars
@@ -103,7 +103,7 @@ def _distil(folder: Path, plan: Plan, resume: bool) -> dict[str, Any]:
         return over
     summary = plan.distillation.train(plan.model, resume)
     _write_priors(folder, plan.distillation)
-    _write_json(folder / SUMMARY, summary)
+    write_json(folder / SUMMARY, summary)
     return summary
 
 
@@ -114,7 +114,7 @@ def _place(folder: RunFolder, settings: Settings, plan: Plan, summary: dict[str,
             plan.model.save_pretrained(staged)
             settings.save(staged / "settings.yaml")
             _write_priors(staged, plan.main)
-            _write_json(staged / "environment.json", environment())
+            write_json(staged / "environment.json", environment())
         folder.place(settings.output / MODEL, summary)
     except (OSError, SafetensorError) as error:
         what = f"{settings.output}: the trained model was not written ({one_line(error)})"
@@ -122,13 +122,7 @@ def _place(folder: RunFolder, settings: Settings, plan: Plan, summary: dict[str,
 
 
 def _write_priors(folder: Path, stage: Stage) -> None:
-    _write_json(folder / "priors.json", None if stage.priors is None else stage.priors.report())
-
-
-def _write_json(path: Path, content: object) -> None:
-    with write_text(path) as stream:
-        json.dump(content, stream, indent=1, ensure_ascii=False)
-        stream.write("\n")
+    write_json(folder / "priors.json", None if stage.priors is None else stage.priors.report())
 
 
 def _report(folder: RunFolder, summary: dict[str, Any], trained: bool) -> RunReport:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unnoted.documents.defects import shown
-from unnoted.documents.files import write_text
+from unnoted.documents.files import write_json
 from unnoted.documents.locking import held
 from unnoted.training.settings import Settings
 
@@ -94,7 +94,7 @@ class RunFolder:
         if self.taken and overwrite:
             self._clear()
         if not self.taken:
-            self._write(RUN, run)
+            write_json(self.path / RUN, run)
 
     def _check(self, run: dict[str, Any]) -> None:
         """Refuse another run than the one that is here."""
@@ -126,17 +126,12 @@ class RunFolder:
             else:
                 entry.unlink()
 
-    def _write(self, name: str, content: object) -> None:
-        with write_text(self.path / name) as stream:
-            json.dump(content, stream, indent=1, ensure_ascii=False)
-            stream.write("\n")
-
     def place(self, staged: Path, summary: dict[str, Any]) -> None:
         """Move the files of a folder here, and then say that the run is finished."""
         for file in sorted(staged.iterdir()):
             file.replace(self.path / file.name)
         staged.rmdir()
-        self._write(SUMMARY, summary)
+        write_json(self.path / SUMMARY, summary)
 
     def summary(self) -> dict[str, Any]:
         """What the finished training came to."""

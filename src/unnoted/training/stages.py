@@ -122,7 +122,7 @@ def plan_of(settings: Settings, tell: Callable[[str], None], distilled: bool = F
     if settings.tuned_thresholds and dev is not None:
         with_pairs(dev, corpus.candidates)
     main = _stage(settings, settings.output, settings, model, corpus, dev, tell)
-    first = None if distilled else _distillation(settings, model, corpus, dev, tell)
+    first = None if distilled else _distillation(settings, model, corpus, main.risk, dev, tell)
     return Plan(model, first, main)
 
 
@@ -130,6 +130,7 @@ def _distillation(
     settings: Settings,
     model: RelationModel,
     train: Corpus,
+    risk: Risk,
     dev: Sequence[Document] | None,
     tell: Callable[[str], None],
 ) -> Stage | None:
@@ -137,7 +138,7 @@ def _distillation(
     if settings.distillation is None or settings.teacher is None or settings.distant is None:
         return None
     teacher = Teacher.from_folder(settings.teacher, settings.distillation.weight)
-    teacher.check(model, risk_of(settings, priors_of(settings, train)))
+    teacher.check(model, risk)
     # The relations, candidate pairs and types of entities are those that the result is for.
     distant = load_documents(*settings.distant, vocabulary=train.relations, candidates=train.candidates)
     tell_defects(distant, tell)

@@ -8,11 +8,13 @@ import torch
 from torch import Tensor
 
 from unnoted.documents.candidates import Candidates
+from unnoted.documents.corpus import Corpus
 from unnoted.documents.schema import Document
 from unnoted.extraction import BATCH
-from unnoted.features import Collator, FeatureReport, FeatureSet, SortedBatches, featurise
+from unnoted.features import Collator, FeatureReport, FeatureSet, SortedBatches
 from unnoted.model import RelationModel
 from unnoted.scores import NEVER, Fixed, tune_thresholds
+from unnoted.training.preparing import features_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +76,9 @@ def tuned_on(model: RelationModel, documents: Sequence[Document]) -> Tuned:
     Raises:
         ValueError: if the documents have no candidate pair.
     """
-    if model.tokenizer is None:
-        raise ValueError("found a model without a tokenizer, expected one made by RelationModel.from_encoder")
-    relations, candidates = model.relations.ids, model.candidates
-    paired = with_pairs(documents, candidates)
-    features = featurise(paired, model.tokenizer, relations, candidates, types=model.entity_types)
-    return Tuned(relations, tune_thresholds(*_scored(model, features)), features.report)
+    paired = with_pairs(documents, model.candidates)
+    features = features_of(model, Corpus(tuple(paired), model.relations, model.candidates))
+    return Tuned(model.relations.ids, tune_thresholds(*_scored(model, features)), features.report)
 
 
 def with_pairs(documents: Sequence[Document], candidates: Candidates) -> list[Document]:

@@ -8,7 +8,7 @@ from tests.unit.report.grids import all_tables, levels_table, methods_table
 from unnoted.experiments.record import Failure
 from unnoted.experiments.results import Claim, Figure, RowResult, TableResult
 from unnoted.report import table_csv, table_latex, table_markdown, table_text
-from unnoted.report.grid_tables import CSV_COLUMNS, claimed, grid_table, remarks_of, verdict
+from unnoted.report.grid_tables import CSV_COLUMNS, claimed, grid_table, remarks_of
 from unnoted.report.table_formats import latex_text
 
 FORMATS = [table_text, table_markdown, table_latex]
@@ -148,7 +148,7 @@ def test_notes_depart_from_something_only_where_something_was_published():
 @pytest.mark.parametrize(("low", "high", "said"), [(0.1, 2.0, "better"), (-2.0, -0.1, "worse"), (-1.0, 1.0, "not certain"), (0.0, 1.0, "not certain")])  # fmt: skip
 def test_verdicts(low, high, said):
     claim = Claim("a", "b", 0.0, low, high, 0.5)
-    assert verdict(claim) == said
+    assert claim.verdict == said
     assert claimed(claim, "A", "B").endswith(f": {said}")
 
 
