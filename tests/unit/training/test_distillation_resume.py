@@ -30,7 +30,7 @@ moments = {
     "in the first stage": lambda: before(
         Trainer, "compute_loss", lambda *a: seen.append(1) or len(seen) < 4),
     "as the first stage ends": lambda: before(
-        run, "_write_json", lambda path, content: path.name != "training.json"),
+        run, "write_json", lambda path, content: path.name != "training.json"),
     "before the second stage": lambda: before(
         Trainer, "train", lambda self, resume=False: "distillation" in str(self.folder)),
     "in the second stage": lambda: before(
