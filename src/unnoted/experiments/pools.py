@@ -126,8 +126,8 @@ class LocalPool:
 
     @property
     def threads(self) -> int:
-        """Of each run."""
-        return max(1, _cores() // self.jobs)
+        """Of each run: its share of the cores, or fewer if OMP_NUM_THREADS says so."""
+        return max(1, min(_cores() // self.jobs, _threads_asked_for()))
 
     def perform(self, runs: Sequence[Run], folder: Path) -> Events:
         """Perform runs; see `Pool`."""
@@ -276,6 +276,12 @@ def _cores() -> int:
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _threads_asked_for() -> int:
+    """What OMP_NUM_THREADS allows a process; without it, or where it is a list, as many as there are."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return int(asked) if asked.isdecimal() else sys.maxsize
 
 
 def _devices() -> list[str]:

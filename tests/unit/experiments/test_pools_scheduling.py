@@ -145,9 +145,19 @@ def test_closing_stops_what_is_under_way(runs, tmp_path):
 
 def test_threads_are_shared_out(monkeypatch):
     monkeypatch.setattr(pools, "_cores", lambda: 8)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert [LocalPool(jobs).threads for jobs in (1, 2, 3, 8, 9)] == [8, 4, 2, 1, 1]
     with pytest.raises(ValueError, match="jobs: found 0, expected 1 or more"):
         LocalPool(0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "threads"), [("1", [1, 1]), ("3", [3, 2]), ("16", [8, 2]), ("4,2", [8, 2]), ("", [8, 2])]
+)
+def test_no_run_has_more_threads_than_were_asked_for(monkeypatch, asked, threads):
+    monkeypatch.setattr(pools, "_cores", lambda: 8)
+    monkeypatch.setenv("OMP_NUM_THREADS", asked)
+    assert [LocalPool(jobs).threads for jobs in (1, 4)] == threads
 
 
 def test_each_run_sees_one_gpu_of_those_that_may_be_seen(monkeypatch):
