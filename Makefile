@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help demo test test-slow lint format bench results docs clean
+.PHONY: help demo test test-slow lint format bench results tables docs clean
 .DEFAULT_GOAL := help
 
 help:  ## Show what can be made
@@ -40,6 +40,9 @@ bench: $(READY)  ## Measure speed, as figures and as ratios within one run
 
 results: $(READY)  ## Train and score on the real data in ../shared, for hours: docs/results.md
 	benchmarks/results.sh
+
+tables: $(READY)  ## Run the paper's tables on the real data in ../shared, for hours: docs/results.md
+	benchmarks/tables.sh
 
 docs: $(READY)  ## Write the reference and the plots of the documentation
 	$(BIN)/python -m tools.docs
