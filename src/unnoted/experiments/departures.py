@@ -9,25 +9,29 @@ from unnoted.training.settings import Settings
 NOT_DEPARTURES = frozenset({"output", "seed", "log_steps", "checkpoint_steps", "train"})
 """Settings that change nothing, or of which something else tells: the seeds and the training documents."""
 
+WITHOUT_A_VALUE = {"encoder_layers": "all"}
+"""What a setting that is left open means, where that is not "none"."""
+
 
 def departures(published: Settings, ours: Settings) -> dict[str, tuple[str, str]]:
     """Every setting in which a run departs from the published one: (ours, published) as text, by key."""
     found = {}
     for key in Settings.model_fields:
-        pair = _text(getattr(ours, key)), _text(getattr(published, key))
+        absent = WITHOUT_A_VALUE.get(key, "none")
+        pair = _text(getattr(ours, key), absent), _text(getattr(published, key), absent)
         if key not in NOT_DEPARTURES and pair[0] != pair[1]:
             found[key] = pair
     return found
 
 
-def _text(value: object) -> str:
+def _text(value: object, absent: str) -> str:
     match value:
         case None:
-            return "none"
+            return absent
         case Path():  # the same file lies elsewhere on every machine
             return value.name
         case tuple():
-            return ", ".join(map(_text, value))
+            return ", ".join(_text(each, absent) for each in value)
         case float():
             return f"{value:.15g}"
         case _:

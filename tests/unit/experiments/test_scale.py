@@ -39,7 +39,7 @@ def test_every_change_is_told(data, tmp_path):
         "encoder rate: 0.0002 (published: 5e-05)",
         "unlabelled rate: 0.5 (published: 1)",
         f"encoder: {tmp_path} (published: bert-base-cased)",
-        "encoder layers: 2 (published: none)",
+        "encoder layers: 2 (published: all)",
         "margin: 0.5 (published: 0.25) in ssr-pu",
     ]
     assert rows["atlop"].settings.train == rows["ssr-pu"].settings.train
