@@ -96,7 +96,7 @@ for name in "${@:-all}"; do
     model-bilstm) bilstm "$name" cross-entropy ;;
     model-bilstm-ssr-pu) bilstm "$name" ssr-pu ;;
     model-bran) noisy "$name" model=bran encoder=convolutional-attention encoder_layers=null encoder_rate=5e-4 new_layer_rate=5e-4 ;;
-    model-max-pool) noisy "$name" model=max-pool new_layer_rate=5e-4 ;;
+    model-max-pool) noisy "$name" model=max-pool ;;
     model-bran-encoder) noisy "$name" model=bran ;;
     models) "$0" model-{atlop,docunet,kd-docre,gain,bilstm}{,-ssr-pu} model-{bran,max-pool,bran-encoder} ;;
     all) "$0" {original,longer,extreme,complete}-{ssr-pu,atlop} original-{sr-pn,s-pu} models ;;
