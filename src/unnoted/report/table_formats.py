@@ -172,9 +172,16 @@ def latex_lines(table: Table) -> list[str]:
                 _ended([rf"\multicolumn{{{len(table.columns)}}}{{l}}{{\textit{{{latex_text(heading)}}}}}"])
             )
         lines += [
-            _ended([_marked(cell, latex_text(cell.text), r"\textbf{{{}}}") for cell in row]) for row in rows
+            _ended([_marked(cell, _latex_cell(cell.text), r"\textbf{{{}}}") for cell in row]) for row in rows
         ]
     return [*lines, r"\hline", r"\end{tabular}"]
+
+
+def _latex_cell(text: str) -> str:
+    """A cell's text; a deviation is set small, so that published beside measured ones fit a page."""
+    mean, deviates, deviation = text.partition(" ± ")
+    small = rf"$_{{\pm {latex_text(deviation)}}}$" if deviates else ""
+    return f"{latex_text(mean)}{small}"
 
 
 def _ended(cells: Sequence[str]) -> str:
