@@ -21,6 +21,11 @@ def test_every_table_has_its_section_and_its_plots():
     assert root.only("h1").text == "Page"
 
 
+def test_only_a_page_of_several_tables_lists_them():
+    assert len(list(opened(*all_tables()).only("nav").all("a"))) == len(all_tables()) + 1
+    assert not list(opened(methods_table()).all("nav"))
+
+
 def test_what_is_to_be_known_stands_below_the_table():
     text = opened(methods_table()).only("main").text
     result = methods_table()
