@@ -2,10 +2,11 @@
 
 On a processor torch has no fused attention with dropout. It draws one random number for each entry of the
 attention matrix and keeps the matrix three times for the backward pass: a third of a small encoder's training
-time. Here the mask is drawn by `keep_mask`, and it alone is kept: the matrix is made again in the backward
-pass, one sequence at a time. Elsewhere, and without dropout, it is torch's own attention.
+time. Here the mask is a byte an entry, and it alone is kept: the matrix is made again in the backward pass,
+some heads of a sequence at a time. Elsewhere, and without dropout, it is torch's own attention.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -15,46 +16,48 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from unnoted.encoders.dropout import HIGHEST_RATE, keep_mask
+from unnoted.encoders.dropout import HIGHEST_RATE, dropped_bytes, random_bytes, write_mask
 
 FAST_DROPOUT = "unnoted_fast_dropout"
 """The name under which transformers knows this attention function."""
 
 
+TILE = 2**20
+"""Entries of attention matrices that are worked on at a time: 4 MB, which stay in a core's cache."""
+
+
 class _DropoutAttention(torch.autograd.Function):
-    """query, key, value [B, H, T, d], bias [B, 1, T or 1, T] -> [B, H, T, d]; one sequence at a time."""
+    """query, key, value [B, H, T, d], bias [B, 1 or H, T or 1, T] -> [B, H, T, d]; some heads at a time."""
 
     @staticmethod
     def forward(
         ctx: Any, query: Tensor, key: Tensor, value: Tensor, bias: Tensor, scaling: float, rate: float  # noqa: ANN401
     ) -> Tensor:  # fmt: skip
-        batch, heads, queries, _ = query.shape
-        shape = torch.Size([batch, heads, queries, key.shape[2]])
-        mask, kept = keep_mask(shape, rate)
-        used = query.new_empty(shape[1:])
+        noise = random_bytes(torch.Size([*query.shape[:3], key.shape[2]]))  # [B, H, T, T]
+        dropped = dropped_bytes(rate)
+        bias = bias.expand(-1, query.shape[1], -1, -1)
         output = torch.empty_like(query)
-        for row in range(batch):
-            _weights(query[row], key[row], bias[row], scaling, used)
-            output[row] = used.mul_(mask[row]) @ value[row]
-        ctx.save_for_backward(query, key, value, bias, mask)
-        ctx.scaling, ctx.kept = scaling, kept
-        return output.div_(kept)
+        for tile, (weights, mask) in _tiles(noise, query, buffers=2):
+            _weights(query[tile], key[tile], bias[tile], scaling, weights)
+            output[tile] = weights.mul_(write_mask(noise[tile], dropped, mask)) @ value[tile]
+        ctx.save_for_backward(query, key, value, bias, noise)
+        ctx.scaling, ctx.dropped = scaling, dropped
+        return output.div_(1 - dropped / 256)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        query, key, value, bias, mask = ctx.saved_tensors
+        query, key, value, bias, noise = ctx.saved_tensors
         query_gradient, key_gradient, value_gradient = map(torch.empty_like, (query, key, value))
-        weights, used, back = (query.new_empty(mask.shape[1:]) for _ in range(3))
-        for row in range(len(query)):
-            incoming = gradient[row] / ctx.kept
-            _weights(query[row], key[row], bias[row], ctx.scaling, weights)
-            torch.mul(weights, mask[row], out=used)
-            value_gradient[row] = used.mT @ incoming
-            torch.bmm(incoming, value[row].mT, out=used).mul_(mask[row])
+        for tile, (weights, mask, used, back) in _tiles(noise, query, buffers=4):
+            incoming = gradient[tile] / (1 - ctx.dropped / 256)
+            _weights(query[tile], key[tile], bias[tile], ctx.scaling, weights)
+            write_mask(noise[tile], ctx.dropped, mask)
+            value_gradient[tile] = torch.mul(weights, mask, out=used).mT @ incoming
+            torch.bmm(incoming, value[tile].mT, out=used).mul_(mask)
             torch.ops.aten._softmax_backward_data.out(used, weights, -1, used.dtype, grad_input=back)
-            query_gradient[row] = back @ key[row]
-            key_gradient[row] = back.mT @ query[row]
+            query_gradient[tile] = back @ key[tile]
+            key_gradient[tile] = back.mT @ query[tile]
         return (
             query_gradient.mul_(ctx.scaling),
             key_gradient.mul_(ctx.scaling),
@@ -65,8 +68,19 @@ class _DropoutAttention(torch.autograd.Function):
         )
 
 
+def _tiles(noise: Tensor, like: Tensor, buffers: int) -> Iterator[tuple[tuple[int, slice], list[Tensor]]]:
+    """Where some heads of a sequence stand, and so many [heads, T, T] to work in, the same for all."""
+    batch, heads, queries, keys = noise.shape
+    step = min(heads, max(1, TILE // (queries * keys)))
+    room = [like.new_empty(step, queries, keys) for _ in range(buffers)]
+    for row in range(batch):
+        for first in range(0, heads, step):
+            last = min(first + step, heads)
+            yield (row, slice(first, last)), [buffer[: last - first] for buffer in room]
+
+
 def _weights(query: Tensor, key: Tensor, bias: Tensor, scaling: float, out: Tensor) -> None:
-    """Attention probabilities of one sequence, [H, T, T], into `out`."""
+    """Attention probabilities of some heads, [heads, T, T], into `out`."""
     torch.baddbmm(bias.expand_as(out), query, key.mT, alpha=scaling, out=out)
     torch.softmax(out, -1, out=out)
 

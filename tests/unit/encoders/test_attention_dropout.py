@@ -12,15 +12,23 @@ def inputs(batch=2, heads=3, tokens=7, width=4):
     return [torch.randn(shape, dtype=torch.float64).transpose(1, 2).requires_grad_() for _ in "qkv"]
 
 
+def given_bytes(monkeypatch, keep):
+    """Let the function draw what stands for a mask of bools."""
+    noise = torch.where(keep, 255, 0).to(torch.uint8)
+    monkeypatch.setattr(attention_dropout, "random_bytes", lambda shape: noise)
+
+
+@pytest.mark.parametrize("tile", [1, 2 * 7 * 7, 2**20])
 @pytest.mark.parametrize("kind", ["bool", "additive", "none"])
-def test_with_a_given_mask_it_equals_plain_attention(kind, monkeypatch):
+def test_with_a_given_mask_it_equals_plain_attention(kind, tile, monkeypatch):
+    monkeypatch.setattr(attention_dropout, "TILE", tile)  # one head at a time, two and one, all three
     query, key, value = inputs()
     mask = torch.ones(2, 1, 7, 7, dtype=torch.bool)
     mask[1, :, :, 5:] = False
     given = {"bool": mask, "additive": additive_mask(mask, query), "none": None}[kind]
     torch.manual_seed(1)
     keep = torch.rand(2, 3, 7, 7) > 0.25
-    monkeypatch.setattr(attention_dropout, "keep_mask", lambda shape, rate: (keep, 0.75))
+    given_bytes(monkeypatch, keep)
     module = torch.nn.Module()
     module.is_causal = False
     found, _ = dropout_attention(module, query, key, value, given, dropout=0.25)
@@ -36,8 +44,7 @@ def test_with_a_given_mask_it_equals_plain_attention(kind, monkeypatch):
 
 
 def test_gradcheck(monkeypatch):
-    keep = torch.rand(1, 2, 3, 3) > 0.3
-    monkeypatch.setattr(attention_dropout, "keep_mask", lambda shape, rate: (keep, 0.7))
+    given_bytes(monkeypatch, torch.rand(1, 2, 3, 3) > 0.3)
     bias = torch.zeros(1, 1, 1, 3, dtype=torch.float64)
     assert torch.autograd.gradcheck(
         lambda *qkv: _DropoutAttention.apply(*qkv, bias, 0.5, 0.3), inputs(1, 2, 3, 4)
