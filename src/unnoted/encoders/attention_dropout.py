@@ -21,9 +21,8 @@ from unnoted.encoders.dropout import HIGHEST_RATE, dropped_bytes, random_bytes, 
 FAST_DROPOUT = "unnoted_fast_dropout"
 """The name under which transformers knows this attention function."""
 
-
 TILE = 2**20
-"""Entries of attention matrices that are worked on at a time: 4 MB, which stay in a core's cache."""
+"""Entries of attention matrices that are worked on at a time, or one head: 4 MB, for the caches."""
 
 
 class _DropoutAttention(torch.autograd.Function):

@@ -21,8 +21,9 @@ Shown = Callable[[Tensor, float], Tensor]
 
 
 def _ranking_margin(scores: Tensor, margin: float) -> Tensor:
-    """The optimum of ¼(y (f_i - f_0) - m)² is f_i - f_0 = m (2 Δ' - 1)."""
-    return ((scores[:, 1:] - scores[:, :1] + margin) / (2 * margin)).clamp(0, 1)
+    """The optimum of ¼(y (f_i - f_0) - m)² is f_i - f_0 = m (2 Δ' - 1); for m = 0, its limit from above."""
+    above = scores[:, 1:] - scores[:, :1]
+    return ((above + margin) / (2 * margin)).clamp(0, 1) if margin else (1 + above.sign()) / 2
 
 
 def _squared(scores: Tensor, margin: float) -> Tensor:
@@ -93,7 +94,8 @@ class Link:
 
     Args:
         name: the name that the risk gives, one of `SHOWN`.
-        margin: the margin m of the squared ranking loss.
+        margin: the margin m of the squared ranking loss. With 0, which teaches nothing, the shown
+            probabilities are 1, 0 and, at a tie, a half.
 
     Example:
         >>> scores = torch.tensor([[0.0, 0.125, -0.5]])
@@ -107,8 +109,8 @@ class Link:
     def __post_init__(self) -> None:
         if self.name not in SHOWN:
             raise ValueError(f"found link {self.name!r}, expected one of {', '.join(map(repr, SHOWN))}")
-        if not self.margin > 0:
-            raise ValueError(f"found margin {self.margin}, expected one above 0")
+        if not self.margin >= 0:
+            raise ValueError(f"found margin {self.margin}, expected 0 or more")
 
     def __call__(self, scores: Tensor, class_weight: Tensor | None = None) -> Tensor:
         """Probabilities [P, K] of scores [P, K + 1], given the class weights γ [K] that training used."""

@@ -48,6 +48,10 @@ def no_training(monkeypatch):
     monkeypatch.setattr(Trainer, "train", refuse)
 
 
+def test_a_margin_of_0_which_the_paper_has_is_scored_too(data, tmp_path):
+    assert perform(make_run(data, margin=0.0), tmp_path).scored["test"].overall.gold
+
+
 def test_the_figures_are_those_of_the_model(finished, data):
     folder, run, record = finished
     train, test = (load_documents(data / f"{name}.json").documents for name in ("train", "test"))

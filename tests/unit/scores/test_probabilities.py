@@ -73,8 +73,16 @@ def test_every_finite_score_has_a_probability(name, none, score):
 def test_bad_links_are_refused():
     with pytest.raises(ValueError, match="found link 'softmax', expected one of 'squared'"):
         Link("softmax")
-    with pytest.raises(ValueError, match=r"found margin 0.0, expected one above 0"):
-        Link("ranking-margin", 0.0)
+    with pytest.raises(ValueError, match=r"found margin -0.1, expected 0 or more"):
+        Link("ranking-margin", -0.1)
+
+
+def test_a_margin_of_0_is_the_limit_of_small_ones():
+    scores = torch.tensor([[0.5, 0.75, 0.5, 0.25]])
+    weight = torch.tensor([2.0, 3.0, 4.0])
+    found = Link("ranking-margin", 0.0)(scores, weight)
+    assert torch.equal(found, Link("ranking-margin", 1e-6)(scores, weight))
+    assert found.tolist() == [[1.0, 0.25, 0.0]]
 
 
 def test_every_risk_names_a_link_that_exists():
