@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, overload
 
 from unnoted.evaluation import IgnScore, Score
@@ -89,6 +90,19 @@ class Record:
     train_facts: Mapping[str, int]
     scored: Mapping[str, Scored]
 
+    @property
+    def placeless(self) -> dict[str, Any]:
+        """The settings with files and folders called by their last names alone.
+
+        Runs that stand in one table may have been made in several places.
+
+        Example:
+            >>> settings = {"train": ["/here/train.json"], "encoder": "../there/minilm", "epochs": 3}
+            >>> Record("0123", settings, 1.0, 0, {}, {}).placeless
+            {'train': ['train.json'], 'encoder': 'minilm', 'epochs': 3}
+        """
+        return {key: _last_names(value) for key, value in self.settings.items()}
+
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it; `from_json` reads it."""
         return {
@@ -130,3 +144,9 @@ def _counts(score: Score | None) -> list[int] | None:
 
 def _score(counts: Sequence[int] | None) -> Score | None:
     return None if counts is None else Score(*counts)
+
+
+def _last_names(value: Any) -> Any:  # noqa: ANN401 - whatever a setting may be
+    if isinstance(value, list):
+        return [_last_names(each) for each in value]
+    return PurePath(value).name if isinstance(value, str) else value

@@ -47,7 +47,7 @@ def _sweeps(result: TableResult, setting: str) -> Iterator[Sweep]:
     for row in result.rows:
         if not row.records or row.records[0].settings.get(setting) is None:
             continue
-        told = dict(row.records[0].settings)
+        told = row.records[0].placeless
         value = float(told[setting])
         rest = {key: other for key, other in told.items() if key not in (setting, "seed", "output")}
         alike.setdefault(json.dumps(rest, sort_keys=True, default=str), {}).setdefault(value, row)

@@ -81,6 +81,22 @@ def test_rows_that_differ_in_more_are_none():
     assert [value for value, _ in sweep.rows] == [0.1, 0.25, 0.5, 1]
 
 
+def elsewhere(row, place):
+    """A row whose runs were made with the same files in another place."""
+    paths = {"encoder": f"{place}/minilm", "train": [f"{place}/train.json"]}
+    return replace(row, records=tuple(replace(r, settings={**r.settings, **paths}) for r in row.records))
+
+
+def test_runs_made_in_several_places_stand_together():
+    rows = [elsewhere(row, place) for row, place in zip(margin_table().rows, "abcde", strict=True)]
+    (sweep,) = sweeps(replace(margin_table(), rows=tuple(rows)))
+    assert [value for value, _ in sweep.rows] == [0, 0.1, 0.25, 0.5, 1]
+    rows = [elsewhere(row, f"place-{number}") for number, row in enumerate(levels_table().rows)]
+    assert len(levels_within(replace(levels_table(), rows=tuple(rows))).methods) == len(
+        levels_within(levels_table()).methods
+    )
+
+
 def test_a_row_without_a_finished_run_is_in_no_sweep():
     first, *rest = margin_table().rows
     (sweep,) = sweeps(replace(margin_table(), rows=(replace(first, records=(), measured={}), *rest)))
