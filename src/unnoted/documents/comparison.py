@@ -3,12 +3,16 @@
 The ratio of true to labelled facts is what a prior multiplier must be, and it differs by relation.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
+from typing import TypeAlias
 
-from unnoted.documents.schema import Document, Triple
+from unnoted.documents.schema import Document, Entity, Triple
+
+Places: TypeAlias = frozenset[tuple[int, int, int]]
+"""Where an entity is mentioned: sentence, start and end of each mention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,18 +95,26 @@ def compare(a: Iterable[Document], b: Iterable[Document]) -> Comparison:
 
 
 def match_entities(document: Document, other: Document) -> Sequence[int] | None:
-    """For each entity of `document`, its index in `other`; None unless they match one to one."""
-    places = {
-        frozenset(mention.span for mention in entity.mentions): index
-        for index, entity in enumerate(other.entities)
-    }
-    mapping = [
-        places.get(frozenset(mention.span for mention in entity.mentions)) for entity in document.entities
-    ]
-    matched = {index for index in mapping if index is not None}
-    if len(document.entities) != len(other.entities) or len(matched) != len(mapping):
-        return None
-    return [index for index in mapping if index is not None]
+    """For each entity of `document`, its index in `other`; None unless they match one to one.
+
+    Entities mentioned in the same places are told apart by their types and names, then by their order.
+    """
+    left: dict[Places, list[int]] = defaultdict(list)
+    for index, entity in enumerate(other.entities):
+        left[_places(entity)].append(index)
+    mapping = []
+    for entity in document.entities:
+        candidates = left[_places(entity)]
+        if not candidates:
+            return None
+        alike = (index for index in candidates if other.entities[index].mentions == entity.mentions)
+        mapping.append(next(alike, candidates[0]))
+        candidates.remove(mapping[-1])
+    return mapping if len(mapping) == len(other.entities) else None
+
+
+def _places(entity: Entity) -> Places:
+    return frozenset(mention.span for mention in entity.mentions)
 
 
 def _add(result: Comparison, document: Document, other: Document, mapping: Sequence[int]) -> None:

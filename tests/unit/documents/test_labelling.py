@@ -1,6 +1,7 @@
 """Thinning, levels, comparison and splitting."""
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -100,6 +101,19 @@ def test_comparison_matches_entities_by_place():
         ("s", 1, 0, 0, 0, 1, 0.0),
     ]
     assert (result.overall.in_a, result.overall.in_b, result.median_ratio) == (2, 3, 1.0)
+
+
+def test_two_entities_mentioned_in_one_place_are_told_apart_by_type_then_order():
+    a = document("1", [(0, 1, "r")])
+    person, *rest = a.entities
+    thing = Entity(tuple(replace(mention, type="MISC") for mention in person.mentions))
+    both = replace(a, entities=(person, thing, *rest[1:]))
+    swapped = replace(both, entities=(thing, person, *rest[1:]))
+    assert match_entities(both, both) == list(range(6))
+    assert match_entities(both, swapped) == [1, 0, 2, 3, 4, 5]
+    twice = replace(a, entities=(person, person, *rest[1:]))
+    assert match_entities(twice, twice) == list(range(6))
+    assert match_entities(twice, a) is None and match_entities(a, twice) is None
 
 
 def test_documents_that_cannot_be_compared_are_listed():
