@@ -16,7 +16,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from unnoted.encoders.dropout import HIGHEST_RATE, dropped_bytes, random_bytes, write_mask
+from unnoted.encoders.dropout import HIGHEST_RATE, dropped_bytes, kept_share, random_bytes, write_mask
 
 FAST_DROPOUT = "unnoted_fast_dropout"
 """The name under which transformers knows this attention function."""
@@ -41,7 +41,7 @@ class _DropoutAttention(torch.autograd.Function):
             output[tile] = weights.mul_(write_mask(noise[tile], dropped, mask)) @ value[tile]
         ctx.save_for_backward(query, key, value, bias, noise)
         ctx.scaling, ctx.dropped = scaling, dropped
-        return output.div_(1 - dropped / 256)
+        return output.div_(kept_share(dropped))
 
     @staticmethod
     @once_differentiable
@@ -49,7 +49,7 @@ class _DropoutAttention(torch.autograd.Function):
         query, key, value, bias, noise = ctx.saved_tensors
         query_gradient, key_gradient, value_gradient = map(torch.empty_like, (query, key, value))
         for tile, (weights, mask, used, back) in _tiles(noise, query, buffers=4):
-            incoming = gradient[tile] / (1 - ctx.dropped / 256)
+            incoming = gradient[tile] / kept_share(ctx.dropped)
             _weights(query[tile], key[tile], bias[tile], ctx.scaling, weights)
             write_mask(noise[tile], ctx.dropped, mask)
             value_gradient[tile] = torch.mul(weights, mask, out=used).mT @ incoming

@@ -34,6 +34,16 @@ def dropped_bytes(rate: float) -> int:
     return round(rate * 256)
 
 
+def kept_share(dropped: int) -> float:
+    """The share of values that is kept when so many of the 256 bytes mean "dropped".
+
+    Example:
+        >>> kept_share(64)
+        0.75
+    """
+    return 1 - dropped / 256
+
+
 def write_mask(noise: Tensor, dropped: int, out: Tensor) -> Tensor:
     """1 where a value is kept, else 0, in the type of `out`: a product with bools takes three times as long.
 
@@ -58,7 +68,7 @@ class FastDropout(nn.Dropout):
             return super().forward(input)
         dropped = dropped_bytes(self.p)
         mask = write_mask(random_bytes(input.shape), dropped, torch.empty_like(input, requires_grad=False))
-        return input * mask.div_(1 - dropped / 256)
+        return input * mask.div_(kept_share(dropped))
 
 
 def use_fast_dropout(model: nn.Module) -> None:

@@ -2,7 +2,14 @@ import pytest
 import torch
 from torch import nn
 
-from unnoted.encoders.dropout import FastDropout, dropped_bytes, random_bytes, use_fast_dropout, write_mask
+from unnoted.encoders.dropout import (
+    FastDropout,
+    dropped_bytes,
+    kept_share,
+    random_bytes,
+    use_fast_dropout,
+    write_mask,
+)
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5])
@@ -10,7 +17,8 @@ def test_masks_drop_at_the_rounded_rate_independently(rate):
     torch.manual_seed(0)
     noise = random_bytes(torch.Size([1001, 999]))
     mask = write_mask(noise, dropped_bytes(rate), torch.empty(noise.shape)).bool()
-    kept = 1 - round(256 * rate) / 256
+    kept = kept_share(dropped_bytes(rate))
+    assert kept == 1 - round(256 * rate) / 256
     assert mask.double().mean().item() == pytest.approx(kept, abs=5e-3)
     both = (mask[:, 1:] & mask[:, :-1]).double().mean().item()  # neighbours share a random number
     assert both == pytest.approx(kept**2, abs=5e-3)
