@@ -17,6 +17,7 @@ from transformers import AutoConfig, AutoTokenizer, set_seed
 
 from benchmarks.learning import optimised, over
 from benchmarks.measure import times_in_turns
+from unnoted.architectures import ARCHITECTURES
 from unnoted.documents import Corpus, load_documents
 from unnoted.documents.candidates import AllPairs
 from unnoted.documents.generator import generate_documents
@@ -25,7 +26,6 @@ from unnoted.encoders import ENCODER_KINDS, DocumentEncoder, load_encoder, make_
 from unnoted.features import Batch, BatchLimits, Collator, ShuffledBatches, featurise
 from unnoted.model import RelationModel
 from unnoted.risks import SSRPU
-from unnoted.scores import ARCHITECTURES
 
 BATCHES = 3
 BATCH = 4

@@ -46,19 +46,19 @@ extreme() {  # the paper's extremely unlabelled level, made on the spot
 
 # The models of the paper's comparisons, at one scale for all: 548 documents, two layers of MiniLM, 5 epochs, a quarter of
 # the unlabelled pairs. Sizes and rates of new layers are the published ones, but for BRAN and max-pool on MiniLM, which
-# have those of small.yaml; the pretrained encoder's rate is that of small.yaml. Two methods on one model differ in nothing
+# have those of small.yaml; the pretrained encoder's rate is that of small.yaml. Two losses on one model differ in nothing
 # else.
-SCALE=(epochs=5 encoder_layers=2 unlabelled_rate=0.25)
+SCALE=(epochs=5 encoder_layers=2 unlabelled_share=0.25)
 
-model() {  # name, model, method, then settings
+model() {  # name, model, loss, then settings
     local priors=null
     [ "$3" = ssr-pu ] && priors=3
-    docred "$1" "$DOCRED/train_annotated.json" "${SCALE[@]}" model="$2" method="$3" prior_multiplier=$priors "${@:4}"
+    docred "$1" "$DOCRED/train_annotated.json" "${SCALE[@]}" model="$2" loss="$3" prior_multiplier=$priors "${@:4}"
 }
 
-bilstm() {  # name, method, then settings: its encoder is made on the spot, from word vectors
+bilstm() {  # name, loss, then settings: its encoder is made on the spot, from word vectors
     model "$1" bilstm "$2" encoder=bilstm encoder_layers=null vectors="$SHARED/encoders/glove.6B.100d.docred.txt" \
-        embedding=128 encoder_rate=1e-3 new_layer_rate=1e-3 "${@:3}"
+        embedding=128 encoder_learning_rate=1e-3 head_learning_rate=1e-3 "${@:3}"
 }
 
 CANDIDATES=Chemical:Disease,Chemical:Gene,Gene:Disease
@@ -69,35 +69,35 @@ noisy() {  # name, then settings: 548 of the 1,521 distantly labelled abstracts,
             --into "${parts[0]}=0.36" --into "${parts[1]}=0.1" --into "${parts[2]}=0.54"
     local gold="$CHEMDISGENE/curated_abstracts.txt.gz $CHEMDISGENE/curated_all_relationships.tsv.gz"
     run "$1" "${parts[0]}" "$gold" "${SCALE[@]}" batch_documents=8 candidates="$CANDIDATES" embedding=128 \
-        method=cross-entropy prior_multiplier=null dev="[${parts[1]}]" tuned_thresholds=true "${@:2}"
+        loss=cross-entropy prior_multiplier=null dev="[${parts[1]}]" tuned_thresholds=true "${@:2}"
 }
 
 mkdir -p "$RUNS"
 for name in "${@:-all}"; do
     case $name in
-    original-ssr-pu) original "$name" method=ssr-pu ;;
-    original-atlop) original "$name" method=atlop prior_multiplier=null ;;
-    original-sr-pn) original "$name" method=sr-pn ;;
-    original-s-pu) original "$name" method=s-pu ;;
-    longer-ssr-pu) original "$name" method=ssr-pu epochs=12 ;;
-    longer-atlop) original "$name" method=atlop prior_multiplier=null epochs=12 ;;
-    extreme-ssr-pu) extreme "$name" method=ssr-pu prior_multiplier=12 ;;
-    extreme-atlop) extreme "$name" method=atlop prior_multiplier=null ;;
-    complete-ssr-pu) complete "$name" method=ssr-pu prior_multiplier=1 ;;
-    complete-atlop) complete "$name" method=atlop prior_multiplier=null ;;
+    original-ssr-pu) original "$name" loss=ssr-pu ;;
+    original-atlop) original "$name" loss=atlop prior_multiplier=null ;;
+    original-sr-pn) original "$name" loss=sr-pn ;;
+    original-s-pu) original "$name" loss=s-pu ;;
+    longer-ssr-pu) original "$name" loss=ssr-pu epochs=12 ;;
+    longer-atlop) original "$name" loss=atlop prior_multiplier=null epochs=12 ;;
+    extreme-ssr-pu) extreme "$name" loss=ssr-pu prior_multiplier=12 ;;
+    extreme-atlop) extreme "$name" loss=atlop prior_multiplier=null ;;
+    complete-ssr-pu) complete "$name" loss=ssr-pu prior_multiplier=1 ;;
+    complete-atlop) complete "$name" loss=atlop prior_multiplier=null ;;
     model-atlop) model "$name" atlop atlop ;;
     model-atlop-ssr-pu) model "$name" atlop ssr-pu ;;
-    model-docunet) model "$name" docunet balanced-softmax map_rate=4e-4 ;;
-    model-docunet-ssr-pu) model "$name" docunet ssr-pu map_rate=4e-4 ;;
+    model-docunet) model "$name" docunet balanced-softmax map_learning_rate=4e-4 ;;
+    model-docunet-ssr-pu) model "$name" docunet ssr-pu map_learning_rate=4e-4 ;;
     model-kd-docre) model "$name" kd-docre adaptive-focal embedding=384 ;;
     model-kd-docre-ssr-pu) model "$name" kd-docre ssr-pu embedding=384 ;;
-    model-gain) model "$name" gain cross-entropy new_layer_rate=1e-3 ;;
-    model-gain-ssr-pu) model "$name" gain ssr-pu new_layer_rate=1e-3 ;;
+    model-gain) model "$name" gain cross-entropy head_learning_rate=1e-3 ;;
+    model-gain-ssr-pu) model "$name" gain ssr-pu head_learning_rate=1e-3 ;;
     model-bilstm) bilstm "$name" cross-entropy ;;
     model-bilstm-ssr-pu) bilstm "$name" ssr-pu ;;
-    model-bran) noisy "$name" model=bran encoder=convolutional-attention encoder_layers=null encoder_rate=5e-4 new_layer_rate=5e-4 ;;
-    model-max-pool) noisy "$name" model=max-pool ;;
-    model-bran-encoder) noisy "$name" model=bran ;;
+    model-bran) noisy "$name" architecture=bran encoder=convolutional-attention encoder_layers=null encoder_learning_rate=5e-4 head_learning_rate=5e-4 ;;
+    model-max-pool) noisy "$name" architecture=max-pool ;;
+    model-bran-encoder) noisy "$name" architecture=bran ;;
     models) "$0" model-{atlop,docunet,kd-docre,gain,bilstm}{,-ssr-pu} model-{bran,max-pool,bran-encoder} ;;
     all) "$0" {original,longer,extreme,complete}-{ssr-pu,atlop} original-{sr-pn,s-pu} models ;;
     *) echo "unknown run $name" >&2 && exit 1 ;;

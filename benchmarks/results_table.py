@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-COLUMNS = ("run", "method", "labels", "prior", "epochs", "F1", "Ign F1", "P", "R", "minutes")
+COLUMNS = ("run", "loss", "labels", "prior", "epochs", "F1", "Ign F1", "P", "R", "minutes")
 
 
 def rows(folder: Path) -> list[tuple[str, ...]]:
@@ -20,7 +20,7 @@ def rows(folder: Path) -> list[tuple[str, ...]]:
         found.append(
             (
                 path.parent.name,
-                settings["method"],
+                settings["loss"],
                 f"{training['features']['facts']:,}",
                 f"×{settings['prior_multiplier']:g}" if "prior_multiplier" in settings else "",
                 str(settings["epochs"]),

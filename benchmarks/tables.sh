@@ -12,7 +12,7 @@ UNNOTED=${UNNOTED:-.venv/bin/unnoted}
 
 reproduce() {  # table, seeds, epochs, rows
     "$UNNOTED" reproduce "$1" --seeds "$2" --epochs "$3" --rows "$4" --encoder "$SHARED/encoders/minilm" --data "$SHARED/data" \
-        --encoder-layers 2 --unlabelled-rate 0.25 --set encoder_rate=2e-4 --jobs 2 --to "$RUNS" --format markdown | tee "$RUNS/tables/$name.md"
+        --encoder-layers 2 --unlabelled-share 0.25 --set encoder_learning_rate=2e-4 --jobs 2 --to "$RUNS" --format markdown | tee "$RUNS/tables/$name.md"
 }
 
 mkdir -p "$RUNS/tables"  # what `seeds` and `longer` print stands beside table 1 there, and does not replace it

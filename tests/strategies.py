@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from unnoted.documents.schema import Document, Entity, Fact, Mention
-from unnoted.documents.words import split_text
+from unnoted.documents.segmentation import split_text
 
 TYPES = st.sampled_from(["PER", "LOC", "ORG", "Chemical", "Gene"])
 RELATIONS = st.sampled_from(["P17", "spouse", "chem_gene:affects^binding", "größer als"])

@@ -11,22 +11,16 @@ from safetensors import SafetensorError
 from torch import Tensor, nn
 from transformers import AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
+from unnoted.architectures import ARCHITECTURES, Sizes
+from unnoted.common.lookup import lookup
 from unnoted.documents import candidates as candidate_rules
 from unnoted.documents.candidates import AllPairs, Candidates
-from unnoted.documents.lookup import lookup
-from unnoted.documents.priors import Priors
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.encoders import DocumentEncoder, EncoderError, build_encoder, load_encoder
 from unnoted.features.batch import Batch
-from unnoted.scores import (
-    ARCHITECTURES,
-    Decision,
-    Link,
-    NoneClass,
-    Sizes,
-    class_weight,
-    decision_from_json,
-)
+from unnoted.priors import Priors
+from unnoted.risks.decisions import Decision, NoneClass, decision_from_json
+from unnoted.risks.links import Link, class_weight
 
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
 
@@ -50,7 +44,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         fast_dropout: whether dropout on a processor takes the fast way, which rounds its rate to 1/256.
         candidates: which pairs are scored ("all", or a list of type pairs).
         decision: the decision rule.
-        link: how a probability is read off the scores, one of `unnoted.scores.probabilities.SHOWN`.
+        link: how a probability is read off the scores, one of `unnoted.risks.links.SHOWN`.
         margin: the margin of the ranking loss that the scores were trained with.
         priors: the priors that they were trained with.
         class_weight: whether positives weighed more the rarer they are, which probabilities must undo.

@@ -69,7 +69,7 @@ MOMENTS = {
 """The checkpoints that are left at each."""
 
 SETTINGS = {
-    "documents": 13, "epochs": 3, "gradient_accumulation": 2, "checkpoint_steps": 3, "unlabelled_rate": 0.5,
+    "documents": 13, "epochs": 3, "gradient_accumulation": 2, "checkpoint_steps": 3, "unlabelled_share": 0.5,
 }  # fmt: skip
 """4 steps an epoch, the last of one batch; checkpoints amid an epoch; dropout and samples draw at random."""
 

@@ -9,13 +9,18 @@ import unnoted
 
 SOURCE = Path(unnoted.__file__).parent
 ROOMS = [
+    "common",
+    "priors",
     "documents",
     "features",
+    "kernels",
     "encoders",
     "pairs",
     "scores",
+    "architectures",
     "risks",
     "model",
+    "calibration",
     "extraction",
     "evaluation",
     "training",

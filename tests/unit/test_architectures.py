@@ -9,6 +9,7 @@ from tests.reference.batches import only, random_batch
 from torch import nn
 from transformers import BertConfig, TrainerCallback, set_seed
 
+from unnoted.architectures import ARCHITECTURES
 from unnoted.documents.candidates import AllPairs
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.generator import generate_documents
@@ -19,7 +20,7 @@ from unnoted.extraction import Extractor
 from unnoted.model import RelationConfig, RelationModel
 from unnoted.pairs import AxialPairs, UNetPairs
 from unnoted.risks import SSRPU, make_risk
-from unnoted.scores import ARCHITECTURES, architectures
+from unnoted.scores import architectures
 from unnoted.training import Optimisation, Trainer
 from unnoted.training.development import development_score
 
@@ -111,7 +112,7 @@ def test_it_trains_with_ssr_pu_and_with_its_own_loss(architecture, own, encoder)
     docs = corpus(8)
     model = on_documents(architecture, encoder, docs)
     risk = make_risk(OWN_LOSS[architecture]) if own else SSRPU(docs.labelled_priors * 1.5)
-    how = Optimisation(epochs=6, encoder_rate=3e-3, new_layer_rate=3e-3, log_steps=1)
+    how = Optimisation(epochs=6, encoder_learning_rate=3e-3, head_learning_rate=3e-3, log_steps=1)
     trainer = Trainer(model, risk, docs, optimisation=how)
     trainer.train()
     risks = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
@@ -166,7 +167,7 @@ def test_it_learns_eight_documents_by_heart(architecture, tmp_path, monkeypatch)
     for layer in model.modules():
         if isinstance(layer, nn.Dropout):
             layer.p = 0.0  # it is there to hinder what is tested here
-    how = Optimisation(epochs=300, batch_documents=8, encoder_rate=1e-2, new_layer_rate=1e-2)
+    how = Optimisation(epochs=300, batch_documents=8, encoder_learning_rate=1e-2, head_learning_rate=1e-2)
     trainer = Trainer(model, make_risk("atlop"), docs, optimisation=how)
     learnt = Learnt(model, docs.documents)
     trainer.add_callback(learnt)

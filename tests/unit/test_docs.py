@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tools.docs.commands import commands
 
+from unnoted.common.errors import Kind
 from unnoted.documents import load_documents
-from unnoted.documents.defects import Kind
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -12,11 +12,11 @@ from tests.reference.atlop import PlainATLOP, bilinear_weight
 from tests.reference.batches import ENCODERS, only, random_batch, tiny_model
 
 from unnoted.documents.candidates import TypePairs
-from unnoted.documents.priors import Priors
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.encoders import EncoderError
 from unnoted.model import ModelError, RelationConfig, RelationModel
-from unnoted.scores import Fixed, NoneClass, TopK
+from unnoted.priors import Priors
+from unnoted.risks.decisions import Fixed, NoneClass, TopK
 
 ROOT = Path(__file__).parents[2]
 MINILM = ROOT.parent / "shared" / "encoders" / "minilm"

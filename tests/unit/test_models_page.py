@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from unnoted.risks import METHODS
-from unnoted.risks.methods import PairwiseMethod
-from unnoted.scores import ARCHITECTURES
+from unnoted.architectures import ARCHITECTURES
+from unnoted.risks import LOSSES
+from unnoted.risks.losses import PairwiseLoss
 from unnoted.training.settings import load_settings
 
 ROOT = Path(__file__).parents[2]
@@ -41,8 +41,8 @@ def test_every_method_has_a_row_with_its_decision():
         for methods, _, priors, decision in rows("method") for method in named(methods)
     }  # fmt: skip
     assert told == {
-        name: (DECISIONS[method.decision], "no" if isinstance(method, PairwiseMethod) else "yes")
-        for name, method in METHODS.items()
+        name: (DECISIONS[method.decision], "no" if isinstance(method, PairwiseLoss) else "yes")
+        for name, method in LOSSES.items()
     }
 
 
@@ -52,8 +52,8 @@ def test_the_method_of_a_model_is_that_of_its_config():
     for row in rows("model"):
         for path in re.findall(r"\]\(\.\./(configs/[^)]+)\)", row[4]):
             settings = load_settings(ROOT / path)
-            assert settings.model == named(row[0])[0]
-            assert settings.method == told[settings.model]
+            assert settings.architecture == named(row[0])[0]
+            assert settings.method == told[settings.architecture]
 
 
 def test_every_baseline_is_linked():
@@ -78,7 +78,7 @@ def test_a_command(command):
     config, *words = shlex.split(command)
     options = list(zip(words[::2], words[1::2], strict=True))
     changes = [value if flag == "--set" else f"{flag.removeprefix('--')}={value}" for flag, value in options]
-    assert {flag for flag, _ in options} <= {"--set", "--model", "--method"}
+    assert {flag for flag, _ in options} <= {"--set", "--architecture", "--loss"}
     settings = load_settings(ROOT / config, changes)
     assert settings.method == "ssr-pu"
     assert settings.output != load_settings(ROOT / config).output

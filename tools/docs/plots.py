@@ -11,15 +11,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from unnoted.documents.generator import generate_documents
-from unnoted.documents.priors import Priors
 from unnoted.documents.schema import Document
 from unnoted.documents.thinning import DOCRED_SHARE, PopularShare, thin
 from unnoted.evaluation import Score
+from unnoted.priors import Priors
 from unnoted.report.looks import FAINT, WIDTH, Series, frame, legend
 from unnoted.report.svg import INK, settings
 from unnoted.risks.corrections import CORRECTIONS
+from unnoted.risks.links import Link, class_weight
 from unnoted.risks.surrogates import LogSigmoidRanking, SquaredRanking, Surrogate
-from unnoted.scores import Link, class_weight
 
 HEIGHT = 3.6
 """Inches."""

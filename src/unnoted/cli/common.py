@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from unnoted.documents.defects import DataError, DefectLog, Severity
+from unnoted.common.errors import DataError, DefectLog, Severity
 from unnoted.documents.relations import RelationVocabulary
 
 P = ParamSpec("P")

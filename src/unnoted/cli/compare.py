@@ -1,4 +1,4 @@
-"""`unnoted compare`: models and methods on one's own documents, at several levels of labelling."""
+"""`unnoted compare`: architectures and losses on one's own documents, at several levels of labelling."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +16,7 @@ from unnoted.cli.grids import (
     Jobs,
     Ray,
     To,
-    UnlabelledRate,
+    UnlabelledShare,
     check_format,
     listed,
     pool_of,
@@ -37,13 +37,13 @@ def compare(
         list[Path],
         typer.Option("--test", metavar="FILE", help="Documents with all their facts, to score on."),
     ],
-    methods: Annotated[
+    losses: Annotated[
         str,
         typer.Option(
             metavar="NAMES", help="Such as atlop,ssr-pu; the first is what the others are compared with."
         ),
     ] = "atlop,ssr-pu",
-    models: Annotated[str, typer.Option(metavar="NAMES", help="Such as atlop,docunet.")] = "atlop",
+    architectures: Annotated[str, typer.Option(metavar="NAMES", help="Such as atlop,docunet.")] = "atlop",
     levels: Annotated[
         str,
         typer.Option(
@@ -57,7 +57,7 @@ def compare(
         typer.Option(
             "--prior-multiplier",
             help="How many true facts there are for each label of the training documents; where labels are "
-            "hidden, methods with priors are told that many more.",
+            "hidden, losses with priors are told that many more.",
         ),
     ] = 1.0,
     encoder: Annotated[
@@ -78,7 +78,7 @@ def compare(
     seeds: Annotated[str, typer.Option(help="Such as 62-66 or 62,64.")] = "62",
     epochs: Epochs = None,
     documents: Documents = None,
-    unlabelled_rate: UnlabelledRate = None,
+    unlabelled_share: UnlabelledShare = None,
     changes: Changes = None,
     jobs: Jobs = 1,
     ray: Ray = None,
@@ -87,13 +87,13 @@ def compare(
     format: Format = "text",
     dry_run: DryRun = False,
 ) -> None:
-    """Compare models and methods on your own documents, and at which level of labelling which one pays.
+    """Compare architectures and losses on your own documents, and at which level of labelling which one pays.
 
-    Every model is trained with every method at every level, and scored on the same documents. Interrupt it as
-    you like: the same command goes on where it was, and what is finished is not repeated. An example:
+    Every architecture is trained with every loss at every level, and scored on the same documents. Interrupt
+    it as you like: the same command goes on where it was, and what is finished is not repeated. An example:
 
-    unnoted compare --train train.json --test test.json --methods atlop,ssr-pu --levels full,0.5,0.2,extreme
-    --encoder recurrent --epochs 12 --set encoder_rate=2e-3 --set new_layer_rate=2e-3
+    unnoted compare --train train.json --test test.json --losses atlop,ssr-pu --levels full,0.5,0.2,extreme
+    --encoder recurrent --epochs 12 --set encoder_learning_rate=2e-3 --set head_learning_rate=2e-3
     """
     # Here, because they load torch, which the other commands need not wait for.
     from unnoted.experiments.compare import Comparison, plan_comparison
@@ -104,8 +104,8 @@ def compare(
     quieten_transformers()
     check_format(format)
     comparison = Comparison(
-        models=listed(models),
-        methods=listed(methods),
+        architectures=listed(architectures),
+        losses=listed(losses),
         train=tuple(train),
         test=tuple(test),
         config=config or config_file("base/paper"),
@@ -119,7 +119,7 @@ def compare(
         seeds=parse_seeds(seeds),
         epochs=epochs,
         documents=documents,
-        unlabelled_rate=unlabelled_rate,
+        unlabelled_share=unlabelled_share,
         changes=tuple(changes or ()),
     )
     if dry_run:

@@ -12,7 +12,7 @@ from unnoted.cli.common import (
     reports_errors,
     tell_defects,
 )
-from unnoted.documents.defects import DefectLog
+from unnoted.common.errors import DefectLog
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.writing import write_documents
 

@@ -16,7 +16,7 @@ from unnoted.cli.common import (
     table,
     tell_defects,
 )
-from unnoted.documents.defects import DefectLog
+from unnoted.common.errors import DefectLog
 from unnoted.documents.levels import LEVELS, level
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.thinning import BIAS, PopularShare, Thinning, ThinningReport, UniformShare

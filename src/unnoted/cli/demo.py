@@ -67,16 +67,16 @@ def _methods(shown: "Demonstration") -> Table:
         "of them true",
         "seconds",
     )
-    for method in shown.methods:
-        score, beyond = method.evaluation.overall, method.recovered
+    for loss in shown.methods:
+        score, beyond = loss.evaluation.overall, loss.recovered
         rows.add_row(
-            method.title,
+            loss.title,
             f"{score.f1:.2%}",
             f"{score.precision:.2%}",
             f"{score.recall:.2%}",
             f"{beyond.predicted:,}",
             f"{beyond.correct:,} = {beyond.recall:.0%} of {beyond.gold:,}",
-            f"{method.seconds:.0f}",
+            f"{loss.seconds:.0f}",
         )
     ceiling = shown.complete
     figures = (f"{figure:.2%}" for figure in (ceiling.f1, ceiling.precision, ceiling.recall))
@@ -85,7 +85,7 @@ def _methods(shown: "Demonstration") -> Table:
 
 
 def _examples(shown: "Demonstration") -> Iterator[str]:
-    """True facts of the shown training documents that were never labelled, found by the last method."""
+    """True facts of the shown training documents that were never labelled, found by the last loss."""
     title = shown.methods[-1].title
     found = [
         (fact, document)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unnoted.documents.files import write_text
-from unnoted.documents.lookup import lookup
+from unnoted.common.files import write_text
+from unnoted.common.lookup import lookup
 
 if TYPE_CHECKING:  # loading torch takes seconds
     from unnoted.experiments.pools import Pool
@@ -24,10 +24,10 @@ Epochs = Annotated[int | None, typer.Option(min=1, help="Of each run.")]
 Documents = Annotated[
     int | None, typer.Option(min=1, help="Train on the first so many documents of the file.")
 ]
-UnlabelledRate = Annotated[
+UnlabelledShare = Annotated[
     float | None,
     typer.Option(
-        "--unlabelled-rate", help="The share of unlabelled pairs that is scored in a training document."
+        "--unlabelled-share", help="The share of unlabelled pairs that is scored in a training document."
     ),
 ]
 Changes = Annotated[
@@ -35,7 +35,7 @@ Changes = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Change a setting, e.g. --set encoder_rate=2e-4, in all rows that have it; may be repeated.",
+        help="Change a setting in all rows that have it, e.g. --set epochs=8; may be repeated.",
     ),
 ]
 Jobs = Annotated[int, typer.Option(min=1, help="How many runs at a time on this machine.")]

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from unnoted.cli.common import Files, reports_errors, tell_defects
-from unnoted.documents.defects import DefectLog
+from unnoted.common.errors import DefectLog
 from unnoted.documents.loading import stream_documents
 
 if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait for it

@@ -16,7 +16,7 @@ from unnoted.cli.grids import (
     Jobs,
     Ray,
     To,
-    UnlabelledRate,
+    UnlabelledShare,
     check_format,
     listed,
     pool_of,
@@ -57,7 +57,7 @@ def reproduce(
     ] = None,
     epochs: Epochs = None,
     documents: Documents = None,
-    unlabelled_rate: UnlabelledRate = None,
+    unlabelled_share: UnlabelledShare = None,
     changes: Changes = None,
     rows: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Only these rows, such as atlop,ssr-pu.")
@@ -106,7 +106,7 @@ def reproduce(
         seeds=None if seeds is None else parse_seeds(seeds),
         epochs=epochs,
         documents=documents,
-        unlabelled_rate=unlabelled_rate,
+        unlabelled_share=unlabelled_share,
         changes=tuple(changes or ()),
     )
     if dry_run:

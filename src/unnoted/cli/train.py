@@ -20,11 +20,12 @@ def train(
             "--set", metavar="KEY=VALUE", help="Change a setting, e.g. --set epochs=8; may be repeated."
         ),
     ] = None,
-    model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Short for --set model=NAME: atlop, docunet, ...")
+    architecture: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Short for --set architecture=NAME: atlop, docunet, ..."),
     ] = None,
-    method: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Short for --set method=NAME: ssr-pu, atlop, ...")
+    loss: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Short for --set loss=NAME: ssr-pu, atlop, ...")
     ] = None,
     teacher: Annotated[
         Path | None,
@@ -48,7 +49,9 @@ def train(
     from unnoted.training.run import train_from_settings
     from unnoted.training.settings import load_settings
 
-    short = [f"{key}={name}" for key, name in (("model", model), ("method", method)) if name is not None]
+    short = [
+        f"{key}={name}" for key, name in (("architecture", architecture), ("loss", loss)) if name is not None
+    ]
     # JSON is YAML, in which any path is safe.
     short += [] if teacher is None else [f"teacher={json.dumps(str(teacher))}"]
     short += [f"distant={json.dumps([str(path) for path in distant])}"] if distant else []

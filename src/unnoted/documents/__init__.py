@@ -1,8 +1,8 @@
 """What a document is, and how documents are read, written, labelled and made."""
 
+from unnoted.common.errors import DataError, DefectLog
 from unnoted.documents.candidates import AllPairs, Candidates, TypePairs
 from unnoted.documents.corpus import Corpus
-from unnoted.documents.defects import DataError, DefectLog
 from unnoted.documents.loading import load_documents, stream_documents
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.schema import Document, Entity, Fact, LabelSet, Mention

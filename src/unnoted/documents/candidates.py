@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.documents.lookup import nearest
+from unnoted.common.lookup import nearest
 from unnoted.documents.schema import Document, Entity
 
 Indices: TypeAlias = NDArray[np.int32]

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
-from unnoted.documents.defects import shown
+from unnoted.common.errors import shown
 
 SHIPPED_CATALOG = Path(__file__).with_name("catalog.json")
 CHUNK = 1 << 16

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unnoted.common.errors import DefectLog, Kind, Severity
 from unnoted.documents.candidates import Candidates
-from unnoted.documents.defects import DefectLog, Kind, Severity
 from unnoted.documents.loading import default_candidates, format_name, stream_documents
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.statistics import Statistics

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import overload
 
+from unnoted.common.errors import DefectLog
 from unnoted.documents.candidates import Candidates
-from unnoted.documents.defects import DefectLog
-from unnoted.documents.priors import Priors
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.schema import Document
+from unnoted.priors import Priors
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
 
+from unnoted.common.errors import shown
 from unnoted.documents.catalog import CHUNK, Catalog, CatalogFile, DatasetEntry, FetchError
-from unnoted.documents.defects import shown
 
 PASSING_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 """HTTP answers that may be another one a moment later."""

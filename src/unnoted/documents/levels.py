@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from unnoted.documents.lookup import lookup
+from unnoted.common.lookup import lookup
 from unnoted.documents.schema import Document
 from unnoted.documents.thinning import DOCRED_SHARE, KeepAll, OnePerRelation, PopularShare, Thinning
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from unnoted.common.errors import DataError, Defect, DefectLog, Kind, fail, shown
+from unnoted.common.files import open_text
 from unnoted.documents.candidates import AllPairs, Candidates, TypePairs, observed
 from unnoted.documents.corpus import Corpus
-from unnoted.documents.defects import DataError, Defect, DefectLog, Kind, fail, shown
-from unnoted.documents.files import open_text
-from unnoted.documents.readers import docred, jsonl, pubtator
-from unnoted.documents.readers.reading import Reading
+from unnoted.documents.formats import docred, jsonl, pubtator
+from unnoted.documents.formats.reading import Reading
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.schema import Document
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import overload
 
-from unnoted.documents.defects import DataError, Defect, Kind, shown
-from unnoted.documents.files import open_text, parse_json
-from unnoted.documents.lookup import nearest
+from unnoted.common.errors import DataError, Defect, Kind, shown
+from unnoted.common.files import open_text, parse_json
+from unnoted.common.lookup import nearest
 from unnoted.documents.schema import Document
 
 NONE_CLASS = "Na"

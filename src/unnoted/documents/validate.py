@@ -4,8 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import chain
 
-from unnoted.documents.defects import DefectLog, Kind, fail, shown
-from unnoted.documents.lookup import nearest
+from unnoted.common.errors import DefectLog, Kind, fail, shown
+from unnoted.common.lookup import nearest
 from unnoted.documents.schema import Document, Entity, Fact, Mention
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from unnoted.documents.lookup import lookup
+from unnoted.common.lookup import lookup
 from unnoted.documents.schema import Document
 from unnoted.documents.writers import docred, jsonl, predictions
 

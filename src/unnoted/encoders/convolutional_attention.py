@@ -28,8 +28,8 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 from transformers.modeling_outputs import BaseModelOutput
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-from unnoted.encoders.loading import EncoderError
-from unnoted.encoders.words import word_embedding
+from unnoted.encoders.pretrained import EncoderError
+from unnoted.encoders.word_embedding import word_embedding
 
 POSITION_SCALE = 0.1
 """The standard deviation that position vectors start with; 1 is that of the words, which count at first."""

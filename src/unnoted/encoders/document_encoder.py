@@ -9,13 +9,13 @@ from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
-from unnoted.encoders.attention_dropout import use_fast_attention_dropout
-from unnoted.encoders.attention_rows import give_rows, last_attention, requested
-from unnoted.encoders.dropout import use_fast_dropout
-from unnoted.encoders.loading import EncoderError, position_limit
 from unnoted.encoders.mention_inputs import mention_inputs
+from unnoted.encoders.pretrained import EncoderError, position_limit
 from unnoted.encoders.windows import WindowPlan, mention_places, merge_rows, merge_states, plan_windows
 from unnoted.features.batch import Batch
+from unnoted.kernels.attention_dropout import use_fast_attention_dropout
+from unnoted.kernels.attention_rows import give_rows, last_attention, requested
+from unnoted.kernels.dropout import use_fast_dropout
 
 WINDOWS_AT_ONCE = 4
 """Long documents go through the encoder in calls of at most so many windows; if it takes more than one call,

@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.documents.defects import DataError, shown
-from unnoted.documents.files import open_text
-from unnoted.encoders.loading import EncoderError
+from unnoted.common.errors import DataError, shown
+from unnoted.common.files import open_text
+from unnoted.encoders.pretrained import EncoderError
 
 
 @dataclass(frozen=True, slots=True, eq=False)

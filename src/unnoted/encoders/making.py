@@ -19,7 +19,7 @@ from unnoted.encoders.convolutional_attention import (
     ConvolutionalAttentionEncoder,
 )
 from unnoted.encoders.glove import WordVectors, read_glove
-from unnoted.encoders.loading import EncoderError, build_encoder
+from unnoted.encoders.pretrained import EncoderError, build_encoder
 from unnoted.encoders.recurrent import RecurrentConfig, RecurrentEncoder
 from unnoted.features.tokenise import MARKER
 

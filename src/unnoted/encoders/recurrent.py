@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
-from unnoted.encoders.loading import EncoderError
-from unnoted.encoders.words import word_embedding
+from unnoted.encoders.pretrained import EncoderError
+from unnoted.encoders.word_embedding import word_embedding
 
 
 class RecurrentConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]

@@ -1,6 +1,6 @@
 """How good predictions are: the DocRED and ChemDisGene scorers, breakdowns and curves."""
 
-from unnoted.documents.readers.predictions import Prediction, read_predictions
+from unnoted.documents.formats.predictions import Prediction, read_predictions
 from unnoted.evaluation.benchmarks import BENCHMARKS, CHEMDISGENE, DOCRED, Benchmark
 from unnoted.evaluation.bootstrap import Comparison, paired_bootstrap
 from unnoted.evaluation.curve import Curve, precision_recall_curve

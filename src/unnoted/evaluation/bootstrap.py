@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.documents.defects import shown
+from unnoted.common.errors import shown
 from unnoted.evaluation.score import IGN_SLACK, IgnScore, Score
 
 DocumentScores: TypeAlias = Mapping[str, Score] | Mapping[str, IgnScore]

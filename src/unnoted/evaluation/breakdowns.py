@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from enum import StrEnum
 from typing import TypeVar
 
-from unnoted.documents.lookup import nearest
+from unnoted.common.lookup import nearest
 from unnoted.evaluation.gold import Gold, Key
 from unnoted.evaluation.score import Score
 

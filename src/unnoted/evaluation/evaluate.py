@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unnoted.documents.readers.predictions import Prediction
+from unnoted.documents.formats.predictions import Prediction
 from unnoted.documents.schema import Document
 from unnoted.evaluation.benchmarks import DOCRED, Benchmark
 from unnoted.evaluation.breakdowns import (

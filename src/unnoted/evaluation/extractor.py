@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.documents.readers.predictions import Prediction
+from unnoted.documents.formats.predictions import Prediction
 from unnoted.documents.schema import Document
 from unnoted.evaluation.benchmarks import DOCRED, Benchmark
 from unnoted.evaluation.curve import Curve, precision_recall_curve

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from unnoted.documents.defects import shown
+from unnoted.common.errors import shown
 from unnoted.evaluation.score import IgnScore, Score
 from unnoted.evaluation.submission import Fault, Submission
 

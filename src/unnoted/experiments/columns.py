@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from unnoted.documents.lookup import lookup
+from unnoted.common.lookup import lookup
 from unnoted.evaluation import Score
 from unnoted.experiments.record import Record, Scored
 from unnoted.experiments.results import Figure

@@ -1,13 +1,14 @@
-"""Models and methods on one's own documents, at several levels of labelling."""
+"""Models and losses on one's own documents, at several levels of labelling."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from unnoted.architectures import ARCHITECTURES
+from unnoted.common.lookup import lookup
 from unnoted.documents.candidates import TypePairs, observed
 from unnoted.documents.levels import LEVELS
 from unnoted.documents.loading import default_candidates, format_name, stream_documents
-from unnoted.documents.lookup import lookup
 from unnoted.evaluation.benchmarks import CHEMDISGENE, DOCRED, Benchmark
 from unnoted.experiments.plan import Plan, PlannedRow, carry_out
 from unnoted.experiments.pools import Pool
@@ -15,8 +16,7 @@ from unnoted.experiments.results import TableResult
 from unnoted.experiments.runs import Run
 from unnoted.experiments.scale import Scale, override
 from unnoted.experiments.training_files import MadeFile, check_level, make_training_file
-from unnoted.risks.methods import METHODS, PairwiseMethod, method_named
-from unnoted.scores import ARCHITECTURES
+from unnoted.risks.losses import LOSSES, PairwiseLoss, loss_named
 from unnoted.training.layers import read_layers
 from unnoted.training.settings import Settings, load_settings
 
@@ -30,23 +30,23 @@ class Comparison:
     """What is compared, on what.
 
     Attributes:
-        models: of `ARCHITECTURES`.
-        methods: of `METHODS`; the first is what the others are compared with.
+        architectures: of `ARCHITECTURES`.
+        losses: of `LOSSES`; the first is what the others are compared with.
         train: the training documents; for PubTator also its relation files.
         test: the documents to score on, with all their facts.
         levels: of labelling, each one of `LEVELS` or the share of labels that stays; "full" is all that
             `train` has.
         prior_multiplier: how many true facts there are for each label of `train`. Where labels are hidden,
-            methods with priors are told that many more.
-        config: a settings file that all runs begin from; method, model and data in it are not used.
+            losses with priors are told that many more.
+        config: a settings file that all runs begin from; loss, model and data in it are not used.
         name: of the table.
 
     Raises:
-        ValueError: an unknown model, method or level, or one of them twice.
+        ValueError: an unknown architecture, loss or level, or one of them twice.
     """
 
-    models: tuple[str, ...]
-    methods: tuple[str, ...]
+    architectures: tuple[str, ...]
+    losses: tuple[str, ...]
     train: tuple[Path, ...]
     test: tuple[Path, ...]
     config: Path
@@ -55,13 +55,13 @@ class Comparison:
     name: str = "comparison"
 
     def __post_init__(self) -> None:
-        for model in self.models:
-            lookup("model", model, ARCHITECTURES)
-        for method in self.methods:
-            lookup("method", method, METHODS)
+        for architecture in self.architectures:
+            lookup("architecture", architecture, ARCHITECTURES)
+        for loss in self.losses:
+            lookup("loss", loss, LOSSES)
         for level in self.levels:
             check_level(level)
-        for what in ("models", "methods", "levels"):
+        for what in ("architectures", "losses", "levels"):
             names = getattr(self, what)
             if not names or len(set(names)) < len(names):
                 raise ValueError(f"{what}: found {', '.join(names) or 'none'}, expected each once")
@@ -74,7 +74,7 @@ def compare(
     pool: Pool,
     tell: Callable[[str], None] = lambda line: None,
 ) -> TableResult:
-    """Run every model with every method at every level.
+    """Run every model with every loss at every level.
 
     Args:
         comparison: what is compared.
@@ -104,14 +104,21 @@ def plan_comparison(comparison: Comparison, scale: Scale, folder: Path) -> Plan:
             f"documents; prior ×{multiplier:.3g}"
         )
         given = {**shared, "train": [str(made.path.resolve())], "prior_multiplier": multiplier}
-        for model in comparison.models:
+        for architecture in comparison.architectures:
             together = [
-                _row(comparison, scale, benchmark, {**given, "model": model, "method": method}, level, made)
-                for method in comparison.methods
+                _row(
+                    comparison,
+                    scale,
+                    benchmark,
+                    {**given, "architecture": architecture, "loss": loss},
+                    level,
+                    made,
+                )
+                for loss in comparison.losses
             ]
             rows += together
             claims += [(row.name, together[0].name) for row in together[1:]]
-    title = f"{', '.join(comparison.methods)} on {comparison.train[0].name}"
+    title = f"{', '.join(comparison.losses)} on {comparison.train[0].name}"
     return Plan(comparison.name, title, COLUMNS, tuple(rows), tuple(notes), tuple(claims))
 
 
@@ -124,20 +131,20 @@ def _row(
     made: MadeFile,
 ) -> PlannedRow:
     settings = _settings(comparison.config, given, scale)
-    model, method = settings.model, settings.method
+    architecture, loss = settings.architecture, settings.loss
     runs = tuple(
         Run(settings.model_copy(update={"seed": seed}), {"test": comparison.test}, benchmark)
         for seed in scale.seeds or DEFAULT_SEEDS
     )
-    title = f"{model}, {method}" if len(comparison.models) > 1 else method
-    return PlannedRow(f"{model}/{method}/{level}", title, _level_title(level, made), runs)
+    title = f"{architecture}, {loss}" if len(comparison.architectures) > 1 else loss
+    return PlannedRow(f"{architecture}/{loss}/{level}", title, _level_title(level, made), runs)
 
 
 def _settings(config: Path, given: Mapping[str, object], scale: Scale) -> Settings:
-    # What the file says about a method is not meant for another one.
+    # What the file says about a loss is not meant for another one.
     cleared = dict.fromkeys(("margin", "correction", "normalisation", "class_weight", "prior_file"))
     values: dict[str, object] = {**cleared, **given}
-    if isinstance(method_named(str(given["method"])), PairwiseMethod):
+    if isinstance(loss_named(str(given["loss"])), PairwiseLoss):
         values["prior_multiplier"] = None
     if scale.encoder is not None:
         values["encoder"] = scale.encoder

@@ -1,4 +1,4 @@
-"""The demonstration: documents of known truth, most labels hidden, two methods that learn from the rest."""
+"""The demonstration: documents of known truth, most labels hidden, two losses that learn from the rest."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from unnoted.documents.files import write_text
+from unnoted.common.files import write_text
 from unnoted.documents.generator import generate_documents, relation_names
 from unnoted.documents.levels import level
 from unnoted.documents.schema import Document, Fact
@@ -20,7 +20,7 @@ from unnoted.extraction import Extraction, Extractor
 from unnoted.training import RunError, Settings, train_from_settings
 from unnoted.training.run_folder import RunFolder
 
-METHODS = {"ATLOP": "atlop", "SSR-PU": "ssr-pu"}
+LOSSES = {"ATLOP": "atlop", "SSR-PU": "ssr-pu"}
 """What is compared: title and name in settings; the baseline first."""
 
 PRIOR_MULTIPLIER = 3.0
@@ -31,8 +31,8 @@ FIXED: dict[str, Any] = {
     "batch_documents": 8,
     "embedding": 128,
     "block": 16,
-    "encoder_rate": 2e-3,
-    "new_layer_rate": 2e-3,
+    "encoder_learning_rate": 2e-3,
+    "head_learning_rate": 2e-3,
 }
 """What both trainings share, besides documents, encoder, epochs and seed. The rates are higher than the
 published ones, because nothing in the encoder is pretrained."""
@@ -66,7 +66,7 @@ def demonstrate(
     overwrite: bool = False,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Demonstration:
-    """Generate, hide, train each method, and compare.
+    """Generate, hide, train each loss, and compare.
 
     Documents, encoder and trained models stay in the folder. After an interruption the same call goes on
     where it was; what is finished is not repeated.
@@ -98,14 +98,14 @@ def demonstrate(
         return Extractor.from_pretrained(settings.output)
 
     results, found = [], {}
-    for title, method in METHODS.items():
-        settings = demo_settings(folder, method, plan)
+    for title, loss in LOSSES.items():
+        settings = demo_settings(folder, loss, plan)
         extractor = trained(title, settings)
         found[title] = list(extractor.extract(train[: plan.shown], floor=FLOOR))
         recovered = recovered_facts(train, truth, extractor.extract(train))
         results.append(_result(title, extractor, settings.output, recovered, test, train))
-    title, method = next(iter(METHODS.items()))
-    complete = trained(f"{title} on all labels, for comparison", demo_settings(folder, method, plan, "truth"))
+    title, loss = next(iter(LOSSES.items()))
+    complete = trained(f"{title} on all labels, for comparison", demo_settings(folder, loss, plan, "truth"))
     return Demonstration(
         train_documents=plan.train_documents,
         test_documents=plan.test_documents,
@@ -142,23 +142,23 @@ def _claim(folder: Path, plan: DemoPlan, overwrite: bool) -> None:
         stream.write(wanted)
 
 
-def demo_settings(folder: Path, method: str, plan: DemoPlan, labels: str = "train") -> Settings:
-    """The settings of one training: the same for every method but for the method and its priors.
+def demo_settings(folder: Path, loss: str, plan: DemoPlan, labels: str = "train") -> Settings:
+    """The settings of one training: the same for every loss but for the loss and its priors.
 
     Args:
         folder: of the demonstration.
-        method: one of `unnoted.risks.METHODS`.
+        loss: one of `unnoted.risks.LOSSES`.
         plan: how large it is.
         labels: which file to learn from: `train`, or `truth`, in which nothing is hidden.
     """
     return Settings(
         train=(folder / f"{labels}.jsonl",),
         encoder=str(folder / "encoder"),
-        method=method,
+        loss=loss,
         epochs=plan.epochs,
         seed=plan.seed,
-        output=folder / (method if labels == "train" else f"{method}-{labels}"),
-        prior_multiplier=None if method == "atlop" else PRIOR_MULTIPLIER,
+        output=folder / (loss if labels == "train" else f"{loss}-{labels}"),
+        prior_multiplier=None if loss == "atlop" else PRIOR_MULTIPLIER,
         **FIXED,
     )
 

@@ -1,4 +1,4 @@
-"""What the demonstration shows: two methods on the same half-labelled documents, and what each finds."""
+"""What the demonstration shows: two losses on the same half-labelled documents, and what each finds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class ShownDocument:
     Attributes:
         document: with the facts that were labelled.
         hidden: the true facts that were not.
-        extractions: what each method states about it, by the method's title.
+        extractions: what each loss states about it, by the loss's title.
     """
 
     document: Document
@@ -25,7 +25,7 @@ class ShownDocument:
 
 @dataclass(frozen=True, slots=True)
 class MethodResult:
-    """What one method came to.
+    """What one loss came to.
 
     Attributes:
         title: as the paper writes it, e.g. "SSR-PU".
@@ -52,12 +52,12 @@ class Demonstration:
         test_documents: how many, unseen, were evaluated on.
         labelled: facts of the training documents that were labelled.
         hidden: true facts of the training documents that were not.
-        prior_multiplier: the overall prior as a multiple of the labelled one, as the method was told.
+        prior_multiplier: the overall prior as a multiple of the labelled one, as the loss was told.
         epochs: of both trainings.
         seed: of both, and of the corpus.
         encoder: what was trained, in a few words.
         relation_names: readable names of the relations.
-        methods: each method's result; the baseline first.
+        methods: each loss's result; the baseline first.
         complete: what the baseline reaches on the unseen documents if nothing is hidden from it.
         shown: a few training documents.
     """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unnoted.documents.files import write_json
+from unnoted.common.files import write_json
 from unnoted.documents.loading import load_documents
 from unnoted.documents.schema import Document
 from unnoted.evaluation import Benchmark, Curve

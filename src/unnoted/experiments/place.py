@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from unnoted.documents.files import write_json, write_text
-from unnoted.documents.locking import held, is_held
+from unnoted.common.files import write_json, write_text
+from unnoted.common.locks import held, is_held
 from unnoted.experiments.record import Failure, Record
 from unnoted.experiments.runs import Run
 

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from unnoted.documents.lookup import lookup
+from unnoted.common.lookup import lookup
 from unnoted.encoders import ENCODER_KINDS
 from unnoted.evaluation import BENCHMARKS, DOCRED, Benchmark
 from unnoted.training import Settings
@@ -36,11 +36,11 @@ class Run:
         ...     _ = (folder / name).write_text("[]")
         >>> def run(test, seed):
         ...     settings = Settings(
-        ...         train=folder / "train.json", encoder="recurrent", method="atlop", seed=seed, output="x"
+        ...         train=folder / "train.json", encoder="recurrent", loss="atlop", seed=seed, output="x"
         ...     )
         ...     return Run(settings, {"test": (folder / test,)})
         >>> run("test.json", 62).title()
-        'model atlop, method atlop, seed 62'
+        'architecture atlop, loss atlop, seed 62'
         >>> run("test.json", 62).address == run("copy.json", 62).address
         True
         >>> run("test.json", 62).address == run("test.json", 63).address
@@ -86,8 +86,10 @@ class Run:
         return values
 
     def title(self) -> str:
-        """For people: model, method, seed."""
-        return f"model {self.settings.model}, method {self.settings.method}, seed {self.settings.seed}"
+        """For people: model, loss, seed."""
+        return (
+            f"architecture {self.settings.architecture}, loss {self.settings.loss}, seed {self.settings.seed}"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As JSON can hold it, paths absolute, so that it means the same from everywhere on the machine."""

@@ -12,13 +12,13 @@ from unnoted.experiments.paper import PaperRow
 from unnoted.experiments.training_files import make_training_file
 from unnoted.training.settings import PRIOR_KEYS, Settings, load_settings
 
-HELD = frozenset({"margin", "map_rate", "dev"})
+HELD = frozenset({"margin", "map_learning_rate", "dev"})
 """Settings that a row either has, or that mean nothing to it."""
 
 ELSEWHERE = {"seed": "--seeds", "train": "--data or --train", "output": "--to"}
 """Settings that every row has its own of, and the option that decides them."""
 
-OF_ENCODER = frozenset({"encoder", "encoder_rate", "output"})
+OF_ENCODER = frozenset({"encoder", "encoder_learning_rate", "output"})
 """In what rows of two encoders differ: each encoder has its own rate."""
 
 
@@ -32,7 +32,7 @@ class Scale:
         seeds: of the runs of each row.
         epochs: of each run.
         documents: the first so many training documents.
-        unlabelled_rate: the share of unlabelled pairs that is scored in each training document.
+        unlabelled_share: the share of unlabelled pairs that is scored in each training document.
         changes: `key=value` each, any other settings.
 
     Example:
@@ -46,7 +46,7 @@ class Scale:
     seeds: tuple[int, ...] | None = None
     epochs: int | None = None
     documents: int | None = None
-    unlabelled_rate: float | None = None
+    unlabelled_share: float | None = None
     changes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -66,7 +66,7 @@ class Scale:
 
     def overrides(self, published: Settings) -> list[str]:
         """What the scale changes about some settings, as `key=value` each."""
-        values: dict[str, object] = {"epochs": self.epochs, "unlabelled_rate": self.unlabelled_rate}
+        values: dict[str, object] = {"epochs": self.epochs, "unlabelled_share": self.unlabelled_share}
         if is_pretrained(published):
             values |= {"encoder": self.encoder, "encoder_layers": self.encoder_layers}
         given = [override(key, value) for key, value in values.items() if value is not None]
@@ -155,7 +155,7 @@ def is_pretrained(settings: Settings) -> bool:
 
 
 def applies(key: str, published: Settings) -> bool:
-    """Whether a setting means something to a row: not a margin to a method without, for instance."""
+    """Whether a setting means something to a row: not a margin to a loss without, for instance."""
     if key in PRIOR_KEYS:
         return published.correction is not None
     if key == "vectors":

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from types import TracebackType
 
-from unnoted.documents.files import write_text
+from unnoted.common.files import write_text
 
 BETWEEN = 10.0
 """Seconds between two notes of the time: what a kill can lose."""

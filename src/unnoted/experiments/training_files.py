@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
 
-from unnoted.documents.files import write_text
+from unnoted.common.files import write_text
+from unnoted.common.lookup import nearest
 from unnoted.documents.levels import LEVELS
 from unnoted.documents.levels import level as level_named
 from unnoted.documents.loading import stream_documents
-from unnoted.documents.lookup import nearest
 from unnoted.documents.schema import Document
 from unnoted.documents.thinning import Thinning, ThinningReport, UniformShare, thin
 from unnoted.documents.writing import write_documents

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unnoted.documents.defects import DefectLog
+from unnoted.common.errors import DefectLog
 from unnoted.documents.schema import Document
 from unnoted.extraction.facts import ExtractedFact, Extraction
 from unnoted.extraction.inputs import Source, as_documents

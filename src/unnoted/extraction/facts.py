@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from unnoted.documents.readers.predictions import Prediction
+from unnoted.documents.formats.predictions import Prediction
 from unnoted.documents.schema import Document
 
 

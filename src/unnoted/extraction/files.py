@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from unnoted.common.errors import DefectLog
+from unnoted.common.files import write_text
+from unnoted.common.lookup import lookup
 from unnoted.documents.candidates import Candidates, TypePairs
-from unnoted.documents.defects import DefectLog
-from unnoted.documents.files import write_text
+from unnoted.documents.formats.json_records import write_lines, write_list
 from unnoted.documents.loading import stream_documents
-from unnoted.documents.lookup import lookup
 from unnoted.documents.schema import Document
-from unnoted.documents.writers.records import write_lines, write_list
 from unnoted.extraction.extractor import Extractor
 from unnoted.extraction.facts import predictions_of, text_of
 from unnoted.extraction.partial import PartialResults

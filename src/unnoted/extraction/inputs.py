@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from unnoted.documents.defects import DataError, DefectLog
-from unnoted.documents.readers.jsonl import document_from_record
-from unnoted.documents.readers.reading import Reading
+from unnoted.common.errors import DataError, DefectLog
+from unnoted.documents.formats.jsonl import document_from_record
+from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document
 
 Source: TypeAlias = Document | Mapping[str, Any]

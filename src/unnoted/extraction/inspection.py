@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped,unused-ignore]
 
-from unnoted.documents.files import open_text
+from unnoted.common.files import open_text
 from unnoted.extraction.loading import load_model
 from unnoted.model import ModelError, RelationModel
 

@@ -13,7 +13,7 @@ from unnoted.encoders import Encoded
 from unnoted.extraction.support import attention_shares, mention_shares
 from unnoted.features import Batch
 from unnoted.model import RelationModel
-from unnoted.scores import Decision, Fixed
+from unnoted.risks.decisions import Decision, Fixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def margins(decision: Decision, scores: Tensor) -> Tensor:
 
     Example:
         >>> scores = torch.tensor([[0.5, 0.7]])
-        >>> from unnoted.scores import NoneClass
+        >>> from unnoted.risks.decisions import NoneClass
         >>> margins(NoneClass(), scores).round(decimals=2), margins(Fixed(0.5), scores).round(decimals=2)
         (tensor([[0.2000]]), tensor([[0.2000]]))
     """

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from unnoted.documents.schema import Document, Entity, Mention
 from unnoted.features import Batch, Tokeniser
-from unnoted.features.words import Offsets
+from unnoted.features.word_table import Offsets
 from unnoted.pairs.segments import segment_mean
 
 MOST_SENTENCES = 3

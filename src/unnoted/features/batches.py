@@ -12,7 +12,7 @@ from torch.utils.data import Sampler
 
 from unnoted.features.dataset import FeatureSet
 from unnoted.features.epoch import Epoch
-from unnoted.features.words import Offsets
+from unnoted.features.word_table import Offsets
 
 BATCHES_A_POOL = 50
 """Batches whose documents are sorted together. More pad less, fewer mix documents better."""

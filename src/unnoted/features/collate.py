@@ -12,7 +12,7 @@ from torch import Tensor
 from unnoted.features.batch import Batch
 from unnoted.features.dataset import DocumentFeatures, FeatureSet
 from unnoted.features.sampling import UnlabelledSample
-from unnoted.features.words import Offsets
+from unnoted.features.word_table import Offsets
 
 Number = TypeVar("Number", bound=np.generic)
 

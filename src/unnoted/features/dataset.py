@@ -19,7 +19,7 @@ from unnoted.features.cache import FeatureCache, fingerprint
 from unnoted.features.records import RAGGED, read_records, record_batch, view, write_records
 from unnoted.features.report import FeatureReport
 from unnoted.features.tokenise import Tokeniser
-from unnoted.features.words import Ids, Offsets
+from unnoted.features.word_table import Ids, Offsets
 
 DOCUMENTS_A_RECORD = 1024
 """Documents whose features are made, and written, at a time."""

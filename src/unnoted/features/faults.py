@@ -6,7 +6,7 @@ notices cheaply *that* something is wrong, the plain loops here tell *what*.
 
 from collections.abc import Iterable, Iterator
 
-from unnoted.documents.defects import DataError, Defect, Kind, shown
+from unnoted.common.errors import DataError, Defect, Kind, shown
 from unnoted.documents.schema import Document
 
 

@@ -13,7 +13,7 @@ from unnoted.documents.schema import Document
 from unnoted.features.faults import first_fault
 from unnoted.features.report import FeatureReport
 from unnoted.features.tokenise import Tokeniser
-from unnoted.features.words import Ids, Offsets
+from unnoted.features.word_table import Ids, Offsets
 
 RAGGED = (
     "tokens",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unnoted.features.dataset import DocumentFeatures
 from unnoted.features.epoch import Epoch
-from unnoted.features.words import Offsets
+from unnoted.features.word_table import Offsets
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from transformers import PreTrainedTokenizerBase
 
 from unnoted.documents.schema import Document
 from unnoted.features.faults import first_fault
-from unnoted.features.words import Ids, Offsets, WordTable
+from unnoted.features.word_table import Ids, Offsets, WordTable
 
 MARKER = "*"
 """What stands before and after every mention."""

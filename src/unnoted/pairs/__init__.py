@@ -1,13 +1,12 @@
 """Pair representations: from token states and attention rows to what represents a pair of entities.
 
 Each is made from the width of a state and the size of an embedding, and maps (encoded, batch) to a tuple
-of tensors with a row for each pair, which a scorer takes (`unnoted.scores.architectures`).
+of tensors with a row for each pair, which a scorer takes (`unnoted.architectures`).
 """
 
 from unnoted.pairs.axial import AxialPairs
 from unnoted.pairs.entity_pairs import EntityPairs
 from unnoted.pairs.graph import GraphPairs
-from unnoted.pairs.grouped_bilinear import GroupedBilinear
 from unnoted.pairs.localized_context import LocalizedContext
 from unnoted.pairs.max_pool import MaxPool
 from unnoted.pairs.mention_pairs import MentionPairs
@@ -17,7 +16,6 @@ __all__ = [
     "AxialPairs",
     "EntityPairs",
     "GraphPairs",
-    "GroupedBilinear",
     "LocalizedContext",
     "MaxPool",
     "MentionPairs",

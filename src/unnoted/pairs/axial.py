@@ -11,6 +11,7 @@ What a layer does to each cell by itself is done to a list of cells. For attenti
 row of the transposed map. Cells without a tail are no keys, so what stands there is never seen.
 """
 
+from collections.abc import Callable
 from typing import ClassVar, NamedTuple
 
 import torch
@@ -27,7 +28,6 @@ from unnoted.pairs.entity_map import (
     tail_mask,
     transposition,
 )
-from unnoted.pairs.grouped_bilinear import GroupedBilinear
 from unnoted.pairs.localized_context import entity_states
 
 CELLS_KEPT = 2**13
@@ -83,6 +83,8 @@ class AxialPairs(nn.Module):
         width: the size of a token's state (d).
         embedding: the size of the embeddings of head and tail, a multiple of `block`; as published, that of
             a token's state. Most of the time goes with its product with `map_width`.
+        bilinear: makes the bilinear layer that joins head and tail from their size, `map_width` and `block`
+            (`unnoted.scores.GroupedBilinear`).
         map_width: the size of a pair's vector, a multiple of `heads`; by default that of a token's state.
         layers: how many layers of axial attention.
         heads: the attention heads of each.
@@ -93,18 +95,20 @@ class AxialPairs(nn.Module):
         distillation.
 
     Example:
-        >>> pairs = AxialPairs(width=16, embedding=8, layers=2, heads=4, block=4)
+        >>> from unnoted.scores import GroupedBilinear
+        >>> pairs = AxialPairs(16, 8, GroupedBilinear, layers=2, heads=4, block=4)
         >>> pairs.map_width, len(pairs.layers)
         (16, 2)
     """
 
     map_layers: ClassVar[tuple[str, ...]] = ("layers",)
-    """Its layers over the map, which `map_rate` is for."""
+    """Its layers over the map, which `map_learning_rate` is for."""
 
     def __init__(
         self,
         width: int,
         embedding: int,
+        bilinear: Callable[[int, int, int], nn.Module],
         *,
         map_width: int | None = None,
         layers: int = 6,
@@ -118,7 +122,7 @@ class AxialPairs(nn.Module):
             raise ValueError(f"found pairs {self.map_width} wide, expected a multiple of the {heads} heads")
         self.head_projection = nn.Linear(2 * width, embedding)
         self.tail_projection = nn.Linear(2 * width, embedding)
-        self.bilinear = GroupedBilinear(embedding, self.map_width, block)
+        self.bilinear = bilinear(embedding, self.map_width, block)
         self.layers = nn.ModuleList(AxialLayer(self.map_width, heads) for _ in range(layers))
 
     def forward(self, encoded: Encoded, batch: Batch) -> tuple[Tensor]:

@@ -50,7 +50,8 @@ class UNetPairs(nn.Module):
     """
 
     map_layers: ClassVar[tuple[str, ...]] = ("channels", "unet")
-    """Its layers over the map, which `map_rate` is for; DocuNet's program counts what makes the image too."""
+    """Its layers over the map, which `map_learning_rate` is for; DocuNet's program counts what makes the
+    image too."""
 
     def __init__(
         self, width: int, embedding: int, *, channels: int = 3, unet_width: int = 256, unet_output: int = 256

@@ -79,14 +79,18 @@ def gains(result: TableResult) -> list[Gains]:
     for group in dict.fromkeys(row.group for row in result.rows):
         rows = [row for row in result.rows if row.group == group and row.records]
         for baseline in _of_method(rows, BASELINE):
-            model = baseline.records[0].settings.get("model")
-            alike = [row for row in _of_method(rows, METHOD) if row.records[0].settings.get("model") == model]
+            model = baseline.records[0].settings.get("architecture")
+            alike = [
+                row
+                for row in _of_method(rows, METHOD)
+                if row.records[0].settings.get("architecture") == model
+            ]
             found += [_gains(group, row, baseline) for row in alike[:1]]
     return found
 
 
 def _of_method(rows: Sequence[RowResult], method: str) -> Iterator[RowResult]:
-    return (row for row in rows if row.records[0].settings.get("method") == method)
+    return (row for row in rows if row.records[0].settings.get("loss") == method)
 
 
 def _gains(group: str, row: RowResult, baseline: RowResult) -> Gains:

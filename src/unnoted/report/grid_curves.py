@@ -52,7 +52,7 @@ def group_curves(result: TableResult, anchor: str) -> list[Markup]:
 
 def looks_of(rows: Sequence[RowResult]) -> list[Series]:
     """The two methods that are looked at most are drawn alike in every plot; the others by their place."""
-    methods = [row.records[0].settings.get("method") for row in rows]
+    methods = [row.records[0].settings.get("loss") for row in rows]
     if len(set(methods)) < len(methods):
         return [Series.of(index) for index in range(len(rows))]
     others = count(2)

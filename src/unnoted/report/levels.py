@@ -41,7 +41,7 @@ class LevelRow:
     def method(self) -> tuple[str, ...]:
         """What stays the same from level to level: the model, the method, the encoder, the test."""
         record = self.row.records[0]
-        named = (str(record.placeless.get(key)) for key in ("model", "method", "encoder"))
+        named = (str(record.placeless.get(key)) for key in ("architecture", "loss", "encoder"))
         return (*named, str(record.scored["test"].overall.gold))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from unnoted.documents.files import write_text
+from unnoted.common.files import write_text
 from unnoted.report.templating import fill
 
 

@@ -12,20 +12,20 @@ from unnoted.risks.estimators import (
     PositiveUnlabelled,
     ShiftedPositiveUnlabelled,
 )
-from unnoted.risks.methods import (
+from unnoted.risks.losses import (
     ATLOP,
-    METHODS,
+    LOSSES,
     PN,
     PU,
     SPU,
     SRPN,
     SRPU,
     SSRPU,
-    Method,
+    Loss,
     SPULogSigmoid,
     SPULogSigmoidRanking,
+    loss_named,
     make_risk,
-    method_named,
     risk_from_settings,
 )
 from unnoted.risks.normalisations import Expected, Normalisation, PerBatch
@@ -36,7 +36,7 @@ from unnoted.risks.surrogates import LogSigmoid, LogSigmoidRanking, Squared, Squ
 
 __all__ = [
     "ATLOP",
-    "METHODS",
+    "LOSSES",
     "PN",
     "PU",
     "SPU",
@@ -57,7 +57,7 @@ __all__ = [
     "Link",
     "LogSigmoid",
     "LogSigmoidRanking",
-    "Method",
+    "Loss",
     "Normalisation",
     "PairwiseRisk",
     "PerBatch",
@@ -73,7 +73,7 @@ __all__ = [
     "SquaredRanking",
     "Surrogate",
     "Uncorrected",
+    "loss_named",
     "make_risk",
-    "method_named",
     "risk_from_settings",
 ]

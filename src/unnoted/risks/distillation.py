@@ -13,7 +13,7 @@ class Distillation(nn.Module):
     KD-DocRE's first stage on distantly labelled documents; fine-tuning after it minimises the student's risk
     alone (Tan et al., 2022). It is no `Risk`, because it needs a third thing besides scores and labels; the
     decision rule, link and priors of the model that it trains are those of `student`. Scores mean different
-    things under different risks, so the teacher should have been trained by the student's method.
+    things under different risks, so the teacher should have been trained by the student's loss.
 
     Where the student's rule does not read the none class, its score was never trained and is not compared.
 

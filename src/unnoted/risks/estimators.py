@@ -15,7 +15,7 @@ from typing import ClassVar, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.documents.priors import Priors
+from unnoted.priors import Priors
 
 PerClass: TypeAlias = NDArray[np.float64]
 """One number per class, [K]."""

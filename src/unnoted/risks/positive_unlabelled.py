@@ -4,8 +4,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unnoted.documents.lookup import lookup
-from unnoted.documents.priors import Priors
+from unnoted.common.lookup import lookup
+from unnoted.priors import Priors
 from unnoted.risks.corrections import CORRECTIONS, FLIP, Correction
 from unnoted.risks.estimators import ESTIMATORS, Estimator, PerClass
 from unnoted.risks.normalisations import NORMALISATIONS, PER_BATCH, Normalisation
@@ -17,7 +17,7 @@ from unnoted.risks.surrogates import Surrogate, surrogate_from_settings, surroga
 class PositiveUnlabelledRisk(Risk):
     """The sum over classes of their risks, each class against all others (Eq. 3, 7 and 13).
 
-    Four choices compose; every method of the paper is one choice of each (see `methods`). A class with an
+    Four choices compose; every loss of the paper is one choice of each (see `losses`). A class with an
     overall prior of 0 has no positive term: all that is left of it is E_U ℓ(−1).
 
     Args:

@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from unnoted.documents.lookup import lookup
+from unnoted.common.lookup import lookup
 from unnoted.risks.risk import Decision, Link, Settings
 from unnoted.risks.settings import check_keys
 

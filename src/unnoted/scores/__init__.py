@@ -1,31 +1,7 @@
-"""From pairs to scores, from scores to decisions and probabilities."""
+"""From what represents a pair to a score for every relation and the none class."""
 
-from unnoted.scores.architectures import ARCHITECTURES, Architecture, Sizes
-from unnoted.scores.decisions import (
-    DECISION_OF_RISK,
-    DECISIONS,
-    Decision,
-    Fixed,
-    NoneClass,
-    TopK,
-    decision_from_json,
-)
-from unnoted.scores.probabilities import Link, class_weight
-from unnoted.scores.thresholds import NEVER, tune_thresholds
+from unnoted.scores.biaffine import BiAffine
+from unnoted.scores.grouped_bilinear import GroupedBilinear
+from unnoted.scores.linear import LinearScores
 
-__all__ = [
-    "ARCHITECTURES",
-    "DECISIONS",
-    "DECISION_OF_RISK",
-    "NEVER",
-    "Architecture",
-    "Decision",
-    "Fixed",
-    "Link",
-    "NoneClass",
-    "Sizes",
-    "TopK",
-    "class_weight",
-    "decision_from_json",
-    "tune_thresholds",
-]
+__all__ = ["BiAffine", "GroupedBilinear", "LinearScores"]

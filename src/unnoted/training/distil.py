@@ -9,7 +9,7 @@ from unnoted.extraction.loading import load_model
 from unnoted.features import Batch, Tokeniser
 from unnoted.model import ModelError, RelationModel
 from unnoted.risks import PositiveUnlabelledRisk, Risk, SquaredRanking
-from unnoted.scores.decisions import DECISION_OF_RISK
+from unnoted.risks.decisions import DECISION_OF_RISK
 
 
 class Teacher:
@@ -78,7 +78,7 @@ class Teacher:
         if own != student:
             raise ModelError(
                 f"{self.name}: found scores with the decision rule {own[0]!r} and the link {own[1]!r}, "
-                f"expected those of the student's method: {student[0]!r} and {student[1]!r}"
+                f"expected those of the student's loss: {student[0]!r} and {student[1]!r}"
             )
         own_margin = self.model.config.margin
         surrogate = risk.surrogate if isinstance(risk, PositiveUnlabelledRisk) else None

@@ -7,14 +7,14 @@ from tempfile import TemporaryDirectory
 
 from transformers import set_seed
 
+from unnoted.common.errors import Severity
 from unnoted.documents import candidates as candidate_rules
 from unnoted.documents.corpus import Corpus
-from unnoted.documents.defects import Severity
 from unnoted.documents.loading import load_documents
-from unnoted.documents.priors import Priors
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.encoders import ENCODER_KINDS, make_encoder
 from unnoted.model import RelationModel
+from unnoted.priors import Priors
 from unnoted.risks import Risk, make_risk
 from unnoted.risks.surrogates import MARGIN
 from unnoted.training.progress import without_bars
@@ -37,7 +37,7 @@ def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) ->
             encoder,
             corpus.relations,
             encoder_layers=settings.encoder_layers,
-            architecture=settings.model,
+            architecture=settings.architecture,
             entity_types=corpus.entity_types,
             embedding=settings.embedding,
             block=settings.block,
@@ -64,7 +64,7 @@ def encoder_folder(settings: Settings, corpus: Corpus, tell: Callable[[str], Non
 
 
 def priors_of(settings: Settings, corpus: Corpus) -> Priors | None:
-    """The priors that the settings ask for, from the labels of these documents; None for a method without."""
+    """The priors that the settings ask for, from the labels of these documents; None for a loss without."""
     if settings.prior_file is not None:
         return Priors.from_file(settings.prior_file, corpus.labelled_priors)
     if settings.prior_multiplier is not None:
@@ -75,9 +75,9 @@ def priors_of(settings: Settings, corpus: Corpus) -> Priors | None:
 def risk_of(settings: Settings, priors: Priors | None) -> Risk:
     """The risk that the settings ask for."""
     if priors is None:
-        return make_risk(settings.method)
+        return make_risk(settings.loss)
     return make_risk(
-        settings.method,
+        settings.loss,
         priors,
         margin=MARGIN if settings.margin is None else settings.margin,
         correction=str(settings.correction),

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
-from unnoted.documents.defects import shown
+from unnoted.common.errors import shown
 
 EXTENDS = "extends"
 """The key that names the file, or the files, to begin from."""

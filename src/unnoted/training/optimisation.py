@@ -25,22 +25,22 @@ class Optimisation(BaseModel):
         epochs: passes over the documents.
         batch_documents: documents in a batch.
         gradient_accumulation: batches whose gradients are averaged for one step of the optimiser.
-        encoder_rate: the highest learning rate of the encoder.
-        new_layer_rate: the highest learning rate of all other layers.
-        map_rate: the highest learning rate of the layers over the entity-by-entity map, for models that have
-            such a map; without it they are like all other layers.
+        encoder_learning_rate: the highest learning rate of the encoder.
+        head_learning_rate: the highest learning rate of all other layers.
+        map_learning_rate: the highest learning rate of the layers over the entity-by-entity map, for models
+            that have such a map; without it they are like all other layers.
         warm_up: the share of steps in which the rates rise from 0; then they fall to 0, both linearly.
         adam_epsilon: of AdamW.
         weight_decay: of AdamW, on all weights.
         clip: the longest that a gradient may be.
-        unlabelled_rate: the share of unlabelled pairs that is scored in each document.
+        unlabelled_share: the share of unlabelled pairs that is scored in each document.
         seed: decides the new layers' first weights, the order of the documents, dropout and samples.
         precision: float32, or bf16 or fp16 where the hardware has them.
         checkpoint_steps: steps between checkpoints; without it there is one after every epoch.
         log_steps: steps between two reports of the risk.
 
     Example:
-        >>> Optimisation(epochs=8, encoder_rate=1e-4).batch_documents
+        >>> Optimisation(epochs=8, encoder_learning_rate=1e-4).batch_documents
         4
     """
 
@@ -49,14 +49,14 @@ class Optimisation(BaseModel):
     epochs: Count = 30
     batch_documents: Count = 4
     gradient_accumulation: Count = 1
-    encoder_rate: NotNegative = 5e-5
-    new_layer_rate: NotNegative = 1e-4
-    map_rate: NotNegative | None = None
+    encoder_learning_rate: NotNegative = 5e-5
+    head_learning_rate: NotNegative = 1e-4
+    map_learning_rate: NotNegative | None = None
     warm_up: Annotated[NotNegative, Field(le=1)] = 0.06
     adam_epsilon: Positive = 1e-6
     weight_decay: NotNegative = 0.0
     clip: Positive = 1.0
-    unlabelled_rate: Annotated[Positive, Field(le=1)] = 1.0
+    unlabelled_share: Annotated[Positive, Field(le=1)] = 1.0
     seed: Annotated[int, Field(ge=0, lt=2**32), BeforeValidator(_no_truth_value)] = 62
     precision: Precision = "float32"
     checkpoint_steps: Count | None = None

@@ -17,15 +17,15 @@ def map_layers(model: RelationModel) -> tuple[str, ...]:
     return tuple(f"pairs.{name}." for name in getattr(model.pairs, "map_layers", ()))
 
 
-def check_map_rate(model: RelationModel, optimisation: Optimisation) -> None:
+def check_map_learning_rate(model: RelationModel, optimisation: Optimisation) -> None:
     """Refuse a rate for layers that a model does not have.
 
     Raises:
         ValueError: names the rate and the model.
     """
-    if optimisation.map_rate is not None and not map_layers(model):
+    if optimisation.map_learning_rate is not None and not map_layers(model):
         raise ValueError(
-            f"map_rate: found {optimisation.map_rate}, expected none: the model "
+            f"map_learning_rate: found {optimisation.map_learning_rate}, expected none: the model "
             f"{model.config.architecture!r} has no layers over an entity-by-entity map, as docunet and "
             "kd-docre have"
         )
@@ -45,23 +45,24 @@ def parameter_groups(
 
     Example:
         >>> model = nn.ModuleDict({name: nn.Linear(1, 1) for name in ("encoder", "pairs", "scores")})
-        >>> optimisation = Optimisation(encoder_rate=1e-5, map_rate=3e-4, new_layer_rate=1e-4)
+        >>> rates = {"encoder_learning_rate": 1e-5, "map_learning_rate": 3e-4, "head_learning_rate": 1e-4}
+        >>> optimisation = Optimisation(**rates)
         >>> groups = parameter_groups(model, optimisation, ("pairs.",))
         >>> [(group["lr"], len(group["params"])) for group in groups]
         [(1e-05, 2), (0.0001, 2), (0.0003, 2)]
     """
     named = [item for item in model.named_parameters() if item[1].requires_grad]
-    over_map = () if optimisation.map_rate is None else over_map
+    over_map = () if optimisation.map_learning_rate is None else over_map
     chosen = [
-        (optimisation.encoder_rate, [weight for name, weight in named if name.startswith(ENCODER)]),
+        (optimisation.encoder_learning_rate, [weight for name, weight in named if name.startswith(ENCODER)]),
         (
-            optimisation.new_layer_rate,
+            optimisation.head_learning_rate,
             [weight for name, weight in named if not name.startswith((*ENCODER, *over_map))],
         ),
     ]
-    if optimisation.map_rate is not None:
+    if optimisation.map_learning_rate is not None:
         chosen.append(
-            (optimisation.map_rate, [weight for name, weight in named if name.startswith(over_map)])
+            (optimisation.map_learning_rate, [weight for name, weight in named if name.startswith(over_map)])
         )
     return [{"params": weights, "lr": rate} for rate, weights in chosen]
 

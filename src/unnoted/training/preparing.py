@@ -6,7 +6,7 @@ from unnoted.documents.corpus import Corpus
 from unnoted.features import FeatureCache, FeatureSet, featurise
 from unnoted.model import RelationModel
 from unnoted.risks import PositiveUnlabelledRisk, Risk, SquaredRanking
-from unnoted.scores.decisions import DECISION_OF_RISK
+from unnoted.risks.decisions import DECISION_OF_RISK
 from unnoted.training.optimisation import Precision
 
 

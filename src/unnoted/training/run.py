@@ -8,7 +8,7 @@ from typing import Any
 
 from safetensors import SafetensorError
 
-from unnoted.documents.files import write_json
+from unnoted.common.files import write_json
 from unnoted.training.checkpoints import CheckpointError, one_line, whole_folder
 from unnoted.training.environment import environment
 from unnoted.training.progress import without_bars

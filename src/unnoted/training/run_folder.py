@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from unnoted.documents.defects import shown
-from unnoted.documents.files import write_json
-from unnoted.documents.locking import held
+from unnoted.common.errors import shown
+from unnoted.common.files import write_json
+from unnoted.common.locks import held
 from unnoted.training.settings import Settings
 
 RUN = "run.json"

@@ -7,16 +7,16 @@ from typing import Annotated, Any, TypeAlias
 import yaml  # type: ignore[import-untyped]
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
+from unnoted.architectures import ARCHITECTURES
+from unnoted.common.errors import shown
+from unnoted.common.files import write_text
+from unnoted.common.lookup import lookup, nearest
 from unnoted.documents import candidates as candidate_rules
-from unnoted.documents.defects import shown
-from unnoted.documents.files import write_text
-from unnoted.documents.lookup import lookup, nearest
 from unnoted.encoders import ENCODER_KINDS
 from unnoted.risks.corrections import CORRECTIONS
-from unnoted.risks.methods import METHODS, Method, PairwiseMethod, RankingMethod, method_named
+from unnoted.risks.losses import LOSSES, Loss, PairwiseLoss, RankingLoss, loss_named
 from unnoted.risks.normalisations import NORMALISATIONS
 from unnoted.risks.surrogates import MARGIN
-from unnoted.scores import ARCHITECTURES
 from unnoted.training.layers import read_layers
 from unnoted.training.optimisation import (
     Count,
@@ -41,13 +41,13 @@ Files: TypeAlias = Annotated[tuple[Path, ...], Field(min_length=1), BeforeValida
 
 
 class Settings(Optimisation):
-    """Everything about a training: the data, the encoder, the method, and how it is optimised.
+    """Everything about a training: the data, the encoder, the loss, and how it is optimised.
 
     Attributes:
         train: the training documents; for PubTator also its relation files.
         dev: development documents that the model is scored on after every epoch; they choose nothing but,
             where `tuned_thresholds` says so, thresholds after the last step.
-        tuned_thresholds: decide each relation by a threshold that has the best F1 on `dev`; for methods that
+        tuned_thresholds: decide each relation by a threshold that has the best F1 on `dev`; for losses that
             decide at 0.
         teacher: the folder of a trained model. With it there are two stages: the model learns from the
             teacher's scores of `distant`, and is then fine-tuned on `train`.
@@ -58,10 +58,10 @@ class Settings(Optimisation):
         encoder: a folder, a name on the hub, or one of `ENCODER_KINDS`, which is then made on the spot.
         vectors: word vectors in GloVe's text format for an encoder that is made.
         encoder_layers: keep only so many of its first layers.
-        model: what represents and scores pairs, one of `ARCHITECTURES`.
+        architecture: what represents and scores pairs, one of `ARCHITECTURES`.
         embedding: the size of the embeddings of head and tail.
         block: the size of a block of the grouped bilinear; divides `embedding`.
-        method: one of `unnoted.risks.METHODS`.
+        loss: one of `unnoted.risks.LOSSES`.
         prior_multiplier: the overall prior as a multiple of the labelled one.
         prior_file: a file of priors instead (see `Priors.from_file`).
         margin: of the squared ranking loss.
@@ -82,10 +82,10 @@ class Settings(Optimisation):
     encoder: str
     vectors: Path | None = None
     encoder_layers: Count | None = None
-    model: str = "atlop"
+    architecture: str = "atlop"
     embedding: Count = 768
     block: Count = 64
-    method: str
+    loss: str
     prior_multiplier: Positive | None = None
     prior_file: Path | None = None
     margin: NotNegative | None = None
@@ -96,9 +96,9 @@ class Settings(Optimisation):
 
     @model_validator(mode="after")
     def _check(self) -> "Settings":
-        """Refuse what contradicts itself, and fill in what the method leaves open."""
-        method = method_named(self.method)
-        lookup("model", self.model, ARCHITECTURES)
+        """Refuse what contradicts itself, and fill in what the loss leaves open."""
+        loss = loss_named(self.loss)
+        lookup("architecture", self.architecture, ARCHITECTURES)
         if self.vectors is not None and self.encoder not in ENCODER_KINDS:
             kinds = ", ".join(ENCODER_KINDS)
             raise ValueError(
@@ -109,11 +109,11 @@ class Settings(Optimisation):
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")
         if self.candidates is not None:
             candidate_rules.parse(self.candidates)
-        self._check_thresholds(method)
+        self._check_thresholds(loss)
         self._check_distillation()
-        without_priors = isinstance(method, PairwiseMethod)
+        without_priors = isinstance(loss, PairwiseLoss)
         self._refuse_unused(PRIOR_KEYS if without_priors else (), "has no priors")
-        self._refuse_unused(() if isinstance(method, RankingMethod) else ("margin",), "has no margin")
+        self._refuse_unused(() if isinstance(loss, RankingLoss) else ("margin",), "has no margin")
         if without_priors:
             return self
         given = [key for key in ("prior_multiplier", "prior_file") if getattr(self, key) is not None]
@@ -121,7 +121,7 @@ class Settings(Optimisation):
             found = " and ".join(given) or "neither"
             raise ValueError(f"prior_multiplier, prior_file: found {found}, expected one of them")
         chosen: dict[str, Any] = {"correction": "flip", "normalisation": "per-batch", "class_weight": True}
-        if isinstance(method, RankingMethod):
+        if isinstance(loss, RankingLoss):
             chosen["margin"] = MARGIN
         for key, default in chosen.items():
             if getattr(self, key) is None:
@@ -130,15 +130,15 @@ class Settings(Optimisation):
         lookup("normalisation", self.normalisation, NORMALISATIONS)
         return self
 
-    def _check_thresholds(self, method: Method) -> None:
+    def _check_thresholds(self, loss: Loss) -> None:
         """Tuned thresholds need documents to be tuned on, and a rule that they can take the place of."""
         if self.tuned_thresholds and self.dev is None:
             raise ValueError("tuned_thresholds: found true without dev, expected documents to tune them on")
-        if self.tuned_thresholds and method.decision != "zero":
-            fitting = ", ".join(name for name, other in METHODS.items() if other.decision == "zero")
+        if self.tuned_thresholds and loss.decision != "zero":
+            fitting = ", ".join(name for name, other in LOSSES.items() if other.decision == "zero")
             raise ValueError(
-                f"tuned_thresholds: found true, expected false: the method {self.method!r} decides by "
-                f"{method.decision!r}, not at 0 (methods that do: {fitting})"
+                f"tuned_thresholds: found true, expected false: the loss {self.loss!r} decides by "
+                f"{loss.decision!r}, not at 0 (losses that do: {fitting})"
             )
 
     def _check_distillation(self) -> None:
@@ -156,7 +156,7 @@ class Settings(Optimisation):
         for key in keys:
             if getattr(self, key) is not None:
                 found = shown(getattr(self, key))
-                raise ValueError(f"{key}: found {found}, expected none: the method {self.method!r} {why}")
+                raise ValueError(f"{key}: found {found}, expected none: the loss {self.loss!r} {why}")
 
     @property
     def data_files(self) -> tuple[Path, ...]:
@@ -181,7 +181,7 @@ class Settings(Optimisation):
 
 
 PRIOR_KEYS = ("prior_multiplier", "prior_file", "correction", "normalisation", "class_weight")
-"""Keys that mean nothing to a method without priors."""
+"""Keys that mean nothing to a loss without priors."""
 
 
 def load_settings(path: str | Path, overrides: Sequence[str] = ()) -> Settings:

@@ -13,16 +13,16 @@ import torch
 
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.loading import load_documents
-from unnoted.documents.priors import Priors
 from unnoted.documents.schema import Document
 from unnoted.features import FeatureCache, FeatureSet
 from unnoted.model import RelationModel
+from unnoted.priors import Priors
 from unnoted.risks import PositiveUnlabelledRisk, Risk
 from unnoted.training.checkpoints import checkpoints
 from unnoted.training.distil import Teacher
 from unnoted.training.ingredients import load_corpus, model_of, priors_of, risk_of, tell_defects
 from unnoted.training.optimisation import Optimisation
-from unnoted.training.optimiser import check_map_rate
+from unnoted.training.optimiser import check_map_learning_rate
 from unnoted.training.preparing import check_precision, features_of
 from unnoted.training.settings import Settings
 from unnoted.training.trainer import CHECKPOINTS, Trainer
@@ -159,7 +159,7 @@ def _stage(
     teacher: Teacher | None = None,
 ) -> Stage:
     check_precision(optimisation.precision)
-    check_map_rate(model, optimisation)
+    check_map_learning_rate(model, optimisation)
     risk = risk_of(settings, priors_of(settings, corpus))
     features = features_of(model, corpus, FeatureCache())
     for line in features.report.lines():

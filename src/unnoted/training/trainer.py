@@ -28,6 +28,7 @@ from unnoted.features import (
     ShuffledBatches,
     UnlabelledSample,
 )
+from unnoted.kernels.denormals import flushed_denormals
 from unnoted.model import RelationModel
 from unnoted.risks import Risk
 from unnoted.training.arguments import training_arguments
@@ -42,12 +43,11 @@ from unnoted.training.checkpoints import (
     tidy,
     whole_folder,
 )
-from unnoted.training.denormals import flushed_denormals
 from unnoted.training.development import AfterEveryEpoch, development_score
 from unnoted.training.distil import Teacher
 from unnoted.training.objective import FromLabels, FromTeacher, Objective
 from unnoted.training.optimisation import Optimisation
-from unnoted.training.optimiser import check_map_rate, make_optimiser, map_layers
+from unnoted.training.optimiser import check_map_learning_rate, make_optimiser, map_layers
 from unnoted.training.preparing import check_precision, features_of, tell_task
 from unnoted.training.progress import Progress, without_bars
 from unnoted.training.watch import RiskWatch
@@ -100,7 +100,7 @@ class Trainer(transformers.Trainer):
     ) -> None:
         self.optimisation = Optimisation() if optimisation is None else optimisation
         check_precision(self.optimisation.precision, use_cpu)
-        check_map_rate(model, self.optimisation)
+        check_map_learning_rate(model, self.optimisation)
         tell_task(model, risk, train)
         if teacher is not None:
             teacher.check(model, risk)
@@ -164,7 +164,7 @@ class Trainer(transformers.Trainer):
     def get_train_dataloader(self) -> DataLoader[Any]:
         """Batches of documents of like length; the sample of unlabelled pairs goes with the epoch."""
         o, epoch = self.optimisation, Epoch()
-        sample = UnlabelledSample(o.unlabelled_rate, o.seed, epoch) if o.unlabelled_rate < 1 else None
+        sample = UnlabelledSample(o.unlabelled_share, o.seed, epoch) if o.unlabelled_share < 1 else None
         loader: DataLoader[Any] = DataLoader(
             self.features,
             batch_sampler=ShuffledBatches(self.features, BatchLimits(o.batch_documents), o.seed, epoch),
@@ -175,7 +175,7 @@ class Trainer(transformers.Trainer):
         return prepared
 
     def create_optimizer(self, model: nn.Module | None = None) -> torch.optim.Optimizer:
-        """AdamW with one learning rate for the encoder and one for all else; `map_rate` is a third."""
+        """AdamW with a learning rate for the encoder, one for the rest, and `map_learning_rate` a third."""
         if self.optimizer is None:
             over_map = map_layers(self.relation_model)
             chosen = self.relation_model if model is None else model

@@ -7,13 +7,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from unnoted.calibration import NEVER, tune_thresholds
 from unnoted.documents.candidates import Candidates
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.schema import Document
 from unnoted.extraction import BATCH
 from unnoted.features import Collator, FeatureReport, FeatureSet, SortedBatches
 from unnoted.model import RelationModel
-from unnoted.scores import NEVER, Fixed, tune_thresholds
+from unnoted.risks.decisions import Fixed
 from unnoted.training.preparing import features_of
 
 

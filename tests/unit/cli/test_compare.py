@@ -25,7 +25,7 @@ def options(tmp_path):
 
 
 def test_a_sweep_is_printed_and_written(options, monkeypatch, tmp_path):
-    pool = MadeUpPool(lambda settings: 40 if settings.method == "ssr-pu" else 30)
+    pool = MadeUpPool(lambda settings: 40 if settings.loss == "ssr-pu" else 30)
     monkeypatch.setattr(unnoted.cli.compare, "pool_of", lambda jobs, ray: pool)
     result = run(*options, "--levels", "full,0.5,extreme", "--encoder", "recurrent", "--name", "mine")
     assert len(pool.performed) == 6
@@ -43,7 +43,7 @@ def test_a_dry_run_needs_an_encoder(options):
 def test_errors_are_one_line(options):
     cases = [
         (["--levels", "most"], "error: unknown level 'most', expected full, incomplete, extreme, or a share"),
-        (["--methods", "ssr"], "error: unknown method 'ssr'"),
+        (["--losses", "ssr"], "error: unknown loss 'ssr'"),
         (["--format", "pdf"], "error: unknown format 'pdf'"),
     ]
     for arguments, expected in cases:
@@ -58,7 +58,7 @@ def test_a_sweep_for_real(tmp_path):
         write_documents(tmp_path / f"{name}.jsonl", generate_documents(8, start=start))
     arguments = [
         "--train", tmp_path / "train.jsonl", "--test", tmp_path / "test.jsonl", "--to", tmp_path / "runs",
-        "--levels", "full,0.5", "--encoder", "recurrent", "--epochs", 1, "--set", "encoder_rate=2e-3",
+        "--levels", "full,0.5", "--encoder", "recurrent", "--epochs", 1, "--set", "encoder_learning_rate=2e-3",
     ]  # fmt: skip
     first = run(*arguments)
     assert "4 runs: 0 finished before, 4 to do" in first.stderr

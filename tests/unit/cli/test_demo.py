@@ -1,4 +1,4 @@
-"""`unnoted demo`: it prints both methods and leaves a report."""
+"""`unnoted demo`: it prints both losses and leaves a report."""
 
 from inspect import signature
 

@@ -9,8 +9,8 @@ from tests.unit.extraction.making import RELATIONS, reading_model
 from typer.testing import CliRunner
 
 from unnoted.cli.inspect_model import inspect
-from unnoted.documents.priors import Priors
-from unnoted.scores import TopK
+from unnoted.priors import Priors
+from unnoted.risks.decisions import TopK
 
 app = typer.Typer()
 app.command()(inspect)
@@ -73,13 +73,13 @@ def test_without_priors(tmp_path):
 
 
 def test_training_summary(folder):
-    (folder / "settings.yaml").write_text("method: ssr-pu\npriors:\n  multiplier: 3\n", "utf-8")
+    (folder / "settings.yaml").write_text("loss: ssr-pu\npriors:\n  multiplier: 3\n", "utf-8")
     (folder / "training.json").write_text(
         json.dumps({"steps": 120, "risks": [0.5, 0.25], "history": [{"loss": n} for n in range(9)]}), "utf-8"
     )
     shown = run(folder).stdout
     for line in (
-        "method: ssr-pu",
+        "loss: ssr-pu",
         "priors.multiplier: 3",
         "steps: 120",
         "risks: [0.5, 0.25]",

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from unnoted.cli import predict as command
 from unnoted.cli.evaluate import evaluate
-from unnoted.documents.readers.predictions import read_predictions
+from unnoted.documents.formats.predictions import read_predictions
 from unnoted.documents.writing import write_documents
 from unnoted.extraction import Extractor
 from unnoted.features import BatchLimits

@@ -32,7 +32,7 @@ def options(tmp_path):
 @pytest.fixture
 def pool(monkeypatch):
     """Nothing is trained; S-PU fails if it is asked to learn for 13 epochs."""
-    made = MadeUpPool(lambda settings: 30 // (settings.method != "s-pu" or settings.epochs != 13))
+    made = MadeUpPool(lambda settings: 30 // (settings.loss != "s-pu" or settings.epochs != 13))
     monkeypatch.setattr(unnoted.cli.reproduce, "pool_of", lambda jobs, ray: made)
     return made
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import word_documents
 
+from unnoted.common.errors import Kind
 from unnoted.documents import DataError, DefectLog, RelationVocabulary, load_documents, stream_documents
-from unnoted.documents.defects import Kind
 from unnoted.documents.writers.docred import record
 
 GOOD = {

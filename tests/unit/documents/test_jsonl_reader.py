@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from unnoted.common.errors import Kind
 from unnoted.documents import DataError, load_documents
-from unnoted.documents.defects import Kind
 
 TEXT = {
     "id": "1",

@@ -13,7 +13,7 @@ from unnoted.encoders import (
     build_encoder,
     load_encoder,
 )
-from unnoted.encoders.dropout import FastDropout
+from unnoted.kernels.dropout import FastDropout
 
 SIZES = {"vocab_size": 50, "hidden_size": 8, "intermediate_size": 12, "num_attention_heads": 2}
 

@@ -7,9 +7,9 @@ import torch
 from tests.reference.batches import random_batch
 
 from unnoted.encoders import DocumentEncoder, RecurrentConfig, RecurrentEncoder, document_encoder
-from unnoted.encoders.dropout import FastDropout
 from unnoted.encoders.mention_inputs import mention_inputs
 from unnoted.encoders.windows import spans_of
+from unnoted.kernels.dropout import FastDropout
 
 
 def painted(batch, width):

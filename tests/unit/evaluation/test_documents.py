@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unnoted.documents.formats.predictions import Prediction
 from unnoted.documents.generator import generate_documents
-from unnoted.documents.readers.predictions import Prediction
 from unnoted.documents.schema import Document, Entity, Fact, Mention
 from unnoted.evaluation import IgnScore, Score, evaluate
 from unnoted.evaluation.documents import document_scores

@@ -23,8 +23,8 @@ def write_data(folder):
 def make_run(data, *, train="train.json", test="test.json", benchmark=DOCRED, **changes):
     """A run on `write_data`'s files."""
     values = {
-        "train": data / train, "encoder": str(data / "encoder"), "method": "ssr-pu", "prior_multiplier": 2,
-        "epochs": 2, "batch_documents": 2, "new_layer_rate": 1e-2, "encoder_rate": 1e-2, "embedding": 16,
+        "train": data / train, "encoder": str(data / "encoder"), "loss": "ssr-pu", "prior_multiplier": 2,
+        "epochs": 2, "batch_documents": 2, "head_learning_rate": 1e-2, "encoder_learning_rate": 1e-2, "embedding": 16,
         "block": 4, "output": data / "unused", **changes,
     }  # fmt: skip
     return Run(Settings(**values), {"test": (data / test,)}, benchmark)

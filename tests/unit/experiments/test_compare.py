@@ -8,13 +8,13 @@ from unnoted.experiments.compare import Comparison, compare, plan_comparison
 from unnoted.experiments.paper import config_file
 from unnoted.experiments.scale import Scale
 
-SCALE = Scale(encoder="recurrent", epochs=1, changes=("encoder_rate=2e-3",))
+SCALE = Scale(encoder="recurrent", epochs=1, changes=("encoder_learning_rate=2e-3",))
 
 
 def comparison(tmp_path, **changes):
     data = docred_folder(tmp_path / "data", documents=20)
     given = {
-        "models": ("atlop",), "methods": ("atlop", "ssr-pu"), "train": (data / "train_revised.json",),
+        "architectures": ("atlop",), "losses": ("atlop", "ssr-pu"), "train": (data / "train_revised.json",),
         "test": (data / "dev_revised.json",), "config": config_file("base/paper"),
     }  # fmt: skip
     return Comparison(**(given | changes))
@@ -22,17 +22,21 @@ def comparison(tmp_path, **changes):
 
 def test_every_model_with_every_method_at_every_level(tmp_path):
     plan = plan_comparison(
-        comparison(tmp_path, models=("atlop", "docunet"), levels=("full", "0.5")), SCALE, tmp_path / "grid"
+        comparison(tmp_path, architectures=("atlop", "docunet"), levels=("full", "0.5")),
+        SCALE,
+        tmp_path / "grid",
     )
     assert [row.name for row in plan.rows] == [
-        f"{model}/{method}/{level}"
+        f"{model}/{loss}/{level}"
         for level in ("full", "0.5")
         for model in ("atlop", "docunet")
-        for method in ("atlop", "ssr-pu")
+        for loss in ("atlop", "ssr-pu")
     ]
     assert plan.rows[1].title == "atlop, ssr-pu"
     settings = [row.runs[0].settings for row in plan.rows]
-    assert {(each.encoder, each.epochs, each.encoder_rate) for each in settings} == {("recurrent", 1, 2e-3)}
+    assert {(each.encoder, each.epochs, each.encoder_learning_rate) for each in settings} == {
+        ("recurrent", 1, 2e-3)
+    }
     assert settings[0].train != settings[-1].train
     assert plan.claims[0] == ("atlop/ssr-pu/full", "atlop/atlop/full") and len(plan.claims) == 4
 
@@ -100,11 +104,11 @@ def test_where_it_pays_is_told(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"models": ("atlob",)}, r"unknown model 'atlob'.*nearest: 'atlop'"),
-        ({"methods": ("ssrpu",)}, r"unknown method 'ssrpu'.*nearest: 'ssr-pu'"),
+        ({"architectures": ("atlob",)}, r"unknown architecture 'atlob'.*nearest: 'atlop'"),
+        ({"losses": ("ssrpu",)}, r"unknown loss 'ssrpu'.*nearest: 'ssr-pu'"),
         ({"levels": ("fully",)}, r"unknown level 'fully'.*nearest: 'full'"),
-        ({"methods": ("pu", "pu")}, r"methods: found pu, pu, expected each once"),
-        ({"models": ()}, r"models: found none"),
+        ({"losses": ("pu", "pu")}, r"losses: found pu, pu, expected each once"),
+        ({"architectures": ()}, r"architectures: found none"),
     ],
 )
 def test_what_does_not_exist_is_refused(tmp_path, changes, message):

@@ -1,4 +1,4 @@
-"""The demonstration: what is compared is the same for both methods, and every figure is what it says."""
+"""The demonstration: what is compared is the same for both losses, and every figure is what it says."""
 
 import pytest
 import torch
@@ -7,7 +7,7 @@ from unnoted.documents import load_documents
 from unnoted.documents.schema import Document, Entity, Fact, Mention
 from unnoted.evaluation import Score
 from unnoted.experiments import DemoPlan, demonstrate
-from unnoted.experiments.demonstrate import METHODS, demo_settings, recovered_facts
+from unnoted.experiments.demonstrate import LOSSES, demo_settings, recovered_facts
 from unnoted.extraction import ExtractedFact, Extraction
 from unnoted.training import RunError
 
@@ -22,10 +22,10 @@ def demo(tmp_path_factory):
 
 
 def test_the_trainings_differ_in_their_risk_only(tmp_path):
-    ours, theirs = (demo_settings(tmp_path, method, PLAN).to_json() for method in METHODS.values())
+    ours, theirs = (demo_settings(tmp_path, loss, PLAN).to_json() for loss in LOSSES.values())
     differing = {key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)}
     assert differing - {"output"} == {
-        "method", "prior_multiplier", "margin", "correction", "normalisation", "class_weight",
+        "loss", "prior_multiplier", "margin", "correction", "normalisation", "class_weight",
     }  # fmt: skip
 
 
@@ -36,10 +36,10 @@ def test_counts_are_those_of_the_files(demo):
     assert shown.labelled == sum(len(document.facts) for document in train.documents)
     assert shown.labelled + shown.hidden == sum(len(document.facts) for document in truth.documents)
     assert not {document.id for document in train.documents} & {document.id for document in test.documents}
-    assert [method.title for method in shown.methods] == ["ATLOP", "SSR-PU"]
-    for method in shown.methods:
-        assert method.recovered.gold == shown.hidden
-        assert method.evaluation.overall.gold == sum(len(document.facts) for document in test.documents)
+    assert [loss.title for loss in shown.methods] == ["ATLOP", "SSR-PU"]
+    for loss in shown.methods:
+        assert loss.recovered.gold == shown.hidden
+        assert loss.evaluation.overall.gold == sum(len(document.facts) for document in test.documents)
 
 
 def test_shown_documents_have_all_their_facts_once(demo):
@@ -60,8 +60,8 @@ def test_again_it_only_looks_at_what_is_finished(demo):
     before = (folder / "ssr-pu" / "model.safetensors").stat().st_mtime_ns
     again = demonstrate(folder, PLAN)
     assert (folder / "ssr-pu" / "model.safetensors").stat().st_mtime_ns == before
-    assert [method.evaluation.overall for method in again.methods] == [
-        method.evaluation.overall for method in shown.methods
+    assert [loss.evaluation.overall for loss in again.methods] == [
+        loss.evaluation.overall for loss in shown.methods
     ]
 
 

@@ -25,7 +25,7 @@ def encoder(tmp_path):
 
 
 def test_a_table_has_published_beside_measured(data, encoder, tmp_path):
-    pool = MadeUpPool(lambda settings: CORRECT[settings.method])
+    pool = MadeUpPool(lambda settings: CORRECT[settings.loss])
     scale = Scale(encoder=encoder, seeds=(62, 63), epochs=1, documents=4)
     result = reproduce(published().table("table6"), scale, data, tmp_path / "grid", pool)
     assert [row.name for row in result.rows] == list(CORRECT)
@@ -54,7 +54,7 @@ def test_a_table_has_published_beside_measured(data, encoder, tmp_path):
 
 
 def test_a_failed_run_leaves_the_others(data, encoder, tmp_path):
-    pool = MadeUpPool(lambda settings: 30 // (settings.method != "s-pu"))
+    pool = MadeUpPool(lambda settings: 30 // (settings.loss != "s-pu"))
     scale = Scale(encoder=encoder, seeds=(62,))
     result = reproduce(published().table("table6"), scale, data, tmp_path / "grid", pool)
     failed = {row.name: row for row in result.rows}["s-pu"]
@@ -117,8 +117,10 @@ def test_nothing_to_run_is_an_error(data, tmp_path):
     (data.path / "train_annotated.json").unlink()
     with pytest.raises(MissingData, match=r"training documents: found no train_annotated.json"):
         plan_table(published().table("table6"), Scale(), data, tmp_path / "grid")
-    with pytest.raises(ValueError, match=r"--set map_rate: found no row of table6 that has it"):
-        plan_table(published().table("table6"), Scale(changes=("map_rate=1",)), data, tmp_path / "grid")
+    with pytest.raises(ValueError, match=r"--set map_learning_rate: found no row of table6 that has it"):
+        plan_table(
+            published().table("table6"), Scale(changes=("map_learning_rate=1",)), data, tmp_path / "grid"
+        )
 
 
 def test_the_extreme_labels_are_made_and_told(data, encoder, tmp_path):
@@ -134,7 +136,7 @@ def test_a_dry_run_says_what_is_to_do(data, encoder, tmp_path):
     lines = list(plan.lines(tmp_path / "grid"))
     assert lines[0].startswith("table2: 4 runs, 0 of them finished")
     assert "  ssr-pu-large: not run" in lines
-    assert any(line.startswith("  ssr-pu: model atlop, method ssr-pu, seed 62: ") for line in lines)
+    assert any(line.startswith("  ssr-pu: architecture atlop, loss ssr-pu, seed 62: ") for line in lines)
 
 
 def test_the_published_numbers_of_documents_are_no_departure():

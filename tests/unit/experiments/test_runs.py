@@ -48,7 +48,7 @@ def test_what_changes_no_weight_changes_no_address(data, change):
     "change",
     [
         {"seed": 63},
-        {"method": "sr-pu"},
+        {"loss": "sr-pu"},
         {"margin": 0.5},
         {"epochs": 3},
         {"encoder": "recurrent"},
@@ -131,7 +131,7 @@ def test_a_missing_file_is_named(data):
 
 
 def test_something_must_be_scored(data):
-    settings = Settings(train=data / "train.json", encoder="recurrent", method="atlop", output="x")
+    settings = Settings(train=data / "train.json", encoder="recurrent", loss="atlop", output="x")
     for nothing in ({}, {"test": ()}):
         with pytest.raises(ValueError, match="expected files for at least one set"):
             Run(settings, nothing)

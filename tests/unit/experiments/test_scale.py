@@ -30,8 +30,8 @@ def test_as_published_nothing_departs(data, tmp_path):
 
 def test_every_change_is_told(data, tmp_path):
     scale = Scale(
-        encoder=str(tmp_path), encoder_layers=2, epochs=3, documents=4, unlabelled_rate=0.5,
-        changes=("encoder_rate=2e-4", "margin=0.5"),
+        encoder=str(tmp_path), encoder_layers=2, epochs=3, documents=4, unlabelled_share=0.5,
+        changes=("encoder_learning_rate=2e-4", "margin=0.5"),
     )  # fmt: skip
     rows = {name: scaled(name, scale, data, tmp_path) for name in ("atlop", "ssr-pu")}
     assert departure_notes(rows) == [
@@ -92,8 +92,8 @@ def test_what_an_option_decides_cannot_be_set():
 def test_rows_of_two_encoders_are_twins_and_no_others():
     keys = {row.name: twin_key(published_settings(row)) for row in TABLE1.rows}
     alike = {(one, other) for one in keys for other in keys if one < other and keys[one] == keys[other]}
-    methods = ("atlop", "pn", "sr-pn", "pu", "sr-pu", "s-pu", "ssr-pu")
-    assert alike == {(method, f"{method}-large") for method in methods}
+    losses = ("atlop", "pn", "sr-pn", "pu", "sr-pu", "s-pu", "ssr-pu")
+    assert alike == {(loss, f"{loss}-large") for loss in losses}
 
 
 def test_seeds_are_read_and_told():

@@ -7,14 +7,14 @@ import pytest
 import torch
 from tests.unit.extraction.making import RELATIONS, corpus, document_of, reading_model, saved_model, tokenizer
 
+from unnoted.common.errors import DataError, DefectLog, Kind
 from unnoted.documents.candidates import TypePairs
-from unnoted.documents.defects import DataError, DefectLog, Kind
 from unnoted.documents.schema import Document, Fact
 from unnoted.documents.writers import jsonl
 from unnoted.extraction import Extractor
 from unnoted.features import BatchLimits, Collator, featurise
 from unnoted.model import ModelError
-from unnoted.scores import Fixed
+from unnoted.risks.decisions import Fixed
 
 NOBODY = document_of("nobody", "No one came .")
 ALONE = document_of("alone", "Only one came .", entities=[[(0, 1, 2)]])

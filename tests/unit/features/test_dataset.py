@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from tests.reference.features import plain_features
 from tests.unit.features.making import RELATIONS, TYPES, chain_of, document_of, documents, patient, word_piece
 
+from unnoted.common.errors import DataError
 from unnoted.documents.candidates import AllPairs, TypePairs
-from unnoted.documents.defects import DataError
 from unnoted.documents.schema import Document, Fact
 from unnoted.features import FeatureCache, FeatureReport, FeatureSet, dataset, featurise
 

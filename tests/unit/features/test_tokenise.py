@@ -9,7 +9,7 @@ from tests.unit.features.making import byte_level, document_of, documents, patie
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from unnoted.documents.defects import DataError
+from unnoted.common.errors import DataError
 from unnoted.documents.schema import Document, Entity, Mention
 from unnoted.features import words as words_module
 from unnoted.features.tokenise import Tokenised, Tokeniser

@@ -7,10 +7,11 @@ from tests.reference.maps import only, random_encoded, scramble, some_pairs
 from unnoted.encoders import Encoded
 from unnoted.pairs import axial
 from unnoted.pairs.axial import AxialPairs, Cells
+from unnoted.scores import GroupedBilinear
 
 
 def axial_pairs(dtype=torch.float64, layers=2):
-    module = AxialPairs(8, 6, map_width=12, layers=layers, heads=3, block=2)
+    module = AxialPairs(8, 6, GroupedBilinear, map_width=12, layers=layers, heads=3, block=2)
     return scramble(module).to(dtype).eval()
 
 
@@ -95,4 +96,4 @@ def test_half_precision_stays_near(dtype):
 
 def test_a_width_that_does_not_fit_is_refused():
     with pytest.raises(ValueError, match="found pairs 10 wide, expected a multiple of the 8 heads"):
-        AxialPairs(10, 64)
+        AxialPairs(10, 64, GroupedBilinear)

@@ -11,10 +11,10 @@ from torch import nn
 
 from unnoted.pairs.entity_pairs import EntityPairs
 from unnoted.pairs.graph import GraphPairs
-from unnoted.pairs.grouped_bilinear import GroupedBilinear
 from unnoted.pairs.max_pool import MaxPool
 from unnoted.pairs.mention_pairs import MentionPairs
 from unnoted.scores.biaffine import BiAffine
+from unnoted.scores.grouped_bilinear import GroupedBilinear
 from unnoted.scores.linear import LinearScores
 
 CLASSES = 4

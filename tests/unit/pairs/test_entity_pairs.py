@@ -6,7 +6,7 @@ from tests.reference.alone import alone, mentions_of, plain_mean, random_states
 from tests.reference.batches import random_batch
 
 from unnoted.pairs.entity_pairs import EntityPairs, distance_bucket, first_mentions
-from unnoted.pairs.grouped_bilinear import GroupedBilinear
+from unnoted.scores.grouped_bilinear import GroupedBilinear
 
 WIDTH = 5
 

@@ -17,7 +17,7 @@ TRAIN_DOCUMENTS = 3053
 SETTINGS = {
     "train": ["train.json"],
     "encoder": "small",
-    "model": "atlop",
+    "architecture": "atlop",
     "epochs": 8,
     "prior_multiplier": None,
     "margin": None,
@@ -107,7 +107,7 @@ def claim(better, than):
     return Claim(better.name, than.name, found.difference, found.low, found.high, found.share)
 
 
-METHODS = {
+LOSSES = {
     "atlop": ("ATLOP", 0.28, 0.90, 0.0),
     "pn": ("PN+ATLOP", 0.38, 0.76, 0.2),
     "sr-pn": ("SR-PN+ATLOP", 0.39, 0.82, 0.2),
@@ -135,7 +135,7 @@ def methods_table():
         row("bilstm", "BiLSTM", "other models", columns, [(32.57, 0.22), (32.86, 0.22), (77.04, 1.01), (20.89, 0.17)],
             [record(0.2, 0.75, model="bilstm", encoder="lstm", method="cross-entropy")], mark="own"),
     ]  # fmt: skip
-    for method, (title, recall, precision, even) in METHODS.items():
+    for method, (title, recall, precision, even) in LOSSES.items():
         seeds = (62, 63, 64) if method in ("atlop", "ssr-pu") else (62,)
         records = [record(recall, precision, seed, even, method=method) for seed in seeds]
         rows.append(
@@ -210,8 +210,8 @@ def levels_table():
         "ssr-pu": ((0.25, 0.5), (0.33, 0.58), (0.4, 0.63), (0.45, 0.68)),
     }
     rows = [
-        row(f"{method}-{level}", METHODS[method][0], level, columns, (),
-            [record(*reached[method][place], even=METHODS[method][3], labels=share, method=method,
+        row(f"{method}-{level}", LOSSES[method][0], level, columns, (),
+            [record(*reached[method][place], even=LOSSES[method][3], labels=share, method=method,
                     train=[f"{share}.jsonl"], encoder="mine")])
         for place, (level, share) in enumerate(LEVELS.items())
         for method in reached
@@ -226,8 +226,8 @@ def extreme_table():
     published = {"atlop": (16.99, 17.01), "ssr-pu": (46.47, 47.24)}
     reached = {"atlop": (0.1, 0.93), "ssr-pu": (0.4, 0.55)}
     rows = [
-        row(method, f"{METHODS[method][0]}+BERT-base", "BERT-base", columns, [(each,) for each in published[method]],
-            [record(*reached[method], even=METHODS[method][3], labels=0.43, method=method, train=["extreme.jsonl"])])
+        row(method, f"{LOSSES[method][0]}+BERT-base", "BERT-base", columns, [(each,) for each in published[method]],
+            [record(*reached[method], even=LOSSES[method][3], labels=0.43, method=method, train=["extreme.jsonl"])])
         for method in published
     ]  # fmt: skip
     return TableResult("table3", "DocRED with at most one label of each relation", columns, tuple(rows))

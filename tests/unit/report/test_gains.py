@@ -65,7 +65,8 @@ def test_rows_of_another_model_are_not_compared():
     table = methods_table()
     changed = tuple(
         replace(
-            row, records=tuple(replace(r, settings={**r.settings, "model": "other"}) for r in row.records)
+            row,
+            records=tuple(replace(r, settings={**r.settings, "architecture": "other"}) for r in row.records),
         )
         if row.name == "atlop"
         else row

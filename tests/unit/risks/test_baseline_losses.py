@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reference.baseline_losses import LOSSES, baseline_risk, score_difference
 
-from unnoted.documents.priors import Priors
+from unnoted.priors import Priors
 from unnoted.risks import (
     AdaptiveFocal,
     AdaptiveThreshold,

@@ -3,7 +3,7 @@
 import torch
 from tests.reference.risk_by_class import ssr_pu_by_class
 
-from unnoted.documents.priors import Priors
+from unnoted.priors import Priors
 from unnoted.risks import SSRPU
 
 

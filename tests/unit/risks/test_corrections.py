@@ -2,7 +2,7 @@
 
 import torch
 
-from unnoted.documents.priors import Priors
+from unnoted.priors import Priors
 from unnoted.risks.corrections import CORRECTIONS, Clamp, Flip, Uncorrected
 from unnoted.risks.estimators import PositiveUnlabelled
 from unnoted.risks.positive_unlabelled import PositiveUnlabelledRisk

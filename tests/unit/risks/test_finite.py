@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 import torch
 
-from unnoted.documents.priors import Priors
+from unnoted.priors import Priors
 from unnoted.risks.corrections import CORRECTIONS
-from unnoted.risks.methods import METHODS, PairwiseMethod, make_risk
+from unnoted.risks.losses import LOSSES, PairwiseLoss, make_risk
 from unnoted.risks.normalisations import NORMALISATIONS
 from unnoted.risks.risk import LARGEST_SCORE
 
@@ -39,9 +39,9 @@ LABELLINGS = {  # of three pairs
 COMPOSITIONS = [
     (name, correction, normalisation, class_weight)
     for name, correction, normalisation, class_weight in product(
-        METHODS, CORRECTIONS, NORMALISATIONS, [True, False]
+        LOSSES, CORRECTIONS, NORMALISATIONS, [True, False]
     )
-    if not isinstance(METHODS[name], PairwiseMethod)
+    if not isinstance(LOSSES[name], PairwiseLoss)
     or (correction, normalisation, class_weight) == ("flip", "per-batch", True)
 ]
 

@@ -15,7 +15,7 @@ from tests.reference.risks import (
     positive_unlabelled_risk,
 )
 
-from unnoted.documents.priors import Priors
+from unnoted.priors import Priors
 from unnoted.risks.adaptive_threshold import AdaptiveThreshold
 from unnoted.risks.corrections import CORRECTIONS
 from unnoted.risks.estimators import ESTIMATORS

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 import torch
 
-from unnoted.documents.priors import Priors
+from unnoted.priors import Priors
 from unnoted.risks.corrections import CORRECTIONS, FLIP, Uncorrected
 from unnoted.risks.estimators import (
     ESTIMATORS,

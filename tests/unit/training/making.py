@@ -52,8 +52,8 @@ def settings_file(folder, documents=12, **changes):
     encoder = tiny_encoder(folder / "encoder")
     write_documents(folder / "train.json", generate_documents(documents))
     values = {
-        "train": folder / "train.json", "encoder": encoder, "method": "ssr-pu", "prior_multiplier": 2,
-        "epochs": 2, "batch_documents": 2, "new_layer_rate": 1e-3, "encoder_rate": 1e-3, "log_steps": 1,
+        "train": folder / "train.json", "encoder": encoder, "loss": "ssr-pu", "prior_multiplier": 2,
+        "epochs": 2, "batch_documents": 2, "head_learning_rate": 1e-3, "encoder_learning_rate": 1e-3, "log_steps": 1,
         "output": folder / "run", **changes,
     }  # fmt: skip
     path = folder / "settings.yaml"
@@ -68,8 +68,8 @@ def vocabulary_file(folder):
     return path
 
 
-def teacher_folder(folder, method="ssr-pu", relations=None, encoder=None, **risk):
-    """Save a model as if `method` had trained it on the documents of `settings_file`; its weights are random."""
+def teacher_folder(folder, loss="ssr-pu", relations=None, encoder=None, **risk):
+    """Save a model as if `loss` had trained it on the documents of `settings_file`; its weights are random."""
     vocabulary = RelationVocabulary.from_file(vocabulary_file(folder)) if relations is None else relations
     corpus = load_documents(folder / "train.json", vocabulary=vocabulary)
     set_seed(5)
@@ -80,19 +80,19 @@ def teacher_folder(folder, method="ssr-pu", relations=None, encoder=None, **risk
         embedding=8,
         block=4,
     )
-    tell_task(model, make_risk(method, corpus.labelled_priors * 2, **risk), corpus)
+    tell_task(model, make_risk(loss, corpus.labelled_priors * 2, **risk), corpus)
     model.save_pretrained(folder / "teacher")
     return folder / "teacher"
 
 
-def two_stages_file(folder, documents=6, distant=4, method="ssr-pu", named=True, **changes):
+def two_stages_file(folder, documents=6, distant=4, loss="ssr-pu", named=True, **changes):
     """As `settings_file`, with a teacher and distantly labelled documents, which the settings may not name."""
-    values = {"embedding": 8, "block": 4, "vocabulary": vocabulary_file(folder), "method": method, **changes}
+    values = {"embedding": 8, "block": 4, "vocabulary": vocabulary_file(folder), "loss": loss, **changes}
     if named:
         values |= {"teacher": folder / "teacher", "distant": folder / "distant.json"}
     path = settings_file(folder, documents, **values)
     write_documents(folder / "distant.json", generate_documents(distant, start=40))
-    teacher_folder(folder, method)
+    teacher_folder(folder, loss)
     return path
 
 

@@ -24,21 +24,21 @@ ORIGINAL = {"train": (Path("data/docred/train_annotated.json"),)}
 FULL = {"train": (Path("data/re-docred/train_revised.json"),)}
 # Zhang et al. (2021), the script for RoBERTa-large: 2 documents, steps after 2 batches, three rates.
 DOCUNET = DOCRED | {
-    "encoder": "roberta-large", "model": "docunet", "method": "balanced-softmax",
+    "encoder": "roberta-large", "architecture": "docunet", "loss": "balanced-softmax",
     "embedding": 768, "block": 64,
     "epochs": 30, "batch_documents": 2, "gradient_accumulation": 2,
-    "encoder_rate": 3e-5, "new_layer_rate": 1e-4, "map_rate": 4e-4, "weight_decay": 0.0,
+    "encoder_learning_rate": 3e-5, "head_learning_rate": 1e-4, "map_learning_rate": 4e-4, "weight_decay": 0.0,
 }  # fmt: skip
 # Tan et al. (2022), the three scripts for RoBERTa-large: teacher, distillation, fine-tuning.
 KD_DOCRE = DOCRED | FULL | {
-    "encoder": "roberta-large", "model": "kd-docre", "method": "adaptive-focal",
+    "encoder": "roberta-large", "architecture": "kd-docre", "loss": "adaptive-focal",
     "embedding": 1024, "block": 64,
     "epochs": 30, "batch_documents": 4, "gradient_accumulation": 1,
-    "encoder_rate": 3e-5, "new_layer_rate": 1e-4, "map_rate": 3e-5, "weight_decay": 0.0,
+    "encoder_learning_rate": 3e-5, "head_learning_rate": 1e-4, "map_learning_rate": 3e-5, "weight_decay": 0.0,
 }  # fmt: skip
 DISTILLATION = {
     "epochs": 20, "batch_documents": 1, "gradient_accumulation": 4, "weight": 1.0,
-    "encoder_rate": 1e-5, "new_layer_rate": 5e-5, "map_rate": 1e-5,
+    "encoder_learning_rate": 1e-5, "head_learning_rate": 5e-5, "map_learning_rate": 1e-5,
     "warm_up": 0.06, "adam_epsilon": 1e-6, "weight_decay": 0.0, "clip": 1.0,
 }  # fmt: skip
 # Zhang et al. (2022), defaults of the program and its documented command.
@@ -48,24 +48,24 @@ CHEMDISGENE = {
     "dev": tuple(Path(f"data/chemdisgene/ctd_derived/dev_{name}.gz")
                  for name in ("abstracts.txt", "relationships.tsv")),
     "candidates": "Chemical:Disease,Chemical:Gene,Gene:Disease",
-    "method": "cross-entropy", "tuned_thresholds": True, "embedding": 128,
+    "loss": "cross-entropy", "tuned_thresholds": True, "embedding": 128,
     "epochs": 10, "batch_documents": 1, "gradient_accumulation": 16,
-    "encoder_rate": 1e-5, "new_layer_rate": 1e-5,
+    "encoder_learning_rate": 1e-5, "head_learning_rate": 1e-5,
     "warm_up": 0, "adam_epsilon": 1e-8, "weight_decay": 1e-4, "clip": 10,
 }  # fmt: skip
 BASELINES = {
     # Yao et al. (2019), the program: Adam as torch makes it.
     "docred-original/bilstm/bilstm": DOCRED | ORIGINAL | {
-        "encoder": "bilstm", "model": "bilstm", "method": "cross-entropy", "tuned_thresholds": False,
+        "encoder": "bilstm", "architecture": "bilstm", "loss": "cross-entropy", "tuned_thresholds": False,
         "vectors": Path("data/glove/glove.6B.100d.txt"), "embedding": 128,
-        "epochs": 200, "batch_documents": 40, "encoder_rate": 1e-3, "new_layer_rate": 1e-3,
+        "epochs": 200, "batch_documents": 40, "encoder_learning_rate": 1e-3, "head_learning_rate": 1e-3,
         "warm_up": 0, "adam_epsilon": 1e-8, "weight_decay": 0.0, "clip": 1e6,
     },
     # Zeng et al. (2020), the script for BERT-base; nodes of 768 + 20 + 20, three layers of them, twice.
     "docred-original/bert-base/gain": DOCRED | ORIGINAL | {
-        "encoder": "bert-base-cased", "model": "gain", "method": "cross-entropy", "tuned_thresholds": False,
+        "encoder": "bert-base-cased", "architecture": "gain", "loss": "cross-entropy", "tuned_thresholds": False,
         "embedding": 2 * 3 * (768 + 20 + 20),
-        "epochs": 300, "batch_documents": 5, "encoder_rate": 1e-5, "new_layer_rate": 1e-3,
+        "epochs": 300, "batch_documents": 5, "encoder_learning_rate": 1e-5, "head_learning_rate": 1e-3,
         "warm_up": 0, "adam_epsilon": 1e-8, "weight_decay": 1e-4, "clip": 1e6,
     },
     "docred-original/roberta-large/docunet": DOCUNET | ORIGINAL,
@@ -75,13 +75,13 @@ BASELINES = {
         "teacher": Path("runs/docred-full/roberta-large/kd-docre"),
         "distant": (Path("data/docred/train_distant.json"),),
         "epochs": 20, "batch_documents": 1, "warm_up": 0.1,
-        "encoder_rate": 1e-6, "new_layer_rate": 3e-6, "map_rate": 1e-6,
+        "encoder_learning_rate": 1e-6, "head_learning_rate": 3e-6, "map_learning_rate": 1e-6,
     },
-    "chemdisgene/pubmedbert/max-pool": CHEMDISGENE | {"encoder": PUBMEDBERT, "model": "max-pool"},
-    "chemdisgene/pubmedbert/bran": CHEMDISGENE | {"encoder": PUBMEDBERT, "model": "bran"},
+    "chemdisgene/pubmedbert/max-pool": CHEMDISGENE | {"encoder": PUBMEDBERT, "architecture": "max-pool"},
+    "chemdisgene/pubmedbert/bran": CHEMDISGENE | {"encoder": PUBMEDBERT, "architecture": "bran"},
     # The rate of Verga et al. (2018); that of Zhang et al. is not published.
     "chemdisgene/convolutional-attention/bran": CHEMDISGENE | {
-        "encoder": "convolutional-attention", "model": "bran", "encoder_rate": 5e-4, "new_layer_rate": 5e-4,
+        "encoder": "convolutional-attention", "architecture": "bran", "encoder_learning_rate": 5e-4, "head_learning_rate": 5e-4,
     },
 }  # fmt: skip
 
@@ -90,19 +90,19 @@ def name(path):
     return path.relative_to(CONFIGS).with_suffix("").as_posix()
 
 
-METHODS = [path for path in PUBLISHED if name(path) not in BASELINES and path != CONFIGS / "small.yaml"]
+LOSSES = [path for path in PUBLISHED if name(path) not in BASELINES and path != CONFIGS / "small.yaml"]
 
 
-@pytest.mark.parametrize("path", METHODS, ids=name)
+@pytest.mark.parametrize("path", LOSSES, ids=name)
 def test_a_method_of_the_paper(path):
     settings = load_settings(path)
-    data, encoder, method = name(path).split("/")
-    assert (settings.model, settings.method) == ("atlop", method)
-    assert (settings.encoder, settings.encoder_rate) == ENCODERS[encoder]
-    assert settings.prior_multiplier == (None if method == "atlop" else MULTIPLIERS[data])
+    data, encoder, loss = name(path).split("/")
+    assert (settings.architecture, settings.loss) == ("atlop", loss)
+    assert (settings.encoder, settings.encoder_learning_rate) == ENCODERS[encoder]
+    assert settings.prior_multiplier == (None if loss == "atlop" else MULTIPLIERS[data])
     assert settings.batch_documents == (8 if data == "chemdisgene" else 4)
-    assert (settings.epochs, settings.new_layer_rate, settings.seed) == (30, 1e-4, 62)
-    assert settings.output == Path("runs", data, encoder, method)
+    assert (settings.epochs, settings.head_learning_rate, settings.seed) == (30, 1e-4, 62)
+    assert settings.output == Path("runs", data, encoder, loss)
 
 
 @pytest.mark.parametrize("baseline", BASELINES)
@@ -119,7 +119,7 @@ def test_the_distillation_of_kd_docre():
 
 def test_the_small_one():
     settings = load_settings(CONFIGS / "small.yaml")
-    assert (settings.epochs, settings.encoder_rate, settings.new_layer_rate) == (8, 2e-4, 1e-4)
+    assert (settings.epochs, settings.encoder_learning_rate, settings.head_learning_rate) == (8, 2e-4, 1e-4)
 
 
 @pytest.mark.parametrize("path", PUBLISHED, ids=name)
@@ -138,10 +138,10 @@ def test_its_data_can_be_fetched(path):
 
 def test_every_published_setting_is_there():
     encoders = ("bert-base", "roberta-large")
-    expected = {f"docred-original/{encoder}/{method}" for encoder in encoders for method in NINE}
+    expected = {f"docred-original/{encoder}/{loss}" for encoder in encoders for loss in NINE}
     expected |= {
-        f"{data}/{encoder}/{method}"
-        for data in ("docred-extreme", "docred-full") for encoder in encoders for method in ("atlop", "ssr-pu")
+        f"{data}/{encoder}/{loss}"
+        for data in ("docred-extreme", "docred-full") for encoder in encoders for loss in ("atlop", "ssr-pu")
     }  # fmt: skip
-    expected |= {f"chemdisgene/pubmedbert/{method}" for method in SEVEN}
+    expected |= {f"chemdisgene/pubmedbert/{loss}" for loss in SEVEN}
     assert {name(path) for path in PUBLISHED} == expected | set(BASELINES) | {"small"}

@@ -18,14 +18,17 @@ from unnoted.documents.writing import write_documents
 from unnoted.features import Collator
 from unnoted.model import ModelError, RelationModel
 from unnoted.risks import ATLOP, SPU, SSRPU, Distillation, make_risk
-from unnoted.scores import Fixed
+from unnoted.risks.decisions import Fixed
 from unnoted.training import Optimisation, RunError, Teacher, Trainer, load_settings, train_from_settings
 from unnoted.training.preparing import tell_task
 from unnoted.training.run_folder import RunFolder, description
 
 VOCABULARY = RelationVocabulary.of(generate_documents(60))
 DOCS = Corpus(tuple(generate_documents(4)), VOCABULARY, AllPairs())
-STAGES = {"epochs": 2, "distillation": "{epochs: 1, batch_documents: 4, encoder_rate: 2e-3, weight: 0.5}"}
+STAGES = {
+    "epochs": 2,
+    "distillation": "{epochs: 1, batch_documents: 4, encoder_learning_rate: 2e-3, weight: 0.5}",
+}
 
 
 def model_with(encoder, seed, risk):
@@ -45,7 +48,9 @@ def encoder(tmp_path_factory):
 def test_the_student_minimises_its_risk_and_the_difference_from_the_teacher(encoder, tmp_path, risk):
     teacher = model_with(encoder, 1, risk).train()
     before = {name: weight.clone() for name, weight in teacher.state_dict().items()}
-    still = Optimisation(epochs=1, batch_documents=4, encoder_rate=0, new_layer_rate=0, log_steps=1)
+    still = Optimisation(
+        epochs=1, batch_documents=4, encoder_learning_rate=0, head_learning_rate=0, log_steps=1
+    )
     student = model_with(encoder, 0, risk)
     trainer = Trainer(student, risk, DOCS, optimisation=still, folder=tmp_path, teacher=Teacher(teacher, 0.7))
     trainer.train()
@@ -127,7 +132,12 @@ def test_what_two_stages_leave(finished):
     settings = load_settings(run / "settings.yaml")
     assert settings == load_settings(finished / "settings.yaml")
     stage = settings.distillation
-    assert (stage.epochs, stage.encoder_rate, stage.new_layer_rate, stage.weight) == (1, 2e-3, 1e-3, 0.5)
+    assert (stage.epochs, stage.encoder_learning_rate, stage.head_learning_rate, stage.weight) == (
+        1,
+        2e-3,
+        1e-3,
+        0.5,
+    )
     held = json.loads((run / "run.json").read_text())["data"]
     names = ("distant.json", "teacher/config.json", "teacher/model.safetensors")
     assert {str(finished / name) for name in names} < held.keys()
@@ -145,9 +155,9 @@ def test_each_stage_has_the_priors_of_its_own_documents(finished):
 
 
 def test_the_second_stage_begins_where_the_first_ended(tmp_path):
-    still = {"encoder_rate": 0, "new_layer_rate": 0, "epochs": 1}
-    stage = "{encoder_rate: 1e-3, new_layer_rate: 1e-3}"
-    path = two_stages_file(tmp_path, documents=2, distant=2, method="atlop", distillation=stage, **still)
+    still = {"encoder_learning_rate": 0, "head_learning_rate": 0, "epochs": 1}
+    stage = "{encoder_learning_rate: 1e-3, head_learning_rate: 1e-3}"
+    path = two_stages_file(tmp_path, documents=2, distant=2, loss="atlop", distillation=stage, **still)
     train_from_settings(load_settings(path, ["prior_multiplier=null"]))
     run = tmp_path / "run"
     last = load_file(run / "distillation" / "checkpoints" / "checkpoint-1" / "model.safetensors")
@@ -179,10 +189,12 @@ def test_distant_documents_or_a_teacher_that_changed_are_named(tmp_path, changed
 
 
 def test_another_first_stage_is_another_run(finished):
-    change = ["distillation={epochs: 3, batch_documents: 4, encoder_rate: 2e-3, weight: 0.5}"]
+    change = ["distillation={epochs: 3, batch_documents: 4, encoder_learning_rate: 2e-3, weight: 0.5}"]
     with pytest.raises(RunError, match=r"another run \(distillation\.epochs 1, not 3\)"):
         train_from_settings(load_settings(finished / "settings.yaml", change))
-    free = ["distillation={epochs: 1, batch_documents: 4, encoder_rate: 2e-3, weight: 0.5, log_steps: 7}"]
+    free = [
+        "distillation={epochs: 1, batch_documents: 4, encoder_learning_rate: 2e-3, weight: 0.5, log_steps: 7}"
+    ]
     assert not train_from_settings(load_settings(finished / "settings.yaml", free)).trained
     without = ["teacher=null", "distant=null", "distillation=null"]
     with pytest.raises(RunError, match=r"another run \(distant .*, not None; teacher .*, not None\)"):

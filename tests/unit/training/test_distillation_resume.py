@@ -57,8 +57,8 @@ MOMENTS = {
 """The checkpoints of each stage that are left at each."""
 
 SETTINGS = {
-    "documents": 6, "distant": 4, "epochs": 2, "unlabelled_rate": 0.5, "log_steps": 1,
-    "distillation": "{unlabelled_rate: 0.7, seed: 7, weight: 0.5}",
+    "documents": 6, "distant": 4, "epochs": 2, "unlabelled_share": 0.5, "log_steps": 1,
+    "distillation": "{unlabelled_share: 0.7, seed: 7, weight: 0.5}",
 }  # fmt: skip
 """4 steps, then 6; in both dropout and samples draw at random."""
 

@@ -5,18 +5,18 @@ import torch
 from tests.unit.training.making import tiny_encoder
 from transformers import set_seed
 
+from unnoted.architectures import ARCHITECTURES
 from unnoted.documents.candidates import AllPairs
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.generator import generate_documents
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.model import RelationModel
 from unnoted.risks import ATLOP
-from unnoted.scores import ARCHITECTURES
 from unnoted.training import Optimisation, Trainer
-from unnoted.training.optimiser import check_map_rate, map_layers, parameter_groups
+from unnoted.training.optimiser import check_map_learning_rate, map_layers, parameter_groups
 
 VOCABULARY = RelationVocabulary.of(generate_documents(10))
-RATES = Optimisation(encoder_rate=1e-5, new_layer_rate=1e-4, map_rate=4e-4)
+RATES = Optimisation(encoder_learning_rate=1e-5, head_learning_rate=1e-4, map_learning_rate=4e-4)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_layers_over_the_map_are_a_group_of_their_own(models):
 
 
 def test_without_a_rate_for_the_map_there_are_two_groups(models):
-    plain = RATES.model_copy(update={"map_rate": None})
+    plain = RATES.model_copy(update={"map_learning_rate": None})
     for model in models.values():
         groups = parameter_groups(model, plain, map_layers(model))
         assert [group["lr"] for group in groups] == [1e-5, 1e-4]
@@ -59,13 +59,15 @@ def test_models_without_a_map_refuse_a_rate_for_it(models):
     refused = set()
     for name, model in models.items():
         try:
-            check_map_rate(model, RATES)
+            check_map_learning_rate(model, RATES)
         except ValueError as error:
-            assert f"map_rate: found 0.0004, expected none: the model {name!r} has no layers" in str(error)
+            assert f"map_learning_rate: found 0.0004, expected none: the model {name!r} has no layers" in str(
+                error
+            )
             refused.add(name)
     assert refused == set(ARCHITECTURES) - {"docunet", "kd-docre"}
     corpus = Corpus(tuple(generate_documents(2)), VOCABULARY, AllPairs())
-    with pytest.raises(ValueError, match="map_rate: found"):
+    with pytest.raises(ValueError, match="map_learning_rate: found"):
         Trainer(models["atlop"], ATLOP(), corpus, optimisation=RATES)
 
 
@@ -76,7 +78,13 @@ def test_the_rate_is_what_the_layers_over_the_map_learn_at(tmp_path):
         tiny_encoder(tmp_path), VOCABULARY, architecture="kd-docre", embedding=8, block=4
     )
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
-    update = {"epochs": 1, "encoder_rate": 0, "new_layer_rate": 0, "warm_up": 0, "map_rate": 1e-3}
+    update = {
+        "epochs": 1,
+        "encoder_learning_rate": 0,
+        "head_learning_rate": 0,
+        "warm_up": 0,
+        "map_learning_rate": 1e-3,
+    }
     Trainer(model, ATLOP(), corpus, optimisation=Optimisation(**update)).train()
     changed = {name for name, weight in model.state_dict().items() if not torch.equal(weight, before[name])}
     assert changed and all(name.startswith("pairs.layers.") for name in changed)

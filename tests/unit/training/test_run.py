@@ -15,7 +15,7 @@ from unnoted.documents.generator import generate_documents
 from unnoted.documents.writing import write_documents
 from unnoted.encoders import EncoderError
 from unnoted.model import RelationModel
-from unnoted.scores import TopK
+from unnoted.risks.decisions import TopK
 from unnoted.training import (
     CheckpointError,
     RunError,
@@ -81,7 +81,7 @@ def test_a_finished_run_is_not_repeated(finished, resume):
 
 def test_another_run_is_refused_unless_told(finished, tmp_path):
     shutil.copytree(finished / "run", tmp_path / "run")
-    changes = [f"output={tmp_path / 'run'}", "epochs=1", "method=atlop", "prior_multiplier=null"]
+    changes = [f"output={tmp_path / 'run'}", "epochs=1", "loss=atlop", "prior_multiplier=null"]
     settings = load_settings(finished / "settings.yaml", changes)
     for resume in (False, True):
         with pytest.raises(RunError, match=r"another run \(.*epochs 2, not 1; .*--overwrite removes it"):

@@ -7,7 +7,7 @@ from unnoted.training.settings import Optimisation, SettingsError, load_settings
 GOOD = """
 train: train.json
 encoder: folder
-method: ssr-pu
+loss: ssr-pu
 prior_multiplier: 3
 output: runs/one
 """
@@ -45,14 +45,16 @@ def test_a_resolved_copy_reads_as_the_same(tmp_path):
 
 
 def test_a_method_without_priors_gets_none_of_their_settings(tmp_path):
-    settings = load_settings(written(tmp_path, GOOD), ["method=atlop", "prior_multiplier=null"])
+    settings = load_settings(written(tmp_path, GOOD), ["loss=atlop", "prior_multiplier=null"])
     assert settings.margin is settings.correction is settings.class_weight is None
 
 
 def test_overrides_win_and_numbers_may_lack_a_point(tmp_path):
     # YAML 1.1 takes 5e-5 for a string.
-    settings = load_settings(written(tmp_path, GOOD), ["encoder_rate=5e-5", "epochs=2", "precision=bf16"])
-    assert (settings.encoder_rate, settings.epochs, settings.precision) == (5e-5, 2, "bf16")
+    settings = load_settings(
+        written(tmp_path, GOOD), ["encoder_learning_rate=5e-5", "epochs=2", "precision=bf16"]
+    )
+    assert (settings.encoder_learning_rate, settings.epochs, settings.precision) == (5e-5, 2, "bf16")
 
 
 def test_layers(tmp_path):
@@ -72,17 +74,17 @@ def test_layers(tmp_path):
         (GOOD + "epochs: true", "epochs: found True, expected a number"),
         (GOOD + "epochs: 2.5", "epochs: found 2.5, expected a valid integer"),
         (GOOD + "clip: .nan", "clip: found nan, expected a finite number"),
-        (GOOD + "unlabelled_rate: 1.5", "unlabelled_rate: found 1.5, expected less than or equal to 1"),
+        (GOOD + "unlabelled_share: 1.5", "unlabelled_share: found 1.5, expected less than or equal to 1"),
         (GOOD + "precision: half", "precision: found 'half', expected 'float32', 'bf16' or 'fp16'"),
         (GOOD + "seed: -1", "seed: found -1"),
         (GOOD + "candidates: Chemical", "candidate pairs: found 'Chemical', expected HeadType:TailType"),
         (GOOD.replace("train: train.json", ""), "train: found nothing, expected a value"),
         (GOOD.replace("train: train.json", "train: []"), "train: found []"),
-        (GOOD.replace("ssr-pu", "ssrpu"), "unknown method 'ssrpu'"),
+        (GOOD.replace("ssr-pu", "ssrpu"), "unknown loss 'ssrpu'"),
         (GOOD + "prior_file: p.json", "found prior_multiplier and prior_file, expected one of them"),
         (GOOD.replace("prior_multiplier: 3", ""), "prior_multiplier, prior_file: found neither"),
-        (GOOD.replace("ssr-pu", "s-pu") + "margin: 0.25", "margin: found 0.25, expected none: the method 's-pu'"),
-        (GOOD.replace("ssr-pu", "atlop"), "prior_multiplier: found 3.0, expected none: the method 'atlop'"),
+        (GOOD.replace("ssr-pu", "s-pu") + "margin: 0.25", "margin: found 0.25, expected none: the loss 's-pu'"),
+        (GOOD.replace("ssr-pu", "atlop"), "prior_multiplier: found 3.0, expected none: the loss 'atlop'"),
         (GOOD + "correction: flop", "unknown correction 'flop', expected one of"),
         (GOOD + "normalisation: batch", "unknown normalisation 'batch'"),
         (GOOD + "teacher: model", "teacher, distant: found teacher only, expected both or neither"),
@@ -95,11 +97,11 @@ def test_layers(tmp_path):
         (GOOD + "tuned_thresholds: true", "tuned_thresholds: found true without dev"),
         (
             GOOD + "tuned_thresholds: true\ndev: dev.json",
-            "tuned_thresholds: found true, expected false: the method 'ssr-pu' decides by 'none-class', not at 0 "
-            "(methods that do: pn, pu, s-pu, s-pu-log-sigmoid, cross-entropy, balanced-softmax)",
+            "tuned_thresholds: found true, expected false: the loss 'ssr-pu' decides by 'none-class', not at 0 "
+            "(losses that do: pn, pu, s-pu, s-pu-log-sigmoid, cross-entropy, balanced-softmax)",
         ),
-        (GOOD + "map_rate: -1", "map_rate: found -1, expected greater than or equal to 0"),
-        (GOOD + "method: pn", "line 2: found the key 'method' twice"),
+        (GOOD + "map_learning_rate: -1", "map_learning_rate: found -1, expected greater than or equal to 0"),
+        (GOOD + "loss: pn", "line 2: found the key 'loss' twice"),
         (GOOD + "extends: absent.yaml", "absent.yaml: found no readable file"),
         (GOOD + "extends: settings.yaml", "extends: found a circle of files"),
         (GOOD + "extends: 3", "extends: found 3, expected a file name"),
@@ -117,12 +119,12 @@ def test_refusals_name_the_file_and_the_key(tmp_path, text, expected):
 def test_the_first_of_two_stages_takes_what_it_does_not_say_from_the_main_settings(tmp_path):
     text = TWO_STAGES + "epochs: 7\nseed: 3\ncheckpoint_steps: 5\nmap_rate: 3e-4\n"
     stage = load_settings(written(tmp_path, text)).distillation
-    assert (stage.epochs, stage.seed, stage.checkpoint_steps, stage.map_rate) == (7, 3, 5, 3e-4)
+    assert (stage.epochs, stage.seed, stage.checkpoint_steps, stage.map_learning_rate) == (7, 3, 5, 3e-4)
     assert stage.weight == 1.0
-    own = "distillation: {epochs: 2, checkpoint_steps: null, map_rate: null, weight: 0.25}"
+    own = "distillation: {epochs: 2, checkpoint_steps: null, map_learning_rate: null, weight: 0.25}"
     settings = load_settings(written(tmp_path, text + own))
     stage = settings.distillation
-    assert (stage.epochs, stage.seed, stage.checkpoint_steps, stage.map_rate) == (2, 3, None, None)
+    assert (stage.epochs, stage.seed, stage.checkpoint_steps, stage.map_learning_rate) == (2, 3, None, None)
     assert stage.weight == 0.25
     settings.save(tmp_path / "resolved.yaml")
     assert load_settings(tmp_path / "resolved.yaml") == settings
@@ -149,11 +151,11 @@ def test_several_faults_are_all_named(tmp_path):
 def test_refused_overrides(tmp_path):
     assert refusal(tmp_path, GOOD, "epochs=x").startswith("--set: epochs: found 'x'")
     assert refusal(tmp_path, GOOD, "epochs").startswith("--set epochs: found no key=value")
-    assert "nearest: 'encoder_rate'" in refusal(tmp_path, GOOD, "encoder_rat=1")
+    assert "nearest: 'encoder_learning_rate'" in refusal(tmp_path, GOOD, "encoder_rat=1")
     assert refusal(tmp_path, GOOD, "epochs=[").startswith("--set epochs: found '['")
 
 
 def test_the_defaults_are_the_papers():
     o = Optimisation()
-    assert (o.epochs, o.batch_documents, o.encoder_rate, o.new_layer_rate) == (30, 4, 5e-5, 1e-4)
+    assert (o.epochs, o.batch_documents, o.encoder_learning_rate, o.head_learning_rate) == (30, 4, 5e-5, 1e-4)
     assert (o.warm_up, o.adam_epsilon, o.clip, o.weight_decay, o.seed) == (0.06, 1e-6, 1.0, 0.0, 62)

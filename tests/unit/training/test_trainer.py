@@ -19,13 +19,16 @@ from unnoted.extraction import Extractor
 from unnoted.features import BatchLimits, ShuffledBatches
 from unnoted.model import ModelError, RelationModel
 from unnoted.risks import ATLOP, SPU, SSRPU, AdaptiveThreshold, Expected, PerBatch, Uncorrected
-from unnoted.scores import Fixed, Link, NoneClass, TopK
+from unnoted.risks.decisions import Fixed, NoneClass, TopK
+from unnoted.risks.links import Link
 from unnoted.training import CheckpointError, NotFinite, Optimisation, Trainer
 from unnoted.training.checkpoints import checkpoints
 from unnoted.training.development import development_score
 
 VOCABULARY = RelationVocabulary.of(generate_documents(40))
-QUICK = Optimisation(epochs=2, batch_documents=2, encoder_rate=1e-3, new_layer_rate=1e-3, log_steps=1)
+QUICK = Optimisation(
+    epochs=2, batch_documents=2, encoder_learning_rate=1e-3, head_learning_rate=1e-3, log_steps=1
+)
 
 
 def corpus(documents=6, candidates=None):
@@ -119,7 +122,7 @@ def watched(encoder, optimisation, risk, docs):
 
 def test_rates_rise_and_fall_in_two_groups(encoder):
     optimisation = QUICK.model_copy(
-        update={"epochs": 10, "encoder_rate": 1e-5, "new_layer_rate": 2e-4, "warm_up": 0.2}
+        update={"epochs": 10, "encoder_learning_rate": 1e-5, "head_learning_rate": 2e-4, "warm_up": 0.2}
     )
     seen, trainer = watched(encoder, optimisation, ATLOP(), corpus(4))
     steps, rise = 20, 4
@@ -169,8 +172,8 @@ def test_8_documents_at_once_equal_1_document_8_times(steady_encoder, normalisat
 
 
 def test_the_rest_of_an_epoch_counts_by_its_own_batches(steady_encoder):
-    update = {"epochs": 1, "batch_documents": 1, "gradient_accumulation": 4, "clip": 1e9, "encoder_rate": 0,
-              "new_layer_rate": 0}  # fmt: skip
+    update = {"epochs": 1, "batch_documents": 1, "gradient_accumulation": 4, "clip": 1e9, "encoder_learning_rate": 0,
+              "head_learning_rate": 0}  # fmt: skip
     seen, trainer = watched(steady_encoder, QUICK.model_copy(update=update), ATLOP(), corpus(5))
     assert trainer.state.global_step == 2
     # The last step has one document only, and its gradient is that document's.
@@ -367,7 +370,7 @@ def test_a_sample_of_unlabelled_pairs_changes_with_the_epoch(encoder):
             return super().compute_loss(model, inputs, *others, **more)
 
     docs = corpus(1)
-    optimisation = QUICK.model_copy(update={"unlabelled_rate": 0.3, "epochs": 2})
+    optimisation = QUICK.model_copy(update={"unlabelled_share": 0.3, "epochs": 2})
     Noting(fresh(encoder), ATLOP(), docs, optimisation=optimisation).train()
     (first, second), whole = seen, docs.candidates.count(docs[0])
     assert first[1] == second[1] < whole and first[2] != second[2]

@@ -9,6 +9,7 @@ from safetensors.torch import load_file
 from tests.unit.training.making import settings_file, tiny_encoder, vocabulary_file
 from transformers import set_seed
 
+from unnoted.calibration import NEVER, tune_thresholds
 from unnoted.documents import load_documents
 from unnoted.documents.candidates import AllPairs, TypePairs
 from unnoted.documents.generator import generate_documents
@@ -16,7 +17,7 @@ from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.writing import write_documents
 from unnoted.features import Collator, featurise
 from unnoted.model import RelationModel
-from unnoted.scores import NEVER, Fixed, tune_thresholds
+from unnoted.risks.decisions import Fixed
 from unnoted.training import CheckpointError, load_settings, train_from_settings
 from unnoted.training.run_folder import RunFolder
 from unnoted.training.tuning import tuned_on
@@ -69,7 +70,7 @@ def here(tmp_path):
     """Settings with tuned thresholds; no run."""
     write_documents(tmp_path / "dev.json", generate_documents(3, start=40))
     return settings_file(
-        tmp_path, documents=4, epochs=1, method="s-pu", embedding=8, block=4, dev=tmp_path / "dev.json",
+        tmp_path, documents=4, epochs=1, loss="s-pu", embedding=8, block=4, dev=tmp_path / "dev.json",
         vocabulary=vocabulary_file(tmp_path), tuned_thresholds="true",
     )  # fmt: skip
 

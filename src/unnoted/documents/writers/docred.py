@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from unnoted.documents.formats.json_records import write_list
 from unnoted.documents.schema import Document, Entity
-from unnoted.documents.writers.records import write_list
 
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from unnoted.documents.formats.json_records import write_lines
 from unnoted.documents.schema import Document, Entity, Mention
-from unnoted.documents.writers.records import write_lines
 
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:

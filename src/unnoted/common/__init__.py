@@ -1,0 +1,1 @@
+"""What every room uses: located errors, atomic files, lookup by name, locks."""

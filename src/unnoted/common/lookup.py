@@ -1,0 +1,33 @@
+"""Finding things by name: an unknown name is an error that shows the valid ones and the nearest of them."""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import TypeVar
+
+Thing = TypeVar("Thing")
+
+
+def nearest(name: str, valid: Iterable[str]) -> str:
+    """A hint at the nearest valid name, to be appended to an error; empty where none is near.
+
+    Example:
+        >>> nearest("spuse", ["spouse", "child"]), nearest("zzz", ["spouse", "child"])
+        (" (nearest: 'spouse')", '')
+    """
+    close = get_close_matches(name, list(valid), n=1, cutoff=0.4)
+    return f" (nearest: {close[0]!r})" if close else ""
+
+
+def lookup(what: str, name: object, table: Mapping[str, Thing]) -> Thing:
+    """The entry of a table.
+
+    Example:
+        >>> lookup("loss", "srpu", {"sr-pu": 1, "atlop": 2})
+        Traceback (most recent call last):
+        ValueError: unknown loss 'srpu', expected one of sr-pu, atlop (nearest: 'sr-pu')
+    """
+    if isinstance(name, str) and name in table:
+        return table[name]
+    raise ValueError(
+        f"unknown {what} {name!r}, expected one of {', '.join(table)}{nearest(str(name), table)}"
+    )

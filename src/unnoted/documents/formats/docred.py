@@ -1,0 +1,116 @@
+"""DocRED and Re-DocRED JSON: a list of {title, sents, vertexSet, labels}.
+
+`h` and `t` index `vertexSet` of the same document only: the two data sets differ in their entities.
+"""
+
+from collections.abc import Iterator
+from sys import intern
+from typing import Any, TextIO
+
+from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
+from unnoted.common.files import ArrayReader
+from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list
+from unnoted.documents.formats.reading import Reading
+from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence
+from unnoted.documents.segmentation import is_split_of
+from unnoted.documents.validate import FieldNames, validate
+
+FIELDS = FieldNames(
+    mention="vertexSet[{}][{}]",
+    entity="vertexSet[{}]",
+    fact="labels[{}]",
+    sentence="sent_id",
+    span="pos",
+    head="h",
+    tail="t",
+    relation="r",
+)
+DOCUMENT_KEYS = frozenset({"title", "sents", "vertexSet", "labels", "text"})
+MENTION_KEYS = frozenset({"name", "pos", "sent_id", "type", "id", "global_pos", "index"})
+"""`global_pos` and `index` (Re-DocRED) follow from the rest; `id` and `text` are this project's own."""
+LABEL_KEYS = frozenset({"h", "t", "r", "evidence"})
+
+
+def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
+    """Yield the documents of a DocRED file, one at a time."""
+    for index, record in enumerate(ArrayReader(stream)):
+        try:
+            document = _document(record, index, reading)
+            document = validate(document, reading.log, FIELDS, reading.vocabulary)
+        except DataError as error:
+            reading.log.error(error)
+        else:
+            yield document
+
+
+def _document(record: object, index: int, reading: Reading) -> Document:
+    log = reading.log
+    fields: dict[str, Any] = expect(record, dict, None, f"[{index}]")
+    title = reading.new_id(take(fields, "title", str, None, f"[{index}]"), "title")
+    note_unknown_keys(fields, DOCUMENT_KEYS, log, title, "")
+    sentences = tuple(
+        _sentence(words, title, number) for number, words in enumerate(take(fields, "sents", list, title))
+    )
+    entities = tuple(
+        _entity(mentions, title, number, log)
+        for number, mentions in enumerate(take(fields, "vertexSet", list, title))
+    )
+    labels = take(fields, "labels", list, title) if "labels" in fields else []
+    facts = tuple(_fact(label, title, number, log) for number, label in enumerate(labels))
+    return Document(title, sentences, entities, facts, _text(fields, title, sentences))
+
+
+def _sentence(words: object, title: str, number: int) -> Sentence:
+    checked: list[str] = expect(words, list, title, f"sents[{number}]")
+    for index, word in enumerate(checked):
+        if type(word) is not str:
+            expect(word, str, title, f"sents[{number}][{index}]")
+    return tuple(map(intern, checked))
+
+
+def _text(fields: dict[str, Any], title: str, sentences: tuple[Sentence, ...]) -> str | None:
+    if "text" not in fields:
+        return None
+    text = take(fields, "text", str, title)
+    if not is_split_of(text, sentences):
+        fail(Kind.MALFORMED, title, "text", shown(text), "a text whose words are `sents`")
+    return text
+
+
+def _entity(mentions: object, title: str, number: int, log: DefectLog) -> Entity:
+    place = f"vertexSet[{number}]"
+    built = []
+    identifier: str | None = None
+    for index, mention in enumerate(expect(mentions, list, title, place)):
+        fields = expect(mention, dict, title, f"{place}[{index}]")
+        built.append(_mention(fields, title, f"{place}[{index}]", log))
+        if "id" in fields:
+            identifier = take(fields, "id", str, title, f"{place}[{index}]")
+    return Entity(tuple(built), identifier)
+
+
+def _mention(fields: dict[str, Any], title: str, place: str, log: DefectLog) -> Mention:
+    note_unknown_keys(fields, MENTION_KEYS, log, title, place)
+    position = take_list(fields, "pos", int, title, place)
+    if len(position) != 2:
+        fail(Kind.MALFORMED, title, f"{place}.pos", shown(position), "[start, end]")
+    return Mention(
+        take(fields, "sent_id", int, title, place),
+        position[0],
+        position[1],
+        intern(take(fields, "type", str, title, place)),
+        intern(take(fields, "name", str, title, place)),
+    )
+
+
+def _fact(label: object, title: str, number: int, log: DefectLog) -> Fact:
+    place = f"labels[{number}]"
+    fields = expect(label, dict, title, place)
+    note_unknown_keys(fields, LABEL_KEYS, log, title, place)
+    evidence = take_list(fields, "evidence", int, title, place) if "evidence" in fields else []
+    return Fact(
+        take(fields, "h", int, title, place),
+        take(fields, "t", int, title, place),
+        intern(take(fields, "r", str, title, place)),
+        tuple(evidence),
+    )

@@ -1,0 +1,63 @@
+"""Taking typed fields out of parsed JSON, with errors that say which field was wrong and how."""
+
+from collections.abc import Mapping
+from typing import Any, NoReturn, TypeVar
+
+from unnoted.common.errors import DefectLog, Kind, fail, shown
+
+T = TypeVar("T")
+
+_TYPE_NAMES = {str: "a string", int: "a whole number", list: "a list", dict: "an object"}
+
+
+def take(record: Mapping[str, Any], key: str, kind: type[T], document: str | None, place: str = "") -> T:
+    """The field `key` of `record`, which must be there and of exactly this type.
+
+    Example:
+        >>> take({"sent_id": 3}, "sent_id", int, "Ada", "vertexSet[0][0]")
+        3
+    """
+    try:
+        value = record[key]
+    except KeyError:
+        fail(Kind.MALFORMED, document, _join(place, key), "nothing", _TYPE_NAMES[kind])
+    if type(value) is not kind:  # exactly: True is an int to isinstance
+        wrong_type(value, kind, document, _join(place, key))
+    return value
+
+
+def expect(value: object, kind: type[T], document: str | None, place: str | None) -> T:
+    """`value`, which must be of exactly this type."""
+    if type(value) is not kind:
+        wrong_type(value, kind, document, place)
+    return value
+
+
+def take_list(
+    record: Mapping[str, Any], key: str, kind: type[T], document: str | None, place: str = ""
+) -> list[T]:
+    """The field `key`, a list of values that are all of one type."""
+    values = take(record, key, list, document, place)
+    for index, value in enumerate(values):
+        if type(value) is not kind:
+            wrong_type(value, kind, document, f"{_join(place, key)}[{index}]")
+    return values
+
+
+def wrong_type(value: object, kind: type, document: str | None, place: str | None) -> NoReturn:
+    """Fail on a value of the wrong type."""
+    fail(Kind.MALFORMED, document, place, shown(value), _TYPE_NAMES[kind])
+
+
+def note_unknown_keys(
+    record: Mapping[str, Any], known: frozenset[str], log: DefectLog, document: str | None, place: str
+) -> None:
+    """Log fields that the format does not define: ignored, but not silently."""
+    if record.keys() <= known:
+        return
+    for key in sorted(record.keys() - known):
+        log.add(Kind.IGNORED_FIELD, document, _join(place, key), shown(record[key], 30), "a known field")
+
+
+def _join(place: str, key: str) -> str:
+    return f"{place}.{key}" if place else key

@@ -1,0 +1,176 @@
+"""unnoted's own format: one document a line, easy to write by hand (docs/formats.md).
+
+A document has words (`sentences`, mentions as word spans of a sentence), or raw `text` (mentions as character
+spans), or both (then mentions are word spans, and the text is kept).
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from sys import intern
+from typing import Any, TextIO
+
+from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
+from unnoted.common.files import parse_json
+from unnoted.common.lookup import nearest
+from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list, wrong_type
+from unnoted.documents.formats.reading import Reading
+from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence
+from unnoted.documents.segmentation import SplitText, is_split_of, split_text
+from unnoted.documents.validate import FieldNames, validate
+
+FIELDS = FieldNames()
+DOCUMENT_KEYS = frozenset({"id", "text", "sentences", "entities", "facts"})
+ENTITY_KEYS = frozenset({"id", "type", "mentions"})
+MENTION_KEYS = frozenset({"sentence", "start", "end", "type", "name"})
+FACT_KEYS = frozenset({"head", "tail", "relation", "evidence"})
+
+
+def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
+    """Yield the documents of a JSONL file, one at a time; blank lines are passed over."""
+    for number, line in enumerate(stream, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = expect(parse_json(line, None, f"line {number}"), dict, None, f"line {number}")
+            document = document_from_record(record, reading, f"line {number}")
+        except DataError as error:
+            reading.log.error(error)
+        else:
+            yield document
+
+
+def document_from_record(fields: Mapping[str, Any], reading: Reading, place: str = "") -> Document:
+    """Build and check a document from one parsed line (or a dictionary of the same form)."""
+    title = reading.new_id(take(fields, "id", str, None, place), "id")
+    return validate(_document(fields, title, reading.log), reading.log, FIELDS, reading.vocabulary)
+
+
+def _document(fields: Mapping[str, Any], title: str, log: DefectLog) -> Document:
+    note_unknown_keys(fields, DOCUMENT_KEYS, log, title, "")
+    entities = [
+        expect(entity, dict, title, f"entities[{index}]")
+        for index, entity in enumerate(take(fields, "entities", list, title))
+    ]
+    for index, entity in enumerate(entities):
+        note_unknown_keys(entity, ENTITY_KEYS, log, title, f"entities[{index}]")
+    if "sentences" in fields:
+        sentences, text = _words(fields, title)
+        built = tuple(_word_entity(entity, title, i, sentences, log) for i, entity in enumerate(entities))
+    else:
+        text = take(fields, "text", str, title)
+        split = split_text(text, _character_spans(entities, title, len(text)))
+        sentences = split.sentences
+        built = tuple(_text_entity(entity, title, i, text, split, log) for i, entity in enumerate(entities))
+    return Document(title, sentences, built, _facts(fields, title, built, log), text)
+
+
+def _words(fields: Mapping[str, Any], title: str) -> tuple[tuple[Sentence, ...], str | None]:
+    lists = take_list(fields, "sentences", list, title)
+    for index, words in enumerate(lists):
+        for number, word in enumerate(words):
+            expect(word, str, title, f"sentences[{index}][{number}]")
+    sentences = tuple(tuple(map(intern, words)) for words in lists)
+    if "text" not in fields:
+        return sentences, None
+    text = take(fields, "text", str, title)
+    if not is_split_of(text, sentences):
+        fail(Kind.MALFORMED, title, "text", shown(text), "a text whose words are `sentences`")
+    return sentences, text
+
+
+def _mentions(
+    entity: Mapping[str, Any], title: str, index: int
+) -> Iterator[tuple[str, Mapping[str, Any], str]]:
+    """Each mention's place, fields and type (its own, or the entity's)."""
+    for number, mention in enumerate(take_list(entity, "mentions", dict, title, f"entities[{index}]")):
+        place = f"entities[{index}].mentions[{number}]"
+        owner, where = (mention, place) if "type" in mention else (entity, f"entities[{index}]")
+        yield place, mention, intern(take(owner, "type", str, title, where))
+
+
+def _identifier(entity: Mapping[str, Any], title: str, index: int) -> str | None:
+    return take(entity, "id", str, title, f"entities[{index}]") if entity.get("id") is not None else None
+
+
+def _word_entity(
+    entity: Mapping[str, Any], title: str, index: int, sentences: tuple[Sentence, ...], log: DefectLog
+) -> Entity:
+    mentions = []
+    for place, mention, kind in _mentions(entity, title, index):
+        note_unknown_keys(mention, MENTION_KEYS, log, title, place)
+        sentence, start, end = (take(mention, key, int, title, place) for key in ("sentence", "start", "end"))
+        if "name" in mention:
+            name = take(mention, "name", str, title, place)
+        else:  # a span that is out of range is reported by `validate`
+            name = " ".join(sentences[sentence][start:end]) if 0 <= sentence < len(sentences) else ""
+        mentions.append(Mention(sentence, start, end, kind, intern(name)))
+    return Entity(tuple(mentions), _identifier(entity, title, index))
+
+
+def _character_spans(entities: list[dict[str, Any]], title: str, length: int) -> list[tuple[int, int]]:
+    spans = []
+    for index, entity in enumerate(entities):
+        for place, mention, _ in _mentions(entity, title, index):
+            start, end = (take(mention, key, int, title, place) for key in ("start", "end"))
+            if not 0 <= start < end <= length:
+                expected = f"0 <= start < end <= {length}, the characters of the text"
+                fail(Kind.MALFORMED, title, f"{place}.start/end", f"{start} to {end}", expected)
+            spans.append((start, end))
+    return spans
+
+
+def _text_entity(
+    entity: Mapping[str, Any], title: str, index: int, text: str, split: SplitText, log: DefectLog
+) -> Entity:
+    mentions = []
+    for place, mention, kind in _mentions(entity, title, index):
+        note_unknown_keys(mention, MENTION_KEYS - {"sentence"}, log, title, place)
+        covered = text[mention["start"] : mention["end"]]
+        name = take(mention, "name", str, title, place) if "name" in mention else covered
+        if name != covered:
+            fail(
+                Kind.OFFSET_MISMATCH, title, f"{place}.name", shown(name), f"{shown(covered)}, the text there"
+            )
+        span = split.locate(mention["start"], mention["end"])
+        if span is None:
+            fail(Kind.MALFORMED, title, f"{place}.start/end", shown(covered), "at least one word")
+        mentions.append(Mention(*span, kind, intern(name)))
+    return Entity(tuple(mentions), _identifier(entity, title, index))
+
+
+def _facts(
+    fields: Mapping[str, Any], title: str, entities: tuple[Entity, ...], log: DefectLog
+) -> tuple[Fact, ...]:
+    taken = Counter(entity.id for entity in entities)
+    identifiers = {
+        entity.id: index for index, entity in enumerate(entities) if entity.id and taken[entity.id] == 1
+    }
+    facts = []
+    for number, fact in enumerate(take_list(fields, "facts", dict, title) if "facts" in fields else []):
+        place = f"facts[{number}]"
+        note_unknown_keys(fact, FACT_KEYS, log, title, place)
+        evidence = take_list(fact, "evidence", int, title, place) if "evidence" in fact else []
+        facts.append(
+            Fact(
+                _entity_index(fact, "head", identifiers, title, place),
+                _entity_index(fact, "tail", identifiers, title, place),
+                intern(take(fact, "relation", str, title, place)),
+                tuple(evidence),
+            )
+        )
+    return tuple(facts)
+
+
+def _entity_index(
+    fact: Mapping[str, Any], key: str, identifiers: Mapping[str, int], title: str, place: str
+) -> int:
+    """Head and tail are given by index, or by the entity's id."""
+    value = fact.get(key)
+    if type(value) is int:
+        return value
+    if type(value) is not str:
+        wrong_type(value, int, title, f"{place}.{key}")
+    if value not in identifiers:
+        expected = f"the index of an entity, or an id that one entity has{nearest(value, identifiers)}"
+        fail(Kind.MALFORMED, title, f"{place}.{key}", shown(value), expected)
+    return identifiers[value]

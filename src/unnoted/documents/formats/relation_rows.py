@@ -1,0 +1,53 @@
+"""Relation files of PubTator corpora: document, relation, subject id, object id, separated by tabs."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import NamedTuple, TextIO
+
+from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
+
+
+class Row(NamedTuple):
+    """One row: what it says and where it stands."""
+
+    relation: str
+    subject: str
+    object: str
+    file: str
+    line: int
+
+
+@dataclass(slots=True)
+class RelationRows:
+    """The rows of any number of files by document, each taken once by the document it belongs to."""
+
+    by_document: defaultdict[str, list[Row]] = field(default_factory=lambda: defaultdict(list))
+
+    def read(self, stream: TextIO, log: DefectLog) -> None:
+        """Add the rows of one file."""
+        for number, line in enumerate(stream, start=1):
+            text = line.rstrip("\r\n")
+            if not text:
+                continue
+            try:
+                columns = text.split("\t")
+                if len(columns) != 4 or not all(columns):
+                    expected = "document, relation, subject and object, separated by tabs"
+                    fail(Kind.MALFORMED, None, f"line {number}", shown(text), expected)
+            except DataError as error:
+                log.error(error)
+                continue
+            self.by_document[columns[0]].append(Row(columns[1], columns[2], columns[3], log.file, number))
+            log.relation_rows += 1
+
+    def take(self, document: str) -> list[Row]:
+        """The rows of a document, which are then no longer here."""
+        return self.by_document.pop(document, [])
+
+    def report_rest(self, log: DefectLog) -> None:
+        """Log every row whose document never came."""
+        for document, rows in self.by_document.items():
+            for row in rows:
+                place = f"line {row.line}"
+                log.add(Kind.UNKNOWN_DOCUMENT, document, place, row.relation, "a known document", row.file)
+        self.by_document.clear()

@@ -1,0 +1,5 @@
+"""How often each relation holds: counted among the labels, given, or multiplied."""
+
+from unnoted.priors.priors import OTHERS, PriorRow, Priors
+
+__all__ = ["OTHERS", "PriorRow", "Priors"]

@@ -1,0 +1,236 @@
+"""How often each relation holds: labelled, overall, and among the pairs left unlabelled.
+
+The labelled prior π_l of a relation is counted: labelled pairs ÷ candidate pairs. Its overall prior π is
+assumed, because nobody counted what was never noted. All else follows from the two.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Real
+from pathlib import Path
+from typing import NoReturn, TypedDict, TypeGuard
+
+from unnoted.common.errors import DataError, Defect, Kind, shown
+from unnoted.common.files import open_text, parse_json, write_text
+from unnoted.common.lookup import nearest
+
+SLACK = 1e-9
+"""By how much, relatively, an overall prior may fall below the labelled one and be taken for equal to it."""
+
+OTHERS = "*"
+"""In a file of priors: every relation that the file does not name."""
+
+
+class PriorRow(TypedDict):
+    """What is used for one relation, as a report shows it."""
+
+    relation: str
+    labelled: float
+    overall: float
+    unlabelled: float
+    weight: float
+    remark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Priors:
+    """The labelled and the overall prior of every relation, in the order of the vocabulary.
+
+    A relation without a labelled pair has a labelled prior of 0, and an overall one of 0 unless it is given.
+    It has no positive to learn from; its remark in `report` says so.
+
+    Args:
+        relations: the relation ids.
+        labelled: π_l, the share of candidate pairs that are labelled with the relation.
+        overall: π, the share of candidate pairs for which the relation holds; at least π_l and below 1.
+
+    Example:
+        >>> labelled = Priors.from_counts(("spouse", "child"), {"spouse": 10}, pairs=1000)
+        >>> priors = labelled * 3
+        >>> priors.labelled, priors.overall
+        ((0.01, 0.0), (0.03, 0.0))
+        >>> labelled * 200  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        unnoted.common.errors.DataError: priors: relation 'spouse': found overall prior 2.0, expected ...
+    """
+
+    relations: tuple[str, ...]
+    labelled: tuple[float, ...]
+    overall: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        relations, labelled, overall = tuple(self.relations), _floats(self.labelled), _floats(self.overall)
+        if not relations or len(set(relations)) < len(relations):
+            _refuse(None, shown(relations), "one or more different relations")
+        if not len(relations) == len(labelled) == len(overall):
+            found = f"{len(labelled)} labelled and {len(overall)} overall priors"
+            _refuse(None, found, f"one of each for {len(relations)} relations")
+        checked = tuple(map(_checked, relations, labelled, overall))
+        for name, value in (("relations", relations), ("labelled", labelled), ("overall", checked)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def from_counts(cls, relations: Sequence[str], counts: Mapping[str, int], pairs: int) -> "Priors":
+        """Labelled priors from the number of pairs labelled with each relation; the overall ones are equal.
+
+        Args:
+            relations: the relation ids; one that `counts` does not name has no labelled pair.
+            counts: how many candidate pairs are labelled with each relation.
+            pairs: how many candidate pairs there are.
+        """
+        for relation, count in counts.items():
+            _check_known(relation, relations)
+            if not 0 <= count <= pairs:
+                _refuse(relation, f"{count} labelled pairs", f"0 to {pairs}, the number of candidate pairs")
+        labelled = tuple(counts.get(relation, 0) / max(pairs, 1) for relation in relations)
+        return cls(tuple(relations), labelled, labelled)
+
+    def __mul__(self, multiplier: float) -> "Priors":
+        """The same labelled priors with the overall ones multiplied."""
+        if not isinstance(multiplier, Real):
+            return NotImplemented
+        return replace(self, overall=tuple(overall * float(multiplier) for overall in self.overall))
+
+    __rmul__ = __mul__
+
+    def with_overall(self, overall: Mapping[str, float]) -> "Priors":
+        """The same with the overall priors of some relations given."""
+        for relation in overall:
+            _check_known(relation, self.relations)
+        values = zip(self.relations, self.overall, strict=True)
+        return replace(self, overall=tuple(overall.get(relation, value) for relation, value in values))
+
+    @property
+    def unlabelled(self) -> tuple[float, ...]:
+        """π_u = (π − π_l) / (1 − π_l): how often the relation holds among the pairs not labelled with it."""
+        both = zip(self.labelled, self.overall, strict=True)
+        return tuple((overall - labelled) / (1 - labelled) for labelled, overall in both)
+
+    @property
+    def positive_weight(self) -> tuple[float, ...]:
+        """γ = ((1 − π) / π)^½, the class weight on the positive risk.
+
+        Where π = 0 it is given as 1: the positive risk, π γ times a mean, is 0 whatever finite weight it has.
+        """
+        # Two roots instead of one: 1 / π overflows for the smallest numbers, their roots do not.
+        return tuple(math.sqrt(1 - prior) / math.sqrt(prior) if prior else 1.0 for prior in self.overall)
+
+    def report(self) -> list[PriorRow]:
+        """What is used for each relation, as plain data for tables and JSON."""
+        columns = zip(
+            self.relations, self.labelled, self.overall, self.unlabelled, self.positive_weight, strict=True
+        )
+        return [
+            PriorRow(
+                relation=relation, labelled=labelled, overall=overall, unlabelled=unlabelled, weight=weight,
+                remark=_remark(labelled, overall),
+            )
+            for relation, labelled, overall, unlabelled, weight in columns
+        ]  # fmt: skip
+
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """Everything, as JSON can hold it; `Priors(**that)` is equal to this."""
+        return {
+            "relations": list(self.relations),
+            "labelled": list(self.labelled),
+            "overall": list(self.overall),
+        }
+
+    @classmethod
+    def from_file(cls, path: str | Path, labelled: "Priors") -> "Priors":
+        """Overall priors from a JSON file, beside the labelled priors of a training set.
+
+        The file is one object. Each key is a relation, or `*` for all relations that it does not name. Each
+        value is an overall prior, or how many times the labelled prior it is:
+
+            {"P17": 0.012, "P131": {"multiplier": 5}, "*": {"multiplier": 3}}
+
+        Without `*`, a relation that is not named keeps the overall prior it has in `labelled`.
+        """
+        path = Path(path)
+        try:
+            with open_text(path) as stream:
+                text = stream.read()
+            content = parse_json(text, None, None)
+            if not isinstance(content, dict):
+                _refuse(None, shown(content), "an object of relation to prior")
+            json.loads(text, object_pairs_hook=_check_once)
+            return labelled.with_overall(_overall_of(content, labelled))
+        except DataError as error:
+            raise DataError(replace(error.defect, file=str(path))) from None
+
+    def to_file(self, path: str | Path) -> None:
+        """Write the overall priors in the format of `from_file`."""
+        with write_text(Path(path)) as stream:
+            json.dump(dict(zip(self.relations, self.overall, strict=True)), stream, indent=2)
+            stream.write("\n")
+
+
+def _floats(values: Iterable[float]) -> tuple[float, ...]:
+    return tuple(map(float, values))
+
+
+def _refuse(relation: str | None, found: str, expected: str) -> NoReturn:
+    place = None if relation is None else f"relation {relation!r}"
+    raise DataError(Defect(Kind.MALFORMED, "priors", None, place, found, expected))
+
+
+def _checked(relation: str, labelled: float, overall: float) -> float:
+    """The overall prior, if both are possible; exactly the labelled one where rounding put it just below."""
+    for name, value in (("labelled", labelled), ("overall", overall)):
+        if not value >= 0:  # also true of NaN
+            _refuse(relation, f"{name} prior {value}", "0 or more")
+        if value >= 1:
+            _refuse(relation, f"{name} prior {value}", "below 1")
+    if overall < labelled * (1 - SLACK):
+        _refuse(relation, f"overall prior {overall}", f"at least the labelled prior {labelled}")
+    return max(labelled, overall)
+
+
+def _check_known(relation: str, relations: Sequence[str]) -> None:
+    if relation not in relations:
+        expected = f"one of the {len(relations)} relations" + nearest(relation, relations)
+        _refuse(relation, "a relation that is not in the vocabulary", expected)
+
+
+def _check_once(items: list[tuple[str, object]]) -> None:
+    """Refuse a relation that stands twice in a file: JSON would keep the last and say nothing."""
+    names = [name for name, _ in items]
+    for name in names:
+        if names.count(name) > 1:
+            _refuse(name, "two values", "one")
+
+
+def _overall_of(content: Mapping[str, object], labelled: Priors) -> dict[str, float]:
+    """The overall priors that the content of a file gives."""
+    for relation in content:
+        if relation != OTHERS:
+            _check_known(relation, labelled.relations)
+    return {
+        relation: _overall_prior(relation, content.get(relation, content.get(OTHERS)), prior)
+        for relation, prior in zip(labelled.relations, labelled.labelled, strict=True)
+        if relation in content or OTHERS in content
+    }
+
+
+def _overall_prior(relation: str, value: object, labelled: float) -> float:
+    """A prior as a file gives it: a number, or an object that holds a multiplier."""
+    unit, number = (labelled, value["multiplier"]) if _is_multiplier(value) else (1.0, value)
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        _refuse(relation, shown(value), 'a number or {"multiplier": number}')
+    # An integer of a JSON file may be larger than any float.
+    return unit * (number if isinstance(number, float) else max(-1e300, min(number, 1e300)))
+
+
+def _is_multiplier(value: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(value, dict) and set(value) == {"multiplier"}
+
+
+def _remark(labelled: float, overall: float) -> str:
+    if labelled > 0:
+        return ""
+    if overall == 0:
+        return "no labelled pair, prior 0: no positive term, every pair counts as a negative"
+    return "no labelled pair: nothing to estimate the positive terms from"

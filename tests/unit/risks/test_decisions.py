@@ -1,0 +1,52 @@
+import json
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unnoted.risks.decisions import DECISION_OF_RISK, Fixed, NoneClass, TopK, decision_from_json
+
+RULES = [NoneClass(), Fixed(), Fixed(0.5), Fixed((0.5, -1.0, 2.0)), TopK(), TopK(1), TopK(2)]
+
+
+@given(st.lists(st.lists(st.floats(-3, 3), min_size=4, max_size=4), max_size=5))
+def test_decisions_equal_plain_loops(rows):
+    scores = torch.tensor(rows).reshape(-1, 4)
+    for rule in RULES:
+        found = rule(scores)
+        assert found.shape == (len(rows), 3) and found.dtype == torch.bool
+        for row, pair in enumerate(scores.tolist()):
+            for k in range(3):
+                f = pair[k + 1]
+                match rule:
+                    case NoneClass():
+                        expected = f > pair[0]
+                    case Fixed(tuple() as thresholds):
+                        expected = f > thresholds[k]
+                    case Fixed(threshold):
+                        expected = f > threshold
+                    case TopK(count):
+                        expected = f > pair[0] and sum(other > f for other in pair[1:]) < count
+                assert bool(found[row, k]) is expected
+
+
+@pytest.mark.parametrize("rule", RULES, ids=str)
+def test_a_rule_survives_json(rule):
+    assert decision_from_json(json.loads(json.dumps(rule.to_json()))) == rule
+
+
+def test_bad_rules_are_refused():
+    with pytest.raises(ValueError, match="found decision rule 'best', expected one of 'none-class', 'fixed'"):
+        decision_from_json({"rule": "best"})
+    with pytest.raises(ValueError, match=r"decision rule 'top-k': .*'threshold'"):
+        decision_from_json({"rule": "top-k", "threshold": 1.0})
+    with pytest.raises(ValueError, match="found k = 0, expected at least 1"):
+        TopK(0)
+    with pytest.raises(ValueError, match="found 2 thresholds, expected one for each of 3 relations"):
+        Fixed((0.0, 1.0))(torch.zeros(1, 4))
+
+
+def test_every_risk_names_a_rule_that_exists():
+    risk = pytest.importorskip("unnoted.risks.risk")
+    assert set(risk.Decision.__args__) == set(DECISION_OF_RISK)
