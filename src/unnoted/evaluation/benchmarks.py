@@ -18,8 +18,9 @@ class Benchmark:
     has_published_denominator: bool
 
 
+PLAIN = Benchmark("plain", frequent=10, has_published_denominator=False)
 DOCRED = Benchmark("docred", frequent=10, has_published_denominator=False)
 CHEMDISGENE = Benchmark("chemdisgene", frequent=5, has_published_denominator=True)
 
-BENCHMARKS = {benchmark.name: benchmark for benchmark in (DOCRED, CHEMDISGENE)}
+BENCHMARKS = {benchmark.name: benchmark for benchmark in (PLAIN, DOCRED, CHEMDISGENE)}
 """Every benchmark by name."""

@@ -37,6 +37,10 @@ def _several(value: object) -> object:
     return [value] if isinstance(value, str | Path) else value
 
 
+def _by_set(value: object) -> object:
+    return value if isinstance(value, Mapping) else {"test": value}
+
+
 Files: TypeAlias = Annotated[tuple[Path, ...], Field(min_length=1), BeforeValidator(_several)]
 
 
@@ -68,6 +72,9 @@ class Settings(Optimisation):
         correction: of a class whose negative part falls below 0.
         normalisation: of the sums over a batch.
         class_weight: whether positives weigh more the rarer they are.
+        test: documents with all their facts that the trained model is scored on: files, or files by the name
+            of the set (`test`, `dev`).
+        benchmark: how the scores are reported, one of `unnoted.evaluation.BENCHMARKS`.
         output: the folder that the run is written to.
     """
 
@@ -92,6 +99,8 @@ class Settings(Optimisation):
     correction: str | None = None
     normalisation: str | None = None
     class_weight: bool | None = None
+    test: Annotated[dict[str, Files], BeforeValidator(_by_set)] = Field(default_factory=dict)
+    benchmark: str = "plain"
     output: Path
 
     @model_validator(mode="after")
@@ -164,7 +173,8 @@ class Settings(Optimisation):
         others = [path for path in (self.vocabulary, self.prior_file, self.vectors) if path is not None]
         if self.teacher is not None:
             others += [self.teacher / name for name in ("config.json", "model.safetensors")]
-        return (*self.train, *(self.dev or ()), *(self.distant or ()), *others)
+        tested = [path for files in self.test.values() for path in files]
+        return (*self.train, *(self.dev or ()), *(self.distant or ()), *tested, *others)
 
     def to_json(self) -> dict[str, Any]:
         """The settings as JSON or YAML can hold them; keys without a value are left out."""
@@ -184,7 +194,7 @@ PRIOR_KEYS = ("prior_multiplier", "prior_file", "correction", "normalisation", "
 """Keys that mean nothing to a loss without priors."""
 
 
-def load_settings(path: str | Path, overrides: Sequence[str] = ()) -> Settings:
+def load_settings(path: str | Path, overrides: Sequence[str] | Mapping[str, object] = ()) -> Settings:
     """Read settings from a YAML file.
 
     A file may begin from others: `extends: base.yaml`, or a list of them, of which the later ones win. Their
@@ -192,7 +202,8 @@ def load_settings(path: str | Path, overrides: Sequence[str] = ()) -> Settings:
 
     Args:
         path: the file.
-        overrides: `key=value` each, the value in YAML; they win over the file. `key=null` takes a key away.
+        overrides: values by key, or `key=value` each with the value in YAML; they win over the file. None
+            (null) takes a key away.
 
     Raises:
         SettingsError: in one line, with the file and the key.
@@ -200,10 +211,11 @@ def load_settings(path: str | Path, overrides: Sequence[str] = ()) -> Settings:
     path = Path(path)
     try:
         values = read_layers(path)
-        given = [_override(text) for text in overrides]
+        changed = (
+            dict(overrides) if isinstance(overrides, Mapping) else dict(_override(text) for text in overrides)
+        )
     except ValueError as error:
         raise SettingsError(str(error)) from None
-    changed = dict(given)
     try:
         return Settings.model_validate(values | changed)
     except ValidationError as error:

@@ -59,7 +59,7 @@ def test_priors_grow_with_what_is_hidden(tmp_path):
 def test_a_settings_file_and_changes_reach_the_rows_that_have_them(tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text(
-        "train: x.json\nmethod: ssr-pu\nprior_multiplier: 9\nmargin: 0.5\nencoder: recurrent\n"
+        "train: x.json\nloss: ssr-pu\nprior_multiplier: 9\nmargin: 0.5\nencoder: recurrent\n"
         "embedding: 128\noutput: x\n",
         "utf-8",
     )

@@ -117,7 +117,7 @@ def test_refusals_name_the_file_and_the_key(tmp_path, text, expected):
 
 
 def test_the_first_of_two_stages_takes_what_it_does_not_say_from_the_main_settings(tmp_path):
-    text = TWO_STAGES + "epochs: 7\nseed: 3\ncheckpoint_steps: 5\nmap_rate: 3e-4\n"
+    text = TWO_STAGES + "epochs: 7\nseed: 3\ncheckpoint_steps: 5\nmap_learning_rate: 3e-4\n"
     stage = load_settings(written(tmp_path, text)).distillation
     assert (stage.epochs, stage.seed, stage.checkpoint_steps, stage.map_learning_rate) == (7, 3, 5, 3e-4)
     assert stage.weight == 1.0
