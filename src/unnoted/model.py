@@ -1,12 +1,12 @@
 """The model: encoder, pairs and scores joined, and everything needed to use it elsewhere saved beside it."""
 
 import json
+import re
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
 from transformers import AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
@@ -16,13 +16,15 @@ from unnoted.common.lookup import lookup
 from unnoted.documents import candidates as candidate_rules
 from unnoted.documents.candidates import AllPairs, Candidates
 from unnoted.documents.relations import RelationVocabulary
-from unnoted.encoders import DocumentEncoder, EncoderError, build_encoder, load_encoder
+from unnoted.encoders import DocumentEncoder, Encoded, EncoderError, build_encoder, load_encoder
 from unnoted.features.batch import Batch
-from unnoted.priors import Priors
-from unnoted.risks.decisions import Decision, NoneClass, decision_from_json
-from unnoted.risks.links import Link, class_weight
+from unnoted.risks import NoneClass, ScoreMeaning
+from unnoted.risks.links import Link
 
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
+
+HUB_NAME = r"[\w-][\w.-]*/[\w.-]+"
+"""How models on the hub are called. Nothing else is looked for there: it takes long without a network."""
 
 
 class ModelError(ValueError):
@@ -41,7 +43,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         embedding: the size of the embeddings of head and tail.
         block: the size of a block of the grouped bilinear.
         window: how many tokens the encoder sees at once; None for as many as it can.
-        fast_dropout: whether dropout on a processor takes the fast way, which rounds its rate to 1/256.
+        fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
         candidates: which pairs are scored ("all", or a list of type pairs).
         decision: the decision rule.
         link: how a probability is read off the scores, one of `unnoted.risks.links.SHOWN`.
@@ -62,11 +64,39 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     window: int | None = None
     fast_dropout: bool = True
     candidates: str | list[list[str]] = "all"
-    decision: dict[str, Any] | None = None
-    link: str = "ranking-margin"
-    margin: float = 0.25
-    priors: dict[str, Any] | None = None
-    class_weight: bool = True
+    meaning: dict[str, Any] | None = None
+
+    @classmethod
+    def from_dict(cls, config_dict: dict[str, Any], **options: Any) -> "RelationConfig":  # noqa: ANN401
+        """A configuration from what was saved, by this version or an earlier one."""
+        return super().from_dict(_with_meaning(config_dict), **options)
+
+
+def _with_meaning(saved: dict[str, Any]) -> dict[str, Any]:
+    """What was saved; where an earlier version wrote the parts of the scores' meaning, these put together."""
+    if "meaning" in saved:
+        return saved
+    parts = ("decision", "link", "margin", "priors", "class_weight")
+    link = {"name": saved.get("link", "ranking-margin"), "margin": saved.get("margin", 0.25)}
+    meaning = {
+        "decision": saved.get("decision") or NoneClass().to_json(),
+        "link": link,
+        "priors": saved.get("priors"),
+        "class_weighted": saved.get("class_weight", True),
+    }
+    return {key: value for key, value in saved.items() if key not in parts} | {"meaning": meaning}
+
+
+class PairScores(NamedTuple):
+    """What a model says of the pairs of a batch.
+
+    Attributes:
+        scores: [P, K + 1], in float32 at least; column 0 is the none class.
+        encoded: the tokens, and where mentions attend to: what evidence is read off.
+    """
+
+    scores: Tensor
+    encoded: Encoded
 
 
 class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
@@ -85,7 +115,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         >>> config = RelationConfig(encoder_config=encoder.to_dict(), relations=["spouse", "child"],
         ...                         embedding=8, block=4)
         >>> model = RelationModel(config)
-        >>> model.relations.ids, model.decision
+        >>> model.relations.ids, model.meaning.decision
         (('spouse', 'child'), NoneClass())
     """
 
@@ -101,7 +131,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         if not config.relations or not config.encoder_config:
             raise ModelError("found a configuration without relations or without an encoder, expected both")
         try:
-            architecture = lookup("model", config.architecture, ARCHITECTURES)
+            architecture = lookup("architecture", config.architecture, ARCHITECTURES)
         except ValueError as error:
             raise ModelError(str(error)) from None
         encoder = build_encoder(config.encoder_config) if encoder is None else encoder
@@ -122,20 +152,14 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
     def _init_weights(self, module: nn.Module) -> None:
         """Nothing: the new layers start as they were made, the encoder as it was loaded."""
 
+    def score_pairs(self, batch: Batch) -> "PairScores":
+        """Score every candidate pair of a batch: the one way from a batch to scores."""
+        encoded = self.encoder(batch)
+        return PairScores(self.scores(*self.pairs(encoded, batch)), encoded)
+
     def forward(self, batch: Batch) -> Tensor:
         """Scores [P, K + 1] in float32 at least; column 0 is the none class, relation k is column k + 1."""
-        scores: Tensor = self.scores(*self.pairs(self.encoder(batch), batch))
-        return scores
-
-    def decide(self, scores: Tensor) -> Tensor:
-        """Which relations the scores [P, K + 1] state, bool [P, K], by the model's decision rule."""
-        return self.decision(scores)
-
-    def probabilities(self, scores: Tensor) -> Tensor:
-        """The probability of each relation [P, K], by the link of the loss that trained the scores."""
-        priors = self.priors if self.config.class_weight else None
-        weight = None if priors is None else class_weight(torch.tensor(priors.overall, dtype=scores.dtype))
-        return Link(self.config.link, self.config.margin)(scores, weight)
+        return self.score_pairs(batch).scores
 
     @property
     def relations(self) -> RelationVocabulary:
@@ -153,24 +177,20 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         return candidate_rules.from_json(self.config.candidates)
 
     @property
-    def decision(self) -> Decision:
-        """The decision rule."""
-        return NoneClass() if self.config.decision is None else decision_from_json(self.config.decision)
+    def meaning(self) -> ScoreMeaning:
+        """What the scores mean: how they decide, and how probable they say a relation is."""
+        stored = self.config.meaning
+        return (
+            ScoreMeaning(NoneClass(), Link("ranking-margin"))
+            if stored is None
+            else ScoreMeaning.from_json(stored)
+        )
 
-    @decision.setter
-    def decision(self, decision: Decision) -> None:
-        self.config.decision = decision.to_json()
-
-    @property
-    def priors(self) -> Priors | None:
-        """The priors that the model was trained with, if any."""
-        return None if self.config.priors is None else Priors(**self.config.priors)
-
-    @priors.setter
-    def priors(self, priors: Priors | None) -> None:
-        if priors is not None:
-            self.check_relations(priors.relations)
-        self.config.priors = None if priors is None else priors.to_dict()
+    @meaning.setter
+    def meaning(self, meaning: ScoreMeaning) -> None:
+        if meaning.priors is not None:
+            self.check_relations(meaning.priors.relations)
+        self.config.meaning = meaning.to_json()
 
     def check_relations(self, relations: Sequence[str]) -> None:
         """Refuse data or priors of another relation set than the model's.
@@ -215,7 +235,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             relations: the relations to be scored.
             encoder_layers: keep only the encoder's first layers (for small machines).
             window: let the encoder see at most so many tokens at once.
-            fast_dropout: take the fast way to dropout on a processor.
+            fast_dropout: take the fast way to dropout on a CPU.
             architecture: what represents and scores pairs, one of `ARCHITECTURES`.
             entity_types: those that a model may tell entities apart by.
             embedding: the size of the embeddings of head and tail.
@@ -256,14 +276,23 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
 
     @classmethod
     def from_pretrained(cls, path: str | PathLike[str], **options: Any) -> "RelationModel":  # type: ignore[override] # noqa: ANN401
-        """A saved model, ready for use; `options` are those of transformers (`revision`, `dtype`, ...).
+        """A saved model, in evaluation mode.
+
+        Args:
+            path: a folder that `save_pretrained` wrote, or the name of one on the hub.
+            options: those of transformers (`revision`, `dtype`, ...).
 
         Raises:
-            ModelError: if the folder is not a saved model of this package, or is incomplete or damaged.
+            ModelError: if the folder is missing, not a saved model of this package, incomplete or damaged.
         """
         folder = Path(path)
         if folder.is_dir():
             _check_folder(folder)
+        elif not re.fullmatch(HUB_NAME, str(path)):
+            raise ModelError(
+                f"{path}: found no such folder, expected one written by save_pretrained, or the name of one "
+                "on the hub (owner/name)"
+            )
         model: RelationModel
         loading: dict[str, Any]
         try:

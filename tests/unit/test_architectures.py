@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 import torch
+from tests.making import make_risk
 from tests.reference.batches import only, random_batch
 from torch import nn
 from transformers import BertConfig, TrainerCallback, set_seed
@@ -19,7 +20,7 @@ from unnoted.encoders import RecurrentConfig, make_encoder
 from unnoted.extraction import Extractor
 from unnoted.model import RelationConfig, RelationModel
 from unnoted.pairs import AxialPairs, UNetPairs
-from unnoted.risks import SSRPU, make_risk
+from unnoted.risks import SSRPU
 from unnoted.scores import architectures
 from unnoted.training import Optimisation, Trainer
 from unnoted.training.development import development_score

@@ -1,6 +1,6 @@
 """Finding things by name: an unknown name is an error that shows the valid ones and the nearest of them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from difflib import get_close_matches
 from typing import TypeVar
 
@@ -31,3 +31,16 @@ def lookup(what: str, name: object, table: Mapping[str, Thing]) -> Thing:
     raise ValueError(
         f"unknown {what} {name!r}, expected one of {', '.join(table)}{nearest(str(name), table)}"
     )
+
+
+def register(what: str, name: str, thing: Thing, table: MutableMapping[str, Thing]) -> None:
+    """Add an entry to a table under a name that is not taken.
+
+    Example:
+        >>> register("loss", "atlop", 3, {"atlop": 2})
+        Traceback (most recent call last):
+        ValueError: loss 'atlop' is registered already, expected another name
+    """
+    if name in table:
+        raise ValueError(f"{what} {name!r} is registered already, expected another name")
+    table[name] = thing

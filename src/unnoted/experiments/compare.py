@@ -16,7 +16,7 @@ from unnoted.experiments.results import TableResult
 from unnoted.experiments.runs import Run
 from unnoted.experiments.scale import Scale, override
 from unnoted.experiments.training_files import MadeFile, check_level, make_training_file
-from unnoted.risks.losses import LOSSES, PairwiseLoss, loss_named
+from unnoted.risks.losses import LOSSES, loss_named
 from unnoted.training.layers import read_layers
 from unnoted.training.settings import Settings, load_settings
 
@@ -144,7 +144,7 @@ def _settings(config: Path, given: Mapping[str, object], scale: Scale) -> Settin
     # What the file says about a loss is not meant for another one.
     cleared = dict.fromkeys(("margin", "correction", "normalisation", "class_weight", "prior_file"))
     values: dict[str, object] = {**cleared, **given}
-    if isinstance(loss_named(str(given["loss"])), PairwiseLoss):
+    if not loss_named(str(given["loss"])).needs_priors:
         values["prior_multiplier"] = None
     if scale.encoder is not None:
         values["encoder"] = scale.encoder

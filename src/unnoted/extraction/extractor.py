@@ -14,9 +14,8 @@ from unnoted.common.errors import DefectLog
 from unnoted.documents.schema import Document
 from unnoted.extraction.facts import ExtractedFact, Extraction
 from unnoted.extraction.inputs import Source, as_documents
-from unnoted.extraction.loading import load_model
 from unnoted.extraction.scoring import BatchScores, Found, ScoredPairs, Wanted, find_facts, score_batch
-from unnoted.extraction.support import sentence_map, sentence_tokens, supporting_sentences
+from unnoted.extraction.support import supporting_sentences
 from unnoted.features import BatchLimits, Collator, FeatureSet, SortedBatches, Tokeniser
 from unnoted.features.records import record_batch
 from unnoted.model import ModelError, RelationModel
@@ -107,7 +106,7 @@ class Extractor:
         Raises:
             ModelError: the folder is missing, incomplete, damaged or something else.
         """
-        model = load_model(path)
+        model = RelationModel.from_pretrained(path)
         if model.tokenizer is None:
             raise ModelError(f"{path}: found no tokenizer, expected tokenizer.json beside config.json")
         best = "cuda" if torch.cuda.is_available() else "cpu"
@@ -129,11 +128,11 @@ class Extractor:
         Args:
             documents: `Document`s, or dictionaries with `text` or `sentences`, and `entities`
                 (docs/formats.md). May be a stream without end: it is taken a chunk at a time.
-            threshold: state the facts whose probability is at least this, instead of by the model's rule.
-            floor: also give facts that are not stated (`decided` is False) if their probability is at least
-                this: for curves and rankings.
+            threshold: predict the facts whose probability is at least this, instead of by the model's rule.
+            floor: also give facts that are not predicted (`decided` is False) if their probability is at
+                least this: for curves and rankings.
             log: where the defects of dictionaries (unknown fields) are counted.
-            seen: is given the probabilities of every pair of each document that has any, as arrays.
+            seen: is given the scores of every pair of each document that has any, as arrays.
 
         Raises:
             DataError: a dictionary is no document, or a document points outside itself.
@@ -172,20 +171,16 @@ class Extractor:
             self.model.entity_types,
         )
         features = FeatureSet(self._header, [record])
-        counts = sentence_tokens(documents, self._tokeniser)
         collate = Collator.of(features)
         for indices in SortedBatches(features, self.batch):
             batch = collate([features[index] for index in indices])
             ends = batch.pair_document.bincount(minlength=len(indices)).cumsum(0).numpy()
             sides = [batch.entity_slot[side].numpy() for side in (batch.head, batch.tail)]  # [P] each
-            chosen = [counts[index] for index in indices]
-            device = self.model.device
-            owner = sentence_map(chosen, max(batch.lengths)).to(device)
-            moved = batch.to(device)
+            moved = batch.to(self.model.device)
             scored = score_batch(self.model, moved, wanted)
             if seen is not None:
                 _show([documents[index] for index in indices], sides, ends, scored, seen)
-            found = find_facts(self.model, moved, scored, owner, max(map(len, chosen)), wanted)
+            found = find_facts(moved, scored, wanted)
             bounds = [0, *found.pair.searchsorted(ends)]
             for place, index in enumerate(indices):
                 rows = range(bounds[place], bounds[place + 1])
@@ -223,11 +218,11 @@ def _show(
     seen: Seen,
 ) -> None:
     """Give what was scored, document by document."""
-    probability, decided = scored.probability.cpu().numpy(), scored.decided.cpu().numpy()
+    columns = [values.cpu().numpy() for values in (scored.probability, scored.margin, scored.decided)]
     for document, start, end in zip(documents, [0, *ends[:-1]], ends, strict=True):
         rows = slice(start, end)
         head, tail = (side[rows] for side in sides)
-        seen(ScoredPairs(document, head, tail, probability[rows], decided[rows]))
+        seen(ScoredPairs(document, head, tail, *(column[rows] for column in columns)))
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

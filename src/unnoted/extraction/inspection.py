@@ -8,7 +8,6 @@ from typing import Any
 import yaml  # type: ignore[import-untyped,unused-ignore]
 
 from unnoted.common.files import open_text
-from unnoted.extraction.loading import load_model
 from unnoted.model import ModelError, RelationModel
 
 SUMMARIES = {"settings": "settings.yaml", "training": "training.json", "environment": "environment.json"}
@@ -21,7 +20,7 @@ def inspect_model(path: str | Path) -> dict[str, Any]:
     Raises:
         ModelError: the folder is no usable model, or a summary of its training cannot be read.
     """
-    model = load_model(path)
+    model = RelationModel.from_pretrained(path)
     folder = Path(path)
     description = describe(model)
     for name, file in SUMMARIES.items():
@@ -34,9 +33,9 @@ def describe(model: RelationModel) -> dict[str, Any]:
     config, encoder = model.config, model.encoder.model
     return {
         "relations": list(_relations(model)),
-        "decision": model.decision.to_json(),
-        "link": config.link,
-        "margin": config.margin,
+        "decision": model.meaning.decision.to_json(),
+        "link": model.meaning.link.name,
+        "margin": model.meaning.link.margin,
         "candidates": model.candidates.to_json(),
         "encoder": {
             "type": encoder.config.model_type,
@@ -58,7 +57,7 @@ def describe(model: RelationModel) -> dict[str, Any]:
 
 
 def _relations(model: RelationModel) -> Iterator[dict[str, Any]]:
-    priors = model.priors
+    priors = model.meaning.priors
     for number, relation in enumerate(model.relations):
         yield {
             "relation": relation,

@@ -12,16 +12,13 @@ the fact, and were not learnt from evidence. A model without attention looks at 
 share is that of the mentions of the two entities which stand in it.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unnoted.documents.schema import Document, Entity, Mention
-from unnoted.features import Batch, Tokeniser
-from unnoted.features.word_table import Offsets
+from unnoted.documents.schema import Entity
+from unnoted.features import Batch
 from unnoted.pairs.segments import segment_mean
 
 MOST_SENTENCES = 3
@@ -34,57 +31,19 @@ PRODUCTS_AT_ONCE = 2**22
 """How many products of attentions (pairs x heads x tokens) are held at a time."""
 
 
-def sentence_tokens(documents: Sequence[Document], tokeniser: Tokeniser) -> list[Offsets]:
-    """How many tokens, markers included, each sentence of each document has.
-
-    Every word is tokenised by itself and markers stand inside their sentence, so a sentence has the tokens
-    that it would have as a document of its own.
-    """
-    alone = [_alone(document, number) for document in documents for number in range(len(document.sentences))]
-    counts = np.diff(tokeniser(alone).token_offsets) - 2  # without start and end token
-    return np.split(counts, np.cumsum([len(document.sentences) for document in documents])[:-1])
-
-
-def _alone(document: Document, number: int) -> Document:
-    """One sentence as a document, with all its mentions."""
-    mentions = tuple(
-        Mention(0, mention.start, mention.end, mention.type, mention.name)
-        for entity in document.entities
-        for mention in entity.mentions
-        if mention.sentence == number
-    )
-    return Document(document.id, (document.sentences[number],), (Entity(mentions),) if mentions else ())
-
-
-def sentence_map(counts: Sequence[Offsets], tokens: int) -> Tensor:
-    """The sentence of each token, int64 [D, T], from the sentences' numbers of tokens.
-
-    Start and end token and padding belong to no sentence: they get the number after the last of all.
-
-    Example:
-        >>> sentence_map([np.array([2, 1]), np.array([1])], tokens=5)
-        tensor([[2, 0, 0, 1, 2],
-                [2, 0, 2, 2, 2]])
-    """
-    owner = np.full((len(counts), tokens), max(map(len, counts)), dtype=np.int64)
-    for row, sentences in zip(owner, counts, strict=True):
-        row[1 : 1 + sentences.sum()] = np.repeat(np.arange(len(sentences)), sentences)
-    return torch.from_numpy(owner)
-
-
-def attention_shares(rows: Tensor, batch: Batch, pair: Tensor, owner: Tensor, sentences: int) -> Tensor:
+def attention_shares(rows: Tensor, batch: Batch, pair: Tensor) -> Tensor:
     """Each sentence's share of what both entities of a pair attend to.
 
     Args:
         rows: [M, H, T], the attention from each mention.
         batch: what they belong to.
         pair: int64 [F], rows into the batch's pairs.
-        owner: int64 [D, T], the sentence of each token; `sentences` for none.
-        sentences: S, the largest number of sentences in one document.
 
     Returns:
-        [F, S]; 0 throughout where the two attentions meet nowhere.
+        [F, S], S the largest number of sentences in one document; 0 throughout where the two
+        attentions meet nowhere.
     """
+    sentences = batch.sentences
     attention = segment_mean(rows, batch.mention_entity, batch.entity_document.shape[0])  # [E, H, T]
     _, heads, tokens = attention.shape
     step = max(1, PRODUCTS_AT_ONCE // (heads * tokens))
@@ -92,23 +51,23 @@ def attention_shares(rows: Tensor, batch: Batch, pair: Tensor, owner: Tensor, se
     for piece in torch.split(pair, step):
         products = (attention[batch.head[piece]] * attention[batch.tail[piece]]).mean(1)  # [f, T]
         mass = products.new_zeros(len(piece), sentences + 1)
-        mass.scatter_add_(1, owner[batch.pair_document[piece]], products)
+        mass.scatter_add_(1, batch.token_sentence[batch.pair_document[piece], :tokens], products)
         mass = mass[:, :sentences]
         pieces.append(mass / mass.sum(1, keepdim=True).clamp(min=torch.finfo(mass.dtype).tiny))
     return torch.cat(pieces)
 
 
-def mention_shares(batch: Batch, pair: Tensor, sentences: int) -> Tensor:
+def mention_shares(batch: Batch, pair: Tensor) -> Tensor:
     """Each sentence's share of the mentions of both entities of a pair, for models without attention.
 
     Args:
         batch: what the pairs belong to.
         pair: int64 [F], rows into the batch's pairs.
-        sentences: S, the largest number of sentences in one document.
 
     Returns:
-        [F, S].
+        [F, S], S the largest number of sentences in one document.
     """
+    sentences = batch.sentences
     entities = batch.entity_document.shape[0]
     counts = batch.pair_weight.new_zeros(entities * sentences)
     counts.index_add_(
@@ -130,6 +89,7 @@ def supporting_sentences(head: Entity, tail: Entity, shares: NDArray[np.floating
         shares: the share of each of the document's sentences.
 
     Example:
+        >>> from unnoted.documents.schema import Mention
         >>> ada, bo = (Entity((Mention(sentence, 0, 1, "PER", "x"),)) for sentence in (0, 2))
         >>> supporting_sentences(ada, bo, np.array([0.5, 0.1, 0.4]))
         (0, 2)

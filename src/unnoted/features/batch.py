@@ -1,7 +1,7 @@
 """What the model sees of a few documents: flat index tensors, and the sizes as Python integers.
 
 Everything that a shape depends on is a Python integer that was known when the batch was made. So nothing in
-the hot path has to ask the device for a value, which would make the processor wait for it.
+the hot path has to ask the device for a value, which would make the CPU wait for it.
 """
 
 from collections.abc import Callable
@@ -23,6 +23,8 @@ class Batch:
         input_ids: int64 [D, T], whole documents of any length with the encoder's start and end token,
             padded on the right.
         attention_mask: int64 [D, T], 1 at the tokens of a document and 0 at its padding.
+        token_sentence: int64 [D, T], the sentence, within its document, that a token stands in; `sentences`
+            for the start and end token and for padding, which stand in none.
         mention_position: int64 [M], the token index, within its document, of a mention's opening marker.
         mention_end: int64 [M], the token index, within its document, of a mention's closing marker.
         mention_sentence: int64 [M], the sentence, within its document, that a mention stands in.
@@ -40,6 +42,7 @@ class Batch:
         lengths: how many tokens each document has, start and end token included.
         mentions: the largest number of mentions in one document.
         entities: the largest number of entities in one document.
+        sentences: the largest number of sentences in one document.
         relations: K.
         documents: the documents' ids.
 
@@ -47,14 +50,15 @@ class Batch:
         >>> import torch
         >>> batch = Batch(
         ...     input_ids=torch.tensor([[101, 7, 8, 102]]), attention_mask=torch.tensor([[1, 1, 1, 1]]),
+        ...     token_sentence=torch.tensor([[1, 0, 0, 1]]),
         ...     mention_position=torch.tensor([1, 2]), mention_end=torch.tensor([1, 2]),
         ...     mention_sentence=torch.tensor([0, 0]), mention_type=torch.tensor([1, 1]),
         ...     mention_slot=torch.tensor([0, 1]),
         ...     mention_entity=torch.tensor([0, 1]), entity_document=torch.tensor([0, 0]),
         ...     entity_slot=torch.tensor([0, 1]), head=torch.tensor([0, 1]), tail=torch.tensor([1, 0]),
         ...     pair_document=torch.tensor([0, 0]), pair_weight=torch.ones(2), fact_pair=torch.tensor([1]),
-        ...     fact_relation=torch.tensor([2]), lengths=(4,), mentions=2, entities=2, relations=3,
-        ...     documents=("d1",))
+        ...     fact_relation=torch.tensor([2]), lengths=(4,), mentions=2, entities=2, sentences=1,
+        ...     relations=3, documents=("d1",))
         >>> batch.labels()
         tensor([[False, False, False],
                 [False, False,  True]])
@@ -62,6 +66,7 @@ class Batch:
 
     input_ids: Tensor
     attention_mask: Tensor
+    token_sentence: Tensor
     mention_position: Tensor
     mention_end: Tensor
     mention_sentence: Tensor
@@ -79,6 +84,7 @@ class Batch:
     lengths: tuple[int, ...]
     mentions: int
     entities: int
+    sentences: int
     relations: int
     documents: tuple[str, ...]
 

@@ -49,6 +49,7 @@ class Collator:
         return Batch(
             input_ids=input_ids,
             attention_mask=attention_mask,
+            token_sentence=_sentences(documents, max(lengths)),
             mention_position=_joined([document.mention_position for document in documents]),
             mention_end=_joined([document.mention_end for document in documents]),
             mention_sentence=_joined([document.mention_sentence for document in documents]),
@@ -77,6 +78,7 @@ class Collator:
             lengths=tuple(lengths),
             mentions=max(mentions),
             entities=max(entities),
+            sentences=max(len(document.sentence_tokens) for document in documents),
             relations=self.relations,
             documents=tuple(document.id for document in documents),
         )
@@ -94,6 +96,16 @@ class Collator:
         tokens = np.full(real.shape, self.pad_token, dtype=np.int64)
         tokens[real] = np.concatenate([document.tokens for document in documents])
         return torch.from_numpy(tokens), torch.from_numpy(real.astype(np.int64))
+
+
+def _sentences(documents: Sequence[DocumentFeatures], tokens: int) -> Tensor:
+    """The sentence of each token, [D, T]; start, end and padding get the number after the last of all."""
+    most = max(len(document.sentence_tokens) for document in documents)
+    owner = np.full((len(documents), tokens), most, dtype=np.int64)
+    for row, document in zip(owner, documents, strict=True):
+        counts = document.sentence_tokens
+        row[1 : 1 + counts.sum()] = np.repeat(np.arange(len(counts)), counts)
+    return torch.from_numpy(owner)
 
 
 def _before(counts: list[int]) -> list[int]:

@@ -39,6 +39,7 @@ class DocumentFeatures:
         mention_sentence: the sentence that each mention stands in.
         mention_type: the number of each mention's type, from 1; 0 for a type that the model does not know.
         mention_entity: the entity that each mention names.
+        sentence_tokens: how many tokens, markers included, each sentence has.
         head: of each candidate pair.
         tail: of each candidate pair.
         fact_pair: row into `head` and `tail` of each fact, ascending.
@@ -54,6 +55,7 @@ class DocumentFeatures:
     mention_sentence: Ids
     mention_type: Ids
     mention_entity: Ids
+    sentence_tokens: Ids
     head: Ids
     tail: Ids
     fact_pair: Ids

@@ -41,6 +41,8 @@ class Tokenised:
         mention_sentence: the sentence, within its document, that each mention stands in.
         mention_entity: the entity, within its document, that each mention names.
         mention_offsets: [D + 1].
+        sentence_tokens: how many tokens, markers included, each sentence has.
+        sentence_offsets: [D + 1].
         empty_words: how many words have no token.
     """
 
@@ -51,6 +53,8 @@ class Tokenised:
     mention_sentence: Ids
     mention_entity: Ids
     mention_offsets: Offsets
+    sentence_tokens: Ids
+    sentence_offsets: Offsets
     empty_words: int
 
 
@@ -126,6 +130,9 @@ class Tokeniser:
             mention_sentence=mentions.sentence.astype(np.int32),
             mention_entity=mentions.entity.astype(np.int32),
             mention_offsets=_offsets(np.bincount(mentions.document, minlength=len(documents))),
+            # Markers stand inside the sentence of their mention.
+            sentence_tokens=np.diff(tokens_before[_words_before_sentences(documents)]).astype(np.int32),
+            sentence_offsets=_offsets(len(document.sentences) for document in documents),
             empty_words=int((pieces == 0).sum()),
         )
 
@@ -155,13 +162,18 @@ class _Mentions:
         )
         document, entity, sentence, start, end = rows.reshape(-1, 5).T
         sentences_before = _offsets(len(document.sentences) for document in documents)
-        words_before = _offsets(len(sentence) for document in documents for sentence in document.sentences)
+        words_before = _words_before_sentences(documents)
         if ((sentence < 0) | (sentence >= np.diff(sentences_before)[document])).any():
             raise first_fault(documents)
         line = sentences_before[document] + sentence  # among the sentences of all the documents
         if ((start < 0) | (start >= end) | (end > np.diff(words_before)[line])).any():
             raise first_fault(documents)
         return cls(document, entity, sentence, words_before[line] + start, words_before[line] + end - 1)
+
+
+def _words_before_sentences(documents: Sequence[Document]) -> Offsets:
+    """Where each sentence begins among the words of all the documents, and where the last one ends."""
+    return _offsets(len(sentence) for document in documents for sentence in document.sentences)
 
 
 def _offsets(counts: Iterable[int]) -> Offsets:

@@ -30,7 +30,7 @@ class PriorRow(TypedDict):
     labelled: float
     overall: float
     unlabelled: float
-    weight: float
+    weight: float | None
     remark: str
 
 
@@ -109,22 +109,20 @@ class Priors:
         return tuple((overall - labelled) / (1 - labelled) for labelled, overall in both)
 
     @property
-    def positive_weight(self) -> tuple[float, ...]:
-        """γ = ((1 − π) / π)^½, the class weight on the positive risk.
-
-        Where π = 0 it is given as 1: the positive risk, π γ times a mean, is 0 whatever finite weight it has.
-        """
+    def class_weight(self) -> tuple[float, ...]:
+        """γ = ((1 − π) / π)^½, the weight of each class' positives; infinite where π = 0."""
         # Two roots instead of one: 1 / π overflows for the smallest numbers, their roots do not.
-        return tuple(math.sqrt(1 - prior) / math.sqrt(prior) if prior else 1.0 for prior in self.overall)
+        return tuple(math.sqrt(1 - prior) / math.sqrt(prior) if prior else math.inf for prior in self.overall)
 
     def report(self) -> list[PriorRow]:
         """What is used for each relation, as plain data for tables and JSON."""
         columns = zip(
-            self.relations, self.labelled, self.overall, self.unlabelled, self.positive_weight, strict=True
+            self.relations, self.labelled, self.overall, self.unlabelled, self.class_weight, strict=True
         )
         return [
             PriorRow(
-                relation=relation, labelled=labelled, overall=overall, unlabelled=unlabelled, weight=weight,
+                relation=relation, labelled=labelled, overall=overall, unlabelled=unlabelled,
+                weight=weight if math.isfinite(weight) else None,
                 remark=_remark(labelled, overall),
             )
             for relation, labelled, overall, unlabelled, weight in columns

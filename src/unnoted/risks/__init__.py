@@ -5,6 +5,7 @@ from unnoted.risks.adaptive_threshold import AdaptiveThreshold
 from unnoted.risks.balanced_softmax import BalancedSoftmax
 from unnoted.risks.corrections import Clamp, Correction, Flip, Uncorrected
 from unnoted.risks.cross_entropy import CrossEntropy
+from unnoted.risks.decisions import Decision, Fixed, NoneClass, TopK
 from unnoted.risks.distillation import Distillation
 from unnoted.risks.estimators import (
     Estimator,
@@ -12,6 +13,7 @@ from unnoted.risks.estimators import (
     PositiveUnlabelled,
     ShiftedPositiveUnlabelled,
 )
+from unnoted.risks.links import LINKS, Link, register_link
 from unnoted.risks.losses import (
     ATLOP,
     LOSSES,
@@ -25,17 +27,19 @@ from unnoted.risks.losses import (
     SPULogSigmoid,
     SPULogSigmoidRanking,
     loss_named,
-    make_risk,
-    risk_from_settings,
+    register_loss,
 )
+from unnoted.risks.meaning import ScoreMeaning
 from unnoted.risks.normalisations import Expected, Normalisation, PerBatch
+from unnoted.risks.options import LossOptions
 from unnoted.risks.pairwise import PairwiseRisk
 from unnoted.risks.positive_unlabelled import PositiveUnlabelledRisk
-from unnoted.risks.risk import Decision, Link, Risk, Settings
+from unnoted.risks.risk import Risk
 from unnoted.risks.surrogates import LogSigmoid, LogSigmoidRanking, Squared, SquaredRanking, Surrogate
 
 __all__ = [
     "ATLOP",
+    "LINKS",
     "LOSSES",
     "PN",
     "PU",
@@ -53,11 +57,14 @@ __all__ = [
     "Distillation",
     "Estimator",
     "Expected",
+    "Fixed",
     "Flip",
     "Link",
     "LogSigmoid",
     "LogSigmoidRanking",
     "Loss",
+    "LossOptions",
+    "NoneClass",
     "Normalisation",
     "PairwiseRisk",
     "PerBatch",
@@ -67,13 +74,14 @@ __all__ = [
     "Risk",
     "SPULogSigmoid",
     "SPULogSigmoidRanking",
-    "Settings",
+    "ScoreMeaning",
     "ShiftedPositiveUnlabelled",
     "Squared",
     "SquaredRanking",
     "Surrogate",
+    "TopK",
     "Uncorrected",
     "loss_named",
-    "make_risk",
-    "risk_from_settings",
+    "register_link",
+    "register_loss",
 ]

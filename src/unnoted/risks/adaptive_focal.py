@@ -6,8 +6,9 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from unnoted.risks.adaptive_threshold import threshold_over_unlabelled
+from unnoted.risks.decisions import Decision, TopK
+from unnoted.risks.links import Link
 from unnoted.risks.pairwise import PairwiseRisk
-from unnoted.risks.risk import Decision, Link
 
 
 class AdaptiveFocal(PairwiseRisk):
@@ -24,9 +25,8 @@ class AdaptiveFocal(PairwiseRisk):
         tensor(1.7329)
     """
 
-    kind: ClassVar[str] = "adaptive-focal"
-    decision: Decision = "top-k"
-    link: Link = "adaptive-focal"
+    decision: ClassVar[Decision] = TopK()
+    link: ClassVar[Link] = Link("adaptive-focal")
 
     def of_pairs(self, scores: Tensor, labels: Tensor) -> Tensor:
         """The labelled relations of every pair above the threshold, and the others below it."""

@@ -5,8 +5,9 @@ from typing import ClassVar
 from torch import Tensor, inf
 from torch.nn.functional import pad
 
+from unnoted.risks.decisions import Decision, TopK
+from unnoted.risks.links import Link
 from unnoted.risks.pairwise import PairwiseRisk
-from unnoted.risks.risk import Decision, Link
 
 
 class AdaptiveThreshold(PairwiseRisk):
@@ -22,9 +23,8 @@ class AdaptiveThreshold(PairwiseRisk):
         tensor(1.3863)
     """
 
-    kind: ClassVar[str] = "adaptive-threshold"
-    decision: Decision = "top-k"
-    link: Link = "threshold-softmax"
+    decision: ClassVar[Decision] = TopK()
+    link: ClassVar[Link] = Link("threshold-softmax")
 
     def of_pairs(self, scores: Tensor, labels: Tensor) -> Tensor:
         """The two soft-maxes of every pair."""

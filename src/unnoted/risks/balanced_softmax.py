@@ -5,8 +5,9 @@ from typing import ClassVar
 from torch import Tensor, inf
 from torch.nn.functional import pad
 
+from unnoted.risks.decisions import Decision, Fixed
+from unnoted.risks.links import Link
 from unnoted.risks.pairwise import PairwiseRisk
-from unnoted.risks.risk import Decision, Link
 
 
 class BalancedSoftmax(PairwiseRisk):
@@ -23,9 +24,8 @@ class BalancedSoftmax(PairwiseRisk):
         tensor(1.3863)
     """
 
-    kind: ClassVar[str] = "balanced-softmax"
-    decision: Decision = "zero"
-    link: Link = "balanced-softmax"
+    decision: ClassVar[Decision] = Fixed(0.0)
+    link: ClassVar[Link] = Link("balanced-softmax")
 
     def of_pairs(self, scores: Tensor, labels: Tensor) -> Tensor:
         """The two logarithms of every pair."""

@@ -22,7 +22,7 @@ class Correction(Protocol):
 
 @dataclass(frozen=True)
 class Uncorrected:
-    """The plain sum, which is unbiased (Eq. 5 and 11).
+    """The plain sum, which is unbiased (Eq. 5 and 10).
 
     Example:
         >>> import torch
@@ -39,7 +39,7 @@ class Uncorrected:
 
 @dataclass(frozen=True)
 class Clamp:
-    """The negative part is never below 0 (Eq. 7 and 13); where it would be, the positives alone teach.
+    """The negative part is never below 0 (Eq. 6 and 11); where it would be, the positives alone teach.
 
     Example:
         >>> import torch

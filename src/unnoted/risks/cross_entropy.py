@@ -5,8 +5,9 @@ from typing import ClassVar
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from unnoted.risks.decisions import Decision, Fixed
+from unnoted.risks.links import Link
 from unnoted.risks.pairwise import PairwiseRisk
-from unnoted.risks.risk import Decision, Link
 
 
 class CrossEntropy(PairwiseRisk):
@@ -22,9 +23,8 @@ class CrossEntropy(PairwiseRisk):
         tensor(0.6931)
     """
 
-    kind: ClassVar[str] = "cross-entropy"
-    decision: Decision = "zero"
-    link: Link = "sigmoid"
+    decision: ClassVar[Decision] = Fixed(0.0)
+    link: ClassVar[Link] = Link("sigmoid")
 
     def of_pairs(self, scores: Tensor, labels: Tensor) -> Tensor:
         """The mean over the relations of every pair."""

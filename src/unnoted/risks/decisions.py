@@ -1,24 +1,35 @@
-"""Decision rules: which relations a pair's scores state.
+"""Decision rules: which relations are predicted for a pair, given its scores.
 
 Scores are [P, K + 1] with the none class f_0 in column 0; a decision is bool [P, K].
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol
 
 import torch
 from torch import Tensor
 
 
-@runtime_checkable
 class Decision(Protocol):
-    """A rule from scores to decisions; small, immutable, and saved with the model by its name."""
+    """A rule from scores to decisions; small, immutable, and saved with the model by its name.
+
+    Attributes:
+        name: of the rule in a saved model.
+        reads_none_class: whether the score of the none class means anything under this rule.
+        is_tunable: whether thresholds tuned on development documents can take its place.
+    """
 
     name: ClassVar[str]
+    reads_none_class: ClassVar[bool]
+    is_tunable: ClassVar[bool]
 
     def __call__(self, scores: Tensor) -> Tensor:
         """Decide: scores [P, K + 1] to bool [P, K]."""
+        ...
+
+    def margins(self, scores: Tensor) -> Tensor:
+        """How far each score [P, K] lies above what the rule asks of it."""
         ...
 
     def to_json(self) -> dict[str, Any]:
@@ -26,9 +37,14 @@ class Decision(Protocol):
         ...
 
 
+def above_none(scores: Tensor) -> Tensor:
+    """How far each relation scores above the none class, [P, K + 1] to [P, K]."""
+    return scores[:, 1:] - scores[:, :1]
+
+
 @dataclass(frozen=True, slots=True)
 class NoneClass:
-    """A relation holds where its score is above the none class: f_i > f_0. The rule of the ranking losses.
+    """A relation is predicted where it scores above the none class, f_i > f_0: the rule of ranking losses.
 
     Example:
         >>> NoneClass()(torch.tensor([[0.5, 0.7, 0.1]]))
@@ -36,10 +52,16 @@ class NoneClass:
     """
 
     name: ClassVar[str] = "none-class"
+    reads_none_class: ClassVar[bool] = True
+    is_tunable: ClassVar[bool] = False
 
     def __call__(self, scores: Tensor) -> Tensor:
         """Decide: scores [P, K + 1] to bool [P, K]."""
         return scores[:, 1:] > scores[:, :1]
+
+    def margins(self, scores: Tensor) -> Tensor:
+        """f_i - f_0, [P, K]."""
+        return above_none(scores)
 
     def to_json(self) -> dict[str, Any]:
         """The rule as JSON."""
@@ -48,7 +70,7 @@ class NoneClass:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A relation holds where its score is above a threshold: f_i > t. The rule of the losses without ranking.
+    """A relation is predicted where it scores above a threshold, f_i > t: the rule of losses without ranking.
 
     Args:
         threshold: one for all relations, or one for each (a tuple of K, as `tune_thresholds` gives it).
@@ -60,20 +82,28 @@ class Fixed:
     """
 
     name: ClassVar[str] = "fixed"
+    reads_none_class: ClassVar[bool] = False
+    is_tunable: ClassVar[bool] = True
     threshold: float | tuple[float, ...] = 0.0
 
     def __call__(self, scores: Tensor) -> Tensor:
         """Decide: scores [P, K + 1] to bool [P, K]."""
+        return scores[:, 1:] > self._thresholds(scores)
+
+    def margins(self, scores: Tensor) -> Tensor:
+        """f_i - t, [P, K]."""
+        return scores[:, 1:] - self._thresholds(scores)
+
+    def _thresholds(self, scores: Tensor) -> Tensor | float:
+        """The threshold, or [K] of them."""
         if not isinstance(self.threshold, tuple):
-            return scores[:, 1:] > self.threshold
+            return self.threshold
         relations = scores.shape[1] - 1
         if len(self.threshold) != relations:
             raise ValueError(
                 f"found {len(self.threshold)} thresholds, expected one for each of {relations} relations"
             )
-        return scores[:, 1:] > torch.tensor(self.threshold, dtype=scores.dtype).to(
-            scores.device, non_blocking=True
-        )
+        return torch.tensor(self.threshold, dtype=scores.dtype).to(scores.device, non_blocking=True)
 
     def to_json(self) -> dict[str, Any]:
         """The rule as JSON."""
@@ -82,7 +112,7 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class TopK:
-    """A relation holds where it is above the none class and among the pair's `k` highest. ATLOP's rule.
+    """A relation is predicted where it is above the none class and among the pair's `k` best: ATLOP's rule.
 
     Example:
         >>> TopK(k=1)(torch.tensor([[0.0, 0.7, 0.9]]))
@@ -90,6 +120,8 @@ class TopK:
     """
 
     name: ClassVar[str] = "top-k"
+    reads_none_class: ClassVar[bool] = True
+    is_tunable: ClassVar[bool] = False
     k: int = 4
 
     def __post_init__(self) -> None:
@@ -102,6 +134,10 @@ class TopK:
         lowest = relations.topk(min(self.k, relations.shape[1]), dim=1).values[:, -1:]
         return (relations >= lowest) & (relations > scores[:, :1])
 
+    def margins(self, scores: Tensor) -> Tensor:
+        """f_i - f_0, [P, K]."""
+        return above_none(scores)
+
     def to_json(self) -> dict[str, Any]:
         """The rule as JSON."""
         return {"rule": self.name, **asdict(self)}
@@ -112,14 +148,7 @@ DECISIONS: dict[str, Callable[..., Decision]] = {
     Fixed.name: Fixed,
     TopK.name: TopK,
 }
-"""Every decision rule by its name in configurations."""
-
-DECISION_OF_RISK: dict[str, Decision] = {
-    "none-class": NoneClass(),
-    "zero": Fixed(0.0),
-    "top-k": TopK(),
-}
-"""The rule that belongs to a risk, by the name that the risk gives it."""
+"""Every decision rule by its name in saved models."""
 
 
 def decision_from_json(value: Mapping[str, Any]) -> Decision:

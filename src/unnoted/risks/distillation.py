@@ -51,7 +51,7 @@ class Distillation(nn.Module):
         if teacher.shape != scores.shape:
             raise ValueError(f"found teacher {list(teacher.shape)}, expected {list(scores.shape)}")
         risk: Tensor = self.student(scores, labels, weights)
-        compared = slice(1 if self.student.decision == "zero" else 0, None)
+        compared = slice(0 if self.student.meaning.decision.reads_none_class else 1, None)
         own = working(scores)
         difference = own - working(teacher.detach()).to(own.dtype)  # [P, K + 1]
         of_pairs = difference[:, compared].square().mean(1)  # [P]

@@ -75,7 +75,7 @@ class PositiveUnlabelled:
 
 @dataclass(frozen=True)
 class ShiftedPositiveUnlabelled:
-    """S-PU: labelling took positives out of the unlabelled pairs; π, 1 − π_l, π − π_l (Eq. 11).
+    """S-PU: labelling took positives out of the unlabelled pairs; π, 1 − π_l, π − π_l (Eq. 10).
 
     The paper writes (1 − π) / (1 − π_u) and π_u (1 − π) / (1 − π_u). Since 1 − π_u = (1 − π) / (1 − π_l),
     these are 1 − π_l and π − π_l: the same numbers without a division. So nothing is lost where π_u is near

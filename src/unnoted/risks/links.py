@@ -1,12 +1,9 @@
-"""Probabilities read off the scores: for each loss, the link that its optimum gives.
+"""Links: how probable a relation is, read off the scores; for each loss, what its optimum says.
 
 At the optimum of its risk a score is a known function of the posterior Δ = P(relation | pair), so it can be
-inverted. The risks weight the positives by γ = ((1 - π)/π)^0.5, and the optimum of a weighted risk shows
-
-    Δ' = γ Δ / (γ Δ + 1 - Δ),   that is, odds multiplied by γ,
-
-because minimising γ Δ ℓ(+1) + (1 - Δ) ℓ(-1) is, up to a factor, minimising Δ' ℓ(+1) + (1 - Δ') ℓ(-1). So the
-shown odds are divided by γ to give Δ.
+inverted. Where training weighted the positives by γ, what is read off is Δ', whose odds are those of Δ
+multiplied by γ, because minimising γ Δ ℓ(+1) + (1 - Δ) ℓ(-1) is, up to a factor, minimising
+Δ' ℓ(+1) + (1 - Δ') ℓ(-1). `undo_class_weight` gives Δ.
 """
 
 from collections.abc import Callable
@@ -16,13 +13,16 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from unnoted.common.lookup import lookup, register
+from unnoted.risks.decisions import above_none
+
 Shown = Callable[[Tensor, float], Tensor]
 """From scores [P, K + 1] and the margin to the shown probability Δ' [P, K]."""
 
 
 def _ranking_margin(scores: Tensor, margin: float) -> Tensor:
     """The optimum of ¼(y (f_i - f_0) - m)² is f_i - f_0 = m (2 Δ' - 1); for m = 0, its limit from above."""
-    above = scores[:, 1:] - scores[:, :1]
+    above = above_none(scores)
     return ((above + margin) / (2 * margin)).clamp(0, 1) if margin else (1 + above.sign()) / 2
 
 
@@ -33,7 +33,7 @@ def _squared(scores: Tensor, margin: float) -> Tensor:
 
 def _sigmoid_ranking(scores: Tensor, margin: float) -> Tensor:
     """The optimum of -log σ(y (f_i - f_0)) is f_i - f_0 = log odds of Δ'."""
-    return (scores[:, 1:] - scores[:, :1]).sigmoid()
+    return above_none(scores).sigmoid()
 
 
 def _sigmoid(scores: Tensor, margin: float) -> Tensor:
@@ -46,12 +46,12 @@ def _adaptive_focal(scores: Tensor, margin: float) -> Tensor:
 
     The slopes of the two losses in p are -a = -((1 + q)/p - log p) and 1/q, so Δ' a = (1 - Δ')/q there.
     """
-    above = scores[:, 1:] - scores[:, :1]
+    above = above_none(scores)
     p, q = above.sigmoid(), (-above).sigmoid()
     return 1 / (1 + q * ((1 + q) / p - logsigmoid(above)))
 
 
-SHOWN: dict[str, Shown] = {
+LINKS: dict[str, Shown] = {
     "squared": _squared,
     "ranking-margin": _ranking_margin,
     "sigmoid": _sigmoid,
@@ -64,42 +64,29 @@ SHOWN: dict[str, Shown] = {
     "balanced-softmax": _sigmoid,
     "adaptive-focal": _adaptive_focal,
 }
-"""The shown probability by the name that a risk gives its link."""
+"""Every link by its name in saved models."""
 
 
-def undo_class_weight(shown: Tensor, class_weight: Tensor | None) -> Tensor:
-    """The probability Δ whose odds, multiplied by γ, are the shown ones.
+def register_link(name: str, shown: Shown) -> None:
+    """Add a link for a loss of your own; a saved model finds it by its name.
 
-    Args:
-        shown: Δ' [P, K].
-        class_weight: γ [K], or None for 1. An infinite γ belongs to a relation of prior 0, and gives 0;
-            γ = 0 belongs to one of prior 1, and gives 1.
-
-    Example:
-        >>> undo_class_weight(torch.tensor([[0.5, 0.5]]), torch.tensor([1.0, 3.0]))
-        tensor([[0.5000, 0.2500]])
+    Raises:
+        ValueError: if the name is taken.
     """
-    if class_weight is None:
-        return shown
-    weight = class_weight.to(shown)
-    # Δ = Δ' / (Δ' + γ (1 - Δ')). Where γ is infinite or 0, Δ' = 1 or Δ' = 0 would give a quotient of 0 and 0.
-    usual = shown / (shown + weight * (1 - shown))
-    limit = torch.where(weight > 1, 0.0, 1.0).to(shown)
-    return torch.where((weight > 0) & weight.isfinite(), usual, limit)
+    register("link", name, shown, LINKS)
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """From scores to probabilities, for the loss that trained them.
+    """From scores to the probability that they show, for the loss that trained them.
 
     Args:
-        name: the name that the risk gives, one of `SHOWN`.
-        margin: the margin m of the squared ranking loss. With 0, which teaches nothing, the shown
-            probabilities are 1, 0 and, at a tie, a half.
+        name: one of `LINKS`.
+        margin: the margin m of the squared ranking loss; the other links have none. With 0, which teaches
+            nothing, the shown probabilities are 1, 0 and, at a tie, a half.
 
     Example:
-        >>> scores = torch.tensor([[0.0, 0.125, -0.5]])
-        >>> Link("ranking-margin", margin=0.25)(scores)
+        >>> Link("ranking-margin", margin=0.25)(torch.tensor([[0.0, 0.125, -0.5]]))
         tensor([[0.7500, 0.0000]])
     """
 
@@ -107,21 +94,29 @@ class Link:
     margin: float = 0.25
 
     def __post_init__(self) -> None:
-        if self.name not in SHOWN:
-            raise ValueError(f"found link {self.name!r}, expected one of {', '.join(map(repr, SHOWN))}")
+        lookup("link", self.name, LINKS)
         if not self.margin >= 0:
             raise ValueError(f"found margin {self.margin}, expected 0 or more")
 
-    def __call__(self, scores: Tensor, class_weight: Tensor | None = None) -> Tensor:
-        """Probabilities [P, K] of scores [P, K + 1], given the class weights γ [K] that training used."""
-        return undo_class_weight(SHOWN[self.name](scores, self.margin), class_weight)
+    def __call__(self, scores: Tensor) -> Tensor:
+        """The shown probability Δ' [P, K] of scores [P, K + 1]."""
+        return LINKS[self.name](scores, self.margin)
 
 
-def class_weight(prior: Tensor) -> Tensor:
-    """γ = ((1 - π)/π)^0.5 of priors π [K]; infinite for a prior of 0.
+def undo_class_weight(shown: Tensor, class_weight: Tensor) -> Tensor:
+    """The probability Δ whose odds, multiplied by γ, are the shown ones.
+
+    Args:
+        shown: Δ' [P, K].
+        class_weight: γ [K]. An infinite γ belongs to a relation of prior 0, and gives 0; γ = 0 belongs to one
+            of prior 1, and gives 1.
 
     Example:
-        >>> class_weight(torch.tensor([0.5, 0.2, 0.0]))
-        tensor([1., 2., inf])
+        >>> undo_class_weight(torch.tensor([[0.5, 0.5]]), torch.tensor([1.0, 3.0]))
+        tensor([[0.5000, 0.2500]])
     """
-    return ((1 - prior) / prior).sqrt()
+    weight = class_weight.to(shown)
+    # Δ = Δ' / (Δ' + γ (1 - Δ')). Where γ is infinite or 0, Δ' = 1 or Δ' = 0 would give a quotient of 0 and 0.
+    usual = shown / (shown + weight * (1 - shown))
+    limit = torch.where(weight > 1, 0.0, 1.0).to(shown)
+    return torch.where((weight > 0) & weight.isfinite(), usual, limit)

@@ -1,19 +1,22 @@
-"""Every loss of the paper's tables, and the losses of the baselines there: one name, one constructor.
+"""Losses by name: every one of the paper's tables and of its baselines, and those that you register.
 
-A constructor is called with the priors, `SSRPU(priors=docs.labelled_priors * 3)`, or with nothing where a
-loss has none. A new loss is a new row.
+A `Loss` is called with the priors, `SSRPU(priors=docs.labelled_priors * 3)`, or with nothing where it needs
+none, and makes the risk that training minimises. Its own settings stand in its `options`: a configuration
+file, `--set` and a call all give them by the same names.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from types import MappingProxyType
+from typing import Any
 
-from unnoted.common.lookup import lookup
+from pydantic import Field
+
+from unnoted.common.lookup import lookup, register
 from unnoted.priors import Priors
 from unnoted.risks.adaptive_focal import AdaptiveFocal
 from unnoted.risks.adaptive_threshold import AdaptiveThreshold
 from unnoted.risks.balanced_softmax import BalancedSoftmax
-from unnoted.risks.corrections import CORRECTIONS, FLIP, Correction
 from unnoted.risks.cross_entropy import CrossEntropy
 from unnoted.risks.estimators import (
     Estimator,
@@ -21,10 +24,9 @@ from unnoted.risks.estimators import (
     PositiveUnlabelled,
     ShiftedPositiveUnlabelled,
 )
-from unnoted.risks.normalisations import NORMALISATIONS, PER_BATCH, Normalisation
-from unnoted.risks.pairwise import PairwiseRisk
-from unnoted.risks.positive_unlabelled import PositiveUnlabelledRisk
-from unnoted.risks.risk import Decision, Link, Risk, Settings
+from unnoted.risks.options import LossOptions
+from unnoted.risks.positive_unlabelled import PositiveUnlabelledOptions, PositiveUnlabelledRisk
+from unnoted.risks.risk import Risk
 from unnoted.risks.surrogates import (
     MARGIN,
     LogSigmoid,
@@ -36,115 +38,85 @@ from unnoted.risks.surrogates import (
 
 
 @dataclass(frozen=True)
-class PriorLoss:
-    """An estimator and a surrogate; called with priors, it makes their risk.
+class Loss:
+    """A loss by name; called with priors and options, it makes the risk that training minimises.
 
-    Example:
-        >>> risk = PU(priors=Priors(("spouse",), (0.01,), (0.03,)))
-        >>> risk.estimator.name, risk.surrogate.name, PU.decision
-        ('pu', 'squared', 'zero')
-    """
-
-    name: str
-    estimator: Estimator
-    surrogate: Surrogate
-
-    @property
-    def decision(self) -> Decision:
-        """The rule by which scores become facts."""
-        return self.surrogate.decision
-
-    @property
-    def link(self) -> Link:
-        """How a probability is read off the scores."""
-        return self.surrogate.link
-
-    def __call__(
-        self,
-        priors: Priors,
-        *,
-        correction: Correction = FLIP,
-        normalisation: Normalisation = PER_BATCH,
-        class_weight: bool = True,
-    ) -> PositiveUnlabelledRisk:
-        """The risk under given priors; the arguments are those of `PositiveUnlabelledRisk`."""
-        return PositiveUnlabelledRisk(
-            priors, self.estimator, self.surrogate, correction, normalisation, class_weight
-        )
-
-
-@dataclass(frozen=True)
-class RankingLoss:
-    """An estimator with the squared ranking loss; called with priors and a margin, it makes their risk.
+    Attributes:
+        name: in settings, commands and tables.
+        make: a risk from options and priors.
+        options: the settings of this loss, with their defaults and checks.
+        needs_priors: whether it has to be told how often each relation holds.
 
     Example:
         >>> risk = SSRPU(priors=3 * Priors(("spouse",), (0.01,), (0.01,)), margin=0.5)
-        >>> risk.estimator.name, risk.surrogate, SSRPU.decision
-        ('s-pu', SquaredRanking(margin=0.5), 'none-class')
+        >>> risk.estimator.name, risk.surrogate, risk.meaning.decision
+        ('s-pu', SquaredRanking(margin=0.5), NoneClass())
+        >>> ATLOP(), ATLOP.needs_priors
+        (AdaptiveThreshold(), False)
     """
 
     name: str
-    estimator: Estimator
-    decision: Decision = SquaredRanking.decision
-    link: Link = SquaredRanking.link
+    make: Callable[[Any, Any], Risk]
+    options: type[LossOptions] = LossOptions
+    needs_priors: bool = False
 
-    def __call__(
-        self,
-        priors: Priors,
-        *,
-        margin: float = MARGIN,
-        correction: Correction = FLIP,
-        normalisation: Normalisation = PER_BATCH,
-        class_weight: bool = True,
-    ) -> PositiveUnlabelledRisk:
-        """The risk under given priors; the arguments are those of `PositiveUnlabelledRisk`."""
-        surrogate = SquaredRanking(margin)
-        return PositiveUnlabelledRisk(
-            priors, self.estimator, surrogate, correction, normalisation, class_weight
-        )
+    def __call__(self, priors: Priors | None = None, **options: object) -> Risk:
+        """The risk under given priors.
+
+        Args:
+            priors: of every relation; only for a loss that needs them.
+            options: the settings of this loss by name; those not given have their defaults.
+
+        Raises:
+            ValueError: priors are missing or not needed, or an option is unknown or out of range.
+        """
+        if self.needs_priors and priors is None:
+            raise ValueError(
+                f"found no priors for the loss {self.name!r}, expected those of the training set"
+            )
+        if priors is not None and not self.needs_priors:
+            raise ValueError(f"found priors for the loss {self.name!r}, expected none: it does not use them")
+        return self.make(self.options.checked(options), priors)
 
 
-@dataclass(frozen=True)
-class PairwiseLoss:
-    """A loss of each pair alone, which has no priors and no choices.
+class RankingOptions(PositiveUnlabelledOptions):
+    """The settings of the losses with the squared ranking surrogate.
 
-    Example:
-        >>> ATLOP(), ATLOP.decision
-        (AdaptiveThreshold(), 'top-k')
+    Attributes:
+        margin: of the surrogate.
     """
 
-    name: str
-    risk: type[PairwiseRisk]
-
-    @property
-    def decision(self) -> Decision:
-        """The rule by which scores become facts."""
-        return self.risk.decision
-
-    @property
-    def link(self) -> Link:
-        """How a probability is read off the scores."""
-        return self.risk.link
-
-    def __call__(self) -> PairwiseRisk:
-        """The risk."""
-        return self.risk()
+    margin: float = Field(MARGIN, ge=0)
 
 
-Loss: TypeAlias = PriorLoss | RankingLoss | PairwiseLoss
-"""What has a name, a decision rule, a link, and makes a risk."""
+def _positive_unlabelled(name: str, estimator: Estimator, surrogate: Surrogate) -> Loss:
+    def make(options: PositiveUnlabelledOptions, priors: Priors) -> Risk:
+        return PositiveUnlabelledRisk(priors, estimator, surrogate, **dict(options))
 
-ATLOP = PairwiseLoss("atlop", AdaptiveThreshold)
-PN = PriorLoss("pn", PositiveNegative(), Squared())
-SRPN = RankingLoss("sr-pn", PositiveNegative())
-PU = PriorLoss("pu", PositiveUnlabelled(), Squared())
-SRPU = RankingLoss("sr-pu", PositiveUnlabelled())
-SPU = PriorLoss("s-pu", ShiftedPositiveUnlabelled(), Squared())
-SSRPU = RankingLoss("ssr-pu", ShiftedPositiveUnlabelled())
-SPULogSigmoid = PriorLoss("s-pu-log-sigmoid", ShiftedPositiveUnlabelled(), LogSigmoid())
-SPULogSigmoidRanking = PriorLoss("s-pu-log-sigmoid-ranking", ShiftedPositiveUnlabelled(), LogSigmoidRanking())
+    return Loss(name, make, PositiveUnlabelledOptions, needs_priors=True)
 
-LOSSES: Mapping[str, Loss] = {
+
+def _squared_ranking(name: str, estimator: Estimator) -> Loss:
+    def make(options: RankingOptions, priors: Priors) -> Risk:
+        others = {key: value for key, value in options if key != "margin"}
+        return PositiveUnlabelledRisk(priors, estimator, SquaredRanking(options.margin), **others)
+
+    return Loss(name, make, RankingOptions, needs_priors=True)
+
+
+ATLOP = Loss("atlop", lambda options, priors: AdaptiveThreshold())
+PN = _positive_unlabelled("pn", PositiveNegative(), Squared())
+SRPN = _squared_ranking("sr-pn", PositiveNegative())
+PU = _positive_unlabelled("pu", PositiveUnlabelled(), Squared())
+SRPU = _squared_ranking("sr-pu", PositiveUnlabelled())
+SPU = _positive_unlabelled("s-pu", ShiftedPositiveUnlabelled(), Squared())
+SSRPU = _squared_ranking("ssr-pu", ShiftedPositiveUnlabelled())
+SPULogSigmoid = _positive_unlabelled("s-pu-log-sigmoid", ShiftedPositiveUnlabelled(), LogSigmoid())
+SPULogSigmoidRanking = _positive_unlabelled(
+    "s-pu-log-sigmoid-ranking", ShiftedPositiveUnlabelled(), LogSigmoidRanking()
+)
+
+_LOSSES = {
     "atlop": ATLOP,
     "pn": PN,
     "sr-pn": SRPN,
@@ -154,75 +126,34 @@ LOSSES: Mapping[str, Loss] = {
     "ssr-pu": SSRPU,
     "s-pu-log-sigmoid": SPULogSigmoid,
     "s-pu-log-sigmoid-ranking": SPULogSigmoidRanking,
-    "cross-entropy": PairwiseLoss("cross-entropy", CrossEntropy),
-    "balanced-softmax": PairwiseLoss("balanced-softmax", BalancedSoftmax),
-    "adaptive-focal": PairwiseLoss("adaptive-focal", AdaptiveFocal),
+    "cross-entropy": Loss("cross-entropy", lambda options, priors: CrossEntropy()),
+    "balanced-softmax": Loss("balanced-softmax", lambda options, priors: BalancedSoftmax()),
+    "adaptive-focal": Loss("adaptive-focal", lambda options, priors: AdaptiveFocal()),
 }
-"""Every loss by name: in the order of the paper's tables, then the losses of its baselines."""
+
+LOSSES: Mapping[str, Loss] = MappingProxyType(_LOSSES)
+"""Every loss by name: in the order of the paper's tables, its baselines' losses, then registered ones."""
+
+
+def register_loss(loss: Loss) -> None:
+    """Add a loss of your own; settings, `Trainer` and comparisons then know it by its name.
+
+    Raises:
+        ValueError: if the name is taken.
+
+    Example:
+        >>> register_loss(Loss("ssr-pu", lambda options, priors: AdaptiveThreshold()))
+        Traceback (most recent call last):
+        ValueError: loss 'ssr-pu' is registered already, expected another name
+    """
+    register("loss", loss.name, loss, _LOSSES)
 
 
 def loss_named(name: str) -> Loss:
     """The loss of a name; a `ValueError` names the nearest one that exists.
 
     Example:
-        >>> loss_named("ssr-pu").link
-        'ranking-margin'
+        >>> sorted(loss_named("ssr-pu").options.model_fields)
+        ['class_weight', 'correction', 'margin', 'normalisation']
     """
     return lookup("loss", name, LOSSES)
-
-
-def make_risk(
-    name: str,
-    priors: Priors | None = None,
-    *,
-    margin: float = MARGIN,
-    correction: str = "flip",
-    normalisation: str = "per-batch",
-    class_weight: bool = True,
-) -> Risk:
-    """The risk of a loss, all choices by name, as a configuration file gives them.
-
-    Args:
-        name: a key of `LOSSES`.
-        priors: needed by every loss but those of pairs alone (`atlop` and the baselines' losses).
-        margin: of the squared ranking loss; the other losses have none.
-        correction: `none`, `clamp` or `flip`.
-        normalisation: `per-batch` or `expected`.
-        class_weight: whether the positive part is weighted by γ.
-
-    Example:
-        >>> risk = make_risk("ssr-pu", Priors(("spouse",), (0.01,), (0.03,)), correction="clamp")
-        >>> risk.correction
-        Clamp()
-    """
-    loss = loss_named(name)
-    chosen = (
-        lookup("correction", correction, CORRECTIONS),
-        lookup("normalisation", normalisation, NORMALISATIONS),
-    )
-    if isinstance(loss, PairwiseLoss):
-        return loss()
-    if priors is None:
-        raise ValueError(f"found no priors for the loss {name!r}, expected those of the training set")
-    surrogate = SquaredRanking(margin) if isinstance(loss, RankingLoss) else loss.surrogate
-    return PositiveUnlabelledRisk(priors, loss.estimator, surrogate, *chosen, class_weight)
-
-
-RISKS: Mapping[str, Callable[[Settings], Risk]] = {
-    "positive-unlabelled": PositiveUnlabelledRisk.from_settings,
-    AdaptiveThreshold.kind: AdaptiveThreshold.from_settings,
-    CrossEntropy.kind: CrossEntropy.from_settings,
-    BalancedSoftmax.kind: BalancedSoftmax.from_settings,
-    AdaptiveFocal.kind: AdaptiveFocal.from_settings,
-}
-"""Every kind of risk by the name that its settings carry."""
-
-
-def risk_from_settings(settings: Settings) -> Risk:
-    """The risk that `Risk.settings` described, so that a saved model can say what it was trained with.
-
-    Example:
-        >>> risk_from_settings(ATLOP().settings())
-        AdaptiveThreshold()
-    """
-    return lookup("risk", settings.get("kind"), RISKS)(settings)

@@ -1,25 +1,34 @@
 """Risks that are a mean over pairs of a loss of each pair alone, as supervised learning has them.
 
-They take every unlabelled pair for a negative, so they have no priors; and they have no choices.
+They take every unlabelled pair for a negative, so they need no priors.
 """
 
 from abc import abstractmethod
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from torch import Tensor
 
-from unnoted.risks.risk import Risk, Settings, weighted_mean
-from unnoted.risks.settings import check_keys
+from unnoted.risks.decisions import Decision
+from unnoted.risks.links import Link
+from unnoted.risks.meaning import ScoreMeaning
+from unnoted.risks.risk import Risk, weighted_mean
 
 
 class PairwiseRisk(Risk):
     """The weighted mean over pairs of `of_pairs`.
 
     Attributes:
-        kind: its name in settings.
+        decision: the rule by which its scores predict relations.
+        link: the probability that its scores show.
     """
 
-    kind: ClassVar[str]
+    decision: ClassVar[Decision]
+    link: ClassVar[Link]
+
+    @property
+    def meaning(self) -> ScoreMeaning:
+        """What the scores mean that this risk has trained."""
+        return ScoreMeaning(self.decision, self.link)
 
     @abstractmethod
     def of_pairs(self, scores: Tensor, labels: Tensor) -> Tensor:
@@ -28,13 +37,3 @@ class PairwiseRisk(Risk):
     def of_batch(self, scores: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
         """The weighted mean over pairs."""
         return weighted_mean((weights * self.of_pairs(scores, labels)).sum(), weights.sum())
-
-    def settings(self) -> Settings:
-        """All that is needed to make this risk again."""
-        return {"kind": self.kind}
-
-    @classmethod
-    def from_settings(cls, settings: Settings) -> Self:
-        """The risk that `settings` described."""
-        check_keys("risk", settings, ("kind",))
-        return cls()

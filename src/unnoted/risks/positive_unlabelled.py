@@ -1,21 +1,49 @@
 """The positive-unlabelled risk: estimator × surrogate × correction × normalisation, all classes at once."""
 
+from operator import attrgetter
+from typing import Annotated
+
 import numpy as np
 import torch
+from pydantic import BeforeValidator, PlainSerializer, SkipValidation
 from torch import Tensor
 
-from unnoted.common.lookup import lookup
 from unnoted.priors import Priors
 from unnoted.risks.corrections import CORRECTIONS, FLIP, Correction
-from unnoted.risks.estimators import ESTIMATORS, Estimator, PerClass
+from unnoted.risks.estimators import Estimator, PerClass
+from unnoted.risks.meaning import ScoreMeaning
 from unnoted.risks.normalisations import NORMALISATIONS, PER_BATCH, Normalisation
-from unnoted.risks.risk import Risk, Settings, weighted_mean
-from unnoted.risks.settings import check_keys
-from unnoted.risks.surrogates import Surrogate, surrogate_from_settings, surrogate_settings
+from unnoted.risks.options import LossOptions, named
+from unnoted.risks.risk import Risk, weighted_mean
+from unnoted.risks.surrogates import Surrogate
+
+
+class PositiveUnlabelledOptions(LossOptions):
+    """The settings of every loss that is an estimator with a surrogate.
+
+    Attributes:
+        correction: what happens to a class whose negative part falls below 0: `none`, `clamp` or `flip`.
+        normalisation: what makes sums over a batch into means: `per-batch` or `expected`.
+        class_weight: whether positives weigh more the rarer they are.
+    """
+
+    correction: Annotated[
+        Correction,
+        SkipValidation,
+        BeforeValidator(named("correction", CORRECTIONS)),
+        PlainSerializer(attrgetter("name"), return_type=str),
+    ] = FLIP
+    normalisation: Annotated[
+        Normalisation,
+        SkipValidation,
+        BeforeValidator(named("normalisation", NORMALISATIONS)),
+        PlainSerializer(attrgetter("name"), return_type=str),
+    ] = PER_BATCH
+    class_weight: bool = True
 
 
 class PositiveUnlabelledRisk(Risk):
-    """The sum over classes of their risks, each class against all others (Eq. 3, 7 and 13).
+    """The sum over classes of their risks, each class against all others (Eq. 3, 6 and 11).
 
     Four choices compose; every loss of the paper is one choice of each (see `losses`). A class with an
     overall prior of 0 has no positive term: all that is left of it is E_U ℓ(−1).
@@ -38,9 +66,6 @@ class PositiveUnlabelledRisk(Risk):
         tensor(0.0125)
     """
 
-    coefficients: Tensor
-    labelled_prior: Tensor
-
     def __init__(
         self,
         priors: Priors,
@@ -57,16 +82,31 @@ class PositiveUnlabelledRisk(Risk):
         self.correction = correction
         self.normalisation = normalisation
         self.class_weight = class_weight
-        self.decision, self.link = surrogate.decision, surrogate.link
-        # In float64, rounded to the scores' precision in use. Not in the state: `settings` holds the priors.
-        self.register_buffer("coefficients", torch.from_numpy(self._coefficients()), persistent=False)
-        labelled_prior = torch.tensor(priors.labelled, dtype=torch.float64)
-        self.register_buffer("labelled_prior", labelled_prior, persistent=False)
+        # In float64, rounded to the scores' precision in use. No buffers: not every device has float64.
+        self._per_class = torch.from_numpy(
+            np.stack([*self._coefficients(), np.array(priors.labelled)])
+        )  # [4, K]
+        self._moved: dict[tuple[torch.device, torch.dtype], Tensor] = {}
 
-    def _coefficients(self) -> PerClass:
+    @property
+    def meaning(self) -> ScoreMeaning:
+        """What the scores mean that this risk has trained."""
+        return ScoreMeaning(self.surrogate.decision, self.surrogate.link, self.priors, self.class_weight)
+
+    def _coefficients(self) -> tuple[PerClass, PerClass, PerClass]:
         c = self.estimator.coefficients(self.priors)
-        weight = np.array(self.priors.positive_weight) if self.class_weight else 1.0
-        return np.stack([weight * c.positive, c.unlabelled, c.labelled])  # [3, K]
+        if not self.class_weight:
+            return c.positive, c.unlabelled, c.labelled
+        # Where the prior is 0, γ is infinite, but the coefficient that it multiplies is 0, and stays 0.
+        weight = np.array(self.priors.class_weight)
+        return np.where(np.isfinite(weight), weight, 1.0) * c.positive, c.unlabelled, c.labelled
+
+    def _like(self, scores: Tensor) -> tuple[Tensor, ...]:
+        """The three coefficients and the labelled prior of each class, [K] each; moved to a device once."""
+        key = scores.device, scores.dtype
+        if key not in self._moved:
+            self._moved[key] = self._per_class.to(scores.dtype).to(scores.device)
+        return self._moved[key].unbind()
 
     def of_batch(self, scores: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
         """The sum of the classes' risks."""
@@ -80,39 +120,11 @@ class PositiveUnlabelledRisk(Risk):
         if_positive, if_negative = self.surrogate(scores)  # [P, K] each
         # Products and sums, not matrix products: those would fall to half precision under autocast.
         labelled, unlabelled = labels * weights[:, None], ~labels * weights[:, None]  # [P, K] each
+        on_positive, on_unlabelled, on_labelled, labelled_prior = self._like(scores)  # [K] each
         labelled_weight, unlabelled_weight = self.normalisation(
-            labelled.sum(0), unlabelled.sum(0), self.labelled_prior.to(scores.dtype)
+            labelled.sum(0), unlabelled.sum(0), labelled_prior
         )
-        on_positive, on_unlabelled, on_labelled = self.coefficients.to(scores.dtype).unbind()  # [K] each
         positive = on_positive * weighted_mean((labelled * if_positive).sum(0), labelled_weight)
         negative = on_unlabelled * weighted_mean((unlabelled * if_negative).sum(0), unlabelled_weight)
         negative = negative - on_labelled * weighted_mean((labelled * if_negative).sum(0), labelled_weight)
         return self.correction(positive, negative)
-
-    def settings(self) -> Settings:
-        """All that is needed to make this risk again."""
-        return {
-            "kind": "positive-unlabelled",
-            "priors": self.priors.to_dict(),
-            "estimator": self.estimator.name,
-            "surrogate": surrogate_settings(self.surrogate),
-            "correction": self.correction.name,
-            "normalisation": self.normalisation.name,
-            "class_weight": self.class_weight,
-        }
-
-    @classmethod
-    def from_settings(cls, settings: Settings) -> "PositiveUnlabelledRisk":
-        """The risk that `settings` described."""
-        check_keys("risk", settings, SETTINGS)
-        return cls(
-            Priors(**settings["priors"]),
-            lookup("estimator", settings["estimator"], ESTIMATORS),
-            surrogate_from_settings(settings["surrogate"]),
-            lookup("correction", settings["correction"], CORRECTIONS),
-            lookup("normalisation", settings["normalisation"], NORMALISATIONS),
-            settings["class_weight"],
-        )
-
-
-SETTINGS = ("kind", "priors", "estimator", "surrogate", "correction", "normalisation", "class_weight")

@@ -1,27 +1,10 @@
 """What every risk is: scores and labels in, one number out; it never sees the model."""
 
 from abc import ABC, abstractmethod
-from typing import Any, Literal, TypeAlias
 
 from torch import Tensor, nn
 
-Decision: TypeAlias = Literal["none-class", "zero", "top-k"]
-"""Which relations a pair is said to have: those above the none class, those above 0, or the best few of those
-above the none class."""
-
-Link: TypeAlias = Literal[
-    "ranking-margin",
-    "squared",
-    "sigmoid",
-    "sigmoid-ranking",
-    "threshold-softmax",
-    "balanced-softmax",
-    "adaptive-focal",
-]
-"""How a probability is read off the scores that a risk has trained."""
-
-Settings: TypeAlias = dict[str, Any]
-"""A risk as JSON can hold it."""
+from unnoted.risks.meaning import ScoreMeaning
 
 LARGEST_SCORE = 1e9
 """Scores are cut off here, far beyond what a model gives, so that squares and their sums stay finite."""
@@ -31,15 +14,12 @@ SMALLEST_WEIGHT = 1e-12
 
 
 class Risk(nn.Module, ABC):
-    """A number to minimise, of the scores of P pairs and of what was labelled.
+    """A number to minimise, of the scores of P pairs and of what was labelled."""
 
-    Attributes:
-        decision: the rule by which scores that this risk has trained are turned into facts.
-        link: how a probability is read off them.
-    """
-
-    decision: Decision
-    link: Link
+    @property
+    @abstractmethod
+    def meaning(self) -> ScoreMeaning:
+        """What the scores mean that this risk has trained."""
 
     def forward(self, scores: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
         """The risk of one batch, a scalar; finite, as is its gradient, for every batch of finite scores.
@@ -49,7 +29,7 @@ class Risk(nn.Module, ABC):
                 that float16 cannot hold comes back infinite, which is what loss scaling waits for.
             labels: bool [P, K], the facts that were noted. What was not noted is unlabelled.
             weights: [P], for how many pairs each one stands; every sum and count over pairs is weighted.
-                So a sample of the unlabelled pairs, each weighted by 1 / rate, leaves all means as they were.
+                So a sample of the unlabelled pairs, each weighted by 1 / share, leaves all means unchanged.
         """
         if scores.ndim != 2 or labels.shape != (scores.shape[0], scores.shape[1] - 1):
             found = f"scores {list(scores.shape)} and labels {list(labels.shape)}"
@@ -63,10 +43,6 @@ class Risk(nn.Module, ABC):
     @abstractmethod
     def of_batch(self, scores: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
         """The risk of scores in working precision [P, K + 1], labels [P, K] and weights [P]."""
-
-    @abstractmethod
-    def settings(self) -> Settings:
-        """All that is needed to make this risk again (see `risk_from_settings`)."""
 
 
 def working(scores: Tensor) -> Tensor:

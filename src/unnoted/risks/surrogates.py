@@ -2,15 +2,14 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from unnoted.common.lookup import lookup
-from unnoted.risks.risk import Decision, Link, Settings
-from unnoted.risks.settings import check_keys
+from unnoted.risks.decisions import Decision, Fixed, NoneClass, above_none
+from unnoted.risks.links import Link
 
 MARGIN = 0.25
 """The margin of the paper's main results."""
@@ -21,15 +20,20 @@ class Surrogate(Protocol):
 
     name: ClassVar[str]
     decision: ClassVar[Decision]
-    link: ClassVar[Link]
+
+    @property
+    def link(self) -> Link:
+        """The probability that a trained score shows."""
+        ...
 
     def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """The loss of every score under y = +1 and under y = −1."""
+        ...
 
 
 @dataclass(frozen=True)
 class Squared:
-    """ℓ = ¼ (y f_i − 1)² (Eq. 8).
+    """ℓ = ¼ (y f_i − 1)² (Eq. 7).
 
     Example:
         >>> import torch
@@ -38,8 +42,8 @@ class Squared:
     """
 
     name: ClassVar[str] = "squared"
-    decision: ClassVar[Decision] = "zero"
-    link: ClassVar[Link] = "squared"
+    decision: ClassVar[Decision] = Fixed(0.0)
+    link: ClassVar[Link] = Link("squared")
 
     def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """The losses under y = +1 and y = −1."""
@@ -48,10 +52,10 @@ class Squared:
 
 @dataclass(frozen=True)
 class SquaredRanking:
-    """ℓ = ¼ (y (f_i − f_0) − margin)² (Eq. 15): relations that hold rank above the none class, others below.
+    """ℓ = ¼ (y (f_i − f_0) − margin)² (Eq. 13): relations that hold rank above the none class, others below.
 
     Its minimiser is f_i − f_0 = margin (2 p − 1), p the probability of the relation (Theorem 2). So a margin
-    of 0 teaches nothing; the paper shows that too (Table 8), and it is allowed here to show it again.
+    of 0 teaches nothing; the paper shows that too (Table 11), and it is allowed here to show it again.
 
     Example:
         >>> import torch
@@ -62,21 +66,25 @@ class SquaredRanking:
     margin: float = MARGIN
 
     name: ClassVar[str] = "squared-ranking"
-    decision: ClassVar[Decision] = "none-class"
-    link: ClassVar[Link] = "ranking-margin"
+    decision: ClassVar[Decision] = NoneClass()
 
     def __post_init__(self) -> None:
         if not 0 <= self.margin < math.inf:
             raise ValueError(f"found margin {self.margin}, expected a finite number, 0 or more")
 
+    @property
+    def link(self) -> Link:
+        """The probability that a trained score shows."""
+        return Link("ranking-margin", self.margin)
+
     def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """The losses under y = +1 and y = −1."""
-        return _squares(_ranks(scores), self.margin)
+        return _squares(above_none(scores), self.margin)
 
 
 @dataclass(frozen=True)
 class LogSigmoid:
-    """ℓ = −log σ(y f_i) (Eq. 20).
+    """ℓ = −log σ(y f_i) (Eq. 19).
 
     Example:
         >>> import torch
@@ -86,8 +94,8 @@ class LogSigmoid:
     """
 
     name: ClassVar[str] = "log-sigmoid"
-    decision: ClassVar[Decision] = "zero"
-    link: ClassVar[Link] = "sigmoid"
+    decision: ClassVar[Decision] = Fixed(0.0)
+    link: ClassVar[Link] = Link("sigmoid")
 
     def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """The losses under y = +1 and y = −1."""
@@ -96,7 +104,7 @@ class LogSigmoid:
 
 @dataclass(frozen=True)
 class LogSigmoidRanking:
-    """ℓ = −log σ(y (f_i − f_0)) (Eq. 22).
+    """ℓ = −log σ(y (f_i − f_0)) (Eq. 20).
 
     Example:
         >>> import torch
@@ -106,16 +114,12 @@ class LogSigmoidRanking:
     """
 
     name: ClassVar[str] = "log-sigmoid-ranking"
-    decision: ClassVar[Decision] = "none-class"
-    link: ClassVar[Link] = "sigmoid-ranking"
+    decision: ClassVar[Decision] = NoneClass()
+    link: ClassVar[Link] = Link("sigmoid-ranking")
 
     def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """The losses under y = +1 and y = −1."""
-        return _log_sigmoids(_ranks(scores))
-
-
-def _ranks(scores: Tensor) -> Tensor:
-    return scores[:, 1:] - scores[:, :1]  # [P, K + 1] -> [P, K]
+        return _log_sigmoids(above_none(scores))
 
 
 def _squares(x: Tensor, target: float) -> tuple[Tensor, Tensor]:
@@ -133,26 +137,3 @@ SURROGATES: Mapping[str, type[Squared | SquaredRanking | LogSigmoid | LogSigmoid
     "log-sigmoid-ranking": LogSigmoidRanking,
 }
 """Every surrogate by name."""
-
-
-def surrogate_settings(surrogate: Surrogate) -> Settings:
-    """A surrogate as JSON can hold it.
-
-    Example:
-        >>> surrogate_settings(SquaredRanking(0.5))
-        {'name': 'squared-ranking', 'margin': 0.5}
-    """
-    return {"name": surrogate.name, **vars(surrogate)}
-
-
-def surrogate_from_settings(settings: Settings) -> Surrogate:
-    """The surrogate that `surrogate_settings` described.
-
-    Example:
-        >>> surrogate_from_settings({"name": "squared-ranking", "margin": 0.5})
-        SquaredRanking(margin=0.5)
-    """
-    kind = lookup("surrogate", settings.get("name"), SURROGATES)
-    values = {name: value for name, value in settings.items() if name != "name"}
-    check_keys(f"surrogate {kind.name!r}", values, [field.name for field in fields(kind)])
-    return kind(**values)

@@ -5,11 +5,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from unnoted.extraction.loading import load_model
 from unnoted.features import Batch, Tokeniser
 from unnoted.model import ModelError, RelationModel
-from unnoted.risks import PositiveUnlabelledRisk, Risk, SquaredRanking
-from unnoted.risks.decisions import DECISION_OF_RISK
+from unnoted.risks import Risk
 
 
 class Teacher:
@@ -37,7 +35,7 @@ class Teacher:
         """
         if not folder.is_dir():
             raise ModelError(f"teacher {folder}: found no such folder, expected that of a trained model")
-        return cls(load_model(folder), weight, f"teacher {folder}")
+        return cls(RelationModel.from_pretrained(folder), weight, f"teacher {folder}")
 
     def check(self, student: RelationModel, risk: Risk) -> None:
         """Refuse a student that this teacher's scores do not fit.
@@ -72,20 +70,11 @@ class Teacher:
 
     def _check_meaning(self, risk: Risk) -> None:
         """A score of 1 says different things under different losses."""
-        # Thresholds may be tuned: they are read off the scores, and change nothing about them.
-        own = (self.model.decision.name, self.model.config.link)
-        student = (DECISION_OF_RISK[risk.decision].name, risk.link)
-        if own != student:
+        own, expected = self.model.meaning, risk.meaning
+        if not own.has_scale_of(expected):
             raise ModelError(
-                f"{self.name}: found scores with the decision rule {own[0]!r} and the link {own[1]!r}, "
-                f"expected those of the student's loss: {student[0]!r} and {student[1]!r}"
-            )
-        own_margin = self.model.config.margin
-        surrogate = risk.surrogate if isinstance(risk, PositiveUnlabelledRisk) else None
-        if isinstance(surrogate, SquaredRanking) and surrogate.margin != own_margin:
-            raise ModelError(
-                f"{self.name}: found scores with the margin {own_margin}, expected the student's "
-                f"{surrogate.margin}"
+                f"{self.name}: found scores with {own.scale()}, expected those of the student's loss: "
+                f"{expected.scale()}"
             )
 
     def to(self, device: torch.device) -> "Teacher":

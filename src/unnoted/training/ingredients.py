@@ -15,8 +15,7 @@ from unnoted.documents.relations import RelationVocabulary
 from unnoted.encoders import ENCODER_KINDS, make_encoder
 from unnoted.model import RelationModel
 from unnoted.priors import Priors
-from unnoted.risks import Risk, make_risk
-from unnoted.risks.surrogates import MARGIN
+from unnoted.risks import Risk, loss_named
 from unnoted.training.progress import without_bars
 from unnoted.training.settings import Settings
 
@@ -74,16 +73,9 @@ def priors_of(settings: Settings, corpus: Corpus) -> Priors | None:
 
 def risk_of(settings: Settings, priors: Priors | None) -> Risk:
     """The risk that the settings ask for."""
-    if priors is None:
-        return make_risk(settings.loss)
-    return make_risk(
-        settings.loss,
-        priors,
-        margin=MARGIN if settings.margin is None else settings.margin,
-        correction=str(settings.correction),
-        normalisation=str(settings.normalisation),
-        class_weight=bool(settings.class_weight),
-    )
+    loss = loss_named(settings.loss)
+    options = {key: getattr(settings, key) for key in loss.options.model_fields}
+    return loss(priors, **{key: value for key, value in options.items() if value is not None})
 
 
 def tell_defects(corpus: Corpus, tell: Callable[[str], None]) -> None:

@@ -5,13 +5,12 @@ import torch
 from unnoted.documents.corpus import Corpus
 from unnoted.features import FeatureCache, FeatureSet, featurise
 from unnoted.model import RelationModel
-from unnoted.risks import PositiveUnlabelledRisk, Risk, SquaredRanking
-from unnoted.risks.decisions import DECISION_OF_RISK
+from unnoted.risks import Risk
 from unnoted.training.optimisation import Precision
 
 
 def check_precision(precision: Precision, use_cpu: bool = False) -> None:
-    """Half precision only where it is fast and works: some processors end the program at a bf16 product."""
+    """Half precision only where it is fast and works: some CPUs end the program at a bf16 product."""
     if precision == "float32":
         return
     if use_cpu or not torch.cuda.is_available():
@@ -35,12 +34,4 @@ def tell_task(model: RelationModel, risk: Risk, train: Corpus) -> None:
     """Let the model know what its scores will mean, so that every checkpoint can be used as a model."""
     model.check_relations(train.relations.ids)
     model.config.candidates = train.candidates.to_json()
-    model.decision = DECISION_OF_RISK[risk.decision]
-    model.config.link = risk.link
-    model.priors = None
-    if isinstance(risk, PositiveUnlabelledRisk):
-        model.check_relations(risk.priors.relations)
-        if isinstance(risk.surrogate, SquaredRanking):
-            model.config.margin = risk.surrogate.margin
-        model.priors = risk.priors
-        model.config.class_weight = risk.class_weight
+    model.meaning = risk.meaning

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +85,7 @@ def _train(
     summary = {"finished": True, **plan.main.train(plan.model, resume), **distilled}
     if settings.tuned_thresholds and plan.main.dev is not None:
         tuned = tuned_on(plan.model, plan.main.dev)
-        plan.model.decision = tuned.rule
+        plan.model.meaning = replace(plan.model.meaning, decision=tuned.rule)
         summary["tuned_thresholds"] = tuned.to_json()
         for line in tuned.lines():
             tell(f"note: {line}")

@@ -14,7 +14,7 @@ from unnoted.common.lookup import lookup, nearest
 from unnoted.documents import candidates as candidate_rules
 from unnoted.encoders import ENCODER_KINDS
 from unnoted.risks.corrections import CORRECTIONS
-from unnoted.risks.losses import LOSSES, Loss, PairwiseLoss, RankingLoss, loss_named
+from unnoted.risks.losses import loss_named
 from unnoted.risks.normalisations import NORMALISATIONS
 from unnoted.risks.surrogates import MARGIN
 from unnoted.training.layers import read_layers
@@ -118,11 +118,11 @@ class Settings(Optimisation):
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")
         if self.candidates is not None:
             candidate_rules.parse(self.candidates)
-        self._check_thresholds(loss)
+        self._check_thresholds()
         self._check_distillation()
-        without_priors = isinstance(loss, PairwiseLoss)
+        without_priors = not loss.needs_priors
         self._refuse_unused(PRIOR_KEYS if without_priors else (), "has no priors")
-        self._refuse_unused(() if isinstance(loss, RankingLoss) else ("margin",), "has no margin")
+        self._refuse_unused(() if "margin" in loss.options.model_fields else ("margin",), "has no margin")
         if without_priors:
             return self
         given = [key for key in ("prior_multiplier", "prior_file") if getattr(self, key) is not None]
@@ -130,7 +130,7 @@ class Settings(Optimisation):
             found = " and ".join(given) or "neither"
             raise ValueError(f"prior_multiplier, prior_file: found {found}, expected one of them")
         chosen: dict[str, Any] = {"correction": "flip", "normalisation": "per-batch", "class_weight": True}
-        if isinstance(loss, RankingLoss):
+        if "margin" in loss.options.model_fields:
             chosen["margin"] = MARGIN
         for key, default in chosen.items():
             if getattr(self, key) is None:
@@ -139,16 +139,10 @@ class Settings(Optimisation):
         lookup("normalisation", self.normalisation, NORMALISATIONS)
         return self
 
-    def _check_thresholds(self, loss: Loss) -> None:
-        """Tuned thresholds need documents to be tuned on, and a rule that they can take the place of."""
+    def _check_thresholds(self) -> None:
+        """Tuned thresholds need documents to be tuned on."""
         if self.tuned_thresholds and self.dev is None:
             raise ValueError("tuned_thresholds: found true without dev, expected documents to tune them on")
-        if self.tuned_thresholds and loss.decision != "zero":
-            fitting = ", ".join(name for name, other in LOSSES.items() if other.decision == "zero")
-            raise ValueError(
-                f"tuned_thresholds: found true, expected false: the loss {self.loss!r} decides by "
-                f"{loss.decision!r}, not at 0 (losses that do: {fitting})"
-            )
 
     def _check_distillation(self) -> None:
         """A first stage needs both a teacher and documents; what it leaves open is filled in."""

@@ -17,7 +17,7 @@ from unnoted.documents.schema import Document
 from unnoted.features import FeatureCache, FeatureSet
 from unnoted.model import RelationModel
 from unnoted.priors import Priors
-from unnoted.risks import PositiveUnlabelledRisk, Risk
+from unnoted.risks import Risk
 from unnoted.training.checkpoints import checkpoints
 from unnoted.training.distil import Teacher
 from unnoted.training.ingredients import load_corpus, model_of, priors_of, risk_of, tell_defects
@@ -26,7 +26,7 @@ from unnoted.training.optimiser import check_map_learning_rate
 from unnoted.training.preparing import check_precision, features_of
 from unnoted.training.settings import Settings
 from unnoted.training.trainer import CHECKPOINTS, Trainer
-from unnoted.training.tuning import with_pairs
+from unnoted.training.tuning import check_tunable, with_pairs
 
 DISTILLATION = "distillation"
 """The part of a run's folder, and of its summary, that belongs to the first of two stages."""
@@ -57,7 +57,7 @@ class Stage:
     @property
     def priors(self) -> Priors | None:
         """The priors of the risk, if it has any."""
-        return self.risk.priors if isinstance(self.risk, PositiveUnlabelledRisk) else None
+        return self.risk.meaning.priors
 
     def train(self, model: RelationModel, resume: bool) -> dict[str, Any]:
         """Train a model, or go on with it, and tell what it came to."""
@@ -122,6 +122,8 @@ def plan_of(settings: Settings, tell: Callable[[str], None], distilled: bool = F
     if settings.tuned_thresholds and dev is not None:
         with_pairs(dev, corpus.candidates)
     main = _stage(settings, settings.output, settings, model, corpus, dev, tell)
+    if settings.tuned_thresholds:
+        check_tunable(main.risk.meaning)
     first = None if distilled else _distillation(settings, model, corpus, main.risk, dev, tell)
     return Plan(model, first, main)
 

@@ -14,7 +14,7 @@ from unnoted.documents.schema import Document
 from unnoted.extraction import BATCH
 from unnoted.features import Collator, FeatureReport, FeatureSet, SortedBatches
 from unnoted.model import RelationModel
-from unnoted.risks.decisions import Fixed
+from unnoted.risks import Fixed, ScoreMeaning
 from unnoted.training.preparing import features_of
 
 
@@ -80,6 +80,19 @@ def tuned_on(model: RelationModel, documents: Sequence[Document]) -> Tuned:
     paired = with_pairs(documents, model.candidates)
     features = features_of(model, Corpus(tuple(paired), model.relations, model.candidates))
     return Tuned(model.relations.ids, tune_thresholds(*_scored(model, features)), features.report)
+
+
+def check_tunable(meaning: ScoreMeaning) -> None:
+    """Refuse a decision rule whose place thresholds cannot take.
+
+    Raises:
+        ValueError: names the rule.
+    """
+    if not meaning.decision.is_tunable:
+        raise ValueError(
+            f"tuned_thresholds: found true, expected false: the loss decides by {meaning.decision.name!r}, "
+            "not by a threshold (losses that do: those without ranking, such as s-pu and cross-entropy)"
+        )
 
 
 def with_pairs(documents: Sequence[Document], candidates: Candidates) -> list[Document]:

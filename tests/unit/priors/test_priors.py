@@ -94,15 +94,16 @@ def test_rounding_below_the_labelled_prior_is_no_fault():
 def test_unlabelled_prior_and_weight():
     priors = Priors(("a", "b", "c"), (0.1, 0.2, 0.0), (0.3, 0.2, 0.0))
     assert priors.unlabelled == pytest.approx((0.2 / 0.9, 0.0, 0.0))
-    assert priors.positive_weight == pytest.approx((math.sqrt(0.7 / 0.3), 2.0, 1.0))
+    assert priors.class_weight == pytest.approx((math.sqrt(0.7 / 0.3), 2.0, math.inf))
 
 
 @given(st.floats(0, 1, exclude_max=True), st.floats(0, 1, exclude_max=True))
 def test_everything_is_finite_for_every_possible_prior(a, b):
     priors = Priors(("a",), (min(a, b),), (max(a, b),))
     assert 0 <= priors.unlabelled[0] <= 1
-    assert 0 <= priors.positive_weight[0] < math.inf
-    assert priors.overall[0] * priors.positive_weight[0] <= 0.5 + 1e-15  # √(π (1 − π))
+    assert priors.class_weight[0] >= 0 and (priors.class_weight[0] < math.inf) == (priors.overall[0] > 0)
+    if priors.overall[0]:
+        assert priors.overall[0] * priors.class_weight[0] <= 0.5 + 1e-15  # √(π (1 − π))
 
 
 def test_priors_are_values():

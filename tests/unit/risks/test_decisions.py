@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnoted.risks.decisions import DECISION_OF_RISK, Fixed, NoneClass, TopK, decision_from_json
+from unnoted.risks.decisions import Fixed, NoneClass, TopK, decision_from_json
 
 RULES = [NoneClass(), Fixed(), Fixed(0.5), Fixed((0.5, -1.0, 2.0)), TopK(), TopK(1), TopK(2)]
 
@@ -47,6 +47,8 @@ def test_bad_rules_are_refused():
         Fixed((0.0, 1.0))(torch.zeros(1, 4))
 
 
-def test_every_risk_names_a_rule_that_exists():
-    risk = pytest.importorskip("unnoted.risks.risk")
-    assert set(risk.Decision.__args__) == set(DECISION_OF_RISK)
+def test_margins_are_above_0_exactly_where_a_rule_without_a_limit_decides():
+    scores = torch.tensor([[0.25, 0.5, 0.0, 0.25], [1.0, -1.0, 3.0, 0.5]])
+    for rule in RULES[:4]:
+        assert torch.equal(rule.margins(scores) > 0, rule(scores))
+    assert torch.equal(TopK(1).margins(scores), NoneClass().margins(scores))

@@ -5,10 +5,11 @@ from itertools import product
 
 import pytest
 import torch
+from tests.making import make_risk
 
 from unnoted.priors import Priors
 from unnoted.risks.corrections import CORRECTIONS
-from unnoted.risks.losses import LOSSES, PairwiseLoss, make_risk
+from unnoted.risks.losses import LOSSES
 from unnoted.risks.normalisations import NORMALISATIONS
 from unnoted.risks.risk import LARGEST_SCORE
 
@@ -41,16 +42,14 @@ COMPOSITIONS = [
     for name, correction, normalisation, class_weight in product(
         LOSSES, CORRECTIONS, NORMALISATIONS, [True, False]
     )
-    if not isinstance(LOSSES[name], PairwiseLoss)
-    or (correction, normalisation, class_weight) == ("flip", "per-batch", True)
+    if LOSSES[name].needs_priors or (correction, normalisation, class_weight) == ("flip", "per-batch", True)
 ]
 
 
 def risks(priors):
     for name, correction, normalisation, class_weight in COMPOSITIONS:
-        yield make_risk(
-            name, priors, correction=correction, normalisation=normalisation, class_weight=class_weight
-        )
+        options = {"correction": correction, "normalisation": normalisation, "class_weight": class_weight}
+        yield make_risk(name, priors, **(options if LOSSES[name].needs_priors else {}))
 
 
 def limits(pairs=3):
@@ -86,9 +85,9 @@ def test_finite(dtype, pairs):
     priors, labels = limits(pairs)
     for risk, scores in product(risks(priors), score_cases(labels, dtype)):
         value, gradient = value_and_gradient(risk, scores, labels)
-        assert value.shape == () and value.isfinite(), (risk.settings(), scores)
+        assert value.shape == () and value.isfinite(), (risk, scores)
         assert value.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
-        assert gradient.dtype == dtype and gradient.isfinite().all(), (risk.settings(), scores)
+        assert gradient.dtype == dtype and gradient.isfinite().all(), (risk, scores)
 
 
 def test_float16_is_float32_rounded():

@@ -1,33 +1,33 @@
-"""Names, constructors, decision rules and settings."""
-
-import json
+"""Names, constructors, options, what scores mean, and registration."""
 
 import pytest
 import torch
+from tests.making import make_risk
 
 import unnoted.risks as risks
 from unnoted.priors import Priors
+from unnoted.risks import Fixed, Link, Loss, LossOptions, PairwiseRisk, losses
 from unnoted.risks.corrections import CORRECTIONS, Clamp
 from unnoted.risks.estimators import ESTIMATORS
-from unnoted.risks.losses import LOSSES, loss_named, make_risk, risk_from_settings
+from unnoted.risks.losses import LOSSES, loss_named
 from unnoted.risks.normalisations import NORMALISATIONS, Expected
-from unnoted.risks.surrogates import SURROGATES, LogSigmoid, SquaredRanking
+from unnoted.risks.surrogates import SURROGATES, SquaredRanking
 
 torch.set_num_threads(1)
 
 PRIORS = Priors(("a", "b"), (0.01, 0.2), (0.03, 1 / 3))
 TABLE = {  # name: estimator, surrogate, decision, link
     "atlop": (None, None, "top-k", "threshold-softmax"),
-    "pn": ("pn", "squared", "zero", "squared"),
+    "pn": ("pn", "squared", "fixed", "squared"),
     "sr-pn": ("pn", "squared-ranking", "none-class", "ranking-margin"),
-    "pu": ("pu", "squared", "zero", "squared"),
+    "pu": ("pu", "squared", "fixed", "squared"),
     "sr-pu": ("pu", "squared-ranking", "none-class", "ranking-margin"),
-    "s-pu": ("s-pu", "squared", "zero", "squared"),
+    "s-pu": ("s-pu", "squared", "fixed", "squared"),
     "ssr-pu": ("s-pu", "squared-ranking", "none-class", "ranking-margin"),
-    "s-pu-log-sigmoid": ("s-pu", "log-sigmoid", "zero", "sigmoid"),
+    "s-pu-log-sigmoid": ("s-pu", "log-sigmoid", "fixed", "sigmoid"),
     "s-pu-log-sigmoid-ranking": ("s-pu", "log-sigmoid-ranking", "none-class", "sigmoid-ranking"),
-    "cross-entropy": (None, None, "zero", "sigmoid"),
-    "balanced-softmax": (None, None, "zero", "balanced-softmax"),
+    "cross-entropy": (None, None, "fixed", "sigmoid"),
+    "balanced-softmax": (None, None, "fixed", "balanced-softmax"),
     "adaptive-focal": (None, None, "top-k", "adaptive-focal"),
 }
 
@@ -41,9 +41,16 @@ def test_what_a_name_stands_for(name):
     estimator, surrogate, decision, link = TABLE[name]
     loss, risk = LOSSES[name], make_risk(name, PRIORS)
     assert loss.name == name
-    assert (loss.decision, loss.link) == (risk.decision, risk.link) == (decision, link)
+    assert (risk.meaning.decision.name, risk.meaning.link.name) == (decision, link)
+    assert loss.needs_priors == (estimator is not None)
     if estimator is not None:
+        assert (risk.meaning.priors, risk.meaning.class_weighted) == (PRIORS, True)
         assert (risk.estimator.name, risk.surrogate.name) == (estimator, surrogate)
+
+
+def parts(risk):
+    choices = risk.estimator, risk.surrogate, risk.correction, risk.normalisation
+    return *choices, risk.class_weight, risk.priors
 
 
 @pytest.mark.parametrize(
@@ -62,8 +69,9 @@ def test_what_a_name_stands_for(name):
 def test_a_constructor_is_one_call(constructor, name):
     by_hand = constructor(priors=PRIORS, correction=Clamp(), normalisation=Expected(), class_weight=False)
     by_name = make_risk(name, PRIORS, correction="clamp", normalisation="expected", class_weight=False)
-    assert by_hand.settings() == by_name.settings()
-    assert constructor(PRIORS).settings() == make_risk(name, PRIORS).settings()
+    assert parts(by_hand) == parts(by_name)
+    assert parts(constructor(PRIORS)) == parts(make_risk(name, PRIORS))
+    assert parts(by_hand) != parts(constructor(PRIORS))
 
 
 @pytest.mark.parametrize(
@@ -82,13 +90,16 @@ def test_losses_of_pairs_need_no_priors(constructor, name):
 def test_margin_reaches_the_ranking_loss():
     assert make_risk("ssr-pu", PRIORS, margin=0.5).surrogate == SquaredRanking(0.5)
     assert risks.SSRPU(PRIORS * 1.5, margin=0.1).surrogate == SquaredRanking(0.1)
-    assert make_risk("s-pu-log-sigmoid", PRIORS, margin=0.5).surrogate == LogSigmoid()
+    with pytest.raises(ValueError, match="margin: found a setting that this loss does not have"):
+        make_risk("s-pu-log-sigmoid", PRIORS, margin=0.5)
 
 
 @pytest.mark.parametrize("margin", [-0.1, float("nan"), float("inf")])
 def test_impossible_margins(margin):
-    with pytest.raises(ValueError, match=f"found margin {margin}, expected a finite number"):
+    with pytest.raises(ValueError, match=f"margin: found {margin}, expected "):
         make_risk("ssr-pu", PRIORS, margin=margin)
+    with pytest.raises(ValueError, match=f"found margin {margin}, expected a finite number"):
+        SquaredRanking(margin)
 
 
 def test_unknown_names_show_the_nearest():
@@ -105,33 +116,45 @@ def test_unknown_names_show_the_nearest():
 def test_missing_priors_are_named():
     with pytest.raises(ValueError, match="found no priors for the loss 'pu'"):
         make_risk("pu")
+    with pytest.raises(ValueError, match="found priors for the loss 'atlop', expected none"):
+        risks.ATLOP(PRIORS)
 
 
 @pytest.mark.parametrize("name", TABLE)
-def test_settings_round_trip_through_json(name):
-    risk = make_risk(
-        name, PRIORS, margin=0.3, correction="clamp", normalisation="expected", class_weight=False
-    )
-    again = risk_from_settings(json.loads(json.dumps(risk.settings(), allow_nan=False)))
-    assert again.settings() == risk.settings()
-    scores, labels = torch.randn(4, 3), torch.tensor([[True, False], [False, True], [False] * 2, [True] * 2])
-    assert torch.equal(again(scores, labels), risk(scores, labels))
+def test_options_survive_json(name):
+    options = LOSSES[name].options
+    given = {"margin": 0.3, "correction": "clamp", "normalisation": "expected", "class_weight": False}
+    chosen = options.checked({key: value for key, value in given.items() if key in options.model_fields})
+    assert options.checked(chosen.model_dump(mode="json")) == chosen
 
 
-def test_damaged_settings_are_named():
-    with pytest.raises(ValueError, match="settings of the risk: found the keys gamma, kind, expected kind"):
-        risk_from_settings({"kind": "adaptive-focal", "gamma": 2.0})
-    good = make_risk("ssr-pu", PRIORS).settings()
-    with pytest.raises(
-        ValueError, match=r"unknown risk 'positive-unlabeled', .*nearest: 'positive-unlabelled'"
-    ):
-        risk_from_settings({**good, "kind": "positive-unlabeled"})
-    with pytest.raises(ValueError, match="unknown estimator 'spu', expected one of pn, pu, s-pu"):
-        risk_from_settings({**good, "estimator": "spu"})
-    with pytest.raises(ValueError, match="settings of the risk: found the keys class_weight, correction, "):
-        risk_from_settings({key: value for key, value in good.items() if key != "priors"})
-    with pytest.raises(ValueError, match="surrogate 'squared': found the keys margin, expected no key"):
-        risk_from_settings({**good, "surrogate": {"name": "squared", "margin": 0.25}})
+class Steep(PairwiseRisk):
+    """A loss as a user's script would have it."""
+
+    decision = Fixed(0.0)
+    link = Link("sigmoid")
+
+    def __init__(self, slope):
+        super().__init__()
+        self.slope = slope
+
+    def of_pairs(self, scores, labels):
+        return (self.slope * scores[:, 1:].where(labels, -scores[:, 1:])).neg().relu().sum(1)
+
+
+class SteepOptions(LossOptions):
+    slope: float = 2.0
+
+
+def test_a_registered_loss_is_known_by_name(monkeypatch):
+    monkeypatch.setattr(losses, "_LOSSES", table := dict(losses._LOSSES))
+    monkeypatch.setattr(losses, "LOSSES", table)
+    risks.register_loss(Loss("steep", lambda options, priors: Steep(options.slope), SteepOptions))
+    assert make_risk("steep", slope=3).slope == 3 and make_risk("steep").slope == 2
+    with pytest.raises(ValueError, match="slope: found 'x', expected a valid number"):
+        make_risk("steep", slope="x")
+    with pytest.raises(ValueError, match="loss 'ssr-pu' is registered already"):
+        risks.register_loss(Loss("ssr-pu", lambda options, priors: Steep(1.0)))
 
 
 @pytest.mark.parametrize("table", [ESTIMATORS, SURROGATES, CORRECTIONS, NORMALISATIONS])
@@ -139,7 +162,9 @@ def test_things_are_listed_under_their_own_names(table):
     assert all(name == thing.name for name, thing in table.items())
 
 
-def test_priors_move_with_the_risk_and_are_not_weights():
+def test_priors_are_no_weights_and_no_buffers():
+    """Not every device has float64, so nothing of a risk is moved with it."""
     risk = make_risk("ssr-pu", PRIORS)
-    assert risk.state_dict() == {} and list(risk.parameters()) == []
-    assert {name for name, _ in risk.named_buffers()} == {"coefficients", "labelled_prior"}
+    assert risk.state_dict() == {} and list(risk.parameters()) == [] and list(risk.buffers()) == []
+    risk.to("meta")
+    assert risk(torch.zeros(1, 3), torch.zeros(1, 2, dtype=torch.bool)).device.type == "cpu"

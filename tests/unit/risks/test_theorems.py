@@ -73,7 +73,7 @@ def test_theorem_1(surrogate, normalisation, class_weight):
     """The shifted risk, made from labelled and unlabelled pairs only, is the fully supervised one."""
     scores = torch.randn(3, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     expected = POPULATION.supervised_risk(
-        scores, surrogate, POPULATION.priors.positive_weight if class_weight else (1.0, 1.0)
+        scores, surrogate, POPULATION.priors.class_weight if class_weight else (1.0, 1.0)
     )
     choices = {"normalisation": normalisation, "class_weight": class_weight}
     found = population_risk(scores, surrogate, ShiftedPositiveUnlabelled(), **choices)
@@ -99,7 +99,7 @@ def test_theorem_2(margin, class_weight):
         return risk
 
     optimiser.step(step)
-    gamma = torch.tensor(POPULATION.priors.positive_weight, dtype=torch.float64) if class_weight else 1.0
+    gamma = torch.tensor(POPULATION.priors.class_weight, dtype=torch.float64) if class_weight else 1.0
     delta = gamma * POPULATION.posterior / (gamma * POPULATION.posterior + 1 - POPULATION.posterior)
     ranks = (scores[:, 1:] - scores[:, :1]).detach()
     torch.testing.assert_close(ranks, margin * (2 * delta - 1), rtol=1e-7, atol=1e-9)
@@ -159,7 +159,7 @@ def test_per_batch_normalisation_shrinks_by_the_chance_of_presence(size):
     whole = PositiveUnlabelledRisk(
         POPULATION.priors, ShiftedPositiveUnlabelled(), SquaredRanking(), Uncorrected()
     )
-    whole.coefficients *= torch.stack([with_labelled, with_unlabelled, with_labelled])
+    whole._per_class[:3] *= torch.stack([with_labelled, with_unlabelled, with_labelled])
     expected = whole(scores[POPULATION.kinds], POPULATION.labels, POPULATION.weights)
     torch.testing.assert_close(found, expected, rtol=1e-12, atol=0)
     assert abs(found / population_risk(scores, SquaredRanking(), ShiftedPositiveUnlabelled()) - 1) > 0.05

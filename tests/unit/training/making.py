@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+from tests.making import make_risk
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, set_seed
 
@@ -13,7 +14,6 @@ from unnoted.documents.generator import generate_documents
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.writing import write_documents
 from unnoted.model import RelationModel
-from unnoted.risks import make_risk
 from unnoted.training.preparing import tell_task
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -6,6 +6,7 @@ import math
 import pytest
 import torch
 from safetensors.torch import load_file
+from tests.making import make_risk
 from tests.unit.training.making import teacher_folder, tiny_encoder, two_stages_file
 from transformers import set_seed
 
@@ -17,7 +18,7 @@ from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.writing import write_documents
 from unnoted.features import Collator
 from unnoted.model import ModelError, RelationModel
-from unnoted.risks import ATLOP, SPU, SSRPU, Distillation, make_risk
+from unnoted.risks import ATLOP, SPU, SSRPU, Distillation
 from unnoted.risks.decisions import Fixed
 from unnoted.training import Optimisation, RunError, Teacher, Trainer, load_settings, train_from_settings
 from unnoted.training.preparing import tell_task
