@@ -93,6 +93,7 @@ def random_batch(lengths, entities, relations=3, mentions=3, seed=0, pair_rate=1
     return Batch(
         input_ids=input_ids,
         attention_mask=attention_mask,
+        token_sentence=torch.where(attention_mask == 1, torch.arange(width) // 8, -(-width // 8)),
         mention_position=_ints(position),
         mention_end=_ints(end),
         mention_sentence=_ints(sentence),
@@ -110,6 +111,7 @@ def random_batch(lengths, entities, relations=3, mentions=3, seed=0, pair_rate=1
         lengths=tuple(lengths),
         mentions=most,
         entities=max(entities),
+        sentences=-(-width // 8),
         relations=relations,
         documents=tuple(f"d{document}" for document in range(len(lengths))),
     )
@@ -133,6 +135,7 @@ def only(batch, document):
     values |= {
         "input_ids": batch.input_ids[document : document + 1, :length],
         "attention_mask": batch.attention_mask[document : document + 1, :length],
+        "token_sentence": batch.token_sentence[document : document + 1, :length],
         "entity_document": torch.zeros_like(entity),
         "pair_document": torch.zeros_like(pair),
         "fact_pair": batch.fact_pair[:0],

@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from unnoted.documents.relations import RelationVocabulary
 from unnoted.encoders import EncoderError
 from unnoted.model import ModelError, RelationConfig, RelationModel
 from unnoted.priors import Priors
-from unnoted.risks.decisions import Fixed, NoneClass, TopK
+from unnoted.risks import Fixed, Link, NoneClass, ScoreMeaning, TopK
 
 ROOT = Path(__file__).parents[2]
 MINILM = ROOT.parent / "shared" / "encoders" / "minilm"
@@ -114,7 +115,7 @@ def test_documents_without_pairs_break_nothing(entities, length):
     model = tiny_model("bert")
     scores = model(random_batch([length] * len(entities), entities))
     assert scores.shape == (0, 4)
-    assert model.decide(scores).shape == model.probabilities(scores).shape == (0, 3)
+    assert model.meaning.decide(scores).shape == model.meaning.probabilities(scores).shape == (0, 3)
     scores.sum().backward()
     assert all(p.grad is None or p.grad.abs().sum() == 0 for p in model.parameters())
 
@@ -127,9 +128,9 @@ def test_a_document_without_pairs_changes_nothing_for_the_others():
 
 @pytest.mark.parametrize("kind", ENCODERS)
 def test_a_saved_model_comes_back_bit_equal(kind, tmp_path):
-    model = tiny_model(kind, dtype=torch.float32, relation_names={"r0": "spouse"}, margin=0.5)
-    model.decision = TopK(2)
-    model.priors = Priors(("r0", "r1", "r2"), (0.01, 0.0, 0.02), (0.03, 0.0, 0.02))
+    model = tiny_model(kind, dtype=torch.float32, relation_names={"r0": "spouse"})
+    priors = Priors(("r0", "r1", "r2"), (0.01, 0.0, 0.02), (0.03, 0.0, 0.02))
+    model.meaning = ScoreMeaning(TopK(2), Link("ranking-margin", 0.5), priors, class_weighted=True)
     model.config.candidates = [["A", "B"]]
     batch = random_batch([20, 50], [4, 3])
     expected = model(batch)
@@ -140,26 +141,46 @@ def test_a_saved_model_comes_back_bit_equal(kind, tmp_path):
     for name, tensor in model.state_dict().items():
         assert torch.equal(again.state_dict()[name], tensor), name
     assert again.relations == RelationVocabulary(("r0", "r1", "r2"), {"r0": "spouse"})
-    assert (again.decision, again.priors) == (TopK(2), model.priors)
-    assert again.config.margin == 0.5
+    assert again.meaning == model.meaning
     assert again.candidates == TypePairs(frozenset({("A", "B")}))
-    assert torch.equal(again.probabilities(expected), model.probabilities(expected))
+
+
+@pytest.mark.parametrize("found", ["sigmoid", "ranking-margin"])
+def test_a_model_saved_by_an_earlier_version_loads(found, tmp_path):
+    """There, the parts of what scores mean stood in the configuration one by one, defaults left out."""
+    model = tiny_model("bert", dtype=torch.float32)
+    model.save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text("utf-8"))
+    del config["meaning"]
+    priors = Priors(("r0", "r1", "r2"), (0.01, 0.0, 0.02), (0.03, 0.0, 0.02))
+    if found == "sigmoid":
+        config |= {"link": "sigmoid", "priors": priors.to_dict(), "decision": {"rule": "top-k", "k": 2}}
+    (tmp_path / "config.json").write_text(json.dumps(config), "utf-8")
+    again = RelationModel.from_pretrained(tmp_path)
+    expected = {
+        "sigmoid": ScoreMeaning(TopK(2), Link("sigmoid"), priors, class_weighted=True),
+        "ranking-margin": ScoreMeaning(NoneClass(), Link("ranking-margin"), class_weighted=True),
+    }
+    assert again.meaning == expected[found]
+    batch = random_batch([20], [4])
+    assert torch.equal(again(batch), model(batch))
+    assert not hasattr(again.config, "link")
 
 
 def test_probabilities_use_the_priors_and_the_link():
-    model = tiny_model("bert", link="sigmoid")
-    scores = torch.zeros(1, 4)
-    assert model.probabilities(scores).tolist() == [[0.5] * 3]
-    model.priors = Priors(("r0", "r1", "r2"), (0.1, 0.0, 0.5), (0.2, 0.0, 0.5))
-    assert model.probabilities(scores).tolist() == [pytest.approx([1 / 3, 0.0, 0.5])]
+    meaning, scores = ScoreMeaning(NoneClass(), Link("sigmoid")), torch.zeros(1, 4)
+    assert meaning.probabilities(scores).tolist() == [[0.5] * 3]
+    priors = Priors(("r0", "r1", "r2"), (0.1, 0.0, 0.5), (0.2, 0.0, 0.5))
+    weighted = replace(meaning, priors=priors, class_weighted=True)
+    assert weighted.probabilities(scores).tolist() == [pytest.approx([1 / 3, 0.0, 0.5])]
 
 
 def test_the_decision_rule_decides():
     model, scores = tiny_model("bert"), torch.tensor([[0.5, 0.2, 0.7, 0.9]])
-    assert model.decision == NoneClass()
-    assert model.decide(scores).tolist() == [[False, True, True]]
-    model.decision = Fixed(0.8)
-    assert model.decide(scores).tolist() == [[False, False, True]]
+    assert model.meaning.decision == NoneClass()
+    assert model.meaning.decide(scores).tolist() == [[False, True, True]]
+    model.meaning = replace(model.meaning, decision=Fixed(0.8))
+    assert model.meaning.decide(scores).tolist() == [[False, False, True]]
 
 
 def test_another_relation_set_is_refused():
@@ -173,7 +194,8 @@ def test_another_relation_set_is_refused():
     with pytest.raises(ModelError, match="in another order"):
         model.check_relations(["r1", "r0", "r2"])
     with pytest.raises(ModelError, match="1 of the model's are missing: r2"):
-        model.priors = Priors(("r0", "r1"), (0.1, 0.1), (0.1, 0.1))
+        priors = Priors(("r0", "r1"), (0.1, 0.1), (0.1, 0.1))
+        model.meaning = replace(model.meaning, priors=priors)
 
 
 @pytest.fixture
@@ -228,7 +250,7 @@ def test_an_unknown_encoder_is_refused(tmp_path):
 
 
 def test_an_unknown_architecture_is_refused():
-    with pytest.raises(ModelError, match=r"unknown model 'docnet'.*nearest: 'docunet'"):
+    with pytest.raises(ModelError, match=r"unknown architecture 'docnet'.*nearest: 'docunet'"):
         tiny_model("bert", architecture="docnet")
     with pytest.raises(ModelError, match="without relations"):
         RelationModel(RelationConfig(encoder_config=ENCODERS["bert"].to_dict()))

@@ -132,7 +132,7 @@ class Extractor:
             floor: also give facts that are not predicted (`decided` is False) if their probability is at
                 least this: for curves and rankings.
             log: where the defects of dictionaries (unknown fields) are counted.
-            seen: is given the scores of every pair of each document that has any, as arrays.
+            seen: is given the probabilities of every pair of each document that has any, as arrays.
 
         Raises:
             DataError: a dictionary is no document, or a document points outside itself.
@@ -218,11 +218,11 @@ def _show(
     seen: Seen,
 ) -> None:
     """Give what was scored, document by document."""
-    columns = [values.cpu().numpy() for values in (scored.probability, scored.margin, scored.decided)]
+    probability, decided = scored.probability.cpu().numpy(), scored.decided.cpu().numpy()
     for document, start, end in zip(documents, [0, *ends[:-1]], ends, strict=True):
         rows = slice(start, end)
         head, tail = (side[rows] for side in sides)
-        seen(ScoredPairs(document, head, tail, *(column[rows] for column in columns)))
+        seen(ScoredPairs(document, head, tail, probability[rows], decided[rows]))
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

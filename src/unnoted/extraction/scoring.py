@@ -78,7 +78,6 @@ class ScoredPairs:
         head: [P], the index of the head entity.
         tail: [P].
         probability: [P, K].
-        margin: [P, K], how far each score lies above what the decision rule asks of it.
         decided: [P, K], which facts are predicted.
     """
 
@@ -86,7 +85,6 @@ class ScoredPairs:
     head: NDArray[np.int64]
     tail: NDArray[np.int64]
     probability: NDArray[np.floating[Any]]
-    margin: NDArray[np.floating[Any]]
     decided: NDArray[np.bool_]
 
 

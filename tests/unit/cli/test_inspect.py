@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from unnoted.cli.inspect_model import inspect
 from unnoted.priors import Priors
-from unnoted.risks.decisions import TopK
+from unnoted.risks import Link, ScoreMeaning, TopK
 
 app = typer.Typer()
 app.command()(inspect)
@@ -24,12 +24,9 @@ def run(*arguments, code=0):
 
 @pytest.fixture
 def folder(tmp_path):
-    model = reading_model(
-        torch.float32, candidates=[["PER", "LOC"], ["PER", "[ORG]"]], link="sigmoid", margin=0.5
-    )
-    model.decision = TopK(2)
+    model = reading_model(torch.float32, candidates=[["PER", "LOC"], ["PER", "[ORG]"]])
     labelled = Priors.from_counts(tuple(RELATIONS), {RELATIONS[0]: 10}, pairs=1000)
-    model.priors = labelled * 3
+    model.meaning = ScoreMeaning(TopK(2), Link("sigmoid", 0.5), labelled * 3, class_weighted=True)
     model.save_pretrained(tmp_path)
     return tmp_path
 

@@ -9,6 +9,7 @@ from transformers import BertConfig, PreTrainedTokenizerFast
 from unnoted.documents.generator import generate_documents, relation_names
 from unnoted.documents.schema import Document, Entity, Mention
 from unnoted.model import RelationConfig, RelationModel
+from unnoted.risks import Link, NoneClass, ScoreMeaning
 
 RELATIONS = list(relation_names())[:5]
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "*"]
@@ -38,7 +39,7 @@ def tokenizer():
     )
 
 
-def reading_model(dtype=torch.float64, seed=0, **settings):
+def reading_model(dtype=torch.float64, seed=0, link="ranking-margin", **settings):
     """A model with random weights whose encoder takes less than a document at once, and its tokenizer."""
     torch.manual_seed(seed)
     encoder = BertConfig(
@@ -63,6 +64,7 @@ def reading_model(dtype=torch.float64, seed=0, **settings):
                 parameter.normal_(0, 0.3)
         model.scores.bias[0] += 2.0  # so that most pairs have few relations
     model.tokenizer = tokenizer()
+    model.meaning = ScoreMeaning(NoneClass(), Link(link))
     return model
 
 

@@ -43,7 +43,7 @@ def plain(model, document):
     batch = Collator.of(features)([features[0]])
     with torch.no_grad():
         scores = model(batch)
-    decided, probability = model.decide(scores), model.probabilities(scores)
+    decided, probability = model.meaning.decide(scores), model.meaning.probabilities(scores)
     return {
         (int(batch.head[p]), int(batch.tail[p]), RELATIONS[k]): (
             float(probability[p, k]),
@@ -157,7 +157,7 @@ def test_threshold_and_floor():
 
 def test_margin_of_a_fixed_rule():
     model = reading_model(link="squared")
-    model.decision = Fixed(0.4)
+    model.meaning = replace(model.meaning, decision=Fixed(0.4))
     document = corpus()[0]
     (found,) = Extractor(model).extract([document], floor=0.0)
     assert {fact.decided for fact in found.facts} == {True, False}

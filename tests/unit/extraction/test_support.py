@@ -40,11 +40,10 @@ def plain_shares(rows, batch, document, head, tail):
 def test_tokens_of_sentences():
     documents = corpus()[:6]
     features = featurise(documents, tokenizer(), ("r",), reading_model().candidates)
-    counts = support.sentence_tokens(documents, Tokeniser(tokenizer()))
-    width = max(len(made.tokens) for made in features) + 3
-    owners = support.sentence_map(counts, width).tolist()
-    most = max(len(document.sentences) for document in documents)
-    for document, row, made in zip(documents, owners, features, strict=True):
+    batch = Collator.of(features)(list(features))
+    width, most = max(batch.lengths), max(len(document.sentences) for document in documents)
+    assert batch.sentences == most
+    for document, row, made in zip(documents, batch.token_sentence.tolist(), features, strict=True):
         expected = [most if sentence is None else sentence for sentence in plain_owner(document)]
         assert len(made.tokens) == len(expected)
         assert row == expected + [most] * (width - len(expected))
@@ -52,8 +51,8 @@ def test_tokens_of_sentences():
 
 def test_sentences_may_be_empty():
     document = document_of("d", "", "Ada came", "", entities=[[(1, 0, 1)], [(1, 1, 2)]])
-    (counts,) = support.sentence_tokens([document], Tokeniser(tokenizer()))
-    assert counts[0] == counts[2] == 0
+    counts = Tokeniser(tokenizer())([document]).sentence_tokens
+    assert counts[0] == counts[2] == 0 < counts[1]
     (found,) = Extractor(reading_model()).extract([document], threshold=0.0)
     assert {fact.evidence for fact in found.facts} == {(1,)}
 
@@ -64,12 +63,11 @@ def test_shares(monkeypatch, piece):
     model, documents = reading_model(positions=60), corpus()[:2]
     features = featurise(documents, tokenizer(), ("r",), model.candidates)
     batch = Collator.of(features)(list(features))
-    counts = support.sentence_tokens(documents, Tokeniser(tokenizer()))
-    owner, most = support.sentence_map(counts, max(batch.lengths)), max(map(len, counts))
+    most = max(len(document.sentences) for document in documents)
     with torch.no_grad():
         rows = model.encoder(batch).rows
         pair = torch.arange(0, batch.pairs, 7)
-        found = support.attention_shares(rows, batch, pair, owner, most)
+        found = support.attention_shares(rows, batch, pair)
     assert found.shape == (len(pair), most)
     for row, number in zip(found, pair, strict=True):
         document = documents[batch.pair_document[number]]
@@ -81,9 +79,8 @@ def test_attentions_that_do_not_meet_support_nothing():
     model, documents = reading_model(), corpus()[:1]
     features = featurise(documents, tokenizer(), ("r",), model.candidates)
     batch = Collator.of(features)([features[0]])
-    owner = support.sentence_map(support.sentence_tokens(documents, Tokeniser(tokenizer())), batch.lengths[0])
     rows = torch.zeros(len(batch.mention_position), 2, batch.lengths[0])
-    shares = support.attention_shares(rows, batch, torch.tensor([0, 1]), owner, len(documents[0].sentences))
+    shares = support.attention_shares(rows, batch, torch.tensor([0, 1]))
     assert shares.isfinite().all() and not shares.any()
 
 
@@ -124,7 +121,7 @@ def test_facts_carry_their_sentences():
 def test_without_attention_a_sentence_counts_by_its_mentions():
     batch = random_batch([40, 30], [4, 3], mentions=3)
     pair = torch.arange(0, batch.pairs, 2)
-    shares = support.mention_shares(batch, pair, sentences=5)
+    shares = support.mention_shares(batch, pair)
     for row, number in enumerate(pair.tolist()):
         sides = (int(batch.head[number]), int(batch.tail[number]))
         places = [
@@ -132,5 +129,5 @@ def test_without_attention_a_sentence_counts_by_its_mentions():
             for sentence, entity in zip(batch.mention_sentence, batch.mention_entity, strict=True)
             if int(entity) in sides
         ]
-        expected = [places.count(sentence) / len(places) for sentence in range(5)]
+        expected = [places.count(sentence) / len(places) for sentence in range(batch.sentences)]
         assert shares[row].tolist() == pytest.approx(expected)

@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerFast
 
 from unnoted.common.errors import DataError
 from unnoted.documents.schema import Document, Entity, Mention
-from unnoted.features import words as words_module
+from unnoted.features import word_table as words_module
 from unnoted.features.tokenise import Tokenised, Tokeniser
 
 TOKENIZERS = [(word_piece, "*"), (byte_level, "Ġ*")]

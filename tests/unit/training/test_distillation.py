@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -86,14 +87,18 @@ def test_what_does_not_fit_is_refused(encoder, tmp_path):
     priors = DOCS.labelled_priors * 2
     student, ssr_pu = model_with(encoder, 0, SSRPU(priors)), SSRPU(priors)
     with pytest.raises(
-        ModelError, match=r"rule 'top-k' and the link 'threshold-softmax', expected .*'none-cl"
+        ModelError, match=r"rule 'top-k', the link 'threshold-softmax' and .*, expected .*'none-cl"
     ):
         Teacher(model_with(encoder, 1, ATLOP())).check(student, ssr_pu)
     # The same rule, but another link.
-    with pytest.raises(ModelError, match="'none-class' and the link 'sigmoid-ranking', expected"):
+    with pytest.raises(
+        ModelError, match="'none-class', the link 'sigmoid-ranking' and the margin 0.25, expected"
+    ):
         log_sigmoid = make_risk("s-pu-log-sigmoid-ranking", priors)
         Teacher(model_with(encoder, 1, log_sigmoid)).check(student, ssr_pu)
-    with pytest.raises(ModelError, match=r"the margin 0\.5, expected the student's 0\.25"):
+    with pytest.raises(
+        ModelError, match=r"the margin 0\.5, expected those of the student's loss: .* the margin 0\.25"
+    ):
         Teacher(model_with(encoder, 1, SSRPU(priors, margin=0.5))).check(student, ssr_pu)
     other = model_with(tiny_encoder(tmp_path, documents=3), 1, ssr_pu)
     with pytest.raises(ModelError, match=r"another tokenizer \([\d,]+ tokens, not [\d,]+\)"):
@@ -107,7 +112,8 @@ def test_what_does_not_fit_is_refused(encoder, tmp_path):
 def test_a_teacher_whose_thresholds_were_tuned_has_the_same_scores(encoder):
     risk = SPU(DOCS.labelled_priors)
     teacher = model_with(encoder, 1, risk)
-    teacher.decision = Fixed(tuple(float(number) for number in range(len(VOCABULARY))))
+    tuned = Fixed(tuple(float(number) for number in range(len(VOCABULARY))))
+    teacher.meaning = replace(teacher.meaning, decision=tuned)
     Teacher(teacher).check(model_with(encoder, 0, risk), risk)
 
 
@@ -152,7 +158,7 @@ def test_each_stage_has_the_priors_of_its_own_documents(finished):
         assert [row["labelled"] for row in rows] == list(labelled.labelled)
         assert [row["overall"] for row in rows] == list((labelled * 2).overall)
     train = load_documents(finished / "train.json", vocabulary=VOCABULARY).labelled_priors
-    assert RelationModel.from_pretrained(run).priors == train * 2
+    assert RelationModel.from_pretrained(run).meaning.priors == train * 2
 
 
 def test_the_second_stage_begins_where_the_first_ended(tmp_path):

@@ -50,7 +50,7 @@ def test_what_is_beside_the_weights(finished):
     rows = json.loads((run / "priors.json").read_text())
     model = RelationModel.from_pretrained(run)
     assert [row["relation"] for row in rows] == list(model.relations)
-    assert [row["overall"] for row in rows] == list(model.priors.overall)
+    assert [row["overall"] for row in rows] == list(model.meaning.priors.overall)
     environment = json.loads((run / "environment.json").read_text())
     assert environment["torch"] == torch.__version__ and environment["python"] and environment["platform"]
     summary = json.loads((run / "training.json").read_text())
@@ -89,7 +89,7 @@ def test_another_run_is_refused_unless_told(finished, tmp_path):
     assert json.loads((tmp_path / "run" / "training.json").read_text())["steps"] == 12
     assert train_from_settings(settings, overwrite=True).steps == 6
     model = RelationModel.from_pretrained(tmp_path / "run")
-    assert model.decision == TopK() and model.priors is None
+    assert model.meaning.decision == TopK() and model.meaning.priors is None
     assert json.loads((tmp_path / "run" / "priors.json").read_text()) is None
 
 

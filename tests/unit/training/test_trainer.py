@@ -69,7 +69,7 @@ def test_the_library_in_five_lines(encoder):
     model = RelationModel.from_encoder(encoder, relations=docs.relations)
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
     Trainer(model, risk=SSRPU(priors=docs.labelled_priors * 3), train=docs).train()
-    assert model.priors == docs.labelled_priors * 3
+    assert model.meaning.priors == docs.labelled_priors * 3
     assert not model.training
     assert not any(
         torch.equal(model.state_dict()[name], before[name]) for name in ("scores.weight", "scores.bias")
@@ -217,20 +217,20 @@ def test_the_model_learns_what_its_scores_mean(encoder, tmp_path, risk, decision
     Trainer(model, risk=risk(docs.labelled_priors), train=docs)
     model.save_pretrained(tmp_path)
     again = RelationModel.from_pretrained(tmp_path)
-    assert (again.decision, again.config.link, again.candidates) == (decision, link, rule)
-    assert again.priors == (None if decision == TopK(4) else docs.labelled_priors)
-    assert again.config.margin == (0.4 if link == "ranking-margin" else 0.25)
+    assert (again.meaning.decision, again.meaning.link.name, again.candidates) == (decision, link, rule)
+    assert again.meaning.priors == (None if decision == TopK(4) else docs.labelled_priors)
+    assert again.meaning.link.margin == (0.4 if link == "ranking-margin" else 0.25)
 
 
 def test_probabilities_of_a_model_without_class_weight_are_not_divided_by_it(encoder):
     docs, model = corpus(), fresh(encoder)
     Trainer(model, risk=SSRPU(docs.labelled_priors * 2, class_weight=False), train=docs)
-    assert model.priors == docs.labelled_priors * 2
+    assert model.meaning.priors == docs.labelled_priors * 2
     scores = torch.randn(3, len(VOCABULARY) + 1) / 10
-    plain = model.probabilities(scores)
-    assert torch.equal(plain, Link("ranking-margin", 0.25)(scores, None))
+    plain = model.meaning.probabilities(scores)
+    assert torch.equal(plain, Link("ranking-margin", 0.25)(scores))
     Trainer(model, risk=SSRPU(docs.labelled_priors * 2), train=docs)
-    assert (model.probabilities(scores) < plain).any()
+    assert (model.meaning.probabilities(scores) < plain).any()
 
 
 def test_other_relations_are_refused(encoder):

@@ -81,7 +81,7 @@ def test_the_saved_model_decides_by_the_thresholds(here):
     model = RelationModel.from_pretrained(run).eval()
     assert model.candidates == AllPairs()
     expected = by_hand(model, load_documents(here.parent / "dev.json").documents)
-    assert model.decision.threshold == pytest.approx(expected, abs=1e-4)
+    assert model.meaning.decision.threshold == pytest.approx(expected, abs=1e-4)
     never = [name for name, value in zip(VOCABULARY, expected, strict=True) if value == NEVER]
     assert any(f"{len(never)} of {len(VOCABULARY)} relations are never stated" in line for line in lines)
     recorded = json.loads((run / "training.json").read_text())["tuned_thresholds"]
@@ -89,7 +89,7 @@ def test_the_saved_model_decides_by_the_thresholds(here):
     assert [name for name, value in recorded["thresholds"].items() if value is None] == never
     # The steps before know nothing of the thresholds.
     last = RelationModel.from_pretrained(run / "checkpoints" / "checkpoint-2")
-    assert last.decision == Fixed(0.0)
+    assert last.meaning.decision == Fixed(0.0)
 
 
 def test_thresholds_are_tuned_again_where_the_model_was_not_written(here, monkeypatch):
@@ -111,7 +111,7 @@ def test_thresholds_are_tuned_again_where_the_model_was_not_written(here, monkey
     assert all(torch.equal(weights[name], last[name]) for name in weights)
     model = RelationModel.from_pretrained(run).eval()
     expected = by_hand(model, load_documents(here.parent / "dev.json").documents)
-    assert model.decision.threshold == pytest.approx(expected, abs=1e-4)
+    assert model.meaning.decision.threshold == pytest.approx(expected, abs=1e-4)
 
 
 def test_documents_without_pairs_are_refused_before_the_training(here):
