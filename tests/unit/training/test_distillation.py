@@ -92,7 +92,7 @@ def test_what_does_not_fit_is_refused(encoder, tmp_path):
         Teacher(model_with(encoder, 1, ATLOP())).check(student, ssr_pu)
     # The same rule, but another link.
     with pytest.raises(
-        ModelError, match="'none-class', the link 'sigmoid-ranking' and the margin 0.25, expected"
+        ModelError, match=r"'none-class', the link 'sigmoid-ranking' and the margin 0\.25, expected"
     ):
         log_sigmoid = make_risk("s-pu-log-sigmoid-ranking", priors)
         Teacher(model_with(encoder, 1, log_sigmoid)).check(student, ssr_pu)
