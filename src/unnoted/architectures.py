@@ -1,14 +1,16 @@
-"""Every model by its name: what represents a pair, and what scores it.
+"""Architectures by name: what represents a pair, and what scores it. Any loss trains any of them.
 
-Any of them can be trained with any risk. Adding one takes a file in `pairs`, a scorer here if no present one
-fits, a row in `ARCHITECTURES`, a row in the docs.
+Adding one takes a file in `pairs`, a scorer in `scores` if no present one fits, a row here and a row in the
+docs; or, from a script of your own, a call of `register_architecture`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from torch import nn
 
+from unnoted.common.lookup import register
 from unnoted.pairs import (
     AxialPairs,
     EntityPairs,
@@ -98,7 +100,7 @@ def _linear(sizes: Sizes) -> nn.Module:
     return LinearScores(sizes.embedding, sizes.classes)
 
 
-ARCHITECTURES = {
+_ARCHITECTURES = {
     "atlop": Architecture(atlop),
     "docunet": Architecture(docunet),
     "kd-docre": Architecture(kd_docre),
@@ -107,5 +109,23 @@ ARCHITECTURES = {
     "max-pool": Architecture(max_pool, attention=False),
     "bran": Architecture(bran, attention=False),
 }
-"""Every model by its name in settings. Which encoder it stands on is chosen apart: BRAN's own, or a
-pretrained one, is `encoder`, not another model."""
+
+ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType(_ARCHITECTURES)
+"""Every architecture by its name in settings. Which encoder it stands on is chosen apart: BRAN's own, or a
+pretrained one, is `encoder`, not another architecture."""
+
+
+def register_architecture(name: str, architecture: Architecture) -> None:
+    """Add an architecture of your own; settings, saved models and comparisons then know it by its name.
+
+    A saved model says its architecture's name: register it before you load the model.
+
+    Raises:
+        ValueError: if the name is taken.
+
+    Example:
+        >>> register_architecture("atlop", Architecture(atlop))
+        Traceback (most recent call last):
+        ValueError: architecture 'atlop' is registered already, expected another name
+    """
+    register("architecture", name, architecture, _ARCHITECTURES)

@@ -1,6 +1,6 @@
-"""Attention with dropout, faster on a processor; the same in distribution.
+"""Attention with dropout, faster on a CPU; the same in distribution.
 
-On a processor torch has no fused attention with dropout. It draws one random number for each entry of the
+On a CPU torch has no fused attention with dropout. It draws one random number for each entry of the
 attention matrix and keeps the matrix three times for the backward pass: a third of a small encoder's training
 time. Here the mask is a byte an entry, and it alone is kept: the matrix is made again in the backward pass,
 some heads of a sequence at a time. Elsewhere, and without dropout, it is torch's own attention.
@@ -16,13 +16,28 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from unnoted.kernels.dropout import HIGHEST_RATE, dropped_bytes, kept_share, random_bytes, write_mask
+from unnoted.kernels.dropout import (
+    HIGHEST_RATE,
+    dropped_bytes,
+    kept_share,
+    plain_dropout,
+    random_bytes,
+    write_mask,
+)
 
 FAST_DROPOUT = "unnoted_fast_dropout"
 """The name under which transformers knows this attention function."""
 
 TILE = 2**20
 """Entries of attention matrices that are worked on at a time, or one head: 4 MB, for the caches."""
+
+
+def plain_dropout_attention(
+    query: Tensor, key: Tensor, value: Tensor, bias: Tensor, noise: Tensor, scaling: float, rate: float
+) -> Tensor:
+    """The plain twin of the attention below, [B, H, T, d], for these random bytes [B, H, T, T]."""
+    weights = (query @ key.mT * scaling + bias).softmax(-1)  # [B, H, T, T]
+    return plain_dropout(weights, noise, rate) @ value
 
 
 class _DropoutAttention(torch.autograd.Function):
@@ -95,10 +110,10 @@ def dropout_attention(
     is_causal: bool | None = None,
     **options: Any,  # noqa: ANN401 - the signature that transformers prescribes
 ) -> tuple[Tensor, None]:
-    """Attention as transformers calls it; fast where dropout is applied on a processor."""
+    """Attention as transformers calls it; fast where dropout is applied on a CPU."""
     causal = is_causal if is_causal is not None else getattr(module, "is_causal", True)
-    on_processor = query.device.type == "cpu" and query.dtype in (torch.float32, torch.float64)
-    fast = on_processor and 0 < dropout <= HIGHEST_RATE
+    on_cpu = query.device.type == "cpu" and query.dtype in (torch.float32, torch.float64)
+    fast = on_cpu and 0 < dropout <= HIGHEST_RATE
     if not fast or key.shape != query.shape or (causal and attention_mask is None):
         output: tuple[Tensor, None] = sdpa_attention_forward(
             module, query, key, value, attention_mask, dropout, scaling, is_causal, **options

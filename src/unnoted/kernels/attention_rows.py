@@ -105,6 +105,12 @@ def attention_rows(
     return logits.softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
 
 
+def plain_attention_rows(query: Tensor, key: Tensor, positions: Tensor, scaling: float) -> Tensor:
+    """The plain twin of `attention_rows`, without a mask: the whole matrix, and then some of its rows."""
+    matrix = (query @ key.mT * scaling).softmax(-1)  # [B, H, T, T]
+    return torch.stack([rows[:, chosen] for rows, chosen in zip(matrix, positions, strict=True)])
+
+
 def with_rows(attention: AttentionFunction) -> AttentionFunction:
     """An attention function that also fills the rows of the current request, if there is one."""
 

@@ -1,6 +1,6 @@
-"""Numbers too small to be normal are taken for 0 while a model is trained on a processor.
+"""Numbers too small to be normal are taken for 0 while a model is trained on a CPU.
 
-A processor computes with denormal numbers (below 1e-38) up to a hundred times slower. Gradients that vanish
+A CPU computes with denormal numbers (below 1e-38) up to a hundred times slower. Gradients that vanish
 on their way through a document are full of them: steps of a BiLSTM by cross-entropy took 5 to 9 seconds each
 instead of 0.4.
 """
@@ -13,7 +13,7 @@ import torch
 
 @contextmanager
 def flushed_denormals() -> Iterator[None]:
-    """Flush denormal numbers to 0 in this thread, where the processor can.
+    """Flush denormal numbers to 0 in this thread, where the CPU can.
 
     Example:
         >>> with flushed_denormals():

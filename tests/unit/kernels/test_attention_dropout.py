@@ -3,7 +3,12 @@ import torch
 from tests.reference.batches import random_batch, tiny_model
 
 from unnoted.kernels import attention_dropout
-from unnoted.kernels.attention_dropout import _DropoutAttention, additive_mask, dropout_attention
+from unnoted.kernels.attention_dropout import (
+    _DropoutAttention,
+    additive_mask,
+    dropout_attention,
+    plain_dropout_attention,
+)
 
 
 def inputs(batch=2, heads=3, tokens=7, width=4):
@@ -16,6 +21,7 @@ def given_bytes(monkeypatch, keep):
     """Let the function draw what stands for a mask of bools."""
     noise = torch.where(keep, 255, 0).to(torch.uint8)
     monkeypatch.setattr(attention_dropout, "random_bytes", lambda shape: noise)
+    return noise
 
 
 @pytest.mark.parametrize("tile", [1, 2 * 7 * 7, 2**20])
@@ -28,7 +34,7 @@ def test_with_a_given_mask_it_equals_plain_attention(kind, tile, monkeypatch):
     given = {"bool": mask, "additive": additive_mask(mask, query), "none": None}[kind]
     torch.manual_seed(1)
     keep = torch.rand(2, 3, 7, 7) > 0.25
-    given_bytes(monkeypatch, keep)
+    noise = given_bytes(monkeypatch, keep)
     module = torch.nn.Module()
     module.is_causal = False
     found, _ = dropout_attention(module, query, key, value, given, dropout=0.25)
@@ -37,6 +43,8 @@ def test_with_a_given_mask_it_equals_plain_attention(kind, tile, monkeypatch):
         logits = logits.masked_fill(~mask, -torch.inf)
     expected = (logits.softmax(-1) * keep / 0.75 @ value).transpose(1, 2)
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
+    twin = plain_dropout_attention(query, key, value, additive_mask(given, query), noise, 0.5, 0.25)
+    torch.testing.assert_close(found, twin.transpose(1, 2), rtol=1e-10, atol=1e-12)
     weights = torch.randn_like(expected)
     gradients = [torch.autograd.grad((out * weights).sum(), (query, key, value)) for out in (found, expected)]
     for one, other in zip(*gradients, strict=True):

@@ -8,7 +8,7 @@ from transformers import AlbertConfig, AutoModel, DistilBertConfig, ElectraConfi
 
 from unnoted.encoders import DocumentEncoder, EncoderError
 from unnoted.encoders.pretrained import position_limit
-from unnoted.kernels.attention_rows import attention_rows
+from unnoted.kernels.attention_rows import attention_rows, plain_attention_rows
 
 OTHERS = {
     "albert": AlbertConfig(**SIZES, embedding_size=8, max_position_embeddings=32),
@@ -41,6 +41,13 @@ def build(config, **options):
         for parameter in model.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.2)
     return model
+
+
+def test_rows_equal_their_plain_twin():
+    query, key = torch.randn(2, 2, 3, 7, 4, dtype=torch.float64)
+    positions = torch.tensor([[0, 6, 6], [3, 1, 0]])
+    found = attention_rows(query, key, positions, scaling=0.7)
+    torch.testing.assert_close(found, plain_attention_rows(query, key, positions, 0.7))
 
 
 @pytest.mark.parametrize("kind", [*ENCODERS, *OTHERS])

@@ -6,6 +6,7 @@ from unnoted.kernels.dropout import (
     FastDropout,
     dropped_bytes,
     kept_share,
+    plain_dropout,
     random_bytes,
     use_fast_dropout,
     write_mask,
@@ -37,6 +38,15 @@ def test_values_are_dropped_or_scaled_and_keep_their_mean(rate):
     assert dropped.mean().item() == pytest.approx(1.0 if rate < 1 else 0.0, abs=0.01)
     (gradient,) = torch.autograd.grad(dropped.sum(), values)
     assert torch.equal(gradient, dropped.detach())
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5])
+def test_it_equals_its_plain_twin(rate):
+    values = torch.randn(13, 5, dtype=torch.float64)
+    torch.manual_seed(0)
+    found = FastDropout(rate)(values)
+    torch.manual_seed(0)
+    torch.testing.assert_close(found, plain_dropout(values, random_bytes(values.shape), rate))
 
 
 def test_nothing_is_dropped_outside_training():
