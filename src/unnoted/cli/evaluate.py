@@ -10,8 +10,9 @@ from unnoted.cli.common import AsJSON, Vocabulary, read_vocabulary, reports_erro
 from unnoted.cli.predict import Batch, Device, load_extractor, progress
 from unnoted.common.errors import DefectLog, Severity
 from unnoted.common.lookup import lookup
+from unnoted.documents.formats import recognise
 from unnoted.documents.formats.predictions import read_predictions
-from unnoted.documents.loading import recognise, stream_documents
+from unnoted.documents.loading import stream_documents
 from unnoted.evaluation.benchmarks import BENCHMARKS, CHEMDISGENE, DOCRED, Benchmark
 from unnoted.evaluation.evaluate import Evaluation
 from unnoted.evaluation.evaluate import evaluate as evaluate_predictions

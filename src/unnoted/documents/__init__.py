@@ -3,6 +3,7 @@
 from unnoted.common.errors import DataError, DefectLog
 from unnoted.documents.candidates import AllPairs, Candidates, TypePairs
 from unnoted.documents.corpus import Corpus
+from unnoted.documents.formats import DocumentFormat, register_format
 from unnoted.documents.loading import load_documents, stream_documents
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.schema import Document, Entity, Fact, LabelSet, Mention
@@ -15,6 +16,7 @@ __all__ = [
     "DataError",
     "DefectLog",
     "Document",
+    "DocumentFormat",
     "Entity",
     "Fact",
     "LabelSet",
@@ -22,6 +24,7 @@ __all__ = [
     "RelationVocabulary",
     "TypePairs",
     "load_documents",
+    "register_format",
     "stream_documents",
     "write_documents",
 ]

@@ -7,7 +7,8 @@ from typing import Any
 
 from unnoted.common.errors import DefectLog, Kind, Severity
 from unnoted.documents.candidates import Candidates
-from unnoted.documents.loading import default_candidates, format_name, stream_documents
+from unnoted.documents.formats import format_name, format_of
+from unnoted.documents.loading import default_candidates, stream_documents
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.statistics import Statistics
 
@@ -100,9 +101,9 @@ def check_files(
 
 def group_files(paths: Sequence[Path]) -> list[list[Path]]:
     """Files that belong together: PubTator files with the relation files; every other file by itself."""
-    formats = {path: format_name(path) for path in paths}
-    rows = [path for path in paths if formats[path] == "relation rows"]
-    texts = [path for path in paths if formats[path] == "PubTator"]
+    keys = {path: entry.key for path in paths if (entry := format_of(path))}
+    rows = [path for path in paths if keys.get(path) == "relation-rows"]
+    texts = [path for path in paths if keys.get(path) == "pubtator"]
     if not rows:
         return [[path] for path in paths]
     others = [[path] for path in paths if path not in rows and path not in texts]

@@ -1,73 +1,18 @@
 """From files to documents: the format is recognised by content, and nothing is lost on the way."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from unnoted.common.errors import DataError, Defect, DefectLog, Kind, fail, shown
+from unnoted.common.errors import DataError, Defect, DefectLog, Kind, fail
 from unnoted.common.files import open_text
 from unnoted.documents.candidates import AllPairs, Candidates, TypePairs, observed
 from unnoted.documents.corpus import Corpus
-from unnoted.documents.formats import docred, jsonl, pubtator
+from unnoted.documents.formats import DocumentFormat, format_of, recognise
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.schema import Document
-
-SNIFFED = 1 << 16
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A format: how the start of a file gives it away, and how it is read."""
-
-    name: str
-    recognises: Callable[[str], bool]
-    read: Callable[[TextIO, Reading], Iterator[Document]] | None
-
-
-def _is_relation_row(start: str) -> bool:
-    return start.split("\n", 1)[0].count("\t") == 3
-
-
-FORMATS = {
-    entry.name: entry
-    for entry in (
-        Format("DocRED JSON", lambda start: start.startswith("["), docred.read),
-        Format("unnoted JSONL", lambda start: start.startswith("{"), jsonl.read),
-        Format("PubTator", pubtator.looks_like, pubtator.read),
-        Format("relation rows", _is_relation_row, None),
-    )
-}
-"""Every format that is read. Adding one: a file in `readers/` and a row here."""
-
-
-def recognise(path: str | Path) -> Format:
-    """The format of a file, by what it starts with.
-
-    Raises:
-        DataError: the file is empty, unreadable, or in no known format.
-    """
-    log = DefectLog(str(path))
-    try:
-        with open_text(Path(path)) as stream:
-            start = stream.read(SNIFFED).lstrip()
-        if not start:
-            fail(Kind.UNREADABLE, None, None, "an empty file", "documents")
-        for entry in FORMATS.values():
-            if entry.recognises(start):
-                return entry
-        fail(Kind.UNREADABLE, None, "start of the file", shown(start), " or ".join(FORMATS))
-    except DataError as error:
-        raise log.located(error) from None
-
-
-def format_name(path: str | Path) -> str:
-    """The name of a file's format, or "unknown"; why it is unknown is said by whoever reads the file."""
-    try:
-        return recognise(path).name
-    except DataError:
-        return "unknown"
 
 
 def stream_documents(
@@ -90,7 +35,7 @@ def stream_documents(
     """
     log = log if log is not None else DefectLog(strict=strict)
     reading = Reading(log, vocabulary)
-    sources: list[tuple[Path, Format]] = []
+    sources: list[tuple[Path, DocumentFormat]] = []
     for path in map(Path, paths):
         try:
             sources.append((path, recognise(path)))
@@ -98,7 +43,8 @@ def stream_documents(
             log.error(error)
     for path, entry in sources:
         if entry.read is None:
-            _within(path, log, lambda stream: reading.rows.read(stream, log))
+            with _opened(path, log) as stream:
+                reading.rows.read(stream, log)
     for path, entry in sources:
         if entry.read is not None:
             yield from _documents(path, entry.read, reading)
@@ -108,11 +54,13 @@ def stream_documents(
         log.error(DataError(Defect(Kind.UNREADABLE, log.file, None, None, "relation rows only", "documents")))
 
 
-def _within(path: Path, log: DefectLog, work: Callable[[TextIO], None]) -> None:
+@contextmanager
+def _opened(path: Path, log: DefectLog) -> Iterator[TextIO]:
+    """Open a file; an error while it is read goes to the log with the name of the file."""
     log.file = str(path)
     try:
         with open_text(path) as stream:
-            work(stream)
+            yield stream
     except DataError as error:
         log.error(error)
 
@@ -120,16 +68,11 @@ def _within(path: Path, log: DefectLog, work: Callable[[TextIO], None]) -> None:
 def _documents(
     path: Path, read: Callable[[TextIO, Reading], Iterator[Document]], reading: Reading
 ) -> Iterator[Document]:
-    log = reading.log
-    log.file = str(path)
     before = len(reading.seen)
-    try:
-        with open_text(path) as stream:
-            yield from read(stream, reading)
-        if len(reading.seen) == before and log.usable:
+    with _opened(path, reading.log) as stream:
+        yield from read(stream, reading)
+        if len(reading.seen) == before and reading.log.usable:
             fail(Kind.UNREADABLE, None, None, "0 documents", "at least one")
-    except DataError as error:
-        log.error(error)
 
 
 def load_documents(
@@ -170,8 +113,8 @@ def load_documents(
 
 
 def default_candidates(paths: Iterable[str | Path], seen: Callable[[], TypePairs]) -> Candidates:
-    """All ordered pairs, or for a PubTator corpus with facts the type pairs `seen` among them."""
-    if not any(format_name(path) == "PubTator" for path in paths):
+    """All ordered pairs; for a format whose relations are typed, the type pairs `seen` among its facts."""
+    if not any(entry.typed for entry in map(format_of, paths) if entry):
         return AllPairs()
     types = seen()
     return types if types.types else AllPairs()

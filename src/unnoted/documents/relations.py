@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import overload
 
 from unnoted.common.errors import DataError, Defect, Kind, shown
-from unnoted.common.files import open_text, parse_json
+from unnoted.common.files import open_text
+from unnoted.common.json_stream import parse_json
 from unnoted.common.lookup import nearest
 from unnoted.documents.schema import Document
 

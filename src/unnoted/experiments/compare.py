@@ -7,8 +7,9 @@ from pathlib import Path
 from unnoted.architectures import ARCHITECTURES
 from unnoted.common.lookup import lookup
 from unnoted.documents.candidates import TypePairs, observed
+from unnoted.documents.formats import format_name
 from unnoted.documents.levels import LEVELS
-from unnoted.documents.loading import default_candidates, format_name, stream_documents
+from unnoted.documents.loading import default_candidates, stream_documents
 from unnoted.evaluation.benchmarks import CHEMDISGENE, DOCRED, Benchmark
 from unnoted.experiments.plan import Plan, PlannedRow, carry_out
 from unnoted.experiments.pools import Pool

@@ -9,9 +9,9 @@ from typing import Any
 
 from unnoted.common.errors import DefectLog
 from unnoted.common.files import write_text
+from unnoted.common.json_stream import write_lines, write_list
 from unnoted.common.lookup import lookup
 from unnoted.documents.candidates import Candidates, TypePairs
-from unnoted.documents.formats.json_records import write_lines, write_list
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.schema import Document
 from unnoted.extraction.extractor import Extractor

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import NoReturn, TypedDict, TypeGuard
 
 from unnoted.common.errors import DataError, Defect, Kind, shown
-from unnoted.common.files import open_text, parse_json, write_text
+from unnoted.common.files import open_text, write_text
+from unnoted.common.json_stream import parse_json
 from unnoted.common.lookup import nearest
 
 SLACK = 1e-9

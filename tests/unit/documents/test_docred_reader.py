@@ -12,7 +12,7 @@ from tests.strategies import word_documents
 
 from unnoted.common.errors import Kind
 from unnoted.documents import DataError, DefectLog, RelationVocabulary, load_documents, stream_documents
-from unnoted.documents.writers.docred import record
+from unnoted.documents.formats.docred import record
 
 GOOD = {
     "title": "Ada",

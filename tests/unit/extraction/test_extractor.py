@@ -9,8 +9,8 @@ from tests.unit.extraction.making import RELATIONS, corpus, document_of, reading
 
 from unnoted.common.errors import DataError, DefectLog, Kind
 from unnoted.documents.candidates import TypePairs
+from unnoted.documents.formats import jsonl
 from unnoted.documents.schema import Document, Fact
-from unnoted.documents.writers import jsonl
 from unnoted.extraction import Extractor
 from unnoted.features import BatchLimits, Collator, featurise
 from unnoted.model import ModelError

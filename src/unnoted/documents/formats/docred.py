@@ -1,14 +1,17 @@
 """DocRED and Re-DocRED JSON: a list of {title, sents, vertexSet, labels}.
 
-`h` and `t` index `vertexSet` of the same document only: the two data sets differ in their entities.
+`h` and `t` index `vertexSet` of the same document only: the two data sets differ in their entities. Two
+fields that we write are our own, and other programs ignore them: `text` of a document and `id` of a mention.
+With them nothing is lost between writing and reading.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from sys import intern
 from typing import Any, TextIO
 
-from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
-from unnoted.common.files import ArrayReader
+from unnoted.common.errors import DefectLog, Kind, fail, shown
+from unnoted.common.json_stream import ArrayReader, write_list
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence
@@ -33,17 +36,11 @@ LABEL_KEYS = frozenset({"h", "t", "r", "evidence"})
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
     """Yield the documents of a DocRED file, one at a time."""
-    for index, record in enumerate(ArrayReader(stream)):
-        try:
-            document = _document(record, index, reading)
-            document = validate(document, reading.log, FIELDS, reading.vocabulary)
-        except DataError as error:
-            reading.log.error(error)
-        else:
-            yield document
+    return reading.each(enumerate(ArrayReader(stream)), _document)
 
 
-def _document(record: object, index: int, reading: Reading) -> Document:
+def _document(numbered: tuple[int, object], reading: Reading) -> Document:
+    index, record = numbered
     log = reading.log
     fields: dict[str, Any] = expect(record, dict, None, f"[{index}]")
     title = reading.new_id(take(fields, "title", str, None, f"[{index}]"), "title")
@@ -57,7 +54,8 @@ def _document(record: object, index: int, reading: Reading) -> Document:
     )
     labels = take(fields, "labels", list, title) if "labels" in fields else []
     facts = tuple(_fact(label, title, number, log) for number, label in enumerate(labels))
-    return Document(title, sentences, entities, facts, _text(fields, title, sentences))
+    document = Document(title, sentences, entities, facts, _text(fields, title, sentences))
+    return validate(document, log, FIELDS, reading.vocabulary)
 
 
 def _sentence(words: object, title: str, number: int) -> Sentence:
@@ -114,3 +112,32 @@ def _fact(label: object, title: str, number: int, log: DefectLog) -> Fact:
         intern(take(fields, "r", str, title, place)),
         tuple(evidence),
     )
+
+
+def write(path: str | Path, documents: Iterable[Document]) -> int:
+    """Write documents as one DocRED JSON file; returns how many."""
+    return write_list(path, map(record, documents))
+
+
+def record(document: Document) -> dict[str, Any]:
+    """One document in DocRED's form."""
+    fields: dict[str, Any] = {
+        "title": document.id,
+        "sents": document.sentences,
+        "vertexSet": [_mentions(entity) for entity in document.entities],
+        "labels": [
+            {"h": fact.head, "t": fact.tail, "r": fact.relation, "evidence": fact.evidence}
+            for fact in document.facts
+        ],
+    }
+    if document.text is not None:
+        fields["text"] = document.text
+    return fields
+
+
+def _mentions(entity: Entity) -> list[dict[str, Any]]:
+    identifier = {} if entity.id is None else {"id": entity.id}
+    return [
+        {"name": m.name, "pos": (m.start, m.end), "sent_id": m.sentence, "type": m.type, **identifier}
+        for m in entity.mentions
+    ]

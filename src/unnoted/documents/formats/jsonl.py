@@ -1,16 +1,17 @@
-"""unnoted's own format: one document a line, easy to write by hand (docs/formats.md).
+"""unnoted's own format: one document per line, easy to write by hand (docs/formats.md).
 
 A document has words (`sentences`, mentions as word spans of a sentence), or raw `text` (mentions as character
 spans), or both (then mentions are word spans, and the text is kept).
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from sys import intern
 from typing import Any, TextIO
 
-from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
-from unnoted.common.files import parse_json
+from unnoted.common.errors import DefectLog, Kind, fail, shown
+from unnoted.common.json_stream import parse_json, write_lines
 from unnoted.common.lookup import nearest
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list, wrong_type
 from unnoted.documents.formats.reading import Reading
@@ -26,17 +27,15 @@ FACT_KEYS = frozenset({"head", "tail", "relation", "evidence"})
 
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
-    """Yield the documents of a JSONL file, one at a time; blank lines are passed over."""
-    for number, line in enumerate(stream, start=1):
-        if not line.strip():
-            continue
-        try:
-            record = expect(parse_json(line, None, f"line {number}"), dict, None, f"line {number}")
-            document = document_from_record(record, reading, f"line {number}")
-        except DataError as error:
-            reading.log.error(error)
-        else:
-            yield document
+    """Yield the documents of a JSONL file, one at a time; blank lines are skipped."""
+    numbered = ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
+    return reading.each(numbered, _line)
+
+
+def _line(numbered: tuple[int, str], reading: Reading) -> Document:
+    place = f"line {numbered[0]}"
+    fields: dict[str, Any] = expect(parse_json(numbered[1], None, place), dict, None, place)
+    return document_from_record(fields, reading, place)
 
 
 def document_from_record(fields: Mapping[str, Any], reading: Reading, place: str = "") -> Document:
@@ -174,3 +173,41 @@ def _entity_index(
         expected = f"the index of an entity, or an id that one entity has{nearest(value, identifiers)}"
         fail(Kind.MALFORMED, title, f"{place}.{key}", shown(value), expected)
     return identifiers[value]
+
+
+def write(path: str | Path, documents: Iterable[Document]) -> int:
+    """Write one document per line; returns how many."""
+    return write_lines(path, map(record, documents))
+
+
+def record(document: Document) -> dict[str, Any]:
+    """One document in unnoted's form; what follows from the rest is left out.
+
+    The words are written even where the text is, so that a later way to split text changes no document.
+    """
+    fields: dict[str, Any] = {"id": document.id}
+    if document.text is not None:
+        fields["text"] = document.text
+    fields["sentences"] = document.sentences
+    fields["entities"] = [_entity_record(document, entity) for entity in document.entities]
+    fields["facts"] = [
+        {"head": fact.head, "tail": fact.tail, "relation": fact.relation, "evidence": fact.evidence}
+        for fact in document.facts
+    ]
+    return fields
+
+
+def _entity_record(document: Document, entity: Entity) -> dict[str, Any]:
+    fields: dict[str, Any] = {} if entity.id is None else {"id": entity.id}
+    fields["type"] = entity.type
+    fields["mentions"] = [_mention_record(document, mention, entity.type) for mention in entity.mentions]
+    return fields
+
+
+def _mention_record(document: Document, mention: Mention, inherited: str) -> dict[str, Any]:
+    fields: dict[str, Any] = {"sentence": mention.sentence, "start": mention.start, "end": mention.end}
+    if mention.type != inherited:
+        fields["type"] = mention.type
+    if mention.name != " ".join(document.words_of(mention)):
+        fields["name"] = mention.name
+    return fields

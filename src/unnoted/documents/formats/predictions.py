@@ -5,15 +5,17 @@ prediction of something that does not exist is a wrong prediction, and its score
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from sys import intern
 from typing import Any
 
 from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
-from unnoted.common.files import ArrayReader, open_text
+from unnoted.common.files import open_text
+from unnoted.common.json_stream import ArrayReader, write_list
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list
+from unnoted.documents.schema import Document
 
 KEYS = frozenset({"title", "h_idx", "t_idx", "r", "evidence", "score"})
 
@@ -116,3 +118,21 @@ def _score(fields: dict[str, Any], title: str, place: str) -> float | None:
     if not math.isfinite(number):
         fail(Kind.MALFORMED, title, f"{place}.score", shown(value), "a finite number")
     return number
+
+
+def write(path: str | Path, documents: Iterable[Document]) -> int:
+    """Write the facts of documents as predictions; returns how many facts."""
+    return write_list(path, records(documents))
+
+
+def records(documents: Iterable[Document]) -> Iterator[dict[str, Any]]:
+    """The facts of documents, one record each."""
+    for document in documents:
+        for fact in document.facts:
+            yield {
+                "title": document.id,
+                "h_idx": fact.head,
+                "t_idx": fact.tail,
+                "r": fact.relation,
+                "evidence": fact.evidence,
+            }

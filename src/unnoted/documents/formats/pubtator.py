@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sys import intern
 from typing import TextIO, TypeAlias
 
-from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
+from unnoted.common.errors import DefectLog, Kind, fail, shown
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.formats.relation_rows import Row
 from unnoted.documents.schema import Document, Entity, Fact, Mention
@@ -50,13 +50,7 @@ def looks_like(line: str) -> bool:
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
     """Yield the documents of a PubTator file, one at a time."""
-    for first_line, lines in _blocks(stream):
-        try:
-            document = _document(first_line, lines, reading)
-        except DataError as error:
-            reading.log.error(error)
-        else:
-            yield document
+    return reading.each(_blocks(stream), _document)
 
 
 def _blocks(stream: TextIO) -> Iterator[tuple[int, list[str]]]:
@@ -73,7 +67,8 @@ def _blocks(stream: TextIO) -> Iterator[tuple[int, list[str]]]:
         yield number - len(lines) + 1, lines
 
 
-def _document(first_line: int, lines: list[str], reading: Reading) -> Document:
+def _document(block: tuple[int, list[str]], reading: Reading) -> Document:
+    first_line, lines = block
     log = reading.log
     identifier, text, title_end, body = _header(first_line, lines, reading)
     rows = reading.rows.take(identifier)

@@ -1,10 +1,14 @@
 """What one reading of one or more files shares: the log, the ids taken, the vocabulary, the relation rows."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from unnoted.common.errors import DefectLog, Kind, fail
+from unnoted.common.errors import DataError, DefectLog, Kind, fail
 from unnoted.documents.formats.relation_rows import RelationRows
+from unnoted.documents.schema import Document
+
+Source = TypeVar("Source")
 
 
 @dataclass(slots=True)
@@ -28,12 +32,18 @@ class Reading:
         if not identifier:
             fail(Kind.MALFORMED, None, place, "an empty string", "a title or id")
         if identifier in self.seen:
-            fail(
-                Kind.DUPLICATE_ID,
-                identifier,
-                place,
-                "the title or id of an earlier document",
-                "a new one",
-            )
+            fail(Kind.DUPLICATE_ID, identifier, place, "the title or id of an earlier document", "a new one")
         self.seen.add(identifier)
         return identifier
+
+    def each(
+        self, sources: Iterable[Source], build: Callable[[Source, "Reading"], Document]
+    ) -> Iterator[Document]:
+        """Build one document from each source; one that cannot be built goes to the log as an error."""
+        for source in sources:
+            try:
+                document = build(source, self)
+            except DataError as error:
+                self.log.error(error)
+            else:
+                yield document

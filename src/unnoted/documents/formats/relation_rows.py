@@ -17,6 +17,11 @@ class Row(NamedTuple):
     line: int
 
 
+def looks_like(start: str) -> bool:
+    """Whether a file that starts like this holds relation rows."""
+    return start.split("\n", 1)[0].count("\t") == 3
+
+
 @dataclass(slots=True)
 class RelationRows:
     """The rows of any number of files by document, each taken once by the document it belongs to."""

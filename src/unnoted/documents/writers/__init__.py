@@ -1,1 +1,0 @@
-"""One file per format that documents and predictions are written in."""
