@@ -1,15 +1,16 @@
-"""Locks between processes: a file that one holds at a time, and that a process lets go of when it is killed.
+"""Locks between processes: a file that one process holds at a time; a killed process lets go of it."""
 
-On Windows nothing is locked.
-"""
-
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-if sys.platform != "win32":
-    import fcntl
+from filelock import FileLock, Timeout
+
+GRACE = 0.2
+"""Seconds for which a lock must stay taken to count as held.
+
+Looking at a lock takes it for a moment; whoever comes at that moment waits for the look to end.
+"""
 
 
 @contextmanager
@@ -18,7 +19,7 @@ def held(lock: Path, otherwise: Exception) -> Iterator[None]:
 
     Args:
         lock: the file.
-        otherwise: what to raise if another process holds it.
+        otherwise: what to raise if somebody else holds it.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -26,22 +27,25 @@ def held(lock: Path, otherwise: Exception) -> Iterator[None]:
         ...     is_held(Path(folder) / ".lock")
         True
     """
-    with lock.open("w") as stream:
-        if sys.platform != "win32":
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise otherwise from None
+    file_lock = FileLock(lock, timeout=GRACE, poll_interval=GRACE / 10)
+    try:
+        file_lock.acquire()
+    except Timeout:
+        raise otherwise from None
+    try:
         yield
+    finally:
+        file_lock.release()
 
 
 def is_held(lock: Path) -> bool:
     """Whether somebody holds a lock file; only a look, which may be outdated at once."""
-    if sys.platform != "win32" and lock.is_file():
-        with lock.open() as stream:
-            try:
-                # A shared lock, so that several that only look are not taken for one at work.
-                fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
-    return False
+    if not lock.is_file():
+        return False
+    try:
+        with FileLock(lock, timeout=GRACE / 2, poll_interval=GRACE / 20):
+            return False
+    except Timeout:
+        return True
+    except PermissionError:
+        return False  # in somebody else's folder, where a look must not fail

@@ -1,0 +1,100 @@
+"""Locks between processes: one holder, looks that disturb nobody, and nothing left behind by a kill."""
+
+import os
+import subprocess
+import sys
+from threading import Thread
+
+import pytest
+
+from unnoted.common.locks import held, is_held
+
+HOLD = """
+import sys
+from pathlib import Path
+from unnoted.common.locks import held
+with held(Path(sys.argv[1]), RuntimeError("busy")):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def lock(tmp_path):
+    return tmp_path / ".lock"
+
+
+@pytest.fixture
+def holder(lock):
+    """Another process that holds the lock until its input ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(lock)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "held\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_another_process_is_kept_out_until_the_holder_ends(lock, holder):
+    assert is_held(lock)
+    with pytest.raises(ValueError, match="busy"), held(lock, ValueError("busy")):
+        pass
+    holder.communicate("")
+    assert not is_held(lock)
+    with held(lock, ValueError("busy")):
+        assert is_held(lock)
+    assert not is_held(lock)
+
+
+def test_a_killed_process_lets_go(lock, holder):
+    holder.kill()
+    holder.wait()
+    assert not is_held(lock)
+    with held(lock, ValueError("busy")):
+        pass
+
+
+def test_an_error_inside_lets_go(lock):
+    with pytest.raises(KeyError), held(lock, ValueError("busy")):
+        raise KeyError
+    assert not is_held(lock)
+
+
+def test_a_lock_file_that_was_never_there_is_not_made_by_a_look(lock):
+    assert not is_held(lock)
+    assert not lock.exists()
+
+
+def looking(lock, seen):
+    threads = [Thread(target=lambda: seen.extend(is_held(lock) for _ in range(50))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    return threads
+
+
+def test_looks_are_not_taken_for_a_holder(lock):
+    lock.touch()
+    seen = []
+    for thread in looking(lock, seen):
+        thread.join()
+    assert seen == [False] * 200
+
+
+def test_looks_keep_nobody_out(lock):
+    lock.touch()
+    threads = looking(lock, [])
+    for _ in range(20):
+        with held(lock, ValueError("busy")):
+            pass
+    for thread in threads:
+        thread.join()
+
+
+def test_a_lock_that_may_not_be_opened_counts_as_free(lock, monkeypatch):
+    def deny(*arguments):
+        raise PermissionError
+
+    lock.touch()
+    monkeypatch.setattr(os, "open", deny)
+    assert not is_held(lock)
