@@ -7,39 +7,35 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
+from unnoted.cli.common import reports_errors
 from unnoted.documents import fetching
-from unnoted.documents.catalog import Catalog, CatalogFile, FetchError
-from unnoted.documents.fetching import FetchReport, Outcome
+from unnoted.documents.catalog import SHIPPED_CATALOG, Catalog
+from unnoted.documents.fetching import Outcome
 
 
+@reports_errors
 def fetch(
     dataset: Annotated[str, typer.Argument(help="docred, re-docred or chemdisgene.", show_default=False)],
-    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="The folder to put the files in.")],
+    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="The folder for the files.")],
     catalog: Annotated[
         Path | None,
-        typer.Option("--catalog", metavar="FILE", help="A mirror's catalog instead of the shipped one."),
+        typer.Option("--catalog", metavar="FILE", help="A mirror's catalog to use instead of our own."),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace files that are there with other contents.")
+        bool, typer.Option("--force", help="Replace files of the same name that have other contents.")
     ] = False,
 ) -> None:
-    """Fetch a public data set: continues what was interrupted and verifies every file."""
-    try:
-        chosen = Catalog.read() if catalog is None else Catalog.read(catalog)
-        with _Bars() as bars:
-            report = fetching.fetch(dataset, to, chosen, bars.show, force=force)
-    except FetchError as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(1) from None
-    _print(report, to)
-
-
-def _print(report: FetchReport, to: Path) -> None:
-    typer.echo(f"{report.dataset.name}: {report.dataset.description}")
-    for item in report.files:
-        typer.echo(f"  {item.file.name}: {item.outcome.value} ({item.size:,} bytes)")
-    counts = ", ".join(f"{report.count(outcome)} {outcome.value}" for outcome in Outcome)
-    typer.echo(f"In {to}: {counts}. Licence: {report.dataset.licence}.")
+    """Download a public data set. Continues an interrupted download and verifies every file."""
+    chosen = Catalog.read(catalog or SHIPPED_CATALOG)
+    with _Bars() as bars:
+        files = fetching.fetch(dataset, to, chosen, bars.show, force=force)
+    entry = chosen.dataset(dataset)
+    typer.echo(f"{dataset}: {entry.description}")
+    for file in files:
+        typer.echo(f"  {file.name}: {file.outcome} ({file.size:,} bytes)")
+    outcomes = [file.outcome for file in files]
+    counts = ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in Outcome)
+    typer.echo(f"In {to}: {counts}. Licence: {entry.licence}.")
 
 
 class _Bars:
@@ -65,8 +61,8 @@ class _Bars:
     def __exit__(self, *_: object) -> None:
         self.progress.stop()
 
-    def show(self, file: CatalogFile, done: int, total: int | None) -> None:
+    def show(self, name: str, done: int, total: int | None) -> None:
         """Move a file's bar; `done` goes back when a download starts over."""
-        if file.name not in self.tasks:
-            self.tasks[file.name] = self.progress.add_task(file.name, total=total)
-        self.progress.update(self.tasks[file.name], completed=done, total=total)
+        if name not in self.tasks:
+            self.tasks[name] = self.progress.add_task(name, total=total)
+        self.progress.update(self.tasks[name], completed=done, total=total)

@@ -55,6 +55,23 @@ def parse_json(text: str, document: str | None, place: str | None) -> object:
         fail(Kind.MALFORMED, document, place, f"{shown(text)} ({error})", "a JSON object")
 
 
+def repeated_key(text: str) -> str | None:
+    """A key that stands twice in one object of a JSON text: parsers keep the last value and say nothing.
+
+    Example:
+        >>> repeated_key('{"a": {"b": 1, "b": 2}}'), repeated_key('{"a": {"a": 1}}')
+        ('b', None)
+    """
+    repeated: list[str] = []
+
+    def note(pairs: list[tuple[str, object]]) -> None:
+        keys = [key for key, _ in pairs]
+        repeated.extend(key for key in keys if keys.count(key) > 1)
+
+    json.loads(text, object_pairs_hook=note)
+    return repeated[0] if repeated else None
+
+
 class ArrayReader:
     """Reads the elements of one JSON array from a stream, holding one chunk and one element at a time.
 

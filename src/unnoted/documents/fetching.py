@@ -1,24 +1,24 @@
-"""Fetching the public data sets: resumed where they stopped, verified before they get their name.
+"""Fetching the public data sets: resumed where a download stopped, verified before a file gets its name.
 
 A file is streamed to `<name>.part` beside its final place. Only a part whose size and checksum are those of
 the catalog is renamed, so a file under its final name is always whole. What goes wrong is a `FetchError`.
 """
 
-import http.client
 import os
-import ssl
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
+
+import requests
+from urllib3.exceptions import HTTPError
 
 from unnoted.common.errors import shown
-from unnoted.documents.catalog import CHUNK, Catalog, CatalogFile, DatasetEntry, FetchError
+from unnoted.documents.catalog import Catalog, CatalogFile, FetchError
 
+CHUNK = 1 << 16
 PASSING_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 """HTTP answers that may be another one a moment later."""
 
@@ -32,7 +32,7 @@ class Patience:
     """How long one run bears with a bad connection.
 
     Args:
-        attempts: how often a file is asked for; each continues where the last one stopped.
+        attempts: how often a file is asked for; each attempt continues where the last one stopped.
         pause: seconds before the second attempt; doubled before each further one.
         timeout: seconds of silence after which a connection counts as lost.
     """
@@ -48,8 +48,8 @@ class Patience:
 
 DEFAULT_PATIENCE = Patience()
 
-Progress: TypeAlias = Callable[[CatalogFile, int, int | None], None]
-"""Called with a file, how many of its bytes are here, and how many it has (None if nobody says)."""
+Progress: TypeAlias = Callable[[str, int, int | None], None]
+"""Called with a file's name, how many of its bytes are here, and how many it has (None if nobody says)."""
 
 
 class Outcome(StrEnum):
@@ -59,37 +59,24 @@ class Outcome(StrEnum):
     VERIFIED = "already there and verified"
 
 
-@dataclass(frozen=True, slots=True)
-class FetchedFile:
+class FetchedFile(NamedTuple):
     """A file that is there and verified."""
 
-    file: CatalogFile
+    name: str
     path: Path
     size: int
     outcome: Outcome
-
-
-@dataclass(frozen=True, slots=True)
-class FetchReport:
-    """What `fetch` did: every file of the data set, in the order of the catalog."""
-
-    dataset: DatasetEntry
-    files: tuple[FetchedFile, ...]
-
-    def count(self, outcome: Outcome) -> int:
-        """How many files came to be there in that way."""
-        return sum(file.outcome is outcome for file in self.files)
 
 
 def fetch(
     dataset: str,
     to: Path,
     catalog: Catalog | None = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda name, done, total: None,
     *,
     force: bool = False,
     patience: Patience = DEFAULT_PATIENCE,
-) -> FetchReport:
+) -> list[FetchedFile]:
     """Fetch every file of a data set into the folder `to`; files that are there and right are kept.
 
     Args:
@@ -100,38 +87,47 @@ def fetch(
         force: replace files that are there with other contents, instead of raising an error.
         patience: attempts, pauses and timeout.
 
+    Returns:
+        Every file of the data set, in the order of the catalog.
+
     Raises:
         FetchError: the data set is unknown, a file cannot be fetched, is not what it should be, or cannot be
             written. Files that were complete by then stay.
 
     Example:
-        >>> fetch("docrd", Path("data"))  # doctest: +IGNORE_EXCEPTION_DETAIL
+        >>> fetch("docrd", Path("data"))  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        FetchError: no data set is named 'docrd'; the nearest is 'docred'
+        unnoted.documents.catalog.FetchError: no data set is named 'docrd', expected ... (nearest: 'docred')
     """
     chosen = (catalog or Catalog.read()).dataset(dataset)
-    items = [
-        _Item(f"{chosen.name}: {file.name}", file, to / file.name, progress, patience)
-        for file in chosen.files
+    downloads = [
+        _Download(f"{dataset}: {name}", name, file, to / name, progress, patience)
+        for name, file in chosen.files.items()
     ]
     # All that is there is looked at first: a wrong file is not worth learning of after an hour's download.
-    present = [item.is_present(force) for item in items]
-    return FetchReport(chosen, tuple(item.bring(there) for item, there in zip(items, present, strict=True)))
+    present = [download.is_present(force) for download in downloads]
+    return [download.bring(there) for download, there in zip(downloads, present, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _Download:
     """One file on its way to its place; `label` begins every message about it."""
 
     label: str
+    name: str
     file: CatalogFile
     target: Path
-    progress: Progress | None
+    progress: Progress
     patience: Patience
 
     @property
     def part(self) -> Path:
         return self.target.with_name(self.target.name + ".part")
+
+    @property
+    def kept(self) -> int:
+        """How many bytes earlier attempts have left."""
+        return self.part.stat().st_size if self.part.exists() else 0
 
     def is_present(self, force: bool) -> bool:
         """Whether the right file is there; another one in its place is an error unless `force`."""
@@ -159,7 +155,7 @@ class _Item:
                 room = f"room for {self.file.size:,} bytes" if self.file.size else "room for the file"
                 raise self._blocked(error, "write", f"a writable folder with {room}") from None
         outcome = Outcome.VERIFIED if present else Outcome.FETCHED
-        return FetchedFile(self.file, self.target, self.target.stat().st_size, outcome)
+        return FetchedFile(self.name, self.target, self.target.stat().st_size, outcome)
 
     def _blocked(self, error: OSError, doing: str, expected: str) -> FetchError:
         found = error.strerror or str(error)
@@ -167,7 +163,16 @@ class _Item:
 
     def _fetch(self) -> None:
         self.target.parent.mkdir(parents=True, exist_ok=True)
-        self._download()
+        for attempt in range(self.patience.attempts):
+            try:
+                self._continue()
+                break
+            except _Interrupted as interruption:
+                if attempt + 1 == self.patience.attempts:
+                    kept = f"{self.kept:,} bytes are kept, running the command again continues from there"
+                    advice = kept if self.kept else "nothing of it was fetched"
+                    raise FetchError(f"{self.label}: {interruption}; {advice}") from None
+            time.sleep(self.patience.pause * 2**attempt)
         if wrong := self.file.mismatch(self.part):
             self.part.unlink()
             raise FetchError(
@@ -176,99 +181,66 @@ class _Item:
             )
         self.part.replace(self.target)
 
-    def _download(self) -> None:
-        """Complete the part file, in as many attempts as patience allows."""
-        for attempt in range(1, self.patience.attempts + 1):
-            try:
-                self._continue()
-                return
-            except _Interrupted as interruption:
-                if attempt == self.patience.attempts:
-                    raise FetchError(f"{self.label}: {interruption}; {self._advice()}") from None
-            time.sleep(self.patience.pause * 2 ** (attempt - 1))
-
-    def _advice(self) -> str:
-        kept = self._kept()
-        if kept:
-            return f"{kept:,} bytes are kept, running the command again continues from there"
-        return "nothing of it was fetched"
-
-    def _kept(self) -> int:
-        return self.part.stat().st_size if self.part.exists() else 0
-
     def _continue(self) -> None:
         """One attempt: ask for what the part file lacks and append it."""
-        kept = self._kept()
-        if kept and self.file.mismatch(self.part) is None:
+        if self.kept and self.file.mismatch(self.part) is None:
             return  # a run that was stopped between the last byte and the renaming
-        if self.file.size is not None and kept >= self.file.size:
+        if self.file.size is not None and self.kept >= self.file.size:
             self.part.unlink()
-            kept = 0
-        with self._open(kept) as answer:
-            if answer.status == http.client.PARTIAL_CONTENT:
-                self._check_range(answer, kept)
-                self._receive(answer, kept)
-            elif answer.status == http.client.OK:  # also from a server that cannot continue: start over
-                self._receive(answer, 0)
-            else:
-                raise self._refused(answer.status, answer.reason, kept)
-
-    def _open(self, kept: int) -> http.client.HTTPResponse:
-        """The server's answer, to all of the file or to what follows the `kept` bytes."""
-        headers = {"User-Agent": "unnoted"} | ({"Range": f"bytes={kept}-"} if kept else {})
-        request = urllib.request.Request(self.file.url, headers=headers)
+        # Bytes as they are stored: what is compressed for the way could not be continued.
+        headers = {"User-Agent": "unnoted", "Accept-Encoding": "identity"}
+        if self.kept:
+            headers["Range"] = f"bytes={self.kept}-"
+        url, timeout = self.file.url, self.patience.timeout
         try:
-            answer: http.client.HTTPResponse = urllib.request.urlopen(request, timeout=self.patience.timeout)
-        except urllib.error.HTTPError as error:
-            error.close()
-            raise self._refused(error.code, error.reason, kept) from None
-        except (OSError, http.client.HTTPException) as error:
-            raise self._unreachable(error) from None
-        return answer
+            with requests.get(url, headers=headers, stream=True, timeout=timeout) as answer:
+                self._receive(answer, self._accepted(answer))
+        except requests.exceptions.SSLError as error:
+            raise FetchError(f"{self.label}: no trusted connection to {url} ({_said(error)})") from None
+        except requests.RequestException as error:
+            why = f"cannot reach {url} ({_said(error)}): offline, or the server is down"
+            raise _Interrupted(why) from None
+        except HTTPError as error:
+            raise _Interrupted(f"lost the connection to {url} ({_said(error)})") from None
 
-    def _refused(self, status: int, reason: str, kept: int) -> Exception:
-        if status == http.client.REQUESTED_RANGE_NOT_SATISFIABLE and kept:
-            self.part.unlink()  # it is as long as the server's file or longer, and is not that file
-            return _Interrupted(f"what was kept does not fit the file at {self.file.url} and was removed")
-        refusal = f"found the answer {status} {reason}, expected the file at {self.file.url}"
-        return _Interrupted(refusal) if status in PASSING_STATUSES else FetchError(f"{self.label}: {refusal}")
-
-    def _unreachable(self, error: Exception) -> Exception:
-        reason = getattr(error, "reason", error)
-        if isinstance(reason, ssl.SSLCertVerificationError):
-            return FetchError(f"{self.label}: no trusted connection to {self.file.url} ({_said(reason)})")
-        return _Interrupted(f"cannot reach {self.file.url} ({_said(reason)}): offline, or the server is down")
-
-    def _check_range(self, answer: http.client.HTTPResponse, kept: int) -> None:
-        found = answer.headers.get("Content-Range", "no range")
-        if not found.startswith(f"bytes {kept}-"):
+    def _accepted(self, answer: requests.Response) -> int:
+        """How many bytes of the part file an answer continues; 0 also if the server can only start over."""
+        kept, status, url = self.kept, answer.status_code, self.file.url
+        if status == requests.codes.ok:
+            return 0
+        if status == requests.codes.partial_content:
+            found = answer.headers.get("Content-Range", "no range")
+            if found.startswith(f"bytes {kept}-"):
+                return kept
             self.part.unlink(missing_ok=True)
-            raise _Interrupted(f"found {shown(found)}, expected bytes {kept}- of {self.file.url}")
+            raise _Interrupted(f"found {shown(found)}, expected bytes {kept}- of {url}")
+        if status == requests.codes.requested_range_not_satisfiable and kept:
+            self.part.unlink()  # it is as long as the server's file or longer, and is not that file
+            raise _Interrupted(f"what was kept does not fit the file at {url} and was removed")
+        refusal = f"found the answer {status} {answer.reason}, expected the file at {url}"
+        raise _Interrupted(refusal) if status in PASSING_STATUSES else FetchError(f"{self.label}: {refusal}")
 
-    def _receive(self, answer: http.client.HTTPResponse, done: int) -> None:
+    def _receive(self, answer: requests.Response, done: int) -> None:
         """Append the answer's body to the first `done` bytes of the part file."""
-        total = self.file.size if answer.length is None else done + answer.length
+        length = answer.headers.get("Content-Length")
+        total = done + int(length) if length else self.file.size
         with self.part.open("ab" if done else "wb") as sink:
-            while chunk := self._read(answer):
+            # Not `iter_content`, which would unpack what is served as gzip.
+            while chunk := answer.raw.read1(CHUNK, decode_content=False):
                 sink.write(chunk)
                 done += len(chunk)
-                if self.progress:
-                    self.progress(self.file, done, total)
+                self.progress(self.name, done, total)
                 if self.file.size is not None and done > self.file.size:
                     return  # not this file, however much of it follows: verification will say so
             sink.flush()
             os.fsync(sink.fileno())
-        # http.client returns a short body without complaint when it is read in pieces.
         if total is not None and done < total:
-            raise _Interrupted(f"the connection closed early: found {done:,} bytes, expected {total:,}")
-
-    def _read(self, answer: http.client.HTTPResponse) -> bytes:
-        try:
-            return answer.read(CHUNK)
-        except (OSError, http.client.HTTPException) as error:
-            raise _Interrupted(f"lost the connection to {self.file.url} ({_said(error)})") from None
+            short = f"found {done:,} bytes, expected {total:,}"
+            raise _Interrupted(f"lost the connection to {self.file.url} ({short})")
 
 
-def _said(reason: object) -> str:
-    """What an error says, on one line."""
-    return " ".join(str(reason).split()) or type(reason).__name__
+def _said(error: BaseException) -> str:
+    """What the first cause of an error says, on one line."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return " ".join(str(error).split()) or type(error).__name__

@@ -14,7 +14,7 @@ from typing import NoReturn, TypedDict, TypeGuard
 
 from unnoted.common.errors import DataError, Defect, Kind, shown
 from unnoted.common.files import open_text, write_text
-from unnoted.common.json_stream import parse_json
+from unnoted.common.json_stream import parse_json, repeated_key
 from unnoted.common.lookup import nearest
 
 SLACK = 1e-9
@@ -155,7 +155,8 @@ class Priors:
             content = parse_json(text, None, None)
             if not isinstance(content, dict):
                 _refuse(None, shown(content), "an object of relation to prior")
-            json.loads(text, object_pairs_hook=_check_once)
+            if relation := repeated_key(text):
+                _refuse(relation, "two values", "one")
             return labelled.with_overall(_overall_of(content, labelled))
         except DataError as error:
             raise DataError(replace(error.defect, file=str(path))) from None
@@ -192,14 +193,6 @@ def _check_known(relation: str, relations: Sequence[str]) -> None:
     if relation not in relations:
         expected = f"one of the {len(relations)} relations" + nearest(relation, relations)
         _refuse(relation, "a relation that is not in the vocabulary", expected)
-
-
-def _check_once(items: list[tuple[str, object]]) -> None:
-    """Refuse a relation that stands twice in a file: JSON would keep the last and say nothing."""
-    names = [name for name, _ in items]
-    for name in names:
-        if names.count(name) > 1:
-            _refuse(name, "two values", "one")
 
 
 def _overall_of(content: Mapping[str, object], labelled: Priors) -> dict[str, float]:

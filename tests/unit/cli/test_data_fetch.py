@@ -125,12 +125,12 @@ def test_another_file_in_its_place_needs_force(address, run, tmp_path):
 
 
 def test_an_unknown_data_set_is_one_line(address, run):
-    assert "the nearest is 'invented'" in only_line(run(address, dataset="invent"))
+    assert "nearest: 'invented'" in only_line(run(address, dataset="invent"))
 
 
 def test_without_a_catalog_the_shipped_one_is_used(tmp_path):
     result = CliRunner().invoke(app, ["chemdisgen", "--to", str(tmp_path)])
-    assert "the nearest is 'chemdisgene'" in only_line(result)
+    assert "nearest: 'chemdisgene'" in only_line(result)
 
 
 def test_a_bad_catalog_is_one_line(tmp_path):
@@ -143,10 +143,9 @@ def test_a_bad_catalog_is_one_line(tmp_path):
 def test_a_terminal_gets_a_bar_for_each_file(monkeypatch, capsys):
     terminal = partial(Console, force_terminal=True, width=100, no_color=True)
     monkeypatch.setattr(data_fetch, "Console", terminal)
-    file = fetching.CatalogFile("deep/[two].tsv", "http://127.0.0.1/two", "sha256", "0" * 64)
     with data_fetch._Bars() as bars:
-        bars.show(file, 1000, 4000)
-        bars.show(file, 500, 4000)
+        bars.show("deep/[two].tsv", 1000, 4000)
+        bars.show("deep/[two].tsv", 500, 4000)
         (task,) = bars.progress.tasks
         assert (task.completed, task.total) == (500, 4000)
         bars.progress.refresh()

@@ -25,7 +25,7 @@ def touch(folder, *names):
 
 def test_files_as_they_are_fetched_are_the_published_ones(tmp_path):
     catalog = Catalog.read()
-    names = [f"{name}/{file.name}" for name, entry in catalog.datasets.items() for file in entry.files]
+    names = [f"{name}/{file}" for name, entry in catalog.datasets.items() for file in entry.files]
     data = touch(tmp_path, *names)
     for setting in DATA_SETS:
         assert data.scored(setting)[1] == []

@@ -125,8 +125,7 @@ def test_the_small_one():
 @pytest.mark.parametrize("path", PUBLISHED, ids=name)
 def test_its_data_can_be_fetched(path):
     fetched = {
-        Path("data", dataset.name, file.name)
-        for dataset in Catalog.read().datasets.values() for file in dataset.files
+        Path("data", name, file) for name, entry in Catalog.read().datasets.items() for file in entry.files
     }  # fmt: skip
     settings = load_settings(path)
     needed = {file for file in settings.data_files if file.parent != settings.teacher}
