@@ -6,88 +6,64 @@ character, old or new. The same names can so stand in any relation that their ty
 
 from bisect import bisect
 from dataclasses import dataclass
-from random import Random
+from itertools import accumulate
 
-from unnoted.documents.generator.closure import NUMBERS, close, fact_key
-from unnoted.documents.generator.names import Character, NameSource
-from unnoted.documents.generator.relations import RELATIONS, Kind, Relation
+from unnoted.documents.generator.closure import Statement, close
+from unnoted.documents.generator.dice import Dice
+from unnoted.documents.generator.vocabulary import (
+    FIRST_KINDS,
+    KINDS,
+    NAMES,
+    NUMBERED,
+    ORGANISATION,
+    PERSON,
+    WORK,
+    EntityKind,
+    Relation,
+    Words,
+)  # fmt: skip
 
-Statement = tuple[int, int, int]
-"""(relation number, head, tail)."""
-
-FEWEST_STATEMENTS = 9
-MOST_STATEMENTS = 15
-FEWEST_CHARACTERS = 8
+FEWEST_STATEMENTS, MOST_STATEMENTS, FEWEST_CHARACTERS = 9, 15, 8
 _MOST_TRIES = 100
 
-# By kind: how many there may be in a document, and how readily a statement brings in a new one.
-_MOST_OF_KIND = (7, 4, 4, 4, 3)
-_NEW_OF_KIND = (0.45, 0.40, 0.50, 0.50, 0.20)
-
-_FIRST_KINDS = (Kind.PERSON, Kind.PERSON, Kind.PERSON, Kind.ORGANISATION, Kind.WORK, Kind.CITY)
-
-# A statement starts from the last statement's tail, from its head, or from anybody. A place or an
-# organisation just reached is mostly taken up at once: that makes the chains in which facts combine.
-_FROM_TAIL_OF_KIND = (0.2, 0.5, 0.3, 0.6, 0.1)
+# A statement starts from the last statement's tail (by its kind), else from its head, or from anybody.
 _FROM_HEAD = 0.5
 
 # A place says where it lies rather than who came from it; else everything would happen in one city.
 _TO_PLACE = 0.4
 
-_ROLE_BITS: dict[str, int] = {}
+_HAS_LONGER_PLACE_NAME = 0.3
+_HAS_DESCRIPTION = 0.55
 
 
-def _role_mask(roles: tuple[str, ...]) -> int:
-    mask = 0
-    for role in roles:
-        mask |= _ROLE_BITS.setdefault(role, 1 << len(_ROLE_BITS))
-    return mask
+@dataclass(slots=True)
+class Character:
+    """One entity of a world: what it is, and every form under which a document may mention it.
+
+    No other entity of the document has its description. Gender is 0 for all but people.
+    """
+
+    kind: EntityKind
+    gender: int
+    full: Words
+    short: str
+    description: str
+    roles: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """One way to go on from a character: a relation, the side the character is on, the kind it reaches."""
-
-    relation: int
-    from_head: bool
-    kind: Kind
-    fresh: bool
-    bars: int
-    takes: int
-    other_bars: int
-    other_takes: int
-    fresh_takes: int
+def _steps_from(kind: EntityKind) -> tuple[list[float], list[tuple[Relation, int, EntityKind]]]:
+    """Accumulated weights, and every step: a relation, the side to start from, the kind that is reached."""
+    weights, steps = [], []
+    for relation in NUMBERED:
+        for *ends, weight in relation.joins:
+            for side in (0, 1):
+                if weight and ends[side] is kind:
+                    weights.append(weight * (_TO_PLACE if side and kind.place else 1.0))
+                    steps.append((relation, side, ends[1 - side]))
+    return list(accumulate(weights)), steps
 
 
-def _steps_from(kind: Kind) -> tuple[list[float], list[_Step]]:
-    """Every step from a kind, with the accumulated weights to draw one by."""
-
-    def step(relation: Relation, from_head: bool, reached: Kind) -> _Step:
-        own, other = relation.head_roles, relation.tail_roles
-        if not from_head:
-            own, other = other, own
-        masks = (_role_mask(r) for r in (own.bars, own.takes, other.bars, other.takes, relation.fresh_takes))
-        return _Step(NUMBERS[relation.id], from_head, reached, relation.fresh, *masks)
-
-    accumulated: list[float] = []
-    steps: list[_Step] = []
-    total = 0.0
-    for relation in RELATIONS.values():
-        for signature in relation.signatures:
-            if signature.weight == 0:
-                continue
-            if signature.head == kind:
-                total += signature.weight
-                accumulated.append(total)
-                steps.append(step(relation, True, signature.tail))
-            if signature.tail == kind:
-                total += signature.weight * (_TO_PLACE if kind >= Kind.CITY else 1.0)
-                accumulated.append(total)
-                steps.append(step(relation, False, signature.head))
-    return accumulated, steps
-
-
-_STEPS = tuple(_steps_from(kind) for kind in Kind)
+_STEPS = [_steps_from(kind) for kind in KINDS]
 
 
 class World:
@@ -97,83 +73,89 @@ class World:
         characters: by entity number.
         of_kind: the entity numbers of each kind.
         statements: what sentences will say, in order.
-        truth: every true fact's key, with the bit mask of the statements it rests on.
+        truth: every true fact, with the bit mask of the statements it rests on.
     """
 
-    __slots__ = ("_names", "_random", "characters", "of_kind", "statements", "truth")
-
-    def __init__(self, random: Random) -> None:
-        self._random = random.random
-        self._names = NameSource(random)
+    def __init__(self, dice: Dice) -> None:
+        self._dice = dice
+        self._used = {""}
         self.characters: list[Character] = []
-        self.of_kind: tuple[list[int], ...] = ([], [], [], [], [])
+        self.of_kind: list[list[int]] = [[] for _ in KINDS]
         self.statements: list[Statement] = []
         self._grow()
-        self.truth: dict[int, int] = close([fact_key(*statement) for statement in self.statements])
+        self.truth = close(self.statements)
 
-    def add_character(self, kind: Kind) -> int:
-        """Bring in a new character; returns its number."""
-        number = len(self.characters)
-        self.characters.append(self._names.draw(kind))
-        self.of_kind[kind].append(number)
-        return number
-
-    def has_room(self, kind: Kind) -> bool:
+    def has_room(self, kind: EntityKind) -> bool:
         """Whether there may be one more of a kind."""
-        return len(self.of_kind[kind]) < _MOST_OF_KIND[kind]
+        return len(self.of_kind[kind.number]) < kind.most
+
+    def add_character(self, kind: EntityKind, roles: int = 0) -> int:
+        """Bring in a new character, no word of whose name is another's; returns its number."""
+        dice = self._dice
+        gender = dice.below(2) if kind is PERSON else 0
+        short = self._unused("title_nouns" if kind is WORK else "stems")
+        full: Words = (short,)
+        if kind is PERSON:
+            full = (self._unused("given"), short)
+        elif kind is WORK:
+            full = ("The", self._unused("title_adjectives"), short)
+        elif kind is ORGANISATION:
+            full = (short, dice.pick(NAMES["organisation_words"]))
+        elif dice.chance(_HAS_LONGER_PLACE_NAME):
+            full = (dice.pick(NAMES["place_words"]), short)
+        noun = dice.pick(kind.descriptions) if dice.chance(_HAS_DESCRIPTION) else ""
+        description = "" if noun in self._used else noun
+        self._used.add(noun)
+        self.of_kind[kind.number].append(len(self.characters))
+        self.characters.append(Character(kind, gender, full, short, description, roles))
+        return len(self.characters) - 1
+
+    def _unused(self, pool: str) -> str:
+        word = self._dice.pick(NAMES[pool])
+        while word in self._used:
+            word = self._dice.pick(NAMES[pool])
+        self._used.add(word)
+        return word
 
     def _grow(self) -> None:
-        random = self._random
-        wanted = FEWEST_STATEMENTS + int(random() * (MOST_STATEMENTS - FEWEST_STATEMENTS + 1))
-        head = tail = self.add_character(_FIRST_KINDS[int(random() * len(_FIRST_KINDS))])
-        told: set[Statement] = set()
+        dice, characters, statements = self._dice, self.characters, self.statements
+        wanted = FEWEST_STATEMENTS + dice.below(MOST_STATEMENTS - FEWEST_STATEMENTS + 1)
+        head = tail = self.add_character(dice.pick(FIRST_KINDS))
         # Steps that the roles forbid are not taken; the bound only guards against a world with no step left.
         for _ in range(_MOST_TRIES):
-            if random() < _FROM_TAIL_OF_KIND[self.characters[tail].kind]:
-                start = tail
-            elif random() < _FROM_HEAD:
-                start = head
-            else:
-                start = int(random() * len(self.characters))
+            start = tail
+            if not dice.chance(characters[tail].kind.from_tail):
+                start = head if dice.chance(_FROM_HEAD) else dice.below(len(characters))
             statement = self._step(start)
-            if statement is not None and statement not in told:
-                told.add(statement)
-                self.statements.append(statement)
-                _, head, tail = statement
-                if self._is_complete(wanted):
-                    return
-
-    def _is_complete(self, wanted: int) -> bool:
-        told = len(self.statements)
-        return told == MOST_STATEMENTS or (told >= wanted and len(self.characters) >= FEWEST_CHARACTERS)
+            if statement is None or statement in statements:
+                continue
+            statements.append(statement)
+            _, head, tail = statement
+            enough = len(statements) >= wanted and len(characters) >= FEWEST_CHARACTERS
+            if enough or len(statements) == MOST_STATEMENTS:
+                return
 
     def _step(self, start: int) -> Statement | None:
         """One statement from a character, or nothing if the step drawn is not possible."""
-        random = self._random
         character = self.characters[start]
-        accumulated, steps = _STEPS[character.kind]
-        step = steps[bisect(accumulated, random() * accumulated[-1])]
-        if character.roles & step.bars:
+        weights, steps = _STEPS[character.kind.number]
+        relation, side, kind = steps[bisect(weights, self._dice.random() * weights[-1])]
+        if character.roles & relation.bars[side]:
             return None
-        reached = self._reach(step, start)
-        if reached < 0:
+        reached = self._reach(relation, kind, start, relation.bars[1 - side])
+        if reached is None:
             return None
-        character.roles |= step.takes
-        self.characters[reached].roles |= step.other_takes
-        return (step.relation, start, reached) if step.from_head else (step.relation, reached, start)
+        character.roles |= relation.takes[side]
+        self.characters[reached].roles |= relation.takes[1 - side]
+        return (relation.number, reached, start) if side else (relation.number, start, reached)
 
-    def _reach(self, step: _Step, start: int) -> int:
-        """The character that a step reaches, or -1."""
-        random = self._random
-        there = self.of_kind[step.kind]
-        if step.fresh or not there or random() < _NEW_OF_KIND[step.kind]:
-            if len(there) < _MOST_OF_KIND[step.kind]:
-                reached = self.add_character(step.kind)
-                self.characters[reached].roles = step.fresh_takes
-                return reached
-            if step.fresh:
-                return -1
-        reached = there[int(random() * len(there))]
-        if reached == start or self.characters[reached].roles & step.other_bars:
-            return -1
-        return reached
+    def _reach(self, relation: Relation, kind: EntityKind, start: int, bars: int) -> int | None:
+        """The character that a step reaches, if there is one."""
+        there = self.of_kind[kind.number]
+        if relation.fresh or not there or self._dice.chance(kind.new):
+            if self.has_room(kind):
+                return self.add_character(kind, relation.fresh_takes)
+            if relation.fresh:
+                return None
+        reached = self._dice.pick(there)
+        return None if reached == start or self.characters[reached].roles & bars else reached

@@ -1,11 +1,11 @@
 """Writes planned sentences word by word, and notes where every entity is mentioned."""
 
-from random import Random
+from sys import intern
 
-from unnoted.documents.generator.names import PRONOUNS, Character
-from unnoted.documents.generator.phrases import CLOSERS, OPENERS, Words
-from unnoted.documents.generator.plan import Clause, SentencePlan
-from unnoted.documents.generator.relations import Kind
+from unnoted.documents.generator.dice import Dice
+from unnoted.documents.generator.sentences import Clause, SentencePlan
+from unnoted.documents.generator.vocabulary import CLOSERS, OPENERS, Words
+from unnoted.documents.generator.world import Character
 from unnoted.documents.schema import Mention
 
 _OPENER = 0.2
@@ -18,141 +18,83 @@ _APPOSITION = 0.5
 _DESCRIBED_AGAIN = 0.4
 _SHORT_AGAIN = 0.55
 
-_RELATIVES: tuple[str, ...] = tuple("who" if kind == Kind.PERSON else "which" for kind in Kind)
-
-_capitalised: dict[str, str] = {}
-"""Every word that has opened a sentence, with its capital: one string object each, however many documents."""
-
-
-def _capitalise(word: str) -> str:
-    if word not in _capitalised:
-        _capitalised[word] = word[0].upper() + word[1:]
-    return _capitalised[word]
-
-
-def _with_article(noun: str) -> Words:
-    return ("an" if noun[0] in "aeiou" else "a", noun)
-
 
 class Writer:
-    """The sentences of one document and the mentions in them, as they are written.
+    """The sentences of one document so far, and the mentions of each entity in them."""
 
-    Attributes:
-        sentences: the words of each sentence so far.
-        mentions: the mentions of each entity so far, by entity number.
-    """
-
-    __slots__ = ("_characters", "_named", "_present", "_random", "_words", "mentions", "sentences")
-
-    def __init__(self, characters: list[Character], random: Random) -> None:
-        self._random = random.random
+    def __init__(self, characters: list[Character], dice: Dice) -> None:
+        self._dice = dice
         self._characters = characters
         self._words: list[str] = []
         # The entities of the previous sentence, and those of them that it mentions by words of their own.
-        self._present: tuple[int, ...] = ()
-        self._named: tuple[int, ...] = ()
+        self._present: list[int] = []
+        self._named: list[int] = []
         self.sentences: list[Words] = []
         self.mentions: list[list[Mention]] = [[] for _ in characters]
 
     def write(self, plan: SentencePlan) -> int:
         """Write a sentence; returns the bit mask of the sentences that one must read to understand it."""
-        draw = self._random
-        words = self._words = []
-        evidence = 1 << len(self.sentences)
-        clause, joined, opening, _ = plan
-        phrase = clause.phrase
-        subject = clause.head if phrase.head_first else clause.tail
-
-        if opening:
-            words += opening
-        elif draw() < _OPENER:
-            words += OPENERS[int(draw() * len(OPENERS))]
-        opened = bool(words)
-        words += phrase.lead[self._genders(clause)]
-        pronoun = phrase.subject and self._is_antecedent(subject) and draw() < _PRONOUN
+        dice, (phrase, head, tail) = self._dice, plan.clauses[0]
+        subject = head if phrase.head_first else tail
+        opening = plan.opening or (dice.pick(OPENERS) if dice.chance(_OPENER) else ())
+        words = self._words = [*opening, *self._parts(plan.clauses[0])[0]]
+        pronoun = phrase.subject and self._is_antecedent(subject) and dice.chance(_PRONOUN)
         if pronoun:
-            character = self._characters[subject]
-            words += PRONOUNS[character.kind][character.gender]
-            evidence |= evidence >> 1
+            words += self._characters[subject].kind.pronouns[self._characters[subject].gender].split()
         else:
             self._mention(subject)
-        if joined is None:
-            present: tuple[int, ...] = (subject, self._finish_clause(clause, True))
-        else:
-            relative = not pronoun and draw() < _RELATIVE_CLAUSE
-            present = self._write_joined(clause, joined, subject, relative)
-        # One remark a sentence is enough.
-        if not opened and draw() < _CLOSER:
-            words += CLOSERS[int(draw() * len(CLOSERS))]
-        words.append(".")
-        words[0] = _capitalise(words[0])
-        self.sentences.append(tuple(words))
-        self._present = present
-        self._named = present[1:] if pronoun else present
-        return evidence
-
-    def _write_joined(self, first: Clause, second: Clause, subject: int, relative: bool) -> tuple[int, ...]:
-        """Both clauses after their common subject; returns the entities of the sentence."""
-        words = self._words
+        present = [subject]
+        relative = len(plan.clauses) > 1 and not pronoun and dice.chance(_RELATIVE_CLAUSE)
         if relative:
-            words += (",", _RELATIVES[self._characters[subject].kind])
-        other = self._finish_clause(first, relative)
-        words.append("," if relative else "and")
-        return subject, other, self._finish_clause(second, True)
+            words += (",", self._characters[subject].kind.relative)
+        for clause in plan.clauses[:-1]:
+            present.append(self._finish_clause(clause, relative))
+            words.append("," if relative else "and")
+        present.append(self._finish_clause(plan.clauses[-1], True))
+        if not opening and dice.chance(_CLOSER):  # one remark per sentence is enough
+            words += dice.pick(CLOSERS)
+        words[0] = intern(words[0][0].upper() + words[0][1:])
+        self.sentences.append((*words, "."))
+        self._present, self._named = present, present[1:] if pronoun else present
+        here = 1 << len(self.sentences) - 1
+        return here | here >> 1 if pronoun else here
+
+    def _parts(self, clause: Clause) -> tuple[Words, Words, Words]:
+        """The words of a clause before, between and after its two entities."""
+        phrase, head, tail = clause
+        return phrase.words[2 * self._characters[head].gender + self._characters[tail].gender]
 
     def _finish_clause(self, clause: Clause, before_stop: bool) -> int:
-        """The words of a clause after its subject; `before_stop`: a comma or full stop follows it.
-
-        Returns the entity that is not the subject.
-        """
-        phrase, head, tail = clause
-        words = self._words
-        genders = self._genders(clause)
-        other = tail if phrase.head_first else head
-        words += phrase.middle[genders]
-        trail = phrase.trail[genders]
+        """Write a clause after its subject, maybe `before_stop` or comma; returns its other entity."""
+        other = clause.tail if clause.phrase.head_first else clause.head
+        _, middle, trail = self._parts(clause)
+        self._words += middle
         self._mention(other, before_stop and not trail)
-        words += trail
+        self._words += trail
         return other
 
-    def _genders(self, clause: Clause) -> int:
-        """Which form of its phrase a clause takes."""
-        return 2 * self._characters[clause.head].gender + self._characters[clause.tail].gender
-
     def _is_antecedent(self, number: int) -> bool:
-        """Whether a pronoun now can only mean this entity.
-
-        The previous sentence names it, and no other entity of its type stands there.
-        """
+        """Whether a pronoun can only mean this entity: the last sentence names no other of its type."""
         if number not in self._named:
             return False
-        characters = self._characters
-        entity_type = characters[number].type
-        return all(there == number or characters[there].type != entity_type for there in self._present)
+        types = [self._characters[there].kind.type for there in self._present if there != number]
+        return self._characters[number].kind.type not in types
 
     def _mention(self, number: int, before_stop: bool = False) -> None:
         """Mention an entity: in full and with its description the first time, then in any form it has."""
-        draw = self._random
-        words = self._words
-        character = self._characters[number]
-        mentions = self.mentions[number]
-        description = character.description
-        form, name = character.full, character.full_name
+        dice, words = self._dice, self._words
+        character, mentions = self._characters[number], self.mentions[number]
+        noun, form = character.description, character.full
         apposition: Words = ()
         if mentions:
-            if description and draw() < _DESCRIBED_AGAIN:
-                article = "the" if words else "The"
-                form, name = (article, description), f"{article} {description}"
-            elif draw() < _SHORT_AGAIN:
-                form, name = character.short, character.short_name
-        elif description:
-            if before_stop and draw() < _APPOSITION:
-                apposition = (",", *_with_article(description))
-            elif character.kind >= Kind.CITY:
-                words += ("the", description, "of")
-            else:
-                words += ("the", description)
-        start = len(words)
-        words += form
-        mentions.append(Mention(len(self.sentences), start, len(words), character.type, name))
-        words += apposition
+            if noun and dice.chance(_DESCRIBED_AGAIN):
+                form = ("the" if words else "The", noun)
+            elif dice.chance(_SHORT_AGAIN):
+                form = (character.short,)
+        elif noun and before_stop and dice.chance(_APPOSITION):
+            apposition = (",", "an" if noun[0] in "aeiou" else "a", noun)
+        elif noun:
+            words += ("the", noun, "of") if character.kind.place else ("the", noun)
+        start, end = len(words), len(words) + len(form)
+        words += form + apposition
+        mentions.append(Mention(len(self.sentences), start, end, character.kind.type, " ".join(form)))
