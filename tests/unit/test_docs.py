@@ -5,14 +5,12 @@ import json
 import re
 import shlex
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
 from tools.docs.commands import commands
 
 from unnoted.common.errors import Kind
 from unnoted.documents import load_documents
-from unnoted.documents.formats import FORMATS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -99,8 +97,7 @@ def test_examples_give_what_they_show():
             r"^```python\n(>>> .*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
         ):
             test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
-            with patch.dict(FORMATS):  # an example may register a format of its own
-                assert doctest.DocTestRunner().run(test).failed == 0
+            assert doctest.DocTestRunner().run(test).failed == 0
             examples += 1
     assert examples
 

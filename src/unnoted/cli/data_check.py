@@ -1,4 +1,4 @@
-"""`unnoted data check`: is this data usable, and what does it hold?"""
+"""`unnoted data check`: is this data usable, and what does it contain?"""
 
 import json
 from collections.abc import Mapping
@@ -28,13 +28,17 @@ def check(
     vocabulary: Vocabulary = None,
     candidates: Annotated[
         str | None,
-        typer.Option(help="Candidate pairs: all, or HeadType:TailType,… (PubTator: as seen in its facts)."),
+        typer.Option(
+            help="Candidate pairs to count: all, or HeadType:TailType,… (PubTator: those of its facts)."
+        ),
     ] = None,
-    per_relation: Annotated[bool, typer.Option("--per-relation", help="Also count each relation.")] = False,
+    per_relation: Annotated[
+        bool, typer.Option("--per-relation", help="Also count the facts of each relation.")
+    ] = False,
     strict: Strict = False,
     as_json: AsJSON = False,
 ) -> None:
-    """Validate files and show what they hold. Exit code 0 only if all are usable."""
+    """Validate files and show what they contain. The exit code is 0 only if all are usable."""
     rule = candidate_rules.parse(candidates) if candidates else None
     names = read_vocabulary(vocabulary)
     reports = [check_files(group, names, rule, strict) for group in group_files(files)]
@@ -68,7 +72,7 @@ def _print(report: CheckReport, per_relation: bool, names: Mapping[str, str]) ->
 def _figures(report: CheckReport) -> Table:
     statistics = report.statistics
     pairs, labelled = statistics.candidate_pairs(report.candidates)
-    figures = table(None, "", "total", "a document")
+    figures = table(None, "", "total", "per document")
     for name, total in (
         ("documents", statistics.documents),
         ("sentences", statistics.sentences),

@@ -1,4 +1,4 @@
-"""`unnoted data compare`: what does one labelling miss of another?"""
+"""`unnoted data compare`: which facts does one labelling miss that another has?"""
 
 import json
 from pathlib import Path
@@ -15,19 +15,19 @@ from unnoted.cli.common import (
     table,
     tell_defects,
 )
-from unnoted.documents.comparison import Comparison, RelationComparison
+from unnoted.documents.comparison import LabellingComparison, RelationComparison
 from unnoted.documents.comparison import compare as compare_labellings
 from unnoted.documents.loading import load_documents
 
 
 @reports_errors
 def compare(
-    a: Annotated[Path, typer.Argument(help="Documents under labelling A, the incomplete one.")],
-    b: Annotated[Path, typer.Argument(help="The same documents under labelling B, the more complete one.")],
+    a: Annotated[Path, typer.Argument(help="Documents with labelling A, the incomplete one.")],
+    b: Annotated[Path, typer.Argument(help="The same documents with labelling B, the more complete one.")],
     vocabulary: Vocabulary = None,
     as_json: AsJSON = False,
 ) -> None:
-    """Compare two labellings of the same documents: how many facts of B does A miss?"""
+    """Compare two labellings of the same documents: how many facts of B are missing in A?"""
     names = read_vocabulary(vocabulary)
     corpora = [load_documents(path, vocabulary=names) for path in (a, b)]
     for corpus in corpora:
@@ -53,7 +53,7 @@ def _figures(row: RelationComparison) -> list[str]:
     return [*(f"{count:,}" for count in counts), ratio]
 
 
-def _print_documents(result: Comparison) -> None:
+def _print_documents(result: LabellingComparison) -> None:
     out = console()
     ratios = [row.ratio for row in result.relations if row.ratio is not None]
     if ratios:
@@ -67,7 +67,7 @@ def _print_documents(result: Comparison) -> None:
             out.print(f"not compared, {reason}: {len(documents):,} ({shown})", markup=False)
 
 
-def _left_out(result: Comparison) -> dict[str, list[str]]:
+def _left_out(result: LabellingComparison) -> dict[str, list[str]]:
     return {
         "entities differ": result.entities_differ,
         "words differ": result.words_differ,
@@ -76,7 +76,7 @@ def _left_out(result: Comparison) -> dict[str, list[str]]:
     }
 
 
-def _as_json(result: Comparison) -> dict[str, Any]:
+def _as_json(result: LabellingComparison) -> dict[str, Any]:
     rows = [
         {
             "relation": row.relation,

@@ -13,6 +13,7 @@ from unnoted.cli.common import (
     tell_defects,
 )
 from unnoted.common.errors import DefectLog
+from unnoted.common.wording import counted
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.writing import write_documents
 
@@ -25,9 +26,9 @@ def convert(
     vocabulary: Vocabulary = None,
     strict: Strict = False,
 ) -> None:
-    """Convert documents to another format, one at a time."""
+    """Convert documents to another format, as a stream."""
     log = DefectLog(strict=strict)
     documents = stream_documents(*files, vocabulary=read_vocabulary(vocabulary), log=log)
     count = write_documents(to, documents, format)
     tell_defects(log)
-    typer.echo(f"{count:,} records written to {to}")
+    typer.echo(f"{counted(count, 'record')} written to {to}")

@@ -6,39 +6,41 @@ from typing import Annotated
 import typer
 
 from unnoted.cli.common import FormatName, Seed, To, reports_errors
+from unnoted.common.wording import counted
 from unnoted.documents.generator import generate_documents
 from unnoted.documents.levels import LEVELS, level
 from unnoted.documents.thinning import ThinningReport, thin
 from unnoted.documents.writing import write_documents
 
 SAMPLE = 1_000
-"""Documents whose frequencies stand for the corpus', so that it need not be held to be thinned."""
+"""Documents whose frequencies stand for those of the corpus, which need not be held in memory then."""
 
 
 @reports_errors
 def generate(
     to: To,
-    documents: Annotated[int, typer.Option(min=1, help="How many documents.")] = 1_000,
+    documents: Annotated[int, typer.Option(min=1, help="Documents to generate.")] = 1_000,
     level_name: Annotated[
-        str, typer.Option("--level", help=f"The labelling level: {', '.join(LEVELS)}.")
+        str, typer.Option("--level", help=f"Labelling level: {', '.join(LEVELS)}.")
     ] = "full",
     seed: Seed = 0,
-    start: Annotated[int, typer.Option(min=0, help="The number of the first document.")] = 0,
+    start: Annotated[int, typer.Option(min=0, help="Number of the first document.")] = 0,
     truth: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write the same documents with all facts here.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write the documents with all their facts to this file."),
     ] = None,
     format: FormatName = None,
 ) -> None:
-    """Generate documents, streamed to disk; any part of a corpus can be made by itself."""
+    """Generate documents whose complete facts are known. Any part of a corpus can be generated alone."""
     sample = min(documents, SAMPLE)
     rule = level(level_name, lambda: generate_documents(sample, seed, start))
     report = ThinningReport()
     made = thin(generate_documents(documents, seed, start), rule, seed, report)
     write_documents(to, made, format)
     typer.echo(
-        f"{report.documents:,} documents written to {to}: {report.after.total():,} of "
-        f"{report.before.total():,} true facts labelled ({report.share:.2%})"
+        f"{counted(report.documents, 'document')} written to {to}: {report.after.total():,} of "
+        f"{counted(report.before.total(), 'true fact')} labelled ({report.share:.2%})"
     )
     if truth is not None:
         write_documents(truth, generate_documents(documents, seed, start), format)
-        typer.echo(f"the complete truth written to {truth}")
+        typer.echo(f"documents with all facts written to {truth}")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from unnoted.cli.common import Files, FormatName, Seed, Strict, reports_errors, tell_defects
+from unnoted.common.wording import counted
 from unnoted.documents.loading import load_documents
 from unnoted.documents.splitting import split_documents
 from unnoted.documents.writing import write_documents
@@ -17,7 +18,7 @@ def split(
     into: Annotated[
         list[str],
         typer.Option(
-            metavar="FILE=SHARE", help="A part and its share, e.g. train.json=0.9; repeat for each."
+            metavar="FILE=SHARE", help="A part and its share, e.g. train.json=0.9; give one per part."
         ),
     ],
     seed: Seed = 0,
@@ -30,7 +31,7 @@ def split(
     parts = split_documents(corpus.documents, [share for _, share in targets], seed)
     for (path, _), part in zip(targets, parts, strict=True):
         write_documents(path, part, format)
-        typer.echo(f"{len(part):,} documents written to {path}")
+        typer.echo(f"{counted(len(part), 'document')} written to {path}")
     tell_defects(corpus.log)
 
 

@@ -17,6 +17,7 @@ from unnoted.cli.common import (
     tell_defects,
 )
 from unnoted.common.errors import DefectLog
+from unnoted.common.wording import counted
 from unnoted.documents.levels import LEVELS, level
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.thinning import BIAS, PopularShare, Thinning, ThinningReport, UniformShare
@@ -29,24 +30,26 @@ def thin(
     files: Files,
     to: To,
     level_name: Annotated[
-        str | None, typer.Option("--level", help=f"A labelling level of the paper: {', '.join(LEVELS)}.")
+        str | None, typer.Option("--level", help=f"Labelling level of the paper: {', '.join(LEVELS)}.")
     ] = None,
     keep: Annotated[
-        float | None, typer.Option(help="Keep this share of the facts, each equally likely.")
+        float | None, typer.Option(help="Share of the facts to keep, each equally likely.")
     ] = None,
     keep_popular: Annotated[
         float | None,
-        typer.Option(help="Keep this share, frequent relations and much-mentioned entities first."),
+        typer.Option(help="Share of the facts to keep, preferring frequent relations and entities."),
     ] = None,
     bias: Annotated[
-        float, typer.Option(min=0, help="How strongly --keep-popular prefers the popular; 0 is uniform.")
+        float, typer.Option(min=0, help="How strongly --keep-popular prefers frequent facts; 0 is uniform.")
     ] = BIAS,
     seed: Seed = 0,
     format: FormatName = None,
-    per_relation: Annotated[bool, typer.Option("--per-relation", help="Also count each relation.")] = False,
+    per_relation: Annotated[
+        bool, typer.Option("--per-relation", help="Also count the facts of each relation.")
+    ] = False,
     strict: Strict = False,
 ) -> None:
-    """Hide facts of a corpus: documents and entities stay, labels go."""
+    """Hide facts of a corpus: documents and entities stay, labels are removed."""
     rule = _rule(files, level_name, keep, keep_popular, bias)
     report = ThinningReport()
     log = DefectLog(strict=strict)
@@ -55,11 +58,12 @@ def thin(
     tell_defects(log)
     before, after = report.before.total(), report.after.total()
     typer.echo(
-        f"{report.documents:,} documents: {before:,} facts before, {after:,} kept ({report.share:.2%}), "
-        f"{before - after:,} hidden; {after / max(report.documents, 1):.2f} facts a document"
+        f"{counted(report.documents, 'document')}: {counted(before, 'fact')} before, "
+        f"{after:,} kept ({report.share:.2%}), {before - after:,} hidden; "
+        f"{after / max(report.documents, 1):.2f} facts per document"
     )
     if report.vanished:
-        typer.echo(f"relations without any fact now: {', '.join(report.vanished)}")
+        typer.echo(f"relations left without any fact: {', '.join(report.vanished)}")
     if per_relation:
         rows = table(None, "relation", "before", "kept", "share")
         for relation, count in report.before.most_common():

@@ -41,7 +41,7 @@ class RelationComparison:
 
 
 @dataclass(slots=True)
-class Comparison:
+class LabellingComparison:
     """Two labellings of the same documents, A and B."""
 
     compared: int = 0
@@ -72,13 +72,13 @@ class Comparison:
         return median(ratios) if ratios else None
 
 
-def compare(a: Iterable[Document], b: Iterable[Document]) -> Comparison:
+def compare(a: Iterable[Document], b: Iterable[Document]) -> LabellingComparison:
     """Compare two labellings of the same documents, matched by id.
 
     Entities are matched by where they are mentioned, because their order may differ between labellings. A
     document whose words or entities differ is not compared, but listed.
     """
-    result = Comparison()
+    result = LabellingComparison()
     others = {document.id: document for document in b}
     for document in a:
         other = others.pop(document.id, None)
@@ -117,7 +117,7 @@ def _places(entity: Entity) -> Places:
     return frozenset(mention.span for mention in entity.mentions)
 
 
-def _add(result: Comparison, document: Document, other: Document, mapping: Sequence[int]) -> None:
+def _add(result: LabellingComparison, document: Document, other: Document, mapping: Sequence[int]) -> None:
     noted: frozenset[Triple] = frozenset(
         (mapping[head], mapping[tail], relation) for head, tail, relation in document.labels
     )

@@ -11,7 +11,8 @@ LEVELS: dict[str, Callable[[Iterable[Document]], Thinning]] = {
     "incomplete": lambda documents: PopularShare.fit(documents, DOCRED_SHARE),
     "extreme": lambda documents: OnePerRelation(),
 }
-"""Full: all facts. Incomplete: the share DocRED notes, biased as its annotators. Extreme: one a relation."""
+"""Full: all facts. Incomplete: the share that DocRED's annotators labelled, with their bias. Extreme: one
+label per relation per document."""
 
 
 def level(name: str, documents: Callable[[], Iterable[Document]]) -> Thinning:

@@ -14,7 +14,7 @@ from typing import Protocol
 from unnoted.documents.schema import Document, Fact
 
 DOCRED_SHARE = 0.35
-"""The share of its true facts that DocRED notes: 1,832 of 5,199 in the development part at hand."""
+"""The share of its true facts that DocRED has labelled: 1,832 of 5,199 in its development set."""
 
 
 BIAS = 0.2
@@ -24,7 +24,7 @@ Re-DocRED has 2 to 24 true facts for each labelled one (median 4.1); between Doc
 
 
 class Thinning(Protocol):
-    """A rule that says which facts of a document stay noted."""
+    """A rule that says which facts of a document stay labelled."""
 
     def kept(self, document: Document, random: Random) -> Iterable[Fact]:
         """The facts that stay, in their order."""
@@ -42,7 +42,7 @@ class KeepAll:
 
 @dataclass(frozen=True, slots=True)
 class OnePerRelation:
-    """The paper's extremely unlabelled level: one fact of each relation in a document, picked at random.
+    """The paper's extremely unlabelled level: one label per relation per document, picked at random.
 
     Example:
         >>> document = Document("d", (), (), (Fact(0, 1, "a"), Fact(1, 2, "a"), Fact(0, 2, "b")))
@@ -137,7 +137,7 @@ def _check_share(share: float) -> None:
 
 @dataclass(slots=True)
 class ThinningReport:
-    """What was noted before and after, by relation."""
+    """The facts before and after, by relation."""
 
     before: Counter[str] = field(default_factory=Counter)
     after: Counter[str] = field(default_factory=Counter)
@@ -150,7 +150,7 @@ class ThinningReport:
 
     @property
     def vanished(self) -> list[str]:
-        """Relations that no fact notes any more."""
+        """Relations that no fact is left of."""
         return sorted(self.before.keys() - self.after.keys())
 
 
