@@ -1,11 +1,11 @@
-"""What can be wrong with data, how grave it is, and the log in which nothing is lost.
+"""What can be wrong with data, how severe it is, and a log in which nothing is lost.
 
 Three severities:
 
-* an **error** leaves a document (or the rest of a file) unusable: it is raised, or, where every defect is to
+* an **error** makes a document (or the rest of a file) unusable: it is raised, or, where every defect is to
   be listed, the document is left out and the error recorded;
 * a **defect** leaves the document usable: it is counted, with the first examples kept; an error when strict;
-* a **note** is information that a user of the data will want, and no fault: never an error.
+* a **note** is information that a user of the data will want to have: never an error.
 """
 
 from collections import Counter, defaultdict
@@ -15,7 +15,7 @@ from typing import NoReturn
 
 
 class Severity(StrEnum):
-    """How grave a kind of defect is."""
+    """How severe a kind of defect is."""
 
     NOTE = "note"
     DEFECT = "defect"
@@ -28,29 +28,29 @@ class Kind(Enum):
     UNREADABLE = Severity.ERROR, "the file cannot be read to its end"
     MALFORMED = Severity.ERROR, "a field is missing, of the wrong type or out of range"
     DUPLICATE_ID = Severity.ERROR, "two documents share a title or id"
-    OFFSET_MISMATCH = Severity.ERROR, "a mention's text is not what stands at its offsets"
+    OFFSET_MISMATCH = Severity.ERROR, "a mention's text differs from the text at its offsets"
     UNKNOWN_RELATION = Severity.ERROR, "a relation is not in the given vocabulary"
 
-    DUPLICATE_FACT = Severity.DEFECT, "a fact is noted twice; kept once"
+    DUPLICATE_FACT = Severity.DEFECT, "a fact is listed twice; kept once"
     DUPLICATE_MENTION = Severity.DEFECT, "an entity lists the same mention twice; kept"
     NAME_MISMATCH = Severity.DEFECT, "a mention's name differs from its words; kept"
-    UNKNOWN_DOCUMENT = Severity.DEFECT, "a relation row names a document that is not there; dropped"
+    UNKNOWN_DOCUMENT = Severity.DEFECT, "a relation row names an unknown document; dropped"
     UNLINKED_ENTITY = Severity.DEFECT, "a relation row names an entity that no mention links to; dropped"
     WRONG_TYPE = Severity.DEFECT, "a relation row names an entity of a type its relation excludes; dropped"
     SELF_RELATION = Severity.DEFECT, "a relation row relates an entity to itself; dropped"
-    IGNORED_FIELD = Severity.DEFECT, "a field that the format does not define; ignored"
+    IGNORED_FIELD = Severity.DEFECT, "a field that the format does not have; ignored"
 
     UNLINKED_MENTION = Severity.NOTE, "a mention is linked to no entity; left out"
     SHARED_MENTION = Severity.NOTE, "a mention is linked to several entities; given to each"
     MIXED_TYPES = Severity.NOTE, "an entity has mentions of several types; the first one counts"
-    NO_FACTS = Severity.NOTE, "a document has no noted fact"
+    NO_FACTS = Severity.NOTE, "a document has no labelled fact"
     NO_EVIDENCE = Severity.NOTE, "a fact has no evidence sentence"
     NO_ENTITIES = Severity.NOTE, "a document has no entity"
     NO_ABSTRACT = Severity.NOTE, "a document has a title only"
 
     @property
     def severity(self) -> Severity:
-        """How grave it is."""
+        """How severe it is."""
         return self.value[0]
 
     @property
@@ -180,11 +180,11 @@ class DefectLog:
         self.record(located.defect)
 
     def total(self, severity: Severity) -> int:
-        """How many defects of a severity were met."""
+        """How many defects of a severity were found."""
         return sum(count for kind, count in self.counts.items() if kind.severity is severity)
 
     @property
     def usable(self) -> bool:
-        """Whether nothing was met that stands in the way of using the data."""
+        """Whether the data can be used."""
         defects = self.total(Severity.DEFECT) if self.strict else 0
         return self.total(Severity.ERROR) + defects == 0

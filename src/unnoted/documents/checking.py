@@ -1,4 +1,4 @@
-"""Validation of files as one report: what they hold and everything that is wrong with them."""
+"""Validation of files as one report: what they contain and everything that is wrong with them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ ROW_REASONS = (
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What one or more files that belong together hold, and what is wrong with them."""
+    """What one or more files that belong together contain, and what is wrong with them."""
 
     files: tuple[Path, ...]
     format: str
@@ -39,10 +39,10 @@ class CheckReport:
 
     @property
     def defects(self) -> list[Kind]:
-        """The kinds that were met, the gravest and most frequent first."""
-        grave = list(Severity)[::-1]
+        """The kinds that were found, the most severe and most frequent first."""
+        severest_first = list(Severity)[::-1]
         counts = self.log.counts
-        return sorted(counts, key=lambda kind: (grave.index(kind.severity), -counts[kind]))
+        return sorted(counts, key=lambda kind: (severest_first.index(kind.severity), -counts[kind]))
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain data."""

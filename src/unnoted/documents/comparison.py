@@ -1,4 +1,4 @@
-"""The same documents under two labellings: what one notes and the other misses.
+"""The same documents under two labellings: which facts one of them misses.
 
 The ratio of true to labelled facts is what a prior multiplier must be, and it differs by relation.
 """

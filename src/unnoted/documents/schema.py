@@ -1,4 +1,4 @@
-"""What a document is: words in sentences, entities with typed mentions, and the facts that were noted.
+"""What a document is: words in sentences, entities with typed mentions, and the labelled facts.
 
 Everything here is immutable and holds only what was read, so that a corpus of 80,000 abstracts fits in
 memory. A pair of entities without a fact is *unlabelled*; nothing in this package calls it negative.
@@ -59,7 +59,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A noted relation from entity `head` to entity `tail`, with the sentences that support it."""
+    """A labelled relation from entity `head` to entity `tail`, with the sentences that support it."""
 
     head: int
     tail: int
@@ -74,7 +74,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class LabelSet:
-    """What was noted about the pairs of one document, whoever noted it.
+    """The labels of the entity pairs of one document.
 
     Example:
         >>> labels = LabelSet(frozenset({(0, 1, "spouse"), (1, 0, "spouse")}))
@@ -96,21 +96,21 @@ class LabelSet:
         return triple in self.triples
 
     def relations(self, head: int, tail: int) -> frozenset[str]:
-        """The relations noted from `head` to `tail`; empty means unlabelled, not "none"."""
+        """The relations labelled from `head` to `tail`; empty means unlabelled, not "none"."""
         return frozenset(relation for h, t, relation in self.triples if (h, t) == (head, tail))
 
     def is_unlabelled(self, head: int, tail: int) -> bool:
-        """Whether nothing was noted from `head` to `tail`."""
+        """Whether the pair has no label."""
         return not self.relations(head, tail)
 
     def missing(self, other: "LabelSet") -> frozenset[Triple]:
-        """What `other` notes and this set does not."""
+        """The labels of `other` that this set does not have."""
         return other.triples - self.triples
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Words in sentences, entities, noted facts; `text` where the source was raw text.
+    """Words in sentences, entities, labelled facts; `text` where the source was raw text.
 
     Where `text` is given, the words are its pieces in order and only white space lies between them.
 
@@ -131,7 +131,7 @@ class Document:
 
     @property
     def labels(self) -> LabelSet:
-        """The noted facts as a set."""
+        """The labelled facts as a set."""
         return LabelSet(frozenset(fact.triple for fact in self.facts))
 
     @property

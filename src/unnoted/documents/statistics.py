@@ -1,4 +1,4 @@
-"""What a corpus holds, counted in one pass over a stream of documents."""
+"""What a corpus contains, counted in one pass over a stream of documents."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -73,7 +73,7 @@ class Statistics:
 
     @property
     def facts(self) -> int:
-        """How many facts were noted."""
+        """How many facts there are."""
         return self.relations.total()
 
     @property
