@@ -6,14 +6,8 @@ Statement = tuple[int, int, int]
 """A fact as (relation number, head, tail)."""
 
 # What follows from one fact alone: the relation, and whether head and tail change places.
-_ALONE = [
-    [
-        (NUMBERS[rule[key]], swapped)
-        for rule, swapped in ((INVERSES, True), (IMPLICATIONS, False))
-        if key in rule
-    ]
-    for key in NUMBERS
-]
+_RULES = ((INVERSES, True), (IMPLICATIONS, False))
+_ALONE = [[(NUMBERS[rule[key]], swapped) for rule, swapped in _RULES if key in rule] for key in NUMBERS]
 # What a relation composes with when it comes first (the other follows) and when it comes second.
 _AS_FIRST = [[(NUMBERS[b], NUMBERS[c]) for a, b, c in COMPOSITIONS if a == key] for key in NUMBERS]
 _AS_SECOND = [[(NUMBERS[a], NUMBERS[c]) for a, b, c in COMPOSITIONS if b == key] for key in NUMBERS]

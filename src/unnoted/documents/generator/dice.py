@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from random import Random
 from typing import TypeVar
 
+from unnoted.documents.generator.vocabulary import CHANCES
+
 T = TypeVar("T")
 
 
@@ -12,7 +14,7 @@ class Dice(Random):
 
     Example:
         >>> dice = Dice("a string seeds it alike in every process and on every machine")
-        >>> dice.below(10), dice.pick("abc"), dice.chance(0.5)
+        >>> dice.below(10), dice.pick("abc"), dice.chance("opener")
         (0, 'b', False)
     """
 
@@ -24,6 +26,6 @@ class Dice(Random):
         """One of some things."""
         return things[int(self.random() * len(things))]
 
-    def chance(self, share: float) -> bool:
-        """Whether something happens that happens this often."""
-        return self.random() < share
+    def chance(self, what: str) -> bool:
+        """Whether something happens, as often as `vocabulary.yaml` says."""
+        return self.random() < CHANCES[what]

@@ -12,19 +12,14 @@ from unnoted.documents.generator.vocabulary import (
     DENIALS,
     NEUTRAL,
     NUMBERED,
+    SIZES,
     UNREAL,
     EntityKind,
     Phrase,
     Words,
-)
+)  # fmt: skip
 from unnoted.documents.generator.world import World
 
-MOST_DISTRACTORS = 3
-
-_JOIN = 0.75
-_NEUTRAL_SHARE = 0.4
-_DENIED_STATEMENT_SHARE = 0.6
-_NEW_CHARACTER = 0.25
 _TRIES = 6
 _STATED = [relation for relation in NUMBERED if relation.phrases]
 
@@ -61,7 +56,7 @@ def plan_sentences(world: World, dice: Dice) -> list[SentencePlan]:
     said = 0
     while said < len(world.statements):
         first, *rest = world.statements[said : said + 2]
-        clauses = _joined(first, rest[0], dice) if rest and dice.chance(_JOIN) else []
+        clauses = _joined(first, rest[0], dice) if rest and dice.chance("joined statements") else []
         if not clauses:
             clauses = [Clause(dice.pick(NUMBERED[first[0]].phrases), *first[1:])]
         plans.append(SentencePlan(clauses, tuple(range(said, said + len(clauses)))))
@@ -93,8 +88,8 @@ def draw_distractors(world: World, dice: Dice) -> list[SentencePlan]:
         False
     """
     drawn = []
-    for _ in range(1 + dice.below(MOST_DISTRACTORS)):
-        drawn.append(_neutral(world, dice) if dice.chance(_NEUTRAL_SHARE) else _denial(world, dice))
+    for _ in range(1 + dice.below(SIZES["most_distractors"])):
+        drawn.append(_neutral(world, dice) if dice.chance("neutral distractor") else _denial(world, dice))
     return [distractor for distractor in drawn if distractor is not None]
 
 
@@ -110,7 +105,7 @@ def _neutral(world: World, dice: Dice) -> SentencePlan | None:
 
 def _denial(world: World, dice: Dice) -> SentencePlan | None:
     opening: Words = ()
-    if dice.chance(_DENIED_STATEMENT_SHARE):
+    if dice.chance("denied statement"):
         relation = dice.pick(_STATED)
         kinds, denied = relation.joins[0][:2], [relation.number]
         opening, phrase = dice.pick(DENIALS), dice.pick(relation.phrases)
@@ -129,6 +124,6 @@ def _pair(world: World, dice: Dice, head_kind: EntityKind, tail_kind: EntityKind
     if not heads:
         return 0, 0
     head = dice.pick(heads)
-    if world.has_room(tail_kind) and dice.chance(_NEW_CHARACTER):
+    if world.has_room(tail_kind) and dice.chance("new entity in a distractor"):
         return head, world.add_character(tail_kind)
     return head, dice.pick(tails) if tails else head

@@ -14,6 +14,10 @@ _DATA: dict[str, Any] = yaml.load(
     Path(__file__).with_suffix(".yaml").read_text("utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 )
 
+SIZES: dict[str, int] = _DATA["sizes"]
+CHANCES: dict[str, float] = _DATA["chances"]
+TO_PLACE: float = _DATA["to_place"]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EntityKind:

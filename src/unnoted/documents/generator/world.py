@@ -17,23 +17,15 @@ from unnoted.documents.generator.vocabulary import (
     NUMBERED,
     ORGANISATION,
     PERSON,
+    SIZES,
+    TO_PLACE,
     WORK,
     EntityKind,
     Relation,
     Words,
 )  # fmt: skip
 
-FEWEST_STATEMENTS, MOST_STATEMENTS, FEWEST_CHARACTERS = 9, 15, 8
 _MOST_TRIES = 100
-
-# A statement starts from the last statement's tail (by its kind), else from its head, or from anybody.
-_FROM_HEAD = 0.5
-
-# A place says where it lies rather than who came from it; else everything would happen in one city.
-_TO_PLACE = 0.4
-
-_HAS_LONGER_PLACE_NAME = 0.3
-_HAS_DESCRIPTION = 0.55
 
 
 @dataclass(slots=True)
@@ -58,7 +50,7 @@ def _steps_from(kind: EntityKind) -> tuple[list[float], list[tuple[Relation, int
         for *ends, weight in relation.joins:
             for side in (0, 1):
                 if weight and ends[side] is kind:
-                    weights.append(weight * (_TO_PLACE if side and kind.place else 1.0))
+                    weights.append(weight * (TO_PLACE if side and kind.place else 1.0))
                     steps.append((relation, side, ends[1 - side]))
     return list(accumulate(weights)), steps
 
@@ -101,9 +93,9 @@ class World:
             full = ("The", self._unused("title_adjectives"), short)
         elif kind is ORGANISATION:
             full = (short, dice.pick(NAMES["organisation_words"]))
-        elif dice.chance(_HAS_LONGER_PLACE_NAME):
+        elif dice.chance("longer name of a place"):
             full = (dice.pick(NAMES["place_words"]), short)
-        noun = dice.pick(kind.descriptions) if dice.chance(_HAS_DESCRIPTION) else ""
+        noun = dice.pick(kind.descriptions) if dice.chance("description") else ""
         description = "" if noun in self._used else noun
         self._used.add(noun)
         self.of_kind[kind.number].append(len(self.characters))
@@ -119,20 +111,22 @@ class World:
 
     def _grow(self) -> None:
         dice, characters, statements = self._dice, self.characters, self.statements
-        wanted = FEWEST_STATEMENTS + dice.below(MOST_STATEMENTS - FEWEST_STATEMENTS + 1)
+        fewest, most = SIZES["fewest_statements"], SIZES["most_statements"]
+        wanted = fewest + dice.below(most - fewest + 1)
         head = tail = self.add_character(dice.pick(FIRST_KINDS))
         # Steps that the roles forbid are not taken; the bound only guards against a world with no step left.
         for _ in range(_MOST_TRIES):
-            start = tail
-            if not dice.chance(characters[tail].kind.from_tail):
-                start = head if dice.chance(_FROM_HEAD) else dice.below(len(characters))
+            if dice.random() < characters[tail].kind.from_tail:
+                start = tail
+            else:
+                start = head if dice.chance("start from the head") else dice.below(len(characters))
             statement = self._step(start)
             if statement is None or statement in statements:
                 continue
             statements.append(statement)
             _, head, tail = statement
-            enough = len(statements) >= wanted and len(characters) >= FEWEST_CHARACTERS
-            if enough or len(statements) == MOST_STATEMENTS:
+            enough = len(statements) >= wanted and len(characters) >= SIZES["fewest_entities"]
+            if enough or len(statements) == most:
                 return
 
     def _step(self, start: int) -> Statement | None:
@@ -152,7 +146,7 @@ class World:
     def _reach(self, relation: Relation, kind: EntityKind, start: int, bars: int) -> int | None:
         """The character that a step reaches, if there is one."""
         there = self.of_kind[kind.number]
-        if relation.fresh or not there or self._dice.chance(kind.new):
+        if relation.fresh or not there or self._dice.random() < kind.new:
             if self.has_room(kind):
                 return self.add_character(kind, relation.fresh_takes)
             if relation.fresh:

@@ -8,16 +8,6 @@ from unnoted.documents.generator.vocabulary import CLOSERS, OPENERS, Words
 from unnoted.documents.generator.world import Character
 from unnoted.documents.schema import Mention
 
-_OPENER = 0.2
-_CLOSER = 0.2
-_PRONOUN = 0.75
-_RELATIVE_CLAUSE = 0.4
-_APPOSITION = 0.5
-
-# How an entity is mentioned again: by its description if it has one, else by its short name, else in full.
-_DESCRIBED_AGAIN = 0.4
-_SHORT_AGAIN = 0.55
-
 
 class Writer:
     """The sentences of one document so far, and the mentions of each entity in them."""
@@ -36,22 +26,22 @@ class Writer:
         """Write a sentence; returns the bit mask of the sentences that one must read to understand it."""
         dice, (phrase, head, tail) = self._dice, plan.clauses[0]
         subject = head if phrase.head_first else tail
-        opening = plan.opening or (dice.pick(OPENERS) if dice.chance(_OPENER) else ())
+        opening = plan.opening or (dice.pick(OPENERS) if dice.chance("opener") else ())
         words = self._words = [*opening, *self._parts(plan.clauses[0])[0]]
-        pronoun = phrase.subject and self._is_antecedent(subject) and dice.chance(_PRONOUN)
+        pronoun = phrase.subject and self._is_antecedent(subject) and dice.chance("pronoun")
         if pronoun:
             words += self._characters[subject].kind.pronouns[self._characters[subject].gender].split()
         else:
             self._mention(subject)
         present = [subject]
-        relative = len(plan.clauses) > 1 and not pronoun and dice.chance(_RELATIVE_CLAUSE)
+        relative = len(plan.clauses) > 1 and not pronoun and dice.chance("relative clause")
         if relative:
             words += (",", self._characters[subject].kind.relative)
         for clause in plan.clauses[:-1]:
             present.append(self._finish_clause(clause, relative))
             words.append("," if relative else "and")
         present.append(self._finish_clause(plan.clauses[-1], True))
-        if not opening and dice.chance(_CLOSER):  # one remark per sentence is enough
+        if not opening and dice.chance("closer"):  # one remark per sentence is enough
             words += dice.pick(CLOSERS)
         words[0] = intern(words[0][0].upper() + words[0][1:])
         self.sentences.append((*words, "."))
@@ -87,11 +77,11 @@ class Writer:
         noun, form = character.description, character.full
         apposition: Words = ()
         if mentions:
-            if noun and dice.chance(_DESCRIBED_AGAIN):
+            if noun and dice.chance("description again"):
                 form = ("the" if words else "The", noun)
-            elif dice.chance(_SHORT_AGAIN):
+            elif dice.chance("short name again"):
                 form = (character.short,)
-        elif noun and before_stop and dice.chance(_APPOSITION):
+        elif noun and before_stop and dice.chance("description behind the name"):
             apposition = (",", "an" if noun[0] in "aeiou" else "a", noun)
         elif noun:
             words += ("the", noun, "of") if character.kind.place else ("the", noun)
