@@ -10,6 +10,7 @@ from typing import TextIO
 
 from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
 from unnoted.common.files import open_text
+from unnoted.common.lookup import register
 from unnoted.documents.formats import docred, jsonl, predictions, pubtator, relation_rows
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document
@@ -61,7 +62,7 @@ FORMATS = {
 
 
 def register_format(entry: DocumentFormat) -> None:
-    """Add a format of your own, which is then read and written like every other.
+    """Add a format of your own, which is then read and written like every other format.
 
     It is asked before the formats that are there whether it recognises a file.
 
@@ -77,9 +78,8 @@ def register_format(entry: DocumentFormat) -> None:
         ['tagged', 'docred', 'jsonl', 'pubtator', 'relation-rows', 'predictions']
         >>> _ = FORMATS.pop("tagged")
     """
-    if entry.key in FORMATS:
-        raise ValueError(f"format {entry.key!r} is registered already, expected a new key")
     before = dict(FORMATS)
+    register("format", entry.key, entry, FORMATS)
     FORMATS.clear()
     FORMATS.update({entry.key: entry, **before})
 
