@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import isclose
 from random import Random
 
+from unnoted.common.wording import counted
 from unnoted.documents.schema import Document
 
 
@@ -31,5 +32,7 @@ def split_documents(
     ends = [round(sum(shares[: number + 1]) * len(order)) for number in range(len(shares))]
     parts = [sorted(order[start:end]) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
     if not all(parts):
-        raise ValueError(f"a part would be empty: {len(order)} documents in shares of {list(shares)}")
+        raise ValueError(
+            f"a part would be empty: {counted(len(order), 'document')} in shares of {list(shares)}"
+        )
     return [[documents[index] for index in part] for part in parts]

@@ -16,6 +16,7 @@ from unnoted.common.errors import DataError, Defect, Kind, shown
 from unnoted.common.files import open_text, write_text
 from unnoted.common.json_stream import parse_json, repeated_key
 from unnoted.common.lookup import nearest
+from unnoted.common.wording import counted
 
 SLACK = 1e-9
 """By how much, relatively, an overall prior may fall below the labelled one and be taken for equal to it."""
@@ -67,7 +68,7 @@ class Priors:
             _refuse(None, shown(relations), "one or more different relations")
         if not len(relations) == len(labelled) == len(overall):
             found = f"{len(labelled)} labelled and {len(overall)} overall priors"
-            _refuse(None, found, f"one of each for {len(relations)} relations")
+            _refuse(None, found, f"one of each for {counted(len(relations), 'relation')}")
         checked = tuple(map(_checked, relations, labelled, overall))
         for name, value in (("relations", relations), ("labelled", labelled), ("overall", checked)):
             object.__setattr__(self, name, value)
@@ -84,7 +85,9 @@ class Priors:
         for relation, count in counts.items():
             _check_known(relation, relations)
             if not 0 <= count <= pairs:
-                _refuse(relation, f"{count} labelled pairs", f"0 to {pairs}, the number of candidate pairs")
+                _refuse(
+                    relation, counted(count, "labelled pair"), f"0 to {pairs}, the number of candidate pairs"
+                )
         labelled = tuple(counts.get(relation, 0) / max(pairs, 1) for relation in relations)
         return cls(tuple(relations), labelled, labelled)
 
