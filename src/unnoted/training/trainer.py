@@ -31,7 +31,7 @@ from unnoted.features import (
 from unnoted.kernels.denormals import flushed_denormals
 from unnoted.model import RelationModel
 from unnoted.risks import Risk
-from unnoted.training.arguments import training_arguments
+from unnoted.training.arguments import chosen_precision, training_arguments
 from unnoted.training.checkpoints import (
     STATE,
     CheckpointError,
@@ -48,7 +48,7 @@ from unnoted.training.distil import Teacher
 from unnoted.training.objective import FromLabels, FromTeacher, Objective
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate, make_optimiser, map_layers
-from unnoted.training.preparing import check_precision, features_of, tell_task
+from unnoted.training.preparing import features_of, tell_task
 from unnoted.training.progress import Progress, without_bars
 from unnoted.training.watch import RiskWatch
 
@@ -99,7 +99,7 @@ class Trainer(transformers.Trainer):
         use_cpu: bool = False,
     ) -> None:
         self.optimisation = Optimisation() if optimisation is None else optimisation
-        check_precision(self.optimisation.precision, use_cpu)
+        chosen_precision(self.optimisation.precision, use_cpu)
         check_map_learning_rate(model, self.optimisation)
         tell_task(model, risk, train)
         if teacher is not None:
