@@ -144,7 +144,7 @@ def _from_file(path: Path, below: tuple[Path, ...]) -> Config:
     parents = [parents] if isinstance(parents, str) else parents
     if not isinstance(parents, list) or not all(isinstance(parent, str) for parent in parents):
         raise ValueError(
-            f"{path}: {EXTENDS}: found {shown(parents)}, expected a file, a config's name or a list of them"
+            f"{path}: {EXTENDS}: found {shown(parents)}, expected a file name, a config or a list of them"
         )
     merged: dict[str, Any] = {}
     for parent in parents:
