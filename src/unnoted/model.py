@@ -269,7 +269,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
 
     def save_pretrained(self, save_directory: str | PathLike[str], **options: Any) -> None:  # type: ignore[override] # noqa: ANN401
         """Write weights (safetensors), configuration (JSON) and tokenizer to a folder."""
-        super().save_pretrained(save_directory, **options)
+        with quiet_transformers():
+            super().save_pretrained(save_directory, **options)
         if self.tokenizer is not None:
             self.tokenizer.save_pretrained(save_directory)
 

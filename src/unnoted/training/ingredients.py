@@ -17,7 +17,6 @@ from unnoted.encoders import ENCODER_KINDS, make_encoder
 from unnoted.model import RelationModel
 from unnoted.priors import Priors
 from unnoted.risks import Risk, loss_named
-from unnoted.training.progress import without_bars
 from unnoted.training.settings import Settings
 
 
@@ -52,7 +51,7 @@ def encoder_folder(settings: Settings, corpus: Corpus, tell: Callable[[str], Non
     if settings.encoder not in ENCODER_KINDS:
         yield settings.encoder
         return
-    with TemporaryDirectory() as folder, without_bars():
+    with TemporaryDirectory() as folder:
         made = make_encoder(
             Path(folder),
             corpus,

@@ -49,7 +49,7 @@ from unnoted.training.objective import FromLabels, FromTeacher, Objective
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate, make_optimiser, map_layers
 from unnoted.training.preparing import features_of, tell_task
-from unnoted.training.progress import Progress, without_bars
+from unnoted.training.progress import Progress
 from unnoted.training.watch import RiskWatch
 
 CHECKPOINTS = "checkpoints"
@@ -232,7 +232,7 @@ class Trainer(transformers.Trainer):
 
     def _write_checkpoint(self, step: int) -> None:
         try:
-            with without_bars(), whole_folder(checkpoint_folder(self.checkpoints, step)) as unfinished:
+            with whole_folder(checkpoint_folder(self.checkpoints, step)) as unfinished:
                 target = str(unfinished)
                 self.relation_model.save_pretrained(target)
                 self._save_optimizer_and_scheduler(target)
