@@ -78,7 +78,7 @@ def stops_with(message: str) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if sys.stderr.isatty():
-            typer.echo(err=True)  # the terminal shows ^C, or an unfinished bar
+            typer.echo(err=True)  # the terminal shows ^C
         typer.echo(message, err=True)
         raise typer.Exit(INTERRUPTED) from None
 

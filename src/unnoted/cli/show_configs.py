@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from unnoted.cli.common import console, reports_errors, table
+from unnoted.cli.common import reports_errors
 
 
 @reports_errors
@@ -21,10 +21,10 @@ def configs(
     if name is None:
         from unnoted.training.configs import published_configs
 
-        rows = table(None, "config", "what it is", text=2)
-        for config in published_configs():
-            rows.add_row(config.source, config.description)
-        console().print(rows)
+        found = list(published_configs())
+        width = max(len(config.source) for config in found)
+        for config in found:
+            typer.echo(f"{config.source:{width}}  {config.description}")
         return
     # Here, because it loads torch, which listing need not wait for.
     from unnoted.training.settings import load_settings

@@ -63,6 +63,10 @@ class Progress(TrainerCallback):
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
     ) -> None:
         """Close the bar."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the bar, so that what is printed next stands on a line of its own."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None

@@ -127,7 +127,8 @@ class Trainer(transformers.Trainer):
         """Our bar in the place of the stock ones, scores of an epoch, and TensorBoard if it is there."""
         for stock in (ProgressCallback, PrinterCallback):
             self.remove_callback(stock)
-        self.add_callback(Progress(what))
+        self._progress = Progress(what)
+        self.add_callback(self._progress)
         if dev is not None:
             self.add_callback(AfterEveryEpoch(lambda: self.log(development_score(self.relation_model, dev))))
         if self._keeps_checkpoints and find_spec("tensorboard"):
@@ -155,6 +156,7 @@ class Trainer(transformers.Trainer):
                 output = super().train(resume_from_checkpoint=str(found[-1]) if found else None)
         finally:
             self.is_in_train = False
+            self._progress.close()
         self._watch.look()
         # What comes next (another stage, thresholds) may be in another precision.
         self.accelerator.unwrap_model(self.model_wrapped, keep_fp32_wrapper=False)
