@@ -7,85 +7,86 @@ import typer
 
 from unnoted.cli.common import reports_errors, stops_with
 
-Some = list[Path] | None
+Config = Annotated[
+    str,
+    typer.Argument(
+        metavar="CONFIG",
+        help="The name of a config (`unnoted configs` lists them), or a settings file ending in .yaml.",
+    ),
+]
+Train = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="Training documents; repeat it for PubTator's relation files."),
+]
+Dev = Annotated[
+    list[Path] | None, typer.Option(metavar="FILE", help="Documents to score the model on after every epoch.")
+]
+Test = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="Documents with all their facts to score the trained model on."),
+]
+Encoder = Annotated[
+    str | None,
+    typer.Option(metavar="ENCODER", help="The pretrained encoder: a folder, or a name on the hub."),
+]
+Layers = Annotated[int | None, typer.Option(min=1, help="Keep only this many of the encoder's first layers.")]
+Architecture = Annotated[
+    str | None, typer.Option(metavar="NAME", help="How pairs are represented and scored: atlop, docunet, ...")
+]
+LossName = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The loss to minimise: ssr-pu, atlop, ...")
+]
+Multiplier = Annotated[
+    float | None, typer.Option(help="True facts per labelled fact, for losses with priors.")
+]
+Epochs = Annotated[int | None, typer.Option(min=1, help="Passes over the training documents.")]
+TrainingSeed = Annotated[
+    int | None, typer.Option(min=0, help="The random seed; the same seed gives the same model.")
+]
+Output = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where the trained model is written.")]
+TeacherFolder = Annotated[
+    Path | None, typer.Option(metavar="MODEL", help="A trained model to learn from first, on --distant.")
+]
+Distant = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="Distantly labelled documents to learn from first."),
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change any other setting, e.g. --set clip=2; may be repeated."
+    ),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue this run from its last checkpoint.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run in the output folder.")]
 
 
 @reports_errors
 def train(
-    config: Annotated[
-        str,
-        typer.Argument(
-            metavar="CONFIG",
-            help="The name of a config (`unnoted configs` lists them), or a settings file ending in .yaml.",
-        ),
-    ],
-    train: Annotated[
-        Some,
-        typer.Option(metavar="FILE", help="Training documents; repeat it for PubTator's relation files."),
-    ] = None,
-    dev: Annotated[
-        Some,
-        typer.Option(metavar="FILE", help="Documents to score the model on after every epoch."),
-    ] = None,
-    test: Annotated[
-        Some,
-        typer.Option(
-            metavar="FILE",
-            help="Documents with all their facts to score the trained model on.",
-        ),
-    ] = None,
-    encoder: Annotated[
-        str | None,
-        typer.Option(metavar="ENCODER", help="The pretrained encoder: a folder, or a name on the hub."),
-    ] = None,
-    encoder_layers: Annotated[
-        int | None, typer.Option(min=1, help="Keep only this many of the encoder's first layers.")
-    ] = None,
-    architecture: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="How pairs are represented and scored: atlop, docunet, ..."),
-    ] = None,
-    loss: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The loss to minimise: ssr-pu, atlop, ...")
-    ] = None,
-    prior_multiplier: Annotated[
-        float | None,
-        typer.Option(help="True facts per labelled fact, for losses with priors."),
-    ] = None,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the training documents.")] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="The random seed; the same seed gives the same model.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Where the trained model is written.")
-    ] = None,
-    teacher: Annotated[
-        Path | None,
-        typer.Option(metavar="MODEL", help="A trained model to learn from first, on --distant."),
-    ] = None,
-    distant: Annotated[
-        Some,
-        typer.Option(metavar="FILE", help="Distantly labelled documents to learn from first."),
-    ] = None,
-    changes: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="Change any other setting, e.g. --set clip=2; may be repeated."
-        ),
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue this run from its last checkpoint.")
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the run in the output folder.")
-    ] = False,
+    config: Config,
+    train: Train = None,
+    dev: Dev = None,
+    test: Test = None,
+    encoder: Encoder = None,
+    encoder_layers: Layers = None,
+    architecture: Architecture = None,
+    loss: LossName = None,
+    prior_multiplier: Multiplier = None,
+    epochs: Epochs = None,
+    seed: TrainingSeed = None,
+    output: Output = None,
+    teacher: TeacherFolder = None,
+    distant: Distant = None,
+    changes: Changes = None,
+    resume: Resume = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Train a model.
 
     It can be interrupted at any time: --resume continues from the last checkpoint with bit-identical results.
     An example: unnoted train small --train own.jsonl --encoder FOLDER --output runs/own
     """
-    options: dict[str, Any] = {
+    options = {
         "train": train,
         "dev": dev,
         "test": test,
@@ -100,21 +101,20 @@ def train(
         "teacher": teacher,
         "distant": distant,
     }
+    given = {key: value for key, value in options.items() if value not in (None, [])}
     with stops_with("interrupted; the same command with --resume continues from the last checkpoint"):
-        _train(config, changes or [], options, resume, overwrite)
+        _train(config, given, changes or [], resume, overwrite)
 
 
-def _train(config: str, changes: list[str], options: dict[str, Any], resume: bool, overwrite: bool) -> None:
+def _train(config: str, options: dict[str, Any], changes: list[str], resume: bool, overwrite: bool) -> None:
     # Here, because they load torch, which the other commands need not wait for.
     from unnoted.training.run import train_from_settings
     from unnoted.training.settings import load_settings, parse_changes
 
-    given = parse_changes(changes)
-    for key, value in options.items():
-        if value not in (None, []) and key in given:
-            raise ValueError(f"{key}: found both --{key.replace('_', '-')} and --set, expected one of them")
-        given |= {} if value in (None, []) else {key: value}
-    settings = load_settings(config, given, tell=_tell)
+    changed = parse_changes(changes)
+    for key in options.keys() & changed.keys():
+        raise ValueError(f"{key}: found both --{key.replace('_', '-')} and --set, expected one of them")
+    settings = load_settings(config, options | changed, tell=_tell)
     report = train_from_settings(settings, resume=resume, overwrite=overwrite, tell=_tell)
     if report.trained:
         risk = "" if report.risk is None else f", risk {report.risk:.4g}"
