@@ -80,6 +80,7 @@ class Stage:
         return {
             "steps": output.global_step,
             "epochs": self.optimisation.epochs,
+            "precision": chosen_precision(self.optimisation.precision),
             "documents": report.documents,
             "features": report.to_json(),
             "seconds_of_last_session": output.metrics["train_runtime"],
