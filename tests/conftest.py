@@ -1,11 +1,15 @@
 """Settings and fixtures of all tests."""
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 SHARED = Path(__file__).parents[2] / "shared"
+
+# As the command sets it: tokenizers would warn of every process that a test starts.
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
 
 settings.register_profile("default", deadline=None, max_examples=60, derandomize=True)
 settings.load_profile("default")

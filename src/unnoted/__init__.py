@@ -29,6 +29,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
+
     from unnoted.documents import Corpus, Document, Entity, Fact, Mention, load_documents, stream_documents
     from unnoted.evaluation import evaluate
     from unnoted.extraction import Extractor
@@ -71,6 +73,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version(__name__)
     for room, names in _ROOMS.items():
         if name in names:
             return getattr(import_module(f"{__name__}.{room}"), name)

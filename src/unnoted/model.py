@@ -1,7 +1,6 @@
 """The model: encoder, pairs and scores joined, and everything needed to use it elsewhere saved beside it."""
 
 import json
-import re
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -13,18 +12,17 @@ from transformers import AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTr
 
 from unnoted.architectures import ARCHITECTURES, Sizes
 from unnoted.common.lookup import lookup
+from unnoted.common.quiet import quiet_transformers
 from unnoted.documents import candidates as candidate_rules
 from unnoted.documents.candidates import AllPairs, Candidates
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.encoders import DocumentEncoder, Encoded, EncoderError, build_encoder, load_encoder
+from unnoted.encoders.hub import hub_options, is_on_hub
 from unnoted.features.batch import Batch
 from unnoted.risks import NoneClass, ScoreMeaning
 from unnoted.risks.links import Link
 
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
-
-HUB_NAME = r"[\w-][\w.-]*/[\w.-]+"
-"""How models on the hub are called. Nothing else is looked for there: it takes long without a network."""
 
 
 class ModelError(ValueError):
@@ -262,7 +260,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         model = cls(config, encoder)
         model.encoder.prepare()
         try:
-            model.tokenizer = AutoTokenizer.from_pretrained(path)
+            with quiet_transformers():
+                model.tokenizer = AutoTokenizer.from_pretrained(path, **hub_options(path))
         except (OSError, ValueError) as error:
             reason = str(error).strip().partition("\n")[0]
             raise EncoderError(f"encoder {str(path)!r}: found no usable tokenizer ({reason})") from error
@@ -270,7 +269,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
 
     def save_pretrained(self, save_directory: str | PathLike[str], **options: Any) -> None:  # type: ignore[override] # noqa: ANN401
         """Write weights (safetensors), configuration (JSON) and tokenizer to a folder."""
-        super().save_pretrained(save_directory, **options)
+        with quiet_transformers():
+            super().save_pretrained(save_directory, **options)
         if self.tokenizer is not None:
             self.tokenizer.save_pretrained(save_directory)
 
@@ -288,17 +288,19 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         folder = Path(path)
         if folder.is_dir():
             _check_folder(folder)
-        elif not re.fullmatch(HUB_NAME, str(path)):
+        elif "/" not in str(path) or not is_on_hub(path):
             raise ModelError(
                 f"{path}: found no such folder, expected one written by save_pretrained, or the name of one "
                 "on the hub (owner/name)"
             )
         model: RelationModel
         loading: dict[str, Any]
+        options = hub_options(path) | options
         try:
-            model, loading = super().from_pretrained(  # type: ignore[misc]
-                path, **options, use_safetensors=True, output_loading_info=True
-            )
+            with quiet_transformers():
+                model, loading = super().from_pretrained(  # type: ignore[misc]
+                    path, **options, use_safetensors=True, output_loading_info=True
+                )
         except SafetensorError as error:
             raise ModelError(f"{path}: found damaged or truncated weights ({error})") from error
         except OSError as error:
@@ -315,7 +317,9 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
                 )
         model.encoder.prepare()
         if not folder.is_dir() or (folder / "tokenizer_config.json").exists():
-            model.tokenizer = AutoTokenizer.from_pretrained(path, revision=options.get("revision", "main"))
+            where = {"revision": options.get("revision", "main")} | hub_options(path)
+            with quiet_transformers():
+                model.tokenizer = AutoTokenizer.from_pretrained(path, **where)
         return model
 
 

@@ -1,6 +1,8 @@
 """What the commands share: how they fail, print, and take files."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, ParamSpec, TypeVar
@@ -10,10 +12,14 @@ from rich.console import Console
 from rich.table import Table
 
 from unnoted.common.errors import DataError, DefectLog, Severity
+from unnoted.common.wording import counted
 from unnoted.documents.relations import RelationVocabulary
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+INTERRUPTED = 130
+"""The exit code of a command that was stopped by Ctrl-C, as shells have it."""
 
 Files = Annotated[
     list[Path],
@@ -23,31 +29,39 @@ Files = Annotated[
         show_default=False,
     ),
 ]
-To = Annotated[Path, typer.Option("--to", metavar="FILE", help="Where to write; `.gz` compresses.")]
+To = Annotated[
+    Path,
+    typer.Option("--to", metavar="FILE", help="The file to write; `.gz` compresses it."),
+]
 FormatName = Annotated[
     str | None,
     typer.Option(
-        "--format", help="docred, jsonl or predictions; by default jsonl for `.jsonl` names, else docred."
+        "--format",
+        help="The format to write: docred, jsonl or predictions; by default jsonl for `.jsonl` names, else "
+        "docred.",
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Every defect is an error.")]
+Seed = Annotated[int, typer.Option("--seed", help="The random seed; the same seed gives the same result.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Treat every defect as an error.")]
 Vocabulary = Annotated[
     Path | None,
     typer.Option(
-        "--vocabulary", metavar="FILE", help="Allowed relations: rel_info.json, rel2id.json or a JSON list."
+        "--vocabulary",
+        metavar="FILE",
+        help="A file of the allowed relations: rel_info.json, rel2id.json or a JSON list.",
     ),
 ]
 AsJSON = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
 def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
-    """Turn an error that the user can mend into one line on stderr and exit code 1."""
+    """Turn an error that the user can mend into one line on stderr and exit code 1, Ctrl-C into code 130."""
 
     @wraps(command)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            return command(*args, **kwargs)
+            with stops_with("interrupted"):
+                return command(*args, **kwargs)
         except OSError as error:
             typer.echo(f"error: {error.filename or ''}: {error.strerror or error}", err=True)
         except (DataError, ValueError) as error:
@@ -55,6 +69,18 @@ def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
         raise typer.Exit(1)
 
     return wrapped
+
+
+@contextmanager
+def stops_with(message: str) -> Iterator[None]:
+    """Answer Ctrl-C with one line on stderr, such as how to continue, and exit code 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if sys.stderr.isatty():
+            typer.echo(err=True)  # the terminal shows ^C
+        typer.echo(message, err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def console() -> Console:
@@ -77,10 +103,11 @@ def read_vocabulary(path: Path | None) -> RelationVocabulary | None:
 
 
 def tell_defects(log: DefectLog) -> None:
-    """One line on stderr for what a reading met, so that a command that goes on hides nothing."""
+    """One line on stderr for the defects of the documents, so that a command that continues hides nothing."""
     found = log.total(Severity.DEFECT)
     if found:
         kinds = ", ".join(
             f"{count} {kind.slug}" for kind, count in log.counts.items() if kind.severity is Severity.DEFECT
         )
-        typer.echo(f"note: {found} defects met ({kinds}); `unnoted data check` lists them", err=True)
+        defects = counted(found, "defect")
+        typer.echo(f"note: {defects} found ({kinds}); `unnoted data check` lists them", err=True)

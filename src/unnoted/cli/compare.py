@@ -68,10 +68,10 @@ def compare(
         ),
     ] = None,
     config: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="CONFIG",
-            help="A settings file that all runs begin from; by default what all published settings share.",
+            help="The config that all runs start from; by default what all published settings share.",
         ),
     ] = None,
     encoder_layers: EncoderLayers = None,
@@ -98,7 +98,6 @@ def compare(
     # Here, because they load torch, which the other commands need not wait for.
     from unnoted.experiments.compare import Comparison, plan_comparison
     from unnoted.experiments.compare import compare as run_comparison
-    from unnoted.experiments.paper import config_file
     from unnoted.experiments.scale import Scale, parse_seeds
 
     quieten_transformers()
@@ -108,7 +107,7 @@ def compare(
         losses=listed(losses),
         train=tuple(train),
         test=tuple(test),
-        config=config or config_file("base/paper"),
+        config=config or "base/paper",
         levels=listed(levels),
         prior_multiplier=prior_multiplier,
         name=name,

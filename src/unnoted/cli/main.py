@@ -1,62 +1,61 @@
 """The `unnoted` command."""
 
-from importlib.metadata import version
-from typing import Annotated
+import os
+from typing import Annotated, ClassVar
 
 import typer
 
-from unnoted.cli import (
-    data_check,
-    data_compare,
-    data_convert,
-    data_fetch,
-    data_generate,
-    data_split,
-    data_thin,
-)
-from unnoted.cli.compare import compare
-from unnoted.cli.demo import demo
-from unnoted.cli.evaluate import evaluate
-from unnoted.cli.inspect_model import inspect
-from unnoted.cli.predict import predict
-from unnoted.cli.reproduce import reproduce
-from unnoted.cli.train import train
+from unnoted.cli.lazy import LazyGroup
+
+
+class Program(LazyGroup):
+    """The commands, in the order in which they are listed."""
+
+    places: ClassVar[dict[str, str]] = {
+        "train": "train:train",
+        "configs": "show_configs:configs",
+        "predict": "predict:predict",
+        "evaluate": "evaluate:evaluate",
+        "inspect": "inspect_model:inspect",
+        "demo": "demo:demo",
+        "reproduce": "reproduce:reproduce",
+        "compare": "compare:compare",
+    }
+
+
+class Data(LazyGroup):
+    """What can be done with documents."""
+
+    places: ClassVar[dict[str, str]] = {
+        "check": "data_check:check",
+        "thin": "data_thin:thin",
+        "compare": "data_compare:compare",
+        "convert": "data_convert:convert",
+        "split": "data_split:split",
+        "fetch": "data_fetch:fetch",
+        "generate": "data_generate:generate",
+    }
+
 
 app = typer.Typer(
     name="unnoted",
+    cls=Program,
     help="Relation extraction over whole documents, learnt from incomplete labels.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 data = typer.Typer(
-    help="Check, thin, compare, convert, split, fetch and generate documents.", no_args_is_help=True
+    cls=Data,
+    help="Check, thin, compare, convert, split, fetch and generate documents.",
+    no_args_is_help=True,
 )
 app.add_typer(data, name="data")
-
-for command in (
-    data_check.check,
-    data_thin.thin,
-    data_compare.compare,
-    data_convert.convert,
-    data_split.split,
-    data_fetch.fetch,
-    data_generate.generate,
-):
-    data.command()(command)
-
-
-app.command()(train)
-app.command()(evaluate)
-app.command()(predict)
-app.command()(inspect)
-app.command()(demo)
-app.command()(reproduce)
-app.command()(compare)
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version
+
         typer.echo(f"unnoted {version('unnoted')}")
         raise typer.Exit
 
@@ -72,4 +71,7 @@ def options(
 
 def main() -> None:
     """Run the command line."""
+    # Said for both before they are imported: forked processes are ours, and what is wrong we say ourselves.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     app()

@@ -12,8 +12,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from unnoted.cli.common import Files, reports_errors, tell_defects
+from unnoted.cli.common import Files, reports_errors, stops_with, tell_defects
 from unnoted.common.errors import DefectLog
+from unnoted.common.wording import counted
 from unnoted.documents.loading import stream_documents
 
 if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait for it
@@ -27,9 +28,10 @@ Model = Annotated[
     str, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
 ]
 Device = Annotated[
-    str | None, typer.Option("--device", help="cpu, cuda, cuda:1, …; by default a GPU if there is one.")
+    str | None,
+    typer.Option("--device", help="The device: cpu, cuda, cuda:1, …; by default a GPU if there is one."),
 ]
-Batch = Annotated[int | None, typer.Option("--batch", help="The most documents in a batch (16).")]
+Batch = Annotated[int | None, typer.Option("--batch", help="The largest number of documents per batch (16).")]
 
 
 @reports_errors
@@ -39,27 +41,29 @@ def predict(
     to: Annotated[
         Path | None,
         typer.Option(
-            "--to", metavar="FILE", help="Where to write; `.gz` compresses. Without it, a table on stdout."
+            "--to",
+            metavar="FILE",
+            help="The file to write; `.gz` compresses it. Without it, a table is printed.",
         ),
     ] = None,
     format: Annotated[
         str | None,
         typer.Option(
-            help="predictions (official DocRED file), jsonl (probability and supporting sentences) or table; "
-            "by default jsonl for `.jsonl` names, else predictions."
+            help="The format to write: predictions (official DocRED file), jsonl (with probabilities and "
+            "supporting sentences) or table; by default jsonl for `.jsonl` names, else predictions."
         ),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(help="State facts of at least this probability, instead of by the model's own rule."),
+        typer.Option(help="Predict facts of at least this probability, instead of by the model's own rule."),
     ] = None,
     batch: Batch = None,
     device: Device = None,
 ) -> None:
     """Extract the facts of documents with a trained model.
 
-    The documents' own facts are not looked at. Results are kept in FILE.partial as they are found: the same
-    command, given again after an interruption, goes on where it stopped. FILE appears when it is complete.
+    Facts in the documents themselves are ignored. Results are kept in FILE.partial while they are found:
+    after an interruption, the same command continues where it stopped. FILE appears when it is complete.
     """
     if to is None and format not in (None, "table"):
         raise ValueError(f"found --format {format} without --to, expected a file to write to")
@@ -69,7 +73,8 @@ def predict(
     extractor = load_extractor(model, batch, device)
     if to is None:
         _print_tables(extractor, files, total, threshold)
-    else:
+        return
+    with stops_with(f"interrupted; the same command continues from {to}.partial"):
         _write(extractor, model, files, total, to, format, threshold)
 
 
@@ -120,18 +125,20 @@ def _write(
     with progress(total) as told:
         report = extract_files(extractor, model, files, to, format, threshold, told=told)
     _tell(report)
-    typer.echo(f"{report.facts:,} facts of {report.documents:,} documents written to {to}")
+    documents = counted(report.documents, "document")
+    typer.echo(f"{counted(report.facts, 'fact')} of {documents} written to {to}")
 
 
 def _tell(report: "ExtractionReport") -> None:
     if report.done_before:
-        typer.echo(f"note: {report.done_before:,} documents had been done before", err=True)
+        done = counted(report.done_before, "document")
+        typer.echo(f"note: {done} had been done before", err=True)
     for line in report.notes():
         typer.echo(f"note: {line}", err=True)
 
 
 class Teller:
-    """Tells how far the work is and what is left: a bar on a terminal, else a line now and then.
+    """Shows progress and the time left: a bar on a terminal, else a line now and then.
 
     Args:
         total: how many documents there are.
@@ -157,7 +164,8 @@ class Teller:
         elif now - self._told >= SECONDS_A_LINE and done > self._first:
             self._told = now
             left = (now - self._started) / (done - self._first) * (self.total - done)
-            typer.echo(f"{done:,} of {self.total:,} documents, {_duration(left)} left", err=True)
+            total = counted(self.total, "document")
+            typer.echo(f"{done:,} of {total}, {_duration(left)} left", err=True)
 
 
 def _duration(seconds: float) -> str:

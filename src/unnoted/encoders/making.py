@@ -13,6 +13,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from torch import nn
 from transformers import PreTrainedTokenizerFast, set_seed
 
+from unnoted.common.quiet import quiet_transformers
 from unnoted.documents.schema import Document
 from unnoted.encoders.convolutional_attention import (
     ConvolutionalAttentionConfig,
@@ -121,7 +122,8 @@ def make_encoder(
     assert isinstance(encoder, RecurrentEncoder | ConvolutionalAttentionEncoder)
     if given is not None:
         _put_vectors(encoder.embedding, words, given)
-    encoder.save_pretrained(folder)
+    with quiet_transformers():
+        encoder.save_pretrained(folder)
     known = len(words) - len(SPECIAL)
     if given is None:
         return MadeEncoder(known)

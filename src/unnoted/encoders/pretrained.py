@@ -1,15 +1,14 @@
 """Making an encoder: from a folder or the hub with its weights, or anew from its saved configuration."""
 
 import inspect
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel
-from transformers.utils import logging as transformers_log
+
+from unnoted.common.quiet import quiet_transformers
+from unnoted.encoders.hub import hub_options, is_on_hub
 
 
 class EncoderError(ValueError):
@@ -27,8 +26,14 @@ def load_encoder(path: str | Path, layers: int | None = None, revision: str | No
     Raises:
         EncoderError: if there is no such encoder, or it has no such number of layers.
     """
+    if not Path(path).is_dir() and not is_on_hub(path):
+        raise EncoderError(
+            f"encoder {str(path)!r}: found no such folder, expected one with config.json and "
+            "model.safetensors, or a name on the hub"
+        )
+    where = hub_options(path)
     try:
-        config = AutoConfig.from_pretrained(path, revision=revision)
+        config = AutoConfig.from_pretrained(path, revision=revision, **where)
     except (OSError, ValueError) as error:
         raise EncoderError(_not_found(path, error)) from error
     if layers is not None:
@@ -36,7 +41,8 @@ def load_encoder(path: str | Path, layers: int | None = None, revision: str | No
     options = _model_options(config, path)
     model: PreTrainedModel
     try:
-        with _without_load_report():
+        # Weights left over (of the pooler, of heads) are no news; missing ones are an error of ours.
+        with quiet_transformers():
             model, loading = AutoModel.from_pretrained(
                 path,
                 config=config,
@@ -45,6 +51,7 @@ def load_encoder(path: str | Path, layers: int | None = None, revision: str | No
                 weights_only=True,
                 output_loading_info=True,
                 **options,
+                **where,
             )
     except OSError as error:
         raise EncoderError(
@@ -57,17 +64,6 @@ def load_encoder(path: str | Path, layers: int | None = None, revision: str | No
             "expected all"
         )
     return model
-
-
-@contextmanager
-def _without_load_report() -> Iterator[None]:
-    """Weights that are left over (of the pooler, of heads) are no news; missing ones are an error of ours."""
-    verbosity = transformers_log.get_verbosity()
-    transformers_log.set_verbosity(logging.ERROR)
-    try:
-        yield
-    finally:
-        transformers_log.set_verbosity(verbosity)
 
 
 def build_encoder(config: dict[str, Any]) -> PreTrainedModel:

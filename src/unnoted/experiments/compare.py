@@ -18,8 +18,8 @@ from unnoted.experiments.runs import Run
 from unnoted.experiments.scale import Scale, override
 from unnoted.experiments.training_files import MadeFile, check_level, make_training_file
 from unnoted.risks.losses import LOSSES, loss_named
-from unnoted.training.layers import read_layers
-from unnoted.training.settings import Settings, load_settings
+from unnoted.training.configs import read_config
+from unnoted.training.settings import Settings, load_settings, parse_changes, unused_by
 
 COLUMNS = ("Ign F1", "F1", "P", "R")
 
@@ -39,7 +39,7 @@ class Comparison:
             `train` has.
         prior_multiplier: how many true facts there are for each label of `train`. Where labels are hidden,
             losses with priors are told that many more.
-        config: a settings file that all runs begin from; loss, model and data in it are not used.
+        config: the config that all runs start from; loss, model and data in it are not used.
         name: of the table.
 
     Raises:
@@ -50,7 +50,7 @@ class Comparison:
     losses: tuple[str, ...]
     train: tuple[Path, ...]
     test: tuple[Path, ...]
-    config: Path
+    config: str | Path
     levels: tuple[str, ...] = ("full",)
     prior_multiplier: float = 1.0
     name: str = "comparison"
@@ -141,17 +141,14 @@ def _row(
     return PlannedRow(f"{architecture}/{loss}/{level}", title, _level_title(level, made), runs)
 
 
-def _settings(config: Path, given: Mapping[str, object], scale: Scale) -> Settings:
-    # What the file says about a loss is not meant for another one.
-    cleared = dict.fromkeys(("margin", "correction", "normalisation", "class_weight", "prior_file"))
-    values: dict[str, object] = {**cleared, **given}
-    if not loss_named(str(given["loss"])).needs_priors:
-        values["prior_multiplier"] = None
+def _settings(config: str | Path, given: Mapping[str, object], scale: Scale) -> Settings:
+    unused = unused_by(loss_named(str(given["loss"])))
+    values = {key: value for key, value in given.items() if key not in unused}
     if scale.encoder is not None:
         values["encoder"] = scale.encoder
     base = [override(key, value) for key, value in values.items()]
-    sized = replace(scale, encoder=None).overrides(load_settings(config, base))
-    return load_settings(config, [*base, *sized])
+    sized = replace(scale, encoder=None).overrides(load_settings(config, parse_changes(base)))
+    return load_settings(config, parse_changes([*base, *sized]))
 
 
 def _candidates(comparison: Comparison) -> dict[str, str]:
@@ -161,7 +158,7 @@ def _candidates(comparison: Comparison) -> dict[str, str]:
     """
     files = comparison.train
     rule = default_candidates(files, lambda: observed(stream_documents(*files)))
-    if not isinstance(rule, TypePairs) or "candidates" in read_layers(comparison.config):
+    if not isinstance(rule, TypePairs) or "candidates" in read_config(comparison.config).values:
         return {}
     return {"candidates": ",".join(f"{head}:{tail}" for head, tail in sorted(rule.types))}
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from unnoted.common.lookup import lookup
@@ -24,7 +23,7 @@ class PaperRow:
         title: as the paper writes it.
         group: rows of one group stand together.
         mark: "own" for baselines that the authors trained, "reported" for those taken from elsewhere, or "".
-        config: the settings, a name below the package's `configs/`.
+        config: the settings, a config's name.
         changes: what the row has other than its config.
         behind: the row that the paper puts before this one; None for the best.
         published: figures by the title of their column.
@@ -43,11 +42,6 @@ class PaperRow:
     def setting(self) -> str:
         """The data set and its labels, such as "docred-original"."""
         return self.config.partition("/")[0]
-
-    @property
-    def config_file(self) -> Path:
-        """Its settings file."""
-        return config_file(self.config)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +121,6 @@ class Paper:
     def table(self, name: str) -> PaperTable:
         """A table of runs."""
         return lookup("table", name, self.tables)
-
-
-def config_file(name: str) -> Path:
-    """A settings file of the package, by its name below `configs/`.
-
-    Example:
-        >>> config_file("docred-full/bert-base/ssr-pu").is_file()
-        True
-    """
-    return Path(str(resources.files("unnoted") / "configs" / f"{name}.yaml"))
 
 
 @cache

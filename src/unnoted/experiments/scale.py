@@ -10,9 +10,10 @@ from unnoted.encoders import ENCODER_KINDS
 from unnoted.experiments.data_sets import DataFolder
 from unnoted.experiments.paper import PaperRow
 from unnoted.experiments.training_files import make_training_file
-from unnoted.training.settings import PRIOR_KEYS, Settings, load_settings
+from unnoted.risks import LOSSES, loss_named
+from unnoted.training.settings import PRIORS, Settings, load_settings, parse_changes, unused_by
 
-HELD = frozenset({"margin", "map_learning_rate", "dev"})
+HELD = frozenset({"map_learning_rate", "dev"})
 """Settings that a row either has, or that mean nothing to it."""
 
 ELSEWHERE = {"seed": "--seeds", "train": "--data or --train", "output": "--to"}
@@ -95,7 +96,7 @@ class Scaled:
 
 def published_settings(row: PaperRow) -> Settings:
     """The settings of a row as they were published."""
-    return load_settings(row.config_file, _changes(row))
+    return load_settings(row.config, parse_changes(_changes(row)))
 
 
 def scale_row(row: PaperRow, scale: Scale, data: DataFolder, folder: Path) -> Scaled:
@@ -124,8 +125,8 @@ def scale_row(row: PaperRow, scale: Scale, data: DataFolder, folder: Path) -> Sc
         files["train"] = (made.path,)
     paths = [override(key, _path_values(key, found)) for key, found in files.items()]
     settings = load_settings(
-        row.config_file,
-        [*_changes(row), *paths, *scale.overrides(published), override("output", str(folder))],
+        row.config,
+        parse_changes([*_changes(row), *paths, *scale.overrides(published), override("output", str(folder))]),
     )
     return Scaled(published, settings, () if train.note is None else (train.note,))
 
@@ -156,8 +157,8 @@ def is_pretrained(settings: Settings) -> bool:
 
 def applies(key: str, published: Settings) -> bool:
     """Whether a setting means something to a row: not a margin to a loss without, for instance."""
-    if key in PRIOR_KEYS:
-        return published.correction is not None
+    if key in PRIORS or any(key in loss.options.model_fields for loss in LOSSES.values()):
+        return key not in unused_by(loss_named(published.loss))
     if key == "vectors":
         return not is_pretrained(published)
     return key not in HELD or getattr(published, key) is not None

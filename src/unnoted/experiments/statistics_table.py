@@ -10,7 +10,7 @@ from unnoted.documents.statistics import Statistics
 from unnoted.evaluation.gold import Gold
 from unnoted.evaluation.published import published_score
 from unnoted.experiments.data_sets import DATA_SETS, DataFolder, MissingData
-from unnoted.experiments.paper import PaperStatistics, config_file
+from unnoted.experiments.paper import PaperStatistics
 from unnoted.experiments.results import Figure, RowResult, TableResult
 from unnoted.training.settings import Settings, load_settings
 
@@ -55,7 +55,7 @@ def statistics_table(paper: PaperStatistics, data: DataFolder) -> TableResult:
     notes = ["# rels: relations that occur in the files"]
     missing = []
     for title, config in CONFIGS.items():
-        settings = load_settings(config_file(config))
+        settings = load_settings(config)
         setting = config.partition("/")[0]
         try:
             train, test = data.train(settings), data.test(setting)

@@ -11,6 +11,7 @@ from unnoted.common.errors import DefectLog
 from unnoted.common.files import write_text
 from unnoted.common.json_stream import write_lines, write_list
 from unnoted.common.lookup import lookup
+from unnoted.common.wording import counted
 from unnoted.documents.candidates import Candidates, TypePairs
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.schema import Document
@@ -86,13 +87,12 @@ class ExtractionReport:
         """What a user should be told, one sentence a line."""
         lines = []
         if self.unknown_types:
-            total = self.unknown_types.total()
+            total = counted(self.unknown_types.total(), "entity", "entities")
             shown = ", ".join(f"{kind} ({count:,})" for kind, count in self.unknown_types.most_common(5))
-            lines.append(f"{total:,} entities of types that the model has no candidate pairs of: {shown}")
+            lines.append(f"{total} of types that the model has no candidate pairs of: {shown}")
         if self.without_pairs:
-            lines.append(
-                f"{self.without_pairs:,} documents without a candidate pair: nothing to find in them"
-            )
+            documents = counted(self.without_pairs, "document")
+            lines.append(f"{documents} without a candidate pair: nothing to find there")
         return lines
 
 

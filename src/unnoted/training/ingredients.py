@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from transformers import set_seed
 
 from unnoted.common.errors import Severity
+from unnoted.common.wording import counted
 from unnoted.documents import candidates as candidate_rules
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.loading import load_documents
@@ -16,7 +17,6 @@ from unnoted.encoders import ENCODER_KINDS, make_encoder
 from unnoted.model import RelationModel
 from unnoted.priors import Priors
 from unnoted.risks import Risk, loss_named
-from unnoted.training.progress import without_bars
 from unnoted.training.settings import Settings
 
 
@@ -40,6 +40,7 @@ def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) ->
             entity_types=corpus.entity_types,
             embedding=settings.embedding,
             block=settings.block,
+            fast_dropout=settings.fast_dropout,
             candidates=corpus.candidates,
         )
 
@@ -50,7 +51,7 @@ def encoder_folder(settings: Settings, corpus: Corpus, tell: Callable[[str], Non
     if settings.encoder not in ENCODER_KINDS:
         yield settings.encoder
         return
-    with TemporaryDirectory() as folder, without_bars():
+    with TemporaryDirectory() as folder:
         made = make_encoder(
             Path(folder),
             corpus,
@@ -73,9 +74,7 @@ def priors_of(settings: Settings, corpus: Corpus) -> Priors | None:
 
 def risk_of(settings: Settings, priors: Priors | None) -> Risk:
     """The risk that the settings ask for."""
-    loss = loss_named(settings.loss)
-    options = {key: getattr(settings, key) for key in loss.options.model_fields}
-    return loss(priors, **{key: value for key, value in options.items() if value is not None})
+    return loss_named(settings.loss)(priors, **settings.loss_options)
 
 
 def tell_defects(corpus: Corpus, tell: Callable[[str], None]) -> None:
@@ -83,4 +82,5 @@ def tell_defects(corpus: Corpus, tell: Callable[[str], None]) -> None:
     counts = {kind: count for kind, count in corpus.log.counts.items() if kind.severity is Severity.DEFECT}
     if counts:
         kinds = ", ".join(f"{count} {kind.slug}" for kind, count in counts.items())
-        tell(f"note: {sum(counts.values())} defects met ({kinds}); `unnoted data check` lists them")
+        defects = counted(sum(counts.values()), "defect")
+        tell(f"note: {defects} found ({kinds}); `unnoted data check` lists them")

@@ -15,7 +15,7 @@ def _no_truth_value(value: object) -> object:
 NotNegative: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(_no_truth_value)]
 Positive: TypeAlias = Annotated[float, Field(gt=0), BeforeValidator(_no_truth_value)]
 Count: TypeAlias = Annotated[int, Field(ge=1), BeforeValidator(_no_truth_value)]
-Precision: TypeAlias = Literal["float32", "bf16", "fp16"]
+Precision: TypeAlias = Literal["auto", "float32", "bf16", "fp16"]
 
 
 class Optimisation(BaseModel):
@@ -35,7 +35,8 @@ class Optimisation(BaseModel):
         clip: the longest that a gradient may be.
         unlabelled_share: the share of unlabelled pairs that is scored in each document.
         seed: decides the new layers' first weights, the order of the documents, dropout and samples.
-        precision: float32, or bf16 or fp16 where the hardware has them.
+        precision: `auto` is bf16 on a GPU that computes in it, else float32, and lets a GPU round products to
+            TF32; `float32` is exact; `bf16` and `fp16` need a GPU.
         checkpoint_steps: steps between checkpoints; without it there is one after every epoch.
         log_steps: steps between two reports of the risk.
 
@@ -58,7 +59,7 @@ class Optimisation(BaseModel):
     clip: Positive = 1.0
     unlabelled_share: Annotated[Positive, Field(le=1)] = 1.0
     seed: Annotated[int, Field(ge=0, lt=2**32), BeforeValidator(_no_truth_value)] = 62
-    precision: Precision = "float32"
+    precision: Precision = "auto"
     checkpoint_steps: Count | None = None
     log_steps: Count = 10
 

@@ -1,22 +1,9 @@
-"""What has to be right before a training begins: features, precision, and a model that knows its task."""
-
-import torch
+"""What has to be right before a training begins: features, and a model that knows its task."""
 
 from unnoted.documents.corpus import Corpus
 from unnoted.features import FeatureCache, FeatureSet, featurise
 from unnoted.model import RelationModel
 from unnoted.risks import Risk
-from unnoted.training.optimisation import Precision
-
-
-def check_precision(precision: Precision, use_cpu: bool = False) -> None:
-    """Half precision only where it is fast and works: some CPUs end the program at a bf16 product."""
-    if precision == "float32":
-        return
-    if use_cpu or not torch.cuda.is_available():
-        raise ValueError(f"precision: found {precision!r}, expected 'float32' where there is no GPU")
-    if precision == "bf16" and not torch.cuda.is_bf16_supported():
-        raise ValueError("precision: found 'bf16', expected 'fp16' or 'float32' on a GPU without bf16")
 
 
 def features_of(model: RelationModel, train: Corpus, cache: FeatureCache | None = None) -> FeatureSet:

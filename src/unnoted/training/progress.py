@@ -1,25 +1,10 @@
 """How far a training is, how long it still takes, and its current risk."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from tqdm.auto import tqdm  # type: ignore[import-untyped]
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
-from transformers.utils import logging as transformers_logging
-
-
-@contextmanager
-def without_bars() -> Iterator[None]:
-    """Let transformers draw no bars of its own, which would break the training's."""
-    drawn = transformers_logging.is_progress_bar_enabled()
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        if drawn:
-            transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 class Progress(TrainerCallback):
@@ -78,6 +63,10 @@ class Progress(TrainerCallback):
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
     ) -> None:
         """Close the bar."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the bar, so that what is printed next stands on a line of its own."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None

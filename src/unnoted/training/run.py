@@ -11,7 +11,6 @@ from safetensors import SafetensorError
 from unnoted.common.files import write_json
 from unnoted.training.checkpoints import CheckpointError, one_line, whole_folder
 from unnoted.training.environment import environment
-from unnoted.training.progress import without_bars
 from unnoted.training.run_folder import SUMMARY, RunError, RunFolder, description
 from unnoted.training.settings import Settings
 from unnoted.training.stages import DISTILLATION, Plan, Stage, is_distilled, plan_of
@@ -110,7 +109,7 @@ def _distil(folder: Path, plan: Plan, resume: bool) -> dict[str, Any]:
 def _place(folder: RunFolder, settings: Settings, plan: Plan, summary: dict[str, Any]) -> None:
     """Write the trained model and all that belongs to it, and say that the run is finished."""
     try:
-        with without_bars(), whole_folder(settings.output / MODEL) as staged:
+        with whole_folder(settings.output / MODEL) as staged:
             plan.model.save_pretrained(staged)
             settings.save(staged / "settings.yaml")
             _write_priors(staged, plan.main)

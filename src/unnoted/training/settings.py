@@ -1,6 +1,7 @@
-"""What a training is told: one typed model, read from YAML; what is not in it is an error."""
+"""What a training is told: one typed model, from a config and what the user changes in it."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -13,20 +14,32 @@ from unnoted.common.files import write_text
 from unnoted.common.lookup import lookup, nearest
 from unnoted.documents import candidates as candidate_rules
 from unnoted.encoders import ENCODER_KINDS
-from unnoted.risks.corrections import CORRECTIONS
-from unnoted.risks.losses import loss_named
-from unnoted.risks.normalisations import NORMALISATIONS
-from unnoted.risks.surrogates import MARGIN
-from unnoted.training.layers import read_layers
-from unnoted.training.optimisation import (
-    Count,
-    DistillationSettings,
-    NotNegative,
-    Optimisation,
-    Positive,
-)
+from unnoted.evaluation.benchmarks import BENCHMARKS
+from unnoted.risks import LOSSES, Loss, loss_named
+from unnoted.training.configs import Config, read_config
+from unnoted.training.optimisation import Count, DistillationSettings, Optimisation, Positive
 
-__all__ = ["DistillationSettings", "Optimisation", "Settings", "SettingsError", "load_settings"]
+__all__ = [
+    "DistillationSettings",
+    "Optimisation",
+    "Settings",
+    "SettingsError",
+    "load_settings",
+    "parse_changes",
+]
+
+PRIORS = ("prior_multiplier", "prior_file")
+"""Settings of losses that need priors; one of them is given."""
+
+RENAMED = {
+    "model": "architecture",
+    "method": "loss",
+    "encoder_rate": "encoder_learning_rate",
+    "new_layer_rate": "head_learning_rate",
+    "map_rate": "map_learning_rate",
+    "unlabelled_rate": "unlabelled_share",
+}
+"""Keys of earlier versions, and what they are called now."""
 
 
 class SettingsError(ValueError):
@@ -47,35 +60,42 @@ Files: TypeAlias = Annotated[tuple[Path, ...], Field(min_length=1), BeforeValida
 class Settings(Optimisation):
     """Everything about a training: the data, the encoder, the loss, and how it is optimised.
 
+    A setting that the loss itself declares, such as `margin`, stands beside the others in a file and in
+    `Settings(...)`, and is found in `loss_options`.
+
     Attributes:
         train: the training documents; for PubTator also its relation files.
         dev: development documents that the model is scored on after every epoch; they choose nothing but,
             where `tuned_thresholds` says so, thresholds after the last step.
-        tuned_thresholds: decide each relation by a threshold that has the best F1 on `dev`; for losses that
+        tuned_thresholds: decide each relation by the threshold with the best F1 on `dev`; for losses that
             decide at 0.
         teacher: the folder of a trained model. With it there are two stages: the model learns from the
             teacher's scores of `distant`, and is then fine-tuned on `train`.
         distant: distantly labelled documents for the first stage; files as those of `train`.
-        distillation: what is different in the first stage; all else is as in the main settings.
+        distillation: what is different in the first stage; everything else is as in the main settings.
         vocabulary: a file of the relations and their order; by default those that occur.
         candidates: "all", or pairs of types such as "Chemical:Disease,Chemical:Gene".
         encoder: a folder, a name on the hub, or one of `ENCODER_KINDS`, which is then made on the spot.
-        vectors: word vectors in GloVe's text format for an encoder that is made.
-        encoder_layers: keep only so many of its first layers.
+        vectors: word vectors in GloVe's text format, for an encoder that is made.
+        encoder_layers: keep only this many of the encoder's first layers.
         architecture: what represents and scores pairs, one of `ARCHITECTURES`.
         embedding: the size of the embeddings of head and tail.
         block: the size of a block of the grouped bilinear; divides `embedding`.
+        fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
         loss: one of `unnoted.risks.LOSSES`.
-        prior_multiplier: the overall prior as a multiple of the labelled one.
+        loss_options: the settings that this loss declares, by name; those not given have their defaults.
+        prior_multiplier: the overall prior as a multiple of the labelled one, for losses with priors.
         prior_file: a file of priors instead (see `Priors.from_file`).
-        margin: of the squared ranking loss.
-        correction: of a class whose negative part falls below 0.
-        normalisation: of the sums over a batch.
-        class_weight: whether positives weigh more the rarer they are.
         test: documents with all their facts that the trained model is scored on: files, or files by the name
             of the set (`test`, `dev`).
         benchmark: how the scores are reported, one of `unnoted.evaluation.BENCHMARKS`.
         output: the folder that the run is written to.
+
+    Example:
+        >>> settings = Settings(train="train.json", encoder="bert-base-cased", loss="ssr-pu", margin=0.5,
+        ...                     prior_multiplier=3, output="runs/own")
+        >>> settings.loss_options["margin"], settings.loss_options["correction"]
+        (0.5, 'flip')
     """
 
     train: Files
@@ -92,22 +112,44 @@ class Settings(Optimisation):
     architecture: str = "atlop"
     embedding: Count = 768
     block: Count = 64
+    fast_dropout: bool = True
     loss: str
+    loss_options: dict[str, Any] = Field(default_factory=dict)
     prior_multiplier: Positive | None = None
     prior_file: Path | None = None
-    margin: NotNegative | None = None
-    correction: str | None = None
-    normalisation: str | None = None
-    class_weight: bool | None = None
     test: Annotated[dict[str, Files], BeforeValidator(_by_set)] = Field(default_factory=dict)
     benchmark: str = "plain"
     output: Path
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_options(cls, values: Any) -> Any:  # noqa: ANN401
+        """Put the settings that the loss declares into `loss_options`; refuse those of other losses."""
+        if not isinstance(values, Mapping):
+            return values
+        every = {key for loss in LOSSES.values() for key in loss.options.model_fields}
+        if values.get("loss") is None:  # an error of its own
+            return {key: value for key, value in values.items() if key not in every}
+        loss = loss_named(values["loss"])
+        own = loss.options.model_fields.keys()
+        if clash := own & cls.model_fields.keys():
+            raise ValueError(f"loss {loss.name!r}: found the option {min(clash)!r}, which is a setting")
+        for key in unused_by(loss):
+            if values.get(key) is not None:
+                found = shown(values[key])
+                raise ValueError(
+                    f"{key}: found {found}, expected none: the loss {loss.name!r} does not use it"
+                )
+        given = {key: values[key] for key in own if values.get(key) is not None}
+        others = {key: value for key, value in values.items() if key not in every}
+        return others | {"loss_options": {**(values.get("loss_options") or {}), **given}}
 
     @model_validator(mode="after")
     def _check(self) -> "Settings":
         """Refuse what contradicts itself, and fill in what the loss leaves open."""
         loss = loss_named(self.loss)
         lookup("architecture", self.architecture, ARCHITECTURES)
+        lookup("benchmark", self.benchmark, BENCHMARKS)
         if self.vectors is not None and self.encoder not in ENCODER_KINDS:
             kinds = ", ".join(ENCODER_KINDS)
             raise ValueError(
@@ -118,31 +160,16 @@ class Settings(Optimisation):
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")
         if self.candidates is not None:
             candidate_rules.parse(self.candidates)
-        self._check_thresholds()
-        self._check_distillation()
-        without_priors = not loss.needs_priors
-        self._refuse_unused(PRIOR_KEYS if without_priors else (), "has no priors")
-        self._refuse_unused(() if "margin" in loss.options.model_fields else ("margin",), "has no margin")
-        if without_priors:
-            return self
-        given = [key for key in ("prior_multiplier", "prior_file") if getattr(self, key) is not None]
-        if len(given) != 1:
-            found = " and ".join(given) or "neither"
-            raise ValueError(f"prior_multiplier, prior_file: found {found}, expected one of them")
-        chosen: dict[str, Any] = {"correction": "flip", "normalisation": "per-batch", "class_weight": True}
-        if "margin" in loss.options.model_fields:
-            chosen["margin"] = MARGIN
-        for key, default in chosen.items():
-            if getattr(self, key) is None:
-                object.__setattr__(self, key, default)
-        lookup("correction", self.correction, CORRECTIONS)
-        lookup("normalisation", self.normalisation, NORMALISATIONS)
-        return self
-
-    def _check_thresholds(self) -> None:
-        """Tuned thresholds need documents to be tuned on."""
         if self.tuned_thresholds and self.dev is None:
             raise ValueError("tuned_thresholds: found true without dev, expected documents to tune them on")
+        self._check_distillation()
+        given = [key for key in PRIORS if getattr(self, key) is not None]
+        if loss.needs_priors and len(given) != 1:
+            found = " and ".join(given) or "neither"
+            raise ValueError(f"prior_multiplier, prior_file: found {found}, expected one of them")
+        options = loss.options.checked(self.loss_options)
+        object.__setattr__(self, "loss_options", options.model_dump(mode="json"))
+        return self
 
     def _check_distillation(self) -> None:
         """A first stage needs both a teacher and documents; what it leaves open is filled in."""
@@ -155,12 +182,6 @@ class Settings(Optimisation):
             given = self.distillation or DistillationSettings()
             object.__setattr__(self, "distillation", given.over(self))
 
-    def _refuse_unused(self, keys: Sequence[str], why: str) -> None:
-        for key in keys:
-            if getattr(self, key) is not None:
-                found = shown(getattr(self, key))
-                raise ValueError(f"{key}: found {found}, expected none: the loss {self.loss!r} {why}")
-
     @property
     def data_files(self) -> tuple[Path, ...]:
         """Every file that a training reads, but for the encoder's."""
@@ -171,77 +192,133 @@ class Settings(Optimisation):
         return (*self.train, *(self.dev or ()), *(self.distant or ()), *tested, *others)
 
     def to_json(self) -> dict[str, Any]:
-        """The settings as JSON or YAML can hold them; keys without a value are left out."""
+        """The settings as JSON or YAML can hold them, those of the loss beside the others.
+
+        Keys without a value are left out.
+        """
         values = self.model_dump(mode="json", exclude_none=True)
+        values |= values.pop("loss_options")
         if self.distillation is not None:
             # Here a key without a value says something: that it is not as in the main settings.
             values["distillation"] = self.distillation.over(self).model_dump(mode="json")
         return values
 
+    def to_yaml(self) -> str:
+        """The settings as a file that `load_settings` reads."""
+        text: str = yaml.safe_dump(self.to_json(), sort_keys=False, allow_unicode=True)
+        return text
+
     def save(self, path: Path) -> None:
         """Write them as a file that `load_settings` reads."""
         with write_text(path) as stream:
-            yaml.safe_dump(self.to_json(), stream, sort_keys=False, allow_unicode=True)
+            stream.write(self.to_yaml())
 
 
-PRIOR_KEYS = ("prior_multiplier", "prior_file", "correction", "normalisation", "class_weight")
-"""Keys that mean nothing to a loss without priors."""
+def unused_by(loss: Loss) -> set[str]:
+    """Settings that mean something to another loss, but nothing to this one.
+
+    Example:
+        >>> sorted(unused_by(loss_named("s-pu"))), sorted(unused_by(loss_named("ssr-pu")))
+        (['margin'], [])
+    """
+    every = {key for other in LOSSES.values() for key in other.options.model_fields}
+    return (every | set(() if loss.needs_priors else PRIORS)) - loss.options.model_fields.keys()
 
 
-def load_settings(path: str | Path, overrides: Sequence[str] | Mapping[str, object] = ()) -> Settings:
-    """Read settings from a YAML file.
+def load_settings(
+    config: str | Path,
+    changes: Mapping[str, object] | None = None,
+    *,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Settings:
+    """The settings of a config, with changes.
 
-    A file may begin from others: `extends: base.yaml`, or a list of them, of which the later ones win. Their
-    paths are relative to the file; those of data and output are relative to the working directory.
+    A setting of the config that the chosen loss does not use is left out with a note; among the changes it is
+    an error.
 
     Args:
-        path: the file.
-        overrides: values by key, or `key=value` each with the value in YAML; they win over the file. None
-            (null) takes a key away.
+        config: the name of a config of the package (`config_names`), or a file (see `read_config`).
+        changes: settings by key, which win over the config; None takes a key away.
+        tell: is given notes for the user.
 
     Raises:
         SettingsError: in one line, with the file and the key.
+
+    Example:
+        >>> load_settings("small", {"train": "own.jsonl", "epochs": 2}).epochs
+        2
     """
-    path = Path(path)
+    changes = dict(changes or {})
+    loss = changes.get("loss")
     try:
-        values = read_layers(path)
-        changed = (
-            dict(overrides) if isinstance(overrides, Mapping) else dict(_override(text) for text in overrides)
-        )
+        found = read_config(config)
+        chosen = found.with_loss(loss) if found.losses and isinstance(loss, str) else found
+        values = _used(chosen, changes, tell)
     except ValueError as error:
         raise SettingsError(str(error)) from None
+    values |= {} if chosen.output is None or "output" in values else {"output": chosen.output}
     try:
-        return Settings.model_validate(values | changed)
+        return Settings.model_validate(values | changes)
     except ValidationError as error:
-        problems = [_problem(dict(detail), path, changed) for detail in error.errors()]
+        problems = [_problem(dict(detail), chosen.source, changes) for detail in error.errors()]
         raise SettingsError("; ".join(problems)) from None
 
 
-def _override(text: str) -> tuple[str, object]:
+def parse_changes(texts: Sequence[str]) -> dict[str, object]:
+    """Changes from `key=value` texts, each value in YAML.
+
+    Raises:
+        SettingsError: names the text that is none.
+
+    Example:
+        >>> parse_changes(["epochs=8", "train=[a.json, b.json]"])
+        {'epochs': 8, 'train': ['a.json', 'b.json']}
+    """
+    return dict(_change(text) for text in texts)
+
+
+def _change(text: str) -> tuple[str, object]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise ValueError(f"--set {text}: found no key=value")
+        raise SettingsError(f"--set {text}: found no key=value")
     try:
         return key.strip(), yaml.safe_load(value)
     except yaml.YAMLError:
-        raise ValueError(f"--set {key.strip()}: found {shown(value)}, expected a YAML value") from None
+        raise SettingsError(f"--set {key.strip()}: found {shown(value)}, expected a YAML value") from None
 
 
-def _problem(detail: Mapping[str, Any], path: Path, overrides: Mapping[str, object]) -> str:
-    """One line on what is wrong."""
+def _used(config: Config, changes: Mapping[str, object], tell: Callable[[str], None]) -> dict[str, Any]:
+    """What a config says, without the settings that the chosen loss does not use."""
+    name = changes.get("loss", config.values.get("loss"))
+    unused = unused_by(LOSSES[name]) if isinstance(name, str) and name in LOSSES else set()
+    for key in sorted(unused & config.values.keys() - changes.keys()):
+        if config.values[key] is not None:
+            found = shown(config.values[key])
+            tell(f"note: {config.source}: {key} {found} is left out: the loss {name!r} does not use it")
+    return {key: value for key, value in config.values.items() if key not in unused}
+
+
+def _problem(detail: Mapping[str, Any], source: str, changes: Mapping[str, object]) -> str:
+    """One line on what is wrong; it begins with the config, unless a change is at fault."""
     place = [str(part) for part in detail["loc"] if not str(part).startswith(("function-", "tuple"))]
-    key = place[0] if place else ""
-    source = "--set" if key in overrides else str(path)
+    key = ".".join(place)
     message = str(detail["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
+    named = place[:1] or re.findall(r"\w+", message.partition(":")[0])
+    begin = "" if changes.keys() & set(named) else f"{source}: "
     if detail["type"] == "extra_forbidden":
-        valid = (Settings if len(place) == 1 else DistillationSettings).model_fields
-        return f"{source}: unknown key {'.'.join(place)!r}{nearest(place[-1], valid)}"
+        if place[-1] in RENAMED:
+            return f"{begin}unknown key {key!r}: it is called {RENAMED[place[-1]]!r} now"
+        return f"{begin}unknown key {key!r}{nearest(place[-1], _keys(place))}"
     if detail["type"] == "missing":
-        return f"{source}: {key}: found nothing, expected a value"
-    if not key:
-        return f"{source}: {message}"
-    return f"{source}: {'.'.join(place)}: found {shown(detail['input'])}, expected {_lowered(message)}"
+        return f"{begin}{place[0]}: found nothing, expected a value"
+    if not place:
+        return f"{begin}{message}"
+    return f"{begin}{key}: found {shown(detail['input'])}, expected {message[:1].lower()}{message[1:]}"
 
 
-def _lowered(message: str) -> str:
-    return message[:1].lower() + message[1:]
+def _keys(place: Sequence[str]) -> set[str]:
+    """The keys that are valid where an unknown one was found."""
+    if len(place) > 1:
+        return set(DistillationSettings.model_fields)
+    options = {key for loss in LOSSES.values() for key in loss.options.model_fields}
+    return set(Settings.model_fields) - {"loss_options"} | options

@@ -18,12 +18,13 @@ from unnoted.features import FeatureCache, FeatureSet
 from unnoted.model import RelationModel
 from unnoted.priors import Priors
 from unnoted.risks import Risk
+from unnoted.training.arguments import chosen_precision
 from unnoted.training.checkpoints import checkpoints
 from unnoted.training.distil import Teacher
 from unnoted.training.ingredients import load_corpus, model_of, priors_of, risk_of, tell_defects
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate
-from unnoted.training.preparing import check_precision, features_of
+from unnoted.training.preparing import features_of
 from unnoted.training.settings import Settings
 from unnoted.training.trainer import CHECKPOINTS, Trainer
 from unnoted.training.tuning import check_tunable, with_pairs
@@ -79,6 +80,7 @@ class Stage:
         return {
             "steps": output.global_step,
             "epochs": self.optimisation.epochs,
+            "precision": chosen_precision(self.optimisation.precision),
             "documents": report.documents,
             "features": report.to_json(),
             "seconds_of_last_session": output.metrics["train_runtime"],
@@ -160,7 +162,7 @@ def _stage(
     tell: Callable[[str], None],
     teacher: Teacher | None = None,
 ) -> Stage:
-    check_precision(optimisation.precision)
+    chosen_precision(optimisation.precision)
     check_map_learning_rate(model, optimisation)
     risk = risk_of(settings, priors_of(settings, corpus))
     features = features_of(model, corpus, FeatureCache())

@@ -31,7 +31,7 @@ from unnoted.features import (
 from unnoted.kernels.denormals import flushed_denormals
 from unnoted.model import RelationModel
 from unnoted.risks import Risk
-from unnoted.training.arguments import training_arguments
+from unnoted.training.arguments import chosen_precision, training_arguments
 from unnoted.training.checkpoints import (
     STATE,
     CheckpointError,
@@ -48,8 +48,8 @@ from unnoted.training.distil import Teacher
 from unnoted.training.objective import FromLabels, FromTeacher, Objective
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate, make_optimiser, map_layers
-from unnoted.training.preparing import check_precision, features_of, tell_task
-from unnoted.training.progress import Progress, without_bars
+from unnoted.training.preparing import features_of, tell_task
+from unnoted.training.progress import Progress
 from unnoted.training.watch import RiskWatch
 
 CHECKPOINTS = "checkpoints"
@@ -99,7 +99,7 @@ class Trainer(transformers.Trainer):
         use_cpu: bool = False,
     ) -> None:
         self.optimisation = Optimisation() if optimisation is None else optimisation
-        check_precision(self.optimisation.precision, use_cpu)
+        chosen_precision(self.optimisation.precision, use_cpu)
         check_map_learning_rate(model, self.optimisation)
         tell_task(model, risk, train)
         if teacher is not None:
@@ -127,7 +127,8 @@ class Trainer(transformers.Trainer):
         """Our bar in the place of the stock ones, scores of an epoch, and TensorBoard if it is there."""
         for stock in (ProgressCallback, PrinterCallback):
             self.remove_callback(stock)
-        self.add_callback(Progress(what))
+        self._progress = Progress(what)
+        self.add_callback(self._progress)
         if dev is not None:
             self.add_callback(AfterEveryEpoch(lambda: self.log(development_score(self.relation_model, dev))))
         if self._keeps_checkpoints and find_spec("tensorboard"):
@@ -155,6 +156,7 @@ class Trainer(transformers.Trainer):
                 output = super().train(resume_from_checkpoint=str(found[-1]) if found else None)
         finally:
             self.is_in_train = False
+            self._progress.close()
         self._watch.look()
         # What comes next (another stage, thresholds) may be in another precision.
         self.accelerator.unwrap_model(self.model_wrapped, keep_fp32_wrapper=False)
@@ -232,7 +234,7 @@ class Trainer(transformers.Trainer):
 
     def _write_checkpoint(self, step: int) -> None:
         try:
-            with without_bars(), whole_folder(checkpoint_folder(self.checkpoints, step)) as unfinished:
+            with whole_folder(checkpoint_folder(self.checkpoints, step)) as unfinished:
                 target = str(unfinished)
                 self.relation_model.save_pretrained(target)
                 self._save_optimizer_and_scheduler(target)

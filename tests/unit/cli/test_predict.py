@@ -64,7 +64,7 @@ def test_jsonl(model, documents, expected, tmp_path):
     assert lines(out) == [extraction.to_json() for extraction in expected]
     facts = sum(len(extraction.facts) for extraction in expected)
     assert f"{facts:,} facts of {len(DOCUMENTS)} documents written to" in result.stdout
-    assert "1 documents without a candidate pair" in result.stderr
+    assert "1 document without a candidate pair" in result.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"documents.jsonl", "out.jsonl"}
 
 
@@ -144,6 +144,19 @@ def test_an_interrupted_run_goes_on(model, documents, tmp_path, monkeypatch, nam
     else:
         claims = [[(*p.key, p.evidence) for p in read_predictions(path)] for path in (out, whole)]
     assert claims[0] == claims[1] and claims[0]
+
+
+def test_ctrl_c_says_how_to_continue(model, documents, tmp_path, monkeypatch):
+    def stop(self, done):
+        raise KeyboardInterrupt
+
+    out = tmp_path / "out.jsonl"
+    with monkeypatch.context() as patch:
+        patch.setattr(command.Teller, "__call__", stop)
+        told = run("predict", model, documents, "--to", out, code=130).stderr
+        assert told == f"interrupted; the same command continues from {out}.partial\n"
+        assert run("predict", model, documents, code=130).stderr == "interrupted\n"
+    assert run("predict", model, documents, "--to", out).exit_code == 0
 
 
 def test_another_model_or_other_documents_do_not_go_on(model, documents, tmp_path, monkeypatch):

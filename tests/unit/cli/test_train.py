@@ -1,6 +1,7 @@
 """`unnoted train`, as a user types it."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -13,6 +14,8 @@ from typer.testing import CliRunner
 from unnoted.cli.train import train
 from unnoted.documents.generator import generate_documents
 from unnoted.documents.writing import write_documents
+from unnoted.training import load_settings
+from unnoted.training.progress import Progress
 
 app = typer.Typer()
 app.command()(train)
@@ -46,8 +49,18 @@ def test_train_then_again_then_anew(tmp_path):
 def test_errors_are_one_line(tmp_path):
     config = settings_file(tmp_path, documents=4)
     cases = [
-        (["--set", "epoch=1"], "error: --set: unknown key 'epoch' (nearest: 'epochs')\n"),
-        (["--set", "epochs=x"], "error: --set: epochs: found 'x', expected a valid integer"),
+        (["--set", "epoch=1"], "error: unknown key 'epoch' (nearest: 'epochs')\n"),
+        (["--set", "method=atlop"], "error: unknown key 'method': it is called 'loss' now\n"),
+        (["--set", "epochs=x"], "error: epochs: found 'x', expected a valid integer"),
+        (
+            ["--set", "epochs=2", "--epochs", 3],
+            "error: epochs: found both --epochs and --set, expected one of them\n",
+        ),
+        (["--loss", "ssrpu"], "error: unknown loss 'ssrpu', expected one of atlop, pn, "),
+        (
+            ["--loss", "s-pu", "--set", "margin=1"],
+            "error: margin: found 1, expected none: the loss 's-pu' does not use it\n",
+        ),
         (["--resume", "--overwrite"], "error: found both resume and overwrite, expected one of them\n"),
         (["--set", "train=absent.json"], "error: absent.json: found no readable file"),
         (
@@ -60,6 +73,7 @@ def test_errors_are_one_line(tmp_path):
         lines = [line for line in run(config, *arguments, code=1).stderr.splitlines() if line]
         assert lines[-1].startswith(expected.rstrip("\n"))
     assert "found no readable file" in run(tmp_path / "absent.yaml", code=1).stderr
+    assert "unknown config 'smal' (nearest: 'small')" in run("smal", code=1).stderr
     assert not (tmp_path / "run" / "run.json").exists()
 
 
@@ -72,6 +86,45 @@ def test_a_teacher_and_distant_documents(tmp_path):
     result = run(config, "--teacher", tmp_path / "teacher", "--distant", first, "--distant", second)
     assert result.stdout.startswith("trained for 4 steps, risk ")
     assert json.loads((tmp_path / "run" / "training.json").read_text())["distillation"]["documents"] == 5
+
+
+def test_a_config_by_name_with_options(tmp_path):
+    settings_file(tmp_path, documents=4)
+    own = [
+        "--train", tmp_path / "train.json", "--encoder", tmp_path / "encoder", "--encoder-layers", 1,
+        "--epochs", 1, "--seed", 3, "--output", tmp_path / "own", "--set", "embedding=8", "--set", "block=4",
+    ]  # fmt: skip
+    assert run("small", *own).stdout.rstrip().endswith(f"the model is in {tmp_path / 'own'}")
+    settings = load_settings(tmp_path / "own" / "settings.yaml")
+    assert (settings.epochs, settings.seed, settings.encoder_layers) == (1, 3, 1)
+    assert (settings.loss, settings.prior_multiplier) == ("ssr-pu", 3)
+    told = run("small", *own, "--loss", "atlop", "--overwrite").stderr
+    assert "note: small: prior_multiplier 3 is left out: the loss 'atlop' does not use it" in told
+    refused = run("small", *own, "--loss", "atlop", "--prior-multiplier", 2, code=1).stderr
+    assert "error: prior_multiplier: found 2.0, expected none: the loss 'atlop' does not use it" in refused
+
+
+def test_ctrl_c_says_how_to_continue(tmp_path, monkeypatch):
+    def interrupted(self, *args, **kwargs):
+        raise KeyboardInterrupt
+
+    config = settings_file(tmp_path, documents=4)
+    with monkeypatch.context() as patch:
+        patch.setattr(Progress, "on_step_end", interrupted)
+        told = run(config, code=130).stderr
+    assert told.splitlines()[-1] == (
+        "interrupted; the same command with --resume continues from the last checkpoint"
+    )
+    assert "Traceback" not in told
+    assert run(config, "--resume").stdout.startswith("trained for 4 steps")
+
+
+def test_training_draws_one_bar_and_no_warnings(tmp_path):
+    config = settings_file(tmp_path, documents=4)
+    command = [sys.executable, "-m", "unnoted", "train", str(config)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = [line for line in re.split(r"[\r\n]+", done.stderr) if line]
+    assert [line for line in lines if not line.startswith("training: ")] == []
 
 
 def test_torch_is_loaded_only_when_it_is_needed():

@@ -5,7 +5,6 @@ from tests.unit.experiments.making_tables import MadeUpPool, docred_folder
 
 from unnoted.documents import load_documents
 from unnoted.experiments.compare import Comparison, compare, plan_comparison
-from unnoted.experiments.paper import config_file
 from unnoted.experiments.scale import Scale
 
 SCALE = Scale(encoder="recurrent", epochs=1, changes=("encoder_learning_rate=2e-3",))
@@ -15,7 +14,7 @@ def comparison(tmp_path, **changes):
     data = docred_folder(tmp_path / "data", documents=20)
     given = {
         "architectures": ("atlop",), "losses": ("atlop", "ssr-pu"), "train": (data / "train_revised.json",),
-        "test": (data / "dev_revised.json",), "config": config_file("base/paper"),
+        "test": (data / "dev_revised.json",), "config": "base/paper",
     }  # fmt: skip
     return Comparison(**(given | changes))
 

@@ -6,14 +6,13 @@ from tests.unit.experiments.making_tables import docred_folder
 from unnoted.documents import load_documents
 from unnoted.documents.catalog import Catalog
 from unnoted.experiments.data_sets import DATA_SETS, DataFolder, MissingData
-from unnoted.experiments.paper import config_file
 from unnoted.experiments.training_files import check_level, make_training_file
 from unnoted.training.settings import load_settings
 
-ORIGINAL = load_settings(config_file("docred-original/bert-base/ssr-pu"))
-FULL = load_settings(config_file("docred-full/bert-base/ssr-pu"))
-EXTREME = load_settings(config_file("docred-extreme/bert-base/ssr-pu"))
-CHEMDISGENE = load_settings(config_file("chemdisgene/pubmedbert/ssr-pu"))
+ORIGINAL = load_settings("docred-original/bert-base/ssr-pu")
+FULL = load_settings("docred-full/bert-base/ssr-pu")
+EXTREME = load_settings("docred-extreme/bert-base/ssr-pu")
+CHEMDISGENE = load_settings("chemdisgene/pubmedbert/ssr-pu")
 
 
 def touch(folder, *names):

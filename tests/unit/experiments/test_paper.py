@@ -115,7 +115,7 @@ def test_every_row_has_settings_and_data(name):
     assert len({row.setting for row in table.rows}) == 1
     assert set(table.columns) <= COLUMNS.keys()
     for row in table.rows:
-        settings = load_settings(row.config_file, [f"{key}={value}" for key, value in row.changes.items()])
+        settings = load_settings(row.config, row.changes)
         assert row.setting in DATA_SETS
         for key, value in row.changes.items():
             assert getattr(settings, key) == value

@@ -1,14 +1,13 @@
-"""Every file in configs/ is read, and says what was published."""
+"""Configs by name: every one says what was published, and what is extended is found."""
 
 from pathlib import Path
 
 import pytest
 
 from unnoted.documents.catalog import Catalog
-from unnoted.training.settings import load_settings
+from unnoted.training.configs import FOLDER, config_named, config_names, read_config
+from unnoted.training.settings import SettingsError, load_settings
 
-CONFIGS = Path(__file__).parents[3] / "configs"
-PUBLISHED = sorted(path for path in CONFIGS.rglob("*.yaml") if path.parent.name != "base")
 SEVEN = ["atlop", "pn", "sr-pn", "pu", "sr-pu", "s-pu", "ssr-pu"]
 NINE = [*SEVEN, "s-pu-log-sigmoid", "s-pu-log-sigmoid-ranking"]
 MULTIPLIERS = {"docred-original": 3, "docred-extreme": 12, "docred-full": 1, "chemdisgene": 3}
@@ -86,17 +85,13 @@ BASELINES = {
 }  # fmt: skip
 
 
-def name(path):
-    return path.relative_to(CONFIGS).with_suffix("").as_posix()
+LOSSES = [name for name in config_names() if name not in BASELINES and name != "small"]
 
 
-LOSSES = [path for path in PUBLISHED if name(path) not in BASELINES and path != CONFIGS / "small.yaml"]
-
-
-@pytest.mark.parametrize("path", LOSSES, ids=name)
-def test_a_method_of_the_paper(path):
-    settings = load_settings(path)
-    data, encoder, loss = name(path).split("/")
+@pytest.mark.parametrize("name", LOSSES)
+def test_a_loss_of_the_paper(name):
+    settings = load_settings(name)
+    data, encoder, loss = name.split("/")
     assert (settings.architecture, settings.loss) == ("atlop", loss)
     assert (settings.encoder, settings.encoder_learning_rate) == ENCODERS[encoder]
     assert settings.prior_multiplier == (None if loss == "atlop" else MULTIPLIERS[data])
@@ -107,32 +102,34 @@ def test_a_method_of_the_paper(path):
 
 @pytest.mark.parametrize("baseline", BASELINES)
 def test_a_baseline(baseline):
-    settings = load_settings(CONFIGS / f"{baseline}.yaml")
+    settings = load_settings(baseline)
     expected = BASELINES[baseline] | {"seed": 62, "output": Path("runs", baseline)}
     assert {key: getattr(settings, key) for key in expected} == expected
 
 
 def test_the_distillation_of_kd_docre():
-    stage = load_settings(CONFIGS / "docred-full/roberta-large/kd-docre-distilled.yaml").distillation
+    stage = load_settings("docred-full/roberta-large/kd-docre-distilled").distillation
     assert {key: getattr(stage, key) for key in DISTILLATION} == DISTILLATION
 
 
 def test_the_small_one():
-    settings = load_settings(CONFIGS / "small.yaml")
+    settings = load_settings("small")
     assert (settings.epochs, settings.encoder_learning_rate, settings.head_learning_rate) == (8, 2e-4, 1e-4)
+    assert settings.output == Path("runs/small")
 
 
-@pytest.mark.parametrize("path", PUBLISHED, ids=name)
-def test_its_data_can_be_fetched(path):
+@pytest.mark.parametrize("name", config_names())
+def test_its_data_can_be_fetched(name):
     fetched = {
         Path("data", name, file) for name, entry in Catalog.read().datasets.items() for file in entry.files
     }  # fmt: skip
-    settings = load_settings(path)
+    settings = load_settings(name)
     needed = {file for file in settings.data_files if file.parent != settings.teacher}
     from_elsewhere = {Path("data/glove/glove.6B.100d.txt"), Path("data/docred/train_distant.json")}
     for missing in needed - fetched:
         assert missing in from_elsewhere
-        assert missing.name in path.read_text("utf-8").partition("extends:")[0]  # a comment says where it is
+        text = (FOLDER / f"{name}.yaml").read_text("utf-8")
+        assert missing.name in text.partition("extends:")[0]  # a comment says where it is
 
 
 def test_every_published_setting_is_there():
@@ -143,4 +140,73 @@ def test_every_published_setting_is_there():
         for data in ("docred-extreme", "docred-full") for encoder in encoders for loss in ("atlop", "ssr-pu")
     }  # fmt: skip
     expected |= {f"chemdisgene/pubmedbert/{loss}" for loss in SEVEN}
-    assert {name(path) for path in PUBLISHED} == expected | set(BASELINES) | {"small"}
+    assert set(config_names()) == expected | set(BASELINES) | {"small"}
+    assert len(config_names()) == 43
+
+
+def test_every_one_is_described():
+    for name in config_names():
+        assert len(config_named(name).description) > 15
+    for file in FOLDER.rglob("*.yaml"):
+        assert read_config(file).description
+
+
+def test_any_loss_can_be_chosen_by_name_or_as_a_change():
+    by_name = load_settings("docred-full/bert-base/sr-pu")
+    assert (by_name.loss, by_name.prior_multiplier) == ("sr-pu", 1)
+    assert load_settings("docred-full/bert-base", {"loss": "sr-pu"}) == by_name
+    assert by_name.output == Path("runs/docred-full/bert-base/sr-pu")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "smal",
+            "unknown config 'smal' (nearest: 'small'): expected a name that `unnoted configs` lists, or a file",
+        ),
+        ("docred-original/bert-base/ssrpu", "unknown loss 'ssrpu', expected one of"),
+        ("docred-original/bert-base", "docred-original/bert-base: loss: found nothing, expected a value"),
+        ("docred-original/gain/x", "unknown config 'docred-original/gain/x'"),
+        ("../configs/small", "unknown config '../configs/small'"),
+        ("small.yaml", "small.yaml: found no readable file"),
+    ],
+)
+def test_what_is_not_there(name, message):
+    with pytest.raises(SettingsError) as caught:
+        load_settings(name)
+    assert message in str(caught.value)
+
+
+def test_a_file_may_extend_a_config_by_its_name(tmp_path):
+    own = tmp_path / "own.yaml"
+    own.write_text("extends: docred-original/bert-base/ssr-pu\noutput: runs/own\nepochs: 3\n", "utf-8")
+    settings = load_settings(own)
+    assert settings.model_copy(
+        update={"epochs": 30, "output": Path("runs/docred-original/bert-base/ssr-pu")}
+    ) == (load_settings("docred-original/bert-base/ssr-pu"))
+    own.write_text("extends: docred-original/bert\noutput: runs/own\n", "utf-8")
+    with pytest.raises(
+        SettingsError, match=r"own.yaml: extends: unknown config 'docred-original/bert' \(nearest"
+    ):
+        load_settings(own)
+
+
+def test_a_file_without_a_suffix_and_a_file_named_like_a_config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("own", "small"):
+        Path(name).write_text("extends: small\noutput: elsewhere\n", "utf-8")
+    assert load_settings("own").output == Path("elsewhere")
+    assert load_settings("small").output == Path("runs/small")
+
+
+def test_a_file_of_ones_own_says_where_its_output_goes(tmp_path):
+    (tmp_path / "own.yaml").write_text("extends: small\n", "utf-8")
+    with pytest.raises(SettingsError, match="output: found nothing, expected a value"):
+        load_settings(tmp_path / "own.yaml")
+
+
+def test_losses_are_listed_in_the_package_only(tmp_path):
+    (tmp_path / "own.yaml").write_text("extends: small\noutput: x\nlosses: [pn]\n", "utf-8")
+    with pytest.raises(SettingsError, match="unknown key 'losses'"):
+        load_settings(tmp_path / "own.yaml")

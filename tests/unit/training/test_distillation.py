@@ -24,6 +24,7 @@ from unnoted.risks.decisions import Fixed
 from unnoted.training import Optimisation, RunError, Teacher, Trainer, load_settings, train_from_settings
 from unnoted.training.preparing import tell_task
 from unnoted.training.run_folder import RunFolder, description
+from unnoted.training.settings import parse_changes
 
 VOCABULARY = RelationVocabulary.of(generate_documents(60))
 DOCS = Corpus(tuple(generate_documents(4)), VOCABULARY, AllPairs())
@@ -165,7 +166,7 @@ def test_the_second_stage_begins_where_the_first_ended(tmp_path):
     still = {"encoder_learning_rate": 0, "head_learning_rate": 0, "epochs": 1}
     stage = "{encoder_learning_rate: 1e-3, head_learning_rate: 1e-3}"
     path = two_stages_file(tmp_path, documents=2, distant=2, loss="atlop", distillation=stage, **still)
-    train_from_settings(load_settings(path, ["prior_multiplier=null"]))
+    train_from_settings(load_settings(path, parse_changes(["prior_multiplier=null"])))
     run = tmp_path / "run"
     last = load_file(run / "distillation" / "checkpoints" / "checkpoint-1" / "model.safetensors")
     result = load_file(run / "model.safetensors")
@@ -198,14 +199,14 @@ def test_distant_documents_or_a_teacher_that_changed_are_named(tmp_path, changed
 def test_another_first_stage_is_another_run(finished):
     change = ["distillation={epochs: 3, batch_documents: 4, encoder_learning_rate: 2e-3, weight: 0.5}"]
     with pytest.raises(RunError, match=r"another run \(distillation\.epochs 1, not 3\)"):
-        train_from_settings(load_settings(finished / "settings.yaml", change))
+        train_from_settings(load_settings(finished / "settings.yaml", parse_changes(change)))
     free = [
         "distillation={epochs: 1, batch_documents: 4, encoder_learning_rate: 2e-3, weight: 0.5, log_steps: 7}"
     ]
-    assert not train_from_settings(load_settings(finished / "settings.yaml", free)).trained
+    assert not train_from_settings(load_settings(finished / "settings.yaml", parse_changes(free))).trained
     without = ["teacher=null", "distant=null", "distillation=null"]
     with pytest.raises(RunError, match=r"another run \(distant .*, not None; teacher .*, not None\)"):
-        train_from_settings(load_settings(finished / "settings.yaml", without))
+        train_from_settings(load_settings(finished / "settings.yaml", parse_changes(without)))
 
 
 def test_a_refusal_leaves_the_output_untouched(tmp_path):

@@ -25,6 +25,7 @@ from unnoted.training import (
     train_from_settings,
 )
 from unnoted.training.run_folder import RunFolder, description
+from unnoted.training.settings import parse_changes
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,7 @@ def test_a_finished_run_is_not_repeated(finished, resume):
 def test_another_run_is_refused_unless_told(finished, tmp_path):
     shutil.copytree(finished / "run", tmp_path / "run")
     changes = [f"output={tmp_path / 'run'}", "epochs=1", "loss=atlop", "prior_multiplier=null"]
-    settings = load_settings(finished / "settings.yaml", changes)
+    settings = load_settings(finished / "settings.yaml", parse_changes(changes))
     for resume in (False, True):
         with pytest.raises(RunError, match=r"another run \(.*epochs 2, not 1; .*--overwrite removes it"):
             train_from_settings(settings, resume=resume)
@@ -95,7 +96,7 @@ def test_another_run_is_refused_unless_told(finished, tmp_path):
 
 def begun(path, *changes):
     """The settings of a run that was begun, and stopped at once."""
-    settings = load_settings(path, changes)
+    settings = load_settings(path, parse_changes(changes))
     folder = RunFolder(settings.output)
     with folder.locked():
         folder.claim(description(settings))
@@ -141,7 +142,7 @@ def test_a_setting_that_is_newer_than_a_run_is_what_it_is_by_default(here):
 
 def test_how_often_to_save_may_change_under_a_resume(here):
     begun(here)
-    settings = load_settings(here, ["checkpoint_steps=1", "log_steps=2"])
+    settings = load_settings(here, parse_changes(["checkpoint_steps=1", "log_steps=2"]))
     assert train_from_settings(settings, resume=True).trained
 
 
@@ -170,10 +171,10 @@ def test_a_folder_in_use_is_refused(here):
 
 def test_unusable_data_or_encoders_leave_the_folder_free(here, tmp_path):
     with pytest.raises(RunError, match=r"absent\.json: found no readable file"):
-        train_from_settings(load_settings(here, [f"train={tmp_path / 'absent.json'}"]))
+        train_from_settings(load_settings(here, parse_changes([f"train={tmp_path / 'absent.json'}"])))
     (tmp_path / "broken.json").write_text('[{"title": 3}]')
     with pytest.raises(DataError, match=r"broken\.json"):
-        train_from_settings(load_settings(here, [f"train={tmp_path / 'broken.json'}"]))
+        train_from_settings(load_settings(here, parse_changes([f"train={tmp_path / 'broken.json'}"])))
     (tmp_path / "encoder" / "model.safetensors").rename(tmp_path / "hidden")
     with pytest.raises(EncoderError, match="found no readable weights"):
         train_from_settings(load_settings(here))
@@ -186,7 +187,7 @@ def test_unusable_data_leave_the_run_that_was_to_be_overwritten(finished, tmp_pa
     (tmp_path / "broken.json").write_text('[{"title": 3}]')
     changes = [f"output={tmp_path / 'run'}", f"train={tmp_path / 'broken.json'}"]
     with pytest.raises(DataError, match=r"broken\.json"):
-        train_from_settings(load_settings(finished / "settings.yaml", changes), overwrite=True)
+        train_from_settings(load_settings(finished / "settings.yaml", parse_changes(changes)), overwrite=True)
     assert RelationModel.from_pretrained(tmp_path / "run") and (tmp_path / "run" / "training.json").exists()
 
 
@@ -216,19 +217,19 @@ def test_development_scores_are_kept_beside_the_weights(here):
     dev = here.parent / "dev.json"
     write_documents(dev, generate_documents(2, start=40))
     change = [f"dev={dev}"]
-    train_from_settings(load_settings(here, change))
+    train_from_settings(load_settings(here, parse_changes(change)))
     summary = json.loads((here.parent / "run" / "training.json").read_text())
     assert [entry["epoch"] for entry in summary["development"]] == [1.0]
     assert all("eval_f1" not in entry for entry in summary["history"])
     write_documents(dev, generate_documents(2, start=60))
     with pytest.raises(RunError, match=r"dev\.json: found other content"):
-        train_from_settings(load_settings(here, change))
+        train_from_settings(load_settings(here, parse_changes(change)))
 
 
 def test_an_encoder_is_made_on_the_spot_and_saved_with_the_model(here):
     lines = []
     changes = ["encoder=recurrent", "embedding=16", "block=4"]
-    train_from_settings(load_settings(here, changes), tell=lines.append)
+    train_from_settings(load_settings(here, parse_changes(changes)), tell=lines.append)
     assert any("encoder made" in line for line in lines)
     model = RelationModel.from_pretrained(here.parent / "run")
     assert model.encoder.model.config.model_type == "unnoted-recurrent"
@@ -238,4 +239,4 @@ def test_word_vectors_need_an_encoder_that_is_made(here, tmp_path):
     with pytest.raises(
         SettingsError, match=r"vectors: found .*has its own \(encoders that are made: recurrent"
     ):
-        load_settings(here, [f"vectors={tmp_path / 'glove.txt'}"])
+        load_settings(here, parse_changes([f"vectors={tmp_path / 'glove.txt'}"]))

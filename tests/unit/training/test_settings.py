@@ -1,8 +1,12 @@
 """Settings files: what is read, what is refused, and how the refusal is worded."""
 
 import pytest
+from pydantic import Field
 
-from unnoted.training.settings import Optimisation, SettingsError, load_settings
+from unnoted.common.errors import shown
+from unnoted.risks import LOSSES, Loss, LossOptions, losses
+from unnoted.risks.adaptive_threshold import AdaptiveThreshold
+from unnoted.training.settings import Optimisation, Settings, SettingsError, load_settings, parse_changes
 
 GOOD = """
 train: train.json
@@ -24,7 +28,7 @@ def written(tmp_path, text, name="settings.yaml"):
 
 def refusal(tmp_path, text, *overrides):
     with pytest.raises(SettingsError) as caught:
-        load_settings(written(tmp_path, text), overrides)
+        load_settings(written(tmp_path, text), parse_changes(overrides))
     message = str(caught.value)
     assert "\n" not in message
     return message
@@ -32,27 +36,125 @@ def refusal(tmp_path, text, *overrides):
 
 def test_what_is_open_is_filled_in(tmp_path):
     settings = load_settings(written(tmp_path, GOOD))
-    assert (settings.margin, settings.correction, settings.normalisation) == (0.25, "flip", "per-batch")
-    assert settings.class_weight is True and settings.prior_multiplier == 3
+    assert settings.loss_options == {
+        "margin": 0.25, "correction": "flip", "normalisation": "per-batch", "class_weight": True,
+    }  # fmt: skip
+    assert settings.prior_multiplier == 3 and settings.fast_dropout is True
     assert [str(path) for path in settings.train] == ["train.json"]
     assert (settings.epochs, settings.batch_documents, settings.clip, settings.warm_up) == (30, 4, 1.0, 0.06)
 
 
 def test_a_resolved_copy_reads_as_the_same(tmp_path):
-    settings = load_settings(written(tmp_path, GOOD), ["train=[a.json, b.json]", "checkpoint_steps=7"])
+    changes = {"train": ["a.json", "b.json"], "checkpoint_steps": 7, "margin": 0.5, "correction": "clamp"}
+    settings = load_settings(written(tmp_path, GOOD), changes)
     settings.save(tmp_path / "resolved.yaml")
     assert load_settings(tmp_path / "resolved.yaml") == settings
 
 
-def test_a_method_without_priors_gets_none_of_their_settings(tmp_path):
-    settings = load_settings(written(tmp_path, GOOD), ["loss=atlop", "prior_multiplier=null"])
-    assert settings.margin is settings.correction is settings.class_weight is None
+def test_a_loss_without_priors_gets_none_of_their_settings(tmp_path):
+    settings = load_settings(written(tmp_path, GOOD), {"loss": "atlop", "prior_multiplier": None})
+    assert settings.loss_options == {}
+    assert not settings.to_json().keys() & {"margin", "correction", "class_weight", "prior_multiplier"}
+
+
+@pytest.mark.parametrize(
+    ("loss", "left_out"),
+    [
+        ("atlop", ["correction 'clamp'", "margin 0.5", "prior_multiplier 3"]),
+        ("s-pu", ["margin 0.5"]),
+        ("sr-pu", []),
+    ],
+)
+def test_what_a_config_says_and_the_loss_does_not_use_is_left_out_with_a_note(tmp_path, loss, left_out):
+    told, path = [], written(tmp_path, GOOD + "margin: 0.5\ncorrection: clamp\n")
+    settings = load_settings(path, {"loss": loss}, tell=told.append)
+    assert told == [
+        f"note: {path}: {what} is left out: the loss {loss!r} does not use it" for what in left_out
+    ]
+    assert settings.loss_options.get("margin") == (0.5 if loss == "sr-pu" else None)
+
+
+@pytest.mark.parametrize(
+    ("loss", "change"),
+    [
+        ("s-pu", "margin=0.5"),
+        ("atlop", "correction=flip"),
+        ("atlop", "prior_multiplier=3"),
+        ("pn", "margin=0"),
+    ],
+)
+def test_what_is_typed_and_the_loss_does_not_use_is_refused(tmp_path, loss, change):
+    key, _ = change.split("=")
+    expected = f"{key}: found {shown(parse_changes([change])[key])}, expected none: the loss {loss!r} does not use it"
+    assert refusal(tmp_path, GOOD, f"loss={loss}", change) == expected
+    values = {"train": "a", "encoder": "b", "output": "c", "loss": loss}
+    with pytest.raises(ValueError, match="does not use it"):
+        Settings(**values, **parse_changes([change]))
+
+
+class TemperedOptions(LossOptions):
+    temperature: float = Field(2.0, gt=0)
+
+
+def test_a_registered_loss_brings_its_own_settings(tmp_path, monkeypatch):
+    monkeypatch.setitem(
+        losses._LOSSES,
+        "tempered",
+        Loss("tempered", lambda options, priors: AdaptiveThreshold(), TemperedOptions),
+    )
+    path = written(
+        tmp_path, GOOD.replace("ssr-pu", "tempered").replace("prior_multiplier: 3", "temperature: 3")
+    )
+    settings = load_settings(path)
+    assert settings.loss_options == {"temperature": 3.0}
+    settings.save(tmp_path / "resolved.yaml")
+    assert "temperature: 3.0" in (tmp_path / "resolved.yaml").read_text()
+    assert load_settings(tmp_path / "resolved.yaml") == settings
+    with pytest.raises(SettingsError, match=r"^temperature: found 0, expected greater than 0"):
+        load_settings(path, {"temperature": 0})
+    with pytest.raises(SettingsError, match="nearest: 'temperature'"):
+        load_settings(path, {"temprature": 1})
+    with pytest.raises(
+        SettingsError, match=r"^temperature: found 1, expected none: the loss 'ssr-pu' does not"
+    ):
+        load_settings(written(tmp_path, GOOD), {"temperature": 1})
+
+
+def test_a_loss_may_not_declare_a_setting_of_the_training(tmp_path, monkeypatch):
+    options = type("Options", (LossOptions,), {"__annotations__": {"epochs": int}, "epochs": 1})
+    monkeypatch.setitem(
+        losses._LOSSES, "own", Loss("own", lambda options, priors: AdaptiveThreshold(), options)
+    )
+    assert "loss 'own': found the option 'epochs', which is a setting" in refusal(tmp_path, GOOD, "loss=own")
+    assert "own" in LOSSES
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("model", "architecture"), ("method", "loss"), ("encoder_rate", "encoder_learning_rate"),
+        ("new_layer_rate", "head_learning_rate"), ("map_rate", "map_learning_rate"),
+        ("unlabelled_rate", "unlabelled_share"),
+    ],
+)  # fmt: skip
+def test_an_old_key_is_answered_with_its_new_name(tmp_path, old, new):
+    expected = f"unknown key {old!r}: it is called {new!r} now"
+    assert expected in refusal(tmp_path, GOOD + f"{old}: 1")
+    assert refusal(tmp_path, GOOD, f"{old}=1") == expected
+    if new.endswith("rate"):
+        text = TWO_STAGES + f"distillation: {{{old}: 1}}"
+        assert f"unknown key 'distillation.{old}': it is called {new!r} now" in refusal(tmp_path, text)
+
+
+def test_an_old_file_is_answered_with_all_its_new_names(tmp_path):
+    message = refusal(tmp_path, GOOD.replace("loss:", "method:") + "margin: 0.5")
+    assert "'method': it is called 'loss' now" in message and "margin" not in message
 
 
 def test_overrides_win_and_numbers_may_lack_a_point(tmp_path):
     # YAML 1.1 takes 5e-5 for a string.
     settings = load_settings(
-        written(tmp_path, GOOD), ["encoder_learning_rate=5e-5", "epochs=2", "precision=bf16"]
+        written(tmp_path, GOOD), parse_changes(["encoder_learning_rate=5e-5", "epochs=2", "precision=bf16"])
     )
     assert (settings.encoder_learning_rate, settings.epochs, settings.precision) == (5e-5, 2, "bf16")
 
@@ -75,7 +177,7 @@ def test_layers(tmp_path):
         (GOOD + "epochs: 2.5", "epochs: found 2.5, expected a valid integer"),
         (GOOD + "clip: .nan", "clip: found nan, expected a finite number"),
         (GOOD + "unlabelled_share: 1.5", "unlabelled_share: found 1.5, expected less than or equal to 1"),
-        (GOOD + "precision: half", "precision: found 'half', expected 'float32', 'bf16' or 'fp16'"),
+        (GOOD + "precision: half", "precision: found 'half', expected 'auto', 'float32', 'bf16' or 'fp16'"),
         (GOOD + "seed: -1", "seed: found -1"),
         (GOOD + "candidates: Chemical", "candidate pairs: found 'Chemical', expected HeadType:TailType"),
         (GOOD.replace("train: train.json", ""), "train: found nothing, expected a value"),
@@ -83,8 +185,10 @@ def test_layers(tmp_path):
         (GOOD.replace("ssr-pu", "ssrpu"), "unknown loss 'ssrpu'"),
         (GOOD + "prior_file: p.json", "found prior_multiplier and prior_file, expected one of them"),
         (GOOD.replace("prior_multiplier: 3", ""), "prior_multiplier, prior_file: found neither"),
-        (GOOD.replace("ssr-pu", "s-pu") + "margin: 0.25", "margin: found 0.25, expected none: the loss 's-pu'"),
-        (GOOD.replace("ssr-pu", "atlop"), "prior_multiplier: found 3.0, expected none: the loss 'atlop'"),
+        (GOOD + "margin: -1", "margin: found -1, expected greater than or equal to 0"),
+        (GOOD + "magrin: 1", "unknown key 'magrin' (nearest: 'margin')"),
+        (GOOD + "benchmark: docrde", "unknown benchmark 'docrde', expected one of plain, docred, chemdisgene (nearest: 'docred')"),
+        (GOOD + "fast_dropout: 3", "fast_dropout: found 3, expected"),
         (GOOD + "correction: flop", "unknown correction 'flop', expected one of"),
         (GOOD + "normalisation: batch", "unknown normalisation 'batch'"),
         (GOOD + "teacher: model", "teacher, distant: found teacher only, expected both or neither"),
@@ -95,11 +199,6 @@ def test_layers(tmp_path):
         (TWO_STAGES + "distillation: 3", "distillation: found 3, expected"),
         (GOOD + "teacher: model\ndistant: []", "distant: found []"),
         (GOOD + "tuned_thresholds: true", "tuned_thresholds: found true without dev"),
-        (
-            GOOD + "tuned_thresholds: true\ndev: dev.json",
-            "tuned_thresholds: found true, expected false: the loss 'ssr-pu' decides by 'none-class', not at 0 "
-            "(losses that do: pn, pu, s-pu, s-pu-log-sigmoid, cross-entropy, balanced-softmax)",
-        ),
         (GOOD + "map_learning_rate: -1", "map_learning_rate: found -1, expected greater than or equal to 0"),
         (GOOD + "loss: pn", "line 2: found the key 'loss' twice"),
         (GOOD + "extends: absent.yaml", "absent.yaml: found no readable file"),
@@ -138,7 +237,7 @@ def test_a_copy_with_another_seed_has_it_in_both_stages(tmp_path):
 
 
 def test_all_that_two_stages_read_is_among_the_data(tmp_path):
-    files = load_settings(written(tmp_path, TWO_STAGES), ["dev=dev.json"]).data_files
+    files = load_settings(written(tmp_path, TWO_STAGES), {"dev": "dev.json"}).data_files
     names = ["train.json", "dev.json", "a.txt", "a.tsv", "model/config.json", "model/model.safetensors"]
     assert [str(path) for path in files] == names
 
@@ -149,9 +248,12 @@ def test_several_faults_are_all_named(tmp_path):
 
 
 def test_refused_overrides(tmp_path):
-    assert refusal(tmp_path, GOOD, "epochs=x").startswith("--set: epochs: found 'x'")
+    assert refusal(tmp_path, GOOD, "epochs=x").startswith("epochs: found 'x', expected a valid integer")
+    assert refusal(tmp_path, GOOD, "loss=ssrpu").startswith(
+        "unknown loss 'ssrpu', expected one of atlop, pn,"
+    )
     assert refusal(tmp_path, GOOD, "epochs").startswith("--set epochs: found no key=value")
-    assert "nearest: 'encoder_learning_rate'" in refusal(tmp_path, GOOD, "encoder_rat=1")
+    assert "nearest: 'encoder_learning_rate'" in refusal(tmp_path, GOOD, "encoder_learning=1")
     assert refusal(tmp_path, GOOD, "epochs=[").startswith("--set epochs: found '['")
 
 

@@ -349,7 +349,7 @@ def test_a_damaged_checkpoint_is_named(encoder, stopped, tmp_path, name, damage)
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 @pytest.mark.parametrize("precision", ["bf16", "fp16"])
 def test_half_precision_needs_a_gpu(encoder, precision):
-    with pytest.raises(ValueError, match="expected 'float32' where there is no GPU"):
+    with pytest.raises(ValueError, match="expected 'auto' or 'float32' without a GPU"):
         trained(encoder, QUICK.model_copy(update={"precision": precision}))
 
 

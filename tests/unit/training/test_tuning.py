@@ -20,6 +20,7 @@ from unnoted.model import RelationModel
 from unnoted.risks.decisions import Fixed
 from unnoted.training import CheckpointError, load_settings, train_from_settings
 from unnoted.training.run_folder import RunFolder
+from unnoted.training.settings import parse_changes
 from unnoted.training.tuning import tuned_on
 
 VOCABULARY = RelationVocabulary.of(generate_documents(60))
@@ -116,5 +117,5 @@ def test_thresholds_are_tuned_again_where_the_model_was_not_written(here, monkey
 
 def test_documents_without_pairs_are_refused_before_the_training(here):
     with pytest.raises(ValueError, match=r"tuned_thresholds: found no candidate pair in 3 development"):
-        train_from_settings(load_settings(here, ["candidates=NOWHERE:LOC"]))
+        train_from_settings(load_settings(here, parse_changes(["candidates=NOWHERE:LOC"])))
     assert {entry.name for entry in (here.parent / "run").iterdir()} == {".lock"}

@@ -1,0 +1,155 @@
+"""Every hook of transformers, torch, the hub and typer that we rely on and that is not promised to stay.
+
+A new version that changes one fails here, by name, and not somewhere in a training. The versions that are allowed
+are bounded in pyproject.toml; when a bound is raised, this file says what to look at.
+"""
+
+import ast
+import inspect
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+import torch
+import transformers
+import typer
+from huggingface_hub import constants
+from huggingface_hub.utils.tqdm import are_progress_bars_disabled, enable_progress_bars
+from transformers import AutoModel, BertConfig, TrainingArguments
+from transformers.integrations.integration_utils import TensorBoardCallback
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+from transformers.modeling_layers import GradientCheckpointingLayer
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+from transformers.utils import logging
+from typer.core import TyperCommand, TyperGroup
+
+from unnoted.training import Trainer
+
+OVERRIDDEN = {
+    "train": ["resume_from_checkpoint"],
+    "get_train_dataloader": [],
+    "create_optimizer": ["model"],
+    "create_scheduler": ["num_training_steps", "optimizer"],
+    "compute_loss": ["model", "inputs", "return_outputs", "num_items_in_batch"],
+    "floating_point_ops": ["inputs"],
+    "log": ["logs", "start_time"],
+    "_prepare_inputs": ["inputs"],
+    "_get_num_items_in_batch": ["batch_samples", "device"],
+    "_save_checkpoint": ["model", "trial"],
+    "_load_from_checkpoint": ["resume_from_checkpoint", "model"],
+    "_load_optimizer_and_scheduler": ["checkpoint"],
+    "_load_rng_state": ["checkpoint"],
+}
+CALLED = {
+    "_save_optimizer_and_scheduler": ["output_dir"],
+    "_save_scaler": ["output_dir"],
+    "_save_rng_state": ["output_dir"],
+    "remove_callback": ["callback"],
+    "add_callback": ["callback"],
+}
+
+
+def parameters(function):
+    return [name for name in inspect.signature(function).parameters if name != "self"]
+
+
+@pytest.mark.parametrize(("name", "expected"), [*OVERRIDDEN.items(), *CALLED.items()])
+def test_methods_of_the_stock_trainer(name, expected):
+    assert parameters(getattr(transformers.Trainer, name))[: len(expected)] == expected
+
+
+def test_every_overridden_method_is_named_here():
+    own = {name for name, value in vars(Trainer).items() if inspect.isfunction(value)}
+    inherited = {name for name in own if hasattr(transformers.Trainer, name)}
+    assert inherited - {"__init__"} == set(OVERRIDDEN)
+
+
+def test_attributes_of_the_stock_trainer():
+    source = inspect.getsource(transformers.Trainer)
+    for name in ("_created_lr_scheduler", "is_in_train", "model_wrapped", "lr_scheduler"):
+        assert f"self.{name}" in source, name
+    assert "keep_fp32_wrapper" in parameters(__import__("accelerate").Accelerator.unwrap_model)
+
+
+def test_the_number_of_gpus_of_a_process(tmp_path):
+    arguments = TrainingArguments(output_dir=str(tmp_path), report_to="none")
+    assert isinstance(inspect.getattr_static(TrainingArguments, "n_gpu"), property)
+    arguments._n_gpu = 7
+    assert arguments.n_gpu == 7
+
+
+def test_attention_functions():
+    expected = ["module", "query", "key", "value", "attention_mask", "dropout", "scaling", "is_causal"]
+    assert parameters(sdpa_attention_forward)[: len(expected)] == expected
+    assert parameters(sdpa_mask)[:3] == ["batch_size", "q_length", "kv_length"]
+    assert parameters(ALL_ATTENTION_FUNCTIONS.get_interface) == ["attn_implementation", "default"]
+    for interface in (transformers.AttentionInterface, transformers.AttentionMaskInterface):
+        assert parameters(interface.register) == ["key", "value"]
+    assert BertConfig(attn_implementation="sdpa")._attn_implementation == "sdpa"
+
+
+def test_models():
+    assert AutoModel._model_mapping[BertConfig] is transformers.BertModel
+    assert GradientCheckpointingLayer.gradient_checkpointing is False
+    model = transformers.PreTrainedModel
+    assert parameters(model._init_weights) == ["module"] and callable(model.post_init)
+    assert hasattr(model, "_supports_sdpa") and hasattr(model, "supports_gradient_checkpointing")
+    assert "add_pooling_layer" in parameters(transformers.BertModel)
+    assert parameters(transformers.PreTrainedConfig.from_dict)[:1] == ["config_dict"]
+
+
+def test_what_keeps_the_terminal_quiet():
+    for name in ("get_verbosity", "is_progress_bar_enabled", "disable_progress_bar", "enable_progress_bar"):
+        assert parameters(getattr(logging, name)) == [], name
+    assert parameters(logging.set_verbosity) == ["verbosity"]
+    assert parameters(are_progress_bars_disabled) == parameters(enable_progress_bars) == ["name"]
+    assert "logging_dir" in inspect.getsource(TensorBoardCallback)
+
+
+def test_the_hub():
+    assert hasattr(huggingface_hub.get_session(), "head") and constants.ENDPOINT.startswith("http")
+
+
+def test_torch():
+    assert "grad_input" in str(torch.ops.aten._softmax_backward_data.out._schema)
+    assert torch.backends.cuda.matmul.fp32_precision in ("none", "ieee", "tf32")
+    assert "including_emulation" in parameters(torch.cuda.is_bf16_supported)
+    assert callable(torch.set_flush_denormal)
+
+
+def test_typer():
+    for method in ("list_commands", "get_command", "format_help", "shell_complete"):
+        assert callable(getattr(TyperGroup, method)), method
+    assert "self.commands" in inspect.getsource(TyperGroup)
+    assert {"name", "help"} <= set(parameters(TyperCommand.__init__))
+    assert parameters(typer.main.get_command) == ["typer_instance"]
+
+
+def test_no_other_private_attribute_of_theirs_is_used():
+    """Names with an underscore that are looked up on something other than `self`, `cls` or our own modules."""
+    known = {
+        "_attn_implementation", "_model_mapping", "_n_gpu", "_softmax_backward_data",
+        "_load_optimizer_and_scheduler", "_load_rng_state", "_exit",
+    }  # fmt: skip
+    found = set()
+    for path in (Path(__file__).parents[2] / "src").rglob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        own = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        own |= {
+            node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        }
+        for node in ast.walk(tree):
+            private = (
+                isinstance(node, ast.Attribute)
+                and node.attr.startswith("_")
+                and not node.attr.startswith("__")
+            )
+            ours = (
+                private and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls", "unnoted")
+            )
+            if private and not ours and (node.attr in known or node.attr not in own):
+                found.add(node.attr)
+    assert found <= known
