@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from unnoted.common.lookup import lookup
 from unnoted.evaluation import Score
-from unnoted.experiments.record import Record, Scored
 from unnoted.experiments.results import Figure
+from unnoted.training.record import Record, Scored
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from unnoted.experiments.place import Place
 from unnoted.experiments.pools import Elsewhere, Ended, Pool, Started
-from unnoted.experiments.record import Failure, Record
 from unnoted.experiments.runs import Run
 from unnoted.experiments.stopwatch import duration
+from unnoted.training.record import Failure, Record
 
 
 def run_grid(

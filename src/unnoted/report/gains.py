@@ -11,11 +11,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from unnoted.evaluation import Score
-from unnoted.experiments.record import Record
 from unnoted.experiments.results import RowResult, TableResult
 from unnoted.report.looks import FAINT, WIDTH, Series, frame, legend, side_by_side
 from unnoted.report.svg import INK, inline_svg, plain, settings
 from unnoted.report.tables import Column, Table, Value, counts, differences, shares, words
+from unnoted.training.record import Record
 
 METHOD, BASELINE = "ssr-pu", "atlop"
 """What is compared, by the names of the methods."""

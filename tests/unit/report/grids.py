@@ -8,8 +8,8 @@ import numpy as np
 
 from unnoted.evaluation import IgnScore, Score, paired_bootstrap
 from unnoted.experiments.columns import columns_titled, measured
-from unnoted.experiments.record import Failure, Record, Scored
 from unnoted.experiments.results import Claim, Figure, RowResult, TableResult
+from unnoted.training.record import Failure, Record, Scored
 
 RELATIONS = 40
 DOCUMENTS = 60
@@ -66,6 +66,8 @@ def scored(recall, precision, seed, even):
             for index, counts in enumerate(zip(*score(1), strict=True))
         },
         curve=tuple((float(r), float(max(p, 0.05))) for r, p in zip(recalls, precisions, strict=True)),
+        average_precision=float(np.trapezoid(precisions, recalls)),
+        best_f1=float(np.max(2 * precisions * recalls / (precisions + recalls))),
     )
 
 

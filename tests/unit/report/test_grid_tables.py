@@ -5,11 +5,11 @@ import re
 import pytest
 from tests.unit.report.grids import all_tables, levels_table, methods_table
 
-from unnoted.experiments.record import Failure
 from unnoted.experiments.results import Claim, Figure, RowResult, TableResult
 from unnoted.report import table_csv, table_latex, table_markdown, table_text
 from unnoted.report.grid_tables import CSV_COLUMNS, claimed, grid_table, remarks_of
 from unnoted.report.table_formats import latex_text
+from unnoted.training.record import Failure
 
 FORMATS = [table_text, table_markdown, table_latex]
 HOSTILE = "a|b_c & 50% of $x$ {y} #1 \\z *w* <i>"
