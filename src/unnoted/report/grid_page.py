@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
+from unnoted.common.wording import duration
 from unnoted.experiments.results import TableResult
-from unnoted.experiments.stopwatch import duration
 from unnoted.report.formats import counted, signed
 from unnoted.report.gains import Gains, gains, gains_plot, gains_table, placed
 from unnoted.report.grid_curves import group_curves

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from markupsafe import Markup
 
+from unnoted.common.wording import duration
 from unnoted.experiments.results import Figure
-from unnoted.experiments.stopwatch import duration
 from unnoted.report.formats import count, percent, signed
 from unnoted.report.templating import fill
 
