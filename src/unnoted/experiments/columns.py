@@ -50,6 +50,8 @@ SHARES: Mapping[str, Callable[[Scored], float]] = {
     "Freq. F1": lambda scored: _frequent(scored).f1,
     "Freq. P": lambda scored: _frequent(scored).precision,
     "Freq. R": lambda scored: _frequent(scored).recall,
+    "Best F1": lambda scored: scored.best_f1,
+    "AP": lambda scored: scored.average_precision,
 }
 """Every figure by its title."""
 

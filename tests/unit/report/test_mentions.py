@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 from tests.unit.report.markup import parse
 
 from unnoted.documents.schema import Document, Entity, Mention
-from unnoted.report.mentions import COLOURS, drawn_mentions, drawn_sentence
+from unnoted.report.drawing import TYPE_COLOURS, drawn_mentions, drawn_sentence
 
 WORDS = tuple("abcdefgh")
 
@@ -75,10 +75,10 @@ def test_a_mention_that_is_listed_twice_is_drawn_once():
 
 
 def test_more_types_than_colours():
-    types = [f"T{number}" for number in range(COLOURS + 1)]
+    types = [f"T{number}" for number in range(TYPE_COLOURS + 1)]
     document = Document("d", (("x",),), tuple(Entity((Mention(0, 0, 1, kind, "x"),)) for kind in types))
     colours = [drawn.colour for drawn in drawn_mentions(document, types)[0]]
-    assert colours == [*range(COLOURS), 0]
+    assert colours == [*range(TYPE_COLOURS), 0]
 
 
 def test_spaces_as_in_print():
