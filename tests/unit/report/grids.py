@@ -50,7 +50,7 @@ def scored(recall, precision, seed, even):
     overall = Score(*map(int, score(0, 1)))
     recalls = np.linspace(0.01, min(1.0, overall.recall * 1.6), 200)
     start = 1 - 0.1 * (1 - overall.precision)
-    precisions = start - (start - overall.precision) * (recalls / overall.recall) ** 3
+    precisions = np.maximum(start - (start - overall.precision) * (recalls / overall.recall) ** 3, 0.05)
     return Scored(
         overall=overall,
         ignoring_train=IgnScore(overall, int(known.sum())),
@@ -65,7 +65,7 @@ def scored(recall, precision, seed, even):
             f"document {index}": IgnScore(Score(*map(int, counts)), int(known[index].sum()))
             for index, counts in enumerate(zip(*score(1), strict=True))
         },
-        curve=tuple((float(r), float(max(p, 0.05))) for r, p in zip(recalls, precisions, strict=True)),
+        curve=tuple((float(r), float(p)) for r, p in zip(recalls, precisions, strict=True)),
         average_precision=float(np.trapezoid(precisions, recalls)),
         best_f1=float(np.max(2 * precisions * recalls / (precisions + recalls))),
     )
