@@ -47,7 +47,7 @@ def test_everything_is_there_and_nothing_is_shown_yet(page, opened):
     root = opened(page)
     sections = [section.attributes["id"] for section in root.only("main").all("section")]
     assert sections == SECTIONS
-    assert len(list(root.all("table"))) == 5
+    assert len(list(root.all("table"))) == 4
     assert [len(list(figure.all("path"))) > 10 for figure in root.all("figure")] == [True] * 3
     assert shown(root, "document-1") == shown(root, "document-2") == NOTHING
 

@@ -30,7 +30,11 @@ def demo_page(demonstration: Demonstration) -> str:
         raise ValueError("methods: found none, expected at least one")
     titles, recovered = [each.title for each in methods], [each.recovered for each in methods]
     parts = [(demonstration.labelled, each.correct, each.gold - each.correct) for each in recovered]
-    curves = [_curve(index, method) for index, method in enumerate(methods)]
+    curves = [
+        MethodCurve(each.title, [*zip(curve.recalls, curve.precisions, strict=True)] if curve else [], score)
+        for each in methods
+        for curve, score in [(each.evaluation.curve, each.evaluation.overall)]
+    ]
     relations = relation_scores(demonstration)
     rows = [(f"{name} ({count(true)})", f1) for name, true, f1 in relations]
     types = entity_types(shown.document for shown in demonstration.shown)
@@ -44,7 +48,6 @@ def demo_page(demonstration: Demonstration) -> str:
         demo=demonstration,
         titles=titles,
         methods=methods_table(methods),
-        recovery=recovery_table(methods),
         parts=parts_plot(
             list(zip(titles, parts, strict=True)), PARTS, "true facts of the training documents", "parts-plot"
         ),
@@ -61,22 +64,13 @@ def demo_page(demonstration: Demonstration) -> str:
     )
 
 
-def _curve(index: int, method: MethodResult) -> MethodCurve:
-    curve = method.evaluation.curve
-    points = [] if curve is None else list(zip(curve.recalls, curve.precisions, strict=True))
-    return MethodCurve(method.title, points, method.evaluation.overall, index)
-
-
 def relation_scores(demonstration: Demonstration) -> list[RelationScores]:
     """The relations that have true facts in the unseen documents."""
     scored = [method.evaluation.relations for method in demonstration.methods]
     true = {relation: score.gold for each in scored for relation, score in each.items() if score.gold}
+    names = demonstration.relation_names
     return [
-        (
-            demonstration.relation_names.get(relation, relation),
-            number,
-            [each.get(relation, NOTHING).f1 for each in scored],
-        )
+        (names.get(relation, relation), number, [each.get(relation, NOTHING).f1 for each in scored])
         for relation, number in true.items()
     ]
 
@@ -93,30 +87,15 @@ def methods_table(methods: Sequence[MethodResult]) -> Table:
             shares("F1"): lambda method: method.evaluation.overall.f1,
             shares("Precision"): lambda method: method.evaluation.overall.precision,
             shares("Recall"): lambda method: method.evaluation.overall.recall,
-            shares("Best F1"): _best_f1,
-            shares("AP"): _average_precision,
+            shares("Best F1"): lambda method: (
+                best.f1 if (curve := method.evaluation.curve) and (best := curve.best) else None
+            ),
+            shares("AP"): lambda method: (
+                curve.average_precision if (curve := method.evaluation.curve) else None
+            ),
             counts("Correct"): lambda method: method.evaluation.overall.correct,
             counts("Predicted"): lambda method: method.evaluation.overall.predicted,
             Column("Training took", duration): lambda method: method.seconds,
-        },
-    )
-
-
-def recovery_table(methods: Sequence[MethodResult]) -> Table:
-    """What each method found of what had been hidden."""
-    return Table.of(
-        "Facts predicted in the training documents beyond the labelled ones, against the hidden ones.",
-        methods,
-        {
-            words("Method"): lambda method: method.title,
-            counts("Hidden facts found"): lambda method: method.recovered.correct,
-            shares("Share of hidden (%)"): lambda method: (
-                method.recovered.recall if method.recovered.gold else None
-            ),
-            counts("Predicted beyond the labels"): lambda method: method.recovered.predicted,
-            shares("Of these true (%)"): lambda method: (
-                method.recovered.precision if method.recovered.predicted else None
-            ),
         },
     )
 
@@ -133,12 +112,3 @@ def relations_table(relations: Sequence[RelationScores], titles: Sequence[str]) 
         written = [float(percent(share)) for share in f1]  # so that readers can check the differences
         rows.append((name, true, *f1, *(share - written[0] for share in written[1:])))
     return Table("F1 in % on unseen documents; differences in points.", columns, tuple(rows))
-
-
-def _best_f1(method: MethodResult) -> float | None:
-    best = method.evaluation.curve and method.evaluation.curve.best
-    return best.f1 if best else None
-
-
-def _average_precision(method: MethodResult) -> float | None:
-    return method.evaluation.curve.average_precision if method.evaluation.curve else None

@@ -1,11 +1,11 @@
 """A document drawn: its sentences with their entities, and beside them what became of each fact."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-from unnoted.documents.schema import Document, Mention, Sentence
+from unnoted.documents.schema import Document, Sentence
 from unnoted.report.judged_facts import JudgedFact, State
 from unnoted.report.page import fill
 
@@ -38,7 +38,7 @@ def draw_document(
         document=document,
         sentences=list(map(drawn_sentence, document.sentences, lines)),
         groups=[(state, [each for each in enumerate(facts, 1) if each[1].state is state]) for state in State],
-        methods=list(facts[0].verdicts) if facts else [],
+        methods=list(facts[0].found) if facts else [],
         names=relation_names or {},
         number=number,
     )
@@ -56,38 +56,27 @@ def entity_types(documents: Iterable[Document]) -> list[str]:
     return sorted({mention.type for entity in entities for mention in entity.mentions})
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnMention:
-    """A mention, the index of its entity, the number of its colour, and whether it is its entity's first."""
+class DrawnMention(NamedTuple):
+    """Where a mention begins and ends in its sentence, and the tags of its span."""
 
-    mention: Mention
-    entity: int
-    colour: int
-    first: bool
-
-    def opening(self, continued: bool) -> Markup:
-        """The start of the span; a continued one was broken off by another mention's end."""
-        return Markup('<span class="mention type-{}{}" data-entity="{}" title="{}">').format(
-            self.colour,
-            " continued" if continued else "",
-            self.entity,
-            f"entity {self.entity + 1}, {self.mention.type}",
-        )
-
-    def closing(self) -> Markup:
-        """The end of the span, with the entity's number; at its first mention also with its type."""
-        shown = f"{self.mention.type} " if self.first else ""
-        return Markup('<small class="number">{}{}</small></span>').format(shown, self.entity + 1)
+    start: int
+    end: int
+    opening: Markup
+    closing: Markup
 
 
 def drawn_mentions(document: Document, types: Sequence[str]) -> list[list[DrawnMention]]:
-    """The mentions of each sentence of a document, coloured by the places of their types."""
+    """The mentions of each sentence, with their entities' numbers; an entity's first also shows its type."""
     lines: list[list[DrawnMention]] = [[] for _ in document.sentences]
     for index, entity in enumerate(document.entities):
         first = min((mention.span for mention in entity.mentions), default=None)
         for mention in dict.fromkeys(entity.mentions):
-            colour = types.index(mention.type) % TYPE_COLOURS
-            lines[mention.sentence].append(DrawnMention(mention, index, colour, mention.span == first))
+            opening = Markup('<span class="mention type-{}" data-entity="{}" title="entity {}, {}">').format(
+                types.index(mention.type) % TYPE_COLOURS, index, index + 1, mention.type
+            )
+            shown = f"{mention.type} {index + 1}" if mention.span == first else index + 1
+            closing = Markup('<small class="number">{}</small></span>').format(shown)
+            lines[mention.sentence].append(DrawnMention(mention.start, mention.end, opening, closing))
     return lines
 
 
@@ -95,10 +84,8 @@ def drawn_sentence(words: Sentence, mentions: Sequence[DrawnMention]) -> Markup:
     """A sentence in which every mention is a span. One that would cross another is split.
 
     Example:
-        >>> ada = DrawnMention(Mention(0, 0, 1, "PER", "Ada"), entity=4, colour=0, first=True)
-        >>> print(drawn_sentence(("Ada", "left", "."), [ada]))
-        <span class="mention type-0" data-entity="4" title="entity 5, PER">Ada<small \
-class="number">PER 5</small></span> left.
+        >>> print(drawn_sentence(("Ada", "left", "."), [DrawnMention(0, 1, Markup("<b>"), Markup("</b>"))]))
+        <b>Ada</b> left.
     """
     parts: list[Markup] = []
     open_spans: list[DrawnMention] = []
@@ -106,11 +93,11 @@ class="number">PER 5</small></span> left.
         broken = _close(parts, open_spans, position)
         if position and word not in _CLOSING and words[position - 1] not in _OPENING:
             parts.append(Markup(" "))
-        starting = [drawn for drawn in mentions if drawn.mention.start == position]
+        starting = [drawn for drawn in mentions if drawn.start == position]
         # The longest opens first, so that the others lie within it.
-        for drawn in sorted([*broken, *starting], key=lambda drawn: -drawn.mention.end):
-            parts.append(drawn.opening(continued=drawn in broken))
-            open_spans.append(drawn)
+        opened = sorted([*broken, *starting], key=lambda drawn: -drawn.end)
+        parts += [drawn.opening for drawn in opened]
+        open_spans += opened
         parts.append(escape(word))
     _close(parts, open_spans, len(words))
     return Markup("").join(parts)
@@ -119,9 +106,9 @@ class="number">PER 5</small></span> left.
 def _close(parts: list[Markup], open_spans: list[DrawnMention], position: int) -> list[DrawnMention]:
     """Close what ends here, and what lies within it; gives what has to be opened again."""
     broken = []
-    while any(drawn.mention.end <= position for drawn in open_spans):
+    while any(drawn.end <= position for drawn in open_spans):
         innermost = open_spans.pop()
-        ended = innermost.mention.end <= position
-        parts.append(innermost.closing() if ended else Markup("</span>"))
+        ended = innermost.end <= position
+        parts.append(innermost.closing if ended else Markup("</span>"))
         broken += [] if ended else [innermost]
     return broken

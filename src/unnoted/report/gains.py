@@ -22,15 +22,10 @@ NOTHING = Score(0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class RelationGain:
-    """The gain for one relation.
+    """A relation's true facts in the test documents, its labels in the training documents, and its F1s.
 
-    Attributes:
-        relation: its id.
-        true: its true facts in the test documents.
-        labelled: its labels in the training documents.
-        under_labelled: true facts per test document ÷ labels per training document; 0 if never labelled.
-        baseline: F1 of the baseline, the mean over its runs.
-        method: F1 of the method.
+    `under_labelled` is true facts per test document ÷ labels per training document, 0 if never labelled.
+    `baseline` and `method` are the F1 of either loss, each the mean over its runs.
     """
 
     relation: str
@@ -105,8 +100,7 @@ def gains_plot(groups: Sequence[tuple[str, Sequence[RelationGain]]], name: str) 
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    told = f"Gain in F1 by how under-labelled a relation is, for {len(every)} relations."
-    return inline_svg(axes, name, told)
+    return inline_svg(axes, name, f"Gain in F1 by how under-labelled each of {len(every)} relations is.")
 
 
 def quarters(gains: Sequence[RelationGain]) -> list[list[RelationGain]]:

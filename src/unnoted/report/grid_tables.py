@@ -9,9 +9,6 @@ from unnoted.common.wording import counted, duration, percent, signed
 from unnoted.experiments.columns import columns_titled, measured
 from unnoted.experiments.results import Claim, Figure, RowResult, TableResult
 
-FAILED = "failed"
-"""What stands in the cells of a row none of whose runs finished."""
-
 MARKS = {
     "own": ("∗", "the published figures are from the authors' own implementation"),
     "reported": ("†", "the published figures are reported from earlier work"),
@@ -36,15 +33,12 @@ def grid_table(result: TableResult) -> Table:
 
     Example:
         >>> row = RowResult("a", "A", "", {"F1": Figure(42.1)}, {"F1": Figure.over([40.0, 41.0])}, ())
-        >>> print(grid_table(TableResult("t", "Scores.", ("F1",), (row,), ("2 seeds instead of 5",))).text())
+        >>> print(grid_table(TableResult("t", "Scores.", ("F1",), (row,))).text())
         t: Scores.
         <BLANKLINE>
                                     F1
         Model  published      measured
         A          42.10  40.50 ± 0.71
-        <BLANKLINE>
-        Differs from the published setting:
-        - 2 seeds instead of 5
     """
     result = with_curve(result)
     published = {title for row in result.rows for title in row.published}
@@ -68,7 +62,7 @@ def grid_table(result: TableResult) -> Table:
         groups if several else (),
         result.name,
         result.title,
-        tuple(_notes(result, any(value is None for row in rows for value in row))),
+        _notes(result, any(None in row for row in rows)),
     )
 
 
@@ -76,9 +70,9 @@ def with_curve(result: TableResult) -> TableResult:
     """The result with the figures of the whole curve as two more columns, if any run finished."""
     if not any(row.records for row in result.rows):
         return result
+    curve = columns_titled(list(CURVE))
     rows = tuple(
-        replace(row, measured={**row.measured, **measured(row.records, columns_titled(list(CURVE)))})
-        for row in result.rows
+        replace(row, measured={**row.measured, **measured(row.records, curve)}) for row in result.rows
     )
     return replace(result, columns=tuple(dict.fromkeys((*result.columns, *CURVE))), rows=rows)
 
@@ -91,12 +85,11 @@ def _titled(row: RowResult) -> str:
 
 
 def _values(row: RowResult, title: str, published: set[str]) -> list[Value]:
-    failed = FAILED if row.failures and not row.records else None
-    measured = row.measured.get(title, failed)
+    measured = row.measured.get(title, "failed" if row.failures and not row.records else None)
     return [row.published.get(title), measured] if title in published else [measured]
 
 
-def _notes(result: TableResult, gaps: bool) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _notes(result: TableResult, gaps: bool) -> Notes:
     """What to know about a table; a kind that has no line is left out."""
     marks = {row.mark for row in result.rows}
     signs = [f"{sign} {meaning}" for mark, (sign, meaning) in MARKS.items() if mark in marks]
@@ -104,21 +97,20 @@ def _notes(result: TableResult, gaps: bool) -> Iterator[tuple[str, tuple[str, ..
     signs += [f"{title}: {meaning}" for title, meaning in CURVE.items() if title in result.columns]
     repeated = Counter(row.title for row in result.rows)
     titles = {
-        row.name: f"{row.title} ({row.group})" if repeated[row.title] > 1 else row.title
-        for row in result.rows
+        row.name: row.title + (f" ({row.group})" if repeated[row.title] > 1 else "") for row in result.rows
     }
-    kinds: dict[str, tuple[str, ...]] = {
-        "": tuple(signs),
-        "Failed runs": tuple(line for row in result.rows for line in _failures(row)),
-        "Which is better? A paired bootstrap over the test documents": tuple(
-            claimed(claim, titles.get(claim.better, claim.better), titles.get(claim.than, claim.than))
-            for claim in result.claims
-        ),
-        "Differs from the published setting"
-        if any(row.published for row in result.rows)
-        else "Notes": result.notes,
-    }
-    return ((heading, lines) for heading, lines in kinds.items() if lines)
+    claims = [
+        _claimed(claim, titles.get(claim.better, claim.better), titles.get(claim.than, claim.than))
+        for claim in result.claims
+    ]
+    published = any(row.published for row in result.rows)
+    kinds = (
+        ("", signs),
+        ("Failed runs", [line for row in result.rows for line in _failures(row)]),
+        ("Which is better? A paired bootstrap over the test documents", claims),
+        ("Differs from the published setting" if published else "Notes", result.notes),
+    )
+    return tuple((heading, tuple(lines)) for heading, lines in kinds if lines)
 
 
 def _failures(row: RowResult) -> Iterator[str]:
@@ -130,13 +122,7 @@ def _failures(row: RowResult) -> Iterator[str]:
         yield f"{row.title}: {number} of {runs} failed{where}: {reason}"
 
 
-def claimed(claim: Claim, better: str, than: str) -> str:
-    """A claim in a line, with the titles of its rows.
-
-    Example:
-        >>> claimed(Claim("a", "b", 0.3, -0.2, 0.8, 0.87), "A", "B")
-        'A against B: +0.30 points of F1 (95%: −0.20 to +0.80; ahead in 87.0% of resamples): not certain'
-    """
+def _claimed(claim: Claim, better: str, than: str) -> str:
     difference, low, high = (signed(value, digits=2) for value in (claim.difference, claim.low, claim.high))
     return (
         f"{better} against {than}: {difference} points of F1 "
@@ -180,27 +166,18 @@ def csv_table(result: TableResult) -> Table:
 
 def statistics_table(result: TableResult) -> Table:
     """Data sets, published beside counted: counts and means, none of them better than another."""
-    columns = [words("")]
-    for title in result.columns:
-        columns += [Column("published", group=title, quiet=True), Column("here", group=title)]
+    table = grid_table(result)
+    columns = (words(""), *table.columns[1:])
     rows = tuple(
-        (
-            row.title,
-            *(
-                _counted(row.title, figures.get(title))
-                for title in result.columns
-                for figures in (row.published, row.measured)
-            ),
-        )
-        for row in result.rows
+        (row.title, *(_counted(row.title, value) for value in values[1:]))
+        for row, values in zip(result.rows, table.rows, strict=True)
     )
-    notes: Notes = (("Notes", result.notes),) if result.notes else ()
     caption = "As published, and counted in the files at hand."
-    return Table(caption, tuple(columns), rows, (), result.name, result.title, notes)
+    return replace(table, caption=caption, columns=columns, rows=rows, row_groups=())
 
 
-def _counted(title: str, figure: Figure | None) -> str | None:
+def _counted(title: str, figure: Value) -> str | None:
     """Means with one digit, as the paper has them, and counts whole."""
-    if figure is None:
+    if not isinstance(figure, Figure):
         return None
     return f"{figure.mean:.1f}" if title.startswith("Avg") else f"{figure.mean:,.0f}"

@@ -21,28 +21,6 @@ class State(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What one method says of one fact; no probability where the method does not list the fact."""
-
-    predicted: bool = False
-    probability: float | None = None
-
-    def shown(self, state: State) -> str:
-        """A tick if predicted and true, a cross if predicted and wrong; in brackets if not predicted.
-
-        Example:
-            >>> Verdict(True, 0.934).shown(State.FOUND), Verdict(False, 0.21).shown(State.FOUND)
-            ('✓ 0.93', '(0.21)')
-        """
-        if self.probability is None:
-            return "–"
-        # Never rounded up to certainty.
-        written = f"{min(self.probability, 0.99) if self.probability < 1 else 1:.2f}"
-        symbol = State.WRONG.symbol if state is State.WRONG else State.FOUND.symbol
-        return f"{symbol} {written}" if self.predicted else f"({written})"
-
-
-@dataclass(frozen=True, slots=True)
 class JudgedFact:
     """A fact, what became of it, and what each method says of it.
 
@@ -50,13 +28,13 @@ class JudgedFact:
         triple: head, tail and relation.
         state: what became of it.
         evidence: the sentences that support it; of a wrong fact, those that a method looked at.
-        verdicts: what each method says, by its title.
+        found: by its title, the fact as each method lists it; None where it does not.
     """
 
     triple: Triple
     state: State
     evidence: tuple[int, ...]
-    verdicts: Mapping[str, Verdict]
+    found: Mapping[str, ExtractedFact | None]
 
 
 def judge(
@@ -87,28 +65,23 @@ def judge(
         triple: fact.evidence for facts in listed.values() for triple, fact in facts.items() if fact.decided
     }
     labelled = {fact.triple: fact.evidence for fact in document.facts}
-    unlabelled = {fact.triple: fact.evidence for fact in hidden if fact.triple not in labelled}
+    true = {fact.triple: fact.evidence for fact in hidden} | labelled
+
+    def state(triple: Triple) -> State:
+        if triple in labelled:
+            return State.LABELLED
+        if triple not in true:
+            return State.WRONG
+        return State.FOUND if triple in predicted else State.MISSED
 
     def falling(triple: Triple) -> tuple[float, Triple]:
         return -max(facts[triple].probability for facts in listed.values() if triple in facts), triple
 
-    by_state: dict[State, Mapping[Triple, tuple[int, ...]]] = {
-        State.LABELLED: labelled,
-        State.FOUND: {triple: unlabelled[triple] for triple in unlabelled if triple in predicted},
-        State.MISSED: {triple: unlabelled[triple] for triple in unlabelled if triple not in predicted},
-        State.WRONG: {
-            triple: predicted[triple]
-            for triple in sorted(predicted.keys() - labelled.keys() - unlabelled.keys(), key=falling)
-        },
-    }
-    return tuple(
+    wrong = {triple: predicted[triple] for triple in sorted(predicted.keys() - true.keys(), key=falling)}
+    judged = [
         JudgedFact(
-            triple, state, evidence, {title: _verdict(facts.get(triple)) for title, facts in listed.items()}
+            triple, state(triple), evidence, {title: facts.get(triple) for title, facts in listed.items()}
         )
-        for state, facts in by_state.items()
-        for triple, evidence in facts.items()
-    )
-
-
-def _verdict(fact: ExtractedFact | None) -> Verdict:
-    return Verdict() if fact is None else Verdict(fact.decided, fact.probability)
+        for triple, evidence in (true | wrong).items()
+    ]
+    return tuple(sorted(judged, key=lambda fact: list(State).index(fact.state)))

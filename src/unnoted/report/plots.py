@@ -11,24 +11,20 @@ from unnoted.common.wording import count, percent
 from unnoted.evaluation import Score
 from unnoted.report.svg import COLOURS, INK, WIDTH, inline_svg, look, new_axes, plain, style
 
-FAINT = 0.22
-"""How much ink auxiliary lines have."""
+FAINT, LEAST_WRITTEN = 0.22, 0.07
+"""The ink of auxiliary lines; the share of the longest bar that a part needs for its count to be written."""
 
 PARTS = (((INK, 0.16), "-"), ((COLOURS[2], 0.45), "-"), ("none", ":"))
 """Face and edge of each part of a bar: pale ink, a colour, empty."""
 
-LEAST_WRITTEN = 0.07
-"""What share of the longest bar a part needs for its count to be written in it."""
-
 
 @dataclass(frozen=True, slots=True)
 class MethodCurve:
-    """A method's curve, (recall, precision) at falling thresholds or nothing, its decision, and its look."""
+    """A method's curve, (recall, precision) at falling thresholds or nothing, and its decision."""
 
     title: str
     points: Sequence[tuple[float, float]]
     decided: Score
-    look: int
 
     def __str__(self) -> str:
         if not self.decided.predicted:
@@ -46,39 +42,28 @@ def precision_recall_plot(methods: Sequence[MethodCurve], name: str) -> Markup:
         precision = f1 * recall / (2 * recall - f1)
         axes.plot(recall, precision, color=INK, alpha=FAINT, linewidth=0.9, zorder=1)
         axes.text(103.5, precision[-1], f"F1 {f1}", alpha=0.6, fontsize=8.5, va="center")
-    for method in methods:
+    for index, method in enumerate(methods):
         points = 100 * np.array(method.points, dtype=float).reshape(-1, 2)
-        axes.plot(*points.T, **look(method.look))
+        axes.plot(*points.T, **look(index))
         if method.decided.predicted:  # a decision at the edge is drawn whole
             where = 100 * method.decided.recall, 100 * method.decided.precision
-            axes.plot(*where, clip_on=False, **look(method.look, 10, joined=False))
-        axes.plot([], [], label=str(method), **look(method.look, 8))
+            axes.plot(*where, clip_on=False, **look(index, 10, joined=False))
+        axes.plot([], [], label=str(method), **look(index, 8))
     return inline_svg(axes, name, f"Precision over recall. {'; '.join(map(str, methods))}.")
 
 
 @style()
 def dumbbell_plot(
-    rows: Sequence[tuple[str, Sequence[float | None]]], methods: Sequence[str], measure: str, name: str
+    rows: Sequence[tuple[str, Sequence[float]]], methods: Sequence[str], measure: str, name: str
 ) -> Markup:
-    """For each row a marker for each method, joined by a line.
-
-    Args:
-        rows: a label and a share for each method, from top to bottom; None where a method has none.
-        methods: their titles.
-        measure: what is measured, e.g. "F1".
-        name: of the plot.
-    """
+    """For each row, a label and a share for each method, markers that a line joins."""
     lowest = max(len(rows), 1)
     axes = new_axes(1.3 + 0.27 * lowest, xlim=(-2, 102), ylim=(lowest - 0.4, -0.6), xlabel=f"{measure} (%)")
     axes.set_yticks(range(len(rows)), labels=[plain(label) for label, _ in rows])
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x")
-    shares = 100 * np.array([row for _, row in rows], dtype=float).reshape(
-        -1, len(methods)
-    )  # [rows, methods]
-    for height, row in enumerate(shares):
-        if known := row[~np.isnan(row)].tolist():
-            axes.hlines(height, min(known), max(known), color=INK, alpha=FAINT, linewidth=2.5, zorder=2)
+    shares = 100 * np.array([row for _, row in rows]).reshape(-1, len(methods))  # [rows, methods]
+    axes.hlines(range(len(rows)), shares.min(1), shares.max(1), color=INK, alpha=FAINT, linewidth=2.5)
     for index, title in enumerate(methods):
         axes.plot(shares[:, index], range(len(rows)), label=plain(title), **look(index, 6.5, joined=False))
     return inline_svg(axes, name, f"{measure} of {', '.join(map(plain, methods))} for {len(rows)} rows.")
@@ -88,14 +73,7 @@ def dumbbell_plot(
 def parts_plot(
     rows: Sequence[tuple[str, Sequence[int]]], parts: Sequence[str], thing: str, name: str
 ) -> Markup:
-    """For each row a bar that is divided into parts, each with its count where there is room for it.
-
-    Args:
-        rows: a label and the count of each part, from top to bottom.
-        parts: what the parts are, at most three.
-        thing: what is counted.
-        name: of the plot.
-    """
+    """For each row, a label and a count for each of up to three parts, a bar divided into these parts."""
     whole, lowest = max((sum(counts) for _, counts in rows), default=0) or 1, max(len(rows), 1)
     axes = new_axes(1.2 + 0.5 * lowest, xlim=(0, whole), ylim=(lowest - 0.4, -0.6), xlabel=thing)
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))

@@ -63,13 +63,10 @@ def style() -> Iterator[None]:
 
 
 def look(index: int, size: float = 0, *, joined: bool = True, solid: bool | None = None) -> dict[str, Any]:
-    """What the series at an index is drawn with, as `Axes.plot` takes it: neighbours differ in all of it.
+    """What the series at an index is drawn with, as `Axes.plot` takes it; neighbours differ in all of it.
 
-    Args:
-        index: the first series, by custom the baseline, is open and dashed.
-        size: of the markers; 0 draws none.
-        joined: whether a line goes through the points.
-        solid: True for filled and solid (measured), False for open and dashed (published) at any index.
+    The first, by custom the baseline, is open and dashed, the others are filled. With `solid` given, what was
+    measured is filled and solid at every index, and what was published open and dashed.
     """
     colour = (*COLOURS, INK)[index % (len(COLOURS) + 1)]
     line = LINES[index % len(LINES)] if solid is None else "-" if solid else "--"
@@ -107,10 +104,7 @@ def plain(text: str, longest: int = 36) -> str:
 def inline_svg(axes: Axes, name: str, description: str) -> Markup:
     """A plot with a legend of what has a label, as an `<svg>` element. The same plot gives the same text.
 
-    Args:
-        axes: from `new_axes`.
-        name: unique in the page; goes before every id.
-        description: read aloud in place of the plot.
+    The name goes before every id and is unique in the page; the description is read aloud.
     """
     figure, (keys, titles) = axes.figure, axes.get_legend_handles_labels()
     if keys:

@@ -1,9 +1,7 @@
 """How figures change with a setting that rows sweep over, and from one level of labelling to the next."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from textwrap import wrap
 from typing import Any
 
@@ -16,11 +14,8 @@ from unnoted.training.record import Record
 SWEPT = {"prior_multiplier": "Prior as a multiple of the labelled prior", "margin": "Margin"}
 """The settings whose sweeps are drawn, and what they are called."""
 
-MEASURES = {
-    measure: (sign, f"Test {sign}", f"Freq. {sign}")
-    for measure, sign in (("F1", "F1"), ("precision", "P"), ("recall", "R"))
-}
-"""What is drawn: of each measure the first of these columns that the table has."""
+MEASURES = {"F1": "F1", "precision": "P", "recall": "R"}
+"""What is drawn, and the column that has it, be it of all facts, of the test or of frequent relations."""
 
 ROOM, LINES = 60, 3
 """How many letters stand side by side below a plot, and in how many lines a level's title is set at most."""
@@ -28,12 +23,9 @@ ROOM, LINES = 60, 3
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """Methods whose rows differ in one thing only.
+    """Methods whose rows differ in one thing only, the title: each with its rows by their places on an axis.
 
-    Attributes:
-        title: what the rows differ in.
-        ticks: labels by their places on the axis.
-        methods: the title of each, empty for a single one, and its rows by their places on the axis.
+    A single method needs no title of its own.
     """
 
     title: str
@@ -46,20 +38,16 @@ def sweeps(result: TableResult) -> list[Trend]:
     return [
         Trend(title, {value: f"{value:g}" for value in placed}, (("", placed),))
         for setting, title in SWEPT.items()
-        for placed in _alike(result, partial(_all_but, setting), partial(_setting, setting))
+        for placed in _swept(result, setting)
     ]
 
 
-def _setting(setting: str, record: Record) -> float | None:
-    value = record.settings.get(setting)
-    return None if value is None else float(value)
+def _swept(result: TableResult, setting: str) -> list[dict[float, RowResult]]:
+    def rest(record: Record) -> str:
+        left_out = (setting, "seed", "output")
+        return repr(sorted(item for item in record.placeless.items() if item[0] not in left_out))
 
-
-def _all_but(setting: str, record: Record) -> str:
-    rest = record.placeless
-    for key in (setting, "seed", "output"):
-        rest.pop(key, None)
-    return json.dumps(rest, sort_keys=True, default=str)
+    return _alike(result, rest, lambda record: record.settings.get(setting))
 
 
 def levels(result: TableResult) -> list[Trend]:
@@ -105,8 +93,8 @@ def trend_plots(trend: Trend, result: TableResult, name: str) -> list[Markup]:
     """A plot for each measure that the table has: what was measured, and what was published."""
     return [
         trend_plot(trend, column, measure, f"{name}-{measure.lower()}")
-        for measure, titles in MEASURES.items()
-        for column in [title for title in titles if title in result.columns][:1]
+        for measure, sign in MEASURES.items()
+        for column in [each for each in (sign, f"Test {sign}", f"Freq. {sign}") if each in result.columns][:1]
     ]
 
 

@@ -53,7 +53,7 @@ def test_every_section_table_and_plot(root):
     tables = {name: len(list(root.only("section", id=name).all("table"))) for name in sections}
     assert tables == {
         **dict.fromkeys(sections, 0),
-        **{"methods": 1, "recovered": 1, "relations": 1, "documents": 2},
+        **{"methods": 1, "relations": 1, "documents": 2},
     }
     for figure in root.all("figure"):
         assert figure.only("svg").attributes["role"] == "img"

@@ -107,6 +107,15 @@ def test_any_document_is_drawn_whole_and_as_text_only(document, data):
     assert len(list(root.all("tr", class_="fact"))) == len({one.triple for one in document.facts})
 
 
+def test_probabilities_are_not_rounded_up_to_certainty():
+    def shown(probability):
+        document = words("Ada Bo", (0, 1, "PER", "Ada"), (1, 2, "PER", "Bo"), facts=[fact(0, 1, "r")])
+        root = draw(document, A=predicted(document, (0, 1, "r", probability)))
+        return root.only("td", class_="verdict").text.split("predicted ")[1].strip()
+
+    assert (shown(0.9999), shown(1.0), shown(0.0)) == ("✓ 0.99", "✓ 1.00", "✓ 0.00")
+
+
 def test_the_legend_names_each_state_and_type():
     root = parse(legend(["LOC", "PER"]))
     assert [squeezed(dt.text) for dt in root.all("dt")] == [

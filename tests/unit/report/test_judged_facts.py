@@ -1,6 +1,6 @@
 from tests.unit.report.making import fact, predicted, words
 
-from unnoted.report.judged_facts import State, Verdict, judge
+from unnoted.report.judged_facts import State, judge
 
 ENTITIES = [(0, 1, "PER", "Ada"), (1, 2, "PER", "Bo"), (2, 3, "LOC", "Rome")]
 DOCUMENT = words("Ada Bo Rome", *ENTITIES, facts=[fact(0, 1, "spouse", 0)])
@@ -29,14 +29,14 @@ def test_one_method_is_enough_to_find():
     hidden = fact(1, 0, "spouse")
     assert states(hidden, A=silent, B=finder)[1, 0, "spouse"] is State.FOUND
     (_, judged) = judge(DOCUMENT, [hidden], {"A": silent, "B": finder})
-    assert judged.verdicts == {"A": Verdict(False, None), "B": Verdict(True, 0.8)}
+    assert judged.found == {"A": None, "B": finder.facts[0]}
 
 
 def test_what_is_listed_below_the_decision_is_not_predicted():
     below = predicted(DOCUMENT, (1, 0, "spouse", 0.4), (1, 2, "home", 0.3), decided=False)
     found = judge(DOCUMENT, [fact(1, 0, "spouse")], {"A": below})
     assert [judged.state for judged in found] == [State.LABELLED, State.MISSED]
-    assert found[1].verdicts["A"] == Verdict(False, 0.4)
+    assert found[1].found["A"] == below.facts[0]
 
 
 def test_true_facts_keep_their_order_and_wrong_ones_fall_in_probability():
@@ -68,8 +68,3 @@ def test_no_facts():
 def test_each_state_has_its_own_symbol_and_words():
     for part in ("symbol", "title", "meaning"):
         assert len({getattr(state, part) for state in State}) == len(State)
-
-
-def test_probabilities_are_not_rounded_up_to_certainty():
-    shown = [Verdict(True, probability).shown(State.FOUND) for probability in (0.9999, 1.0, 0.0)]
-    assert shown == ["✓ 0.99", "✓ 1.00", "✓ 0.00"]

@@ -13,7 +13,7 @@ CURVE = [(0.2, 1.0), (0.4, 1.0), (0.4, 0.67), (0.6, 0.75)]
 
 
 def curves(*methods):
-    return precision_recall_plot([MethodCurve(*method, look) for look, method in enumerate(methods)], "p")
+    return precision_recall_plot([MethodCurve(*method) for method in methods], "p")
 
 
 def labels(svg):
@@ -43,8 +43,8 @@ def test_without_a_curve_the_decision_is_still_marked():
 def test_a_dumbbell_plot_has_its_rows_from_top_to_bottom():
     rows = [
         ("first", (0.1, 0.9)),
-        ("second", (None, 0.5)),
-        ("third", (None, None)),
+        ("second", (0.4, 0.5)),
+        ("third", (0.2, 0.2)),
     ]
     svg = dumbbell_plot(rows, ["A", "B"], "F1", "p")
     heights = {
@@ -81,7 +81,7 @@ def test_the_same_figure_gives_the_same_text():
 
 def test_ids_are_the_plots_own_and_links_reach_them():
     plots = [
-        precision_recall_plot([MethodCurve("A", CURVE, Score(2, 2, 5), 0)], name) for name in ("one", "two")
+        precision_recall_plot([MethodCurve("A", CURVE, Score(2, 2, 5))], name) for name in ("one", "two")
     ]
     root = parse("".join(plots))  # would find an id that is there twice
     ids = {element.attributes["id"] for element in root.all() if "id" in element.attributes}
