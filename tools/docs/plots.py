@@ -9,13 +9,13 @@ import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from unnoted.report.looks import FAINT, WIDTH, Series, frame, legend
 
 from unnoted.documents.generator import generate_documents
 from unnoted.documents.schema import Document
 from unnoted.documents.thinning import DOCRED_SHARE, PopularShare, thin
 from unnoted.evaluation import Score
 from unnoted.priors import Priors
-from unnoted.report.looks import FAINT, WIDTH, Series, frame, legend
 from unnoted.report.svg import INK, settings
 from unnoted.risks.corrections import CORRECTIONS
 from unnoted.risks.links import Link, class_weight

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from unnoted.cli.common import Seed, console, reports_errors, table
 from unnoted.cli.predict import quieten_transformers
+from unnoted.common.files import write_text
 from unnoted.documents.levels import LEVELS
 
 if TYPE_CHECKING:  # loading torch takes seconds
@@ -39,13 +40,14 @@ def demo(
     risk differs. Interrupted, the same command goes on where it was.
     """
     from unnoted.experiments import DemoPlan, demonstrate
-    from unnoted.report import demonstration as report
+    from unnoted.report import demo_page
 
     quieten_transformers()
     plan = DemoPlan(documents, test_documents, level, epochs, seed)
     shown = demonstrate(to, plan, overwrite=overwrite, tell=lambda line: typer.echo(line, err=True))
     page = to / "report.html"
-    report.write(shown, page)
+    with write_text(page) as stream:
+        stream.write(demo_page(shown))
     out = console()
     out.print(_methods(shown))
     out.print()

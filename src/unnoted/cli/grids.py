@@ -1,21 +1,19 @@
 """What `reproduce` and `compare` share: their options, where runs are performed, and what is written."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unnoted.common.files import write_text
 from unnoted.common.lookup import lookup
 
 if TYPE_CHECKING:  # loading torch takes seconds
     from unnoted.experiments.pools import Pool
     from unnoted.experiments.results import TableResult
-    from unnoted.report.page import Page
 
-SUFFIXES = {"text": ".txt", "markdown": ".md", "csv": ".csv", "latex": ".tex"}
-"""The formats of a table, and how the names of their files end."""
+FORMATS = {name: name for name in ("text", "markdown", "csv", "latex")}
+"""The formats in which a table can be printed."""
 
 EncoderLayers = Annotated[
     int | None, typer.Option("--encoder-layers", min=1, help="Keep so many of its first layers only.")
@@ -48,7 +46,7 @@ Ray = Annotated[
     ),
 ]
 To = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where runs and tables go.")]
-Format = Annotated[str, typer.Option("--format", help=f"How the table is printed: {', '.join(SUFFIXES)}.")]
+Format = Annotated[str, typer.Option("--format", help=f"How the table is printed: {', '.join(FORMATS)}.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be run.")]
 
 
@@ -75,7 +73,7 @@ def listed(text: str | None) -> tuple[str, ...]:
 
 def check_format(name: str) -> None:
     """Refuse an unknown format before the long work."""
-    lookup("format", name, SUFFIXES)
+    lookup("format", name, FORMATS)
 
 
 def tell(line: str) -> None:
@@ -85,11 +83,9 @@ def tell(line: str) -> None:
 
 def put_out(result: "TableResult", folder: Path, format: str) -> None:
     """Write a table of runs in every format, and print it in one."""
-    from unnoted.report.grid_page import grid_page
-    from unnoted.report.grid_tables import table_csv, table_latex, table_markdown, table_text
+    from unnoted.report import write_table
 
-    formats = {"text": table_text, "markdown": table_markdown, "csv": table_csv, "latex": table_latex}
-    write_all(result, folder, format, formats, grid_page([result], result.title, relation_names(result)))
+    show(write_table(result, folder, relation_names(result)), format)
     failed = {failure.address for row in result.rows for failure in row.failures}
     if failed:
         tell(f"failed: {len(failed)}; the reasons stand below the table, more in {folder}/ADDRESS/failed.txt")
@@ -105,18 +101,7 @@ def relation_names(result: "TableResult") -> dict[str, str]:
     return {relation: vocabulary.name(relation) for vocabulary in known for relation in vocabulary}
 
 
-def write_all(
-    result: "TableResult",
-    folder: Path,
-    format: str,
-    formats: "Mapping[str, Callable[[TableResult], str]]",
-    page: "Page",
-) -> None:
-    """Write a table in given formats and as a page, and print it in one."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, written in formats.items():
-        with write_text(folder / f"{result.name}{SUFFIXES[name]}") as stream:
-            stream.write(written(result).rstrip("\n") + "\n")
-    page.write(folder / f"{result.name}.html")
-    typer.echo(formats[format](result).rstrip("\n"))
-    tell(f"written: {folder / result.name}.txt, .md, .csv, .tex, .html")
+def show(files: Mapping[str, Path], format: str) -> None:
+    """Print a table in one of the formats in which it was written, and name the files."""
+    typer.echo(files[format].read_text("utf-8").rstrip("\n"))
+    tell(f"written: {', '.join(map(str, files.values()))}")

@@ -21,8 +21,8 @@ from unnoted.cli.grids import (
     listed,
     pool_of,
     put_out,
+    show,
     tell,
-    write_all,
 )
 from unnoted.cli.predict import quieten_transformers
 
@@ -121,13 +121,6 @@ def reproduce(
 def _count(wanted: "PaperStatistics", data: "DataFolder", to: Path, format: str) -> None:
     """Count the documents at hand: nothing is trained."""
     from unnoted.experiments.statistics_table import statistics_table
-    from unnoted.report import data_statistics as report
+    from unnoted.report import write_statistics
 
-    result = statistics_table(wanted, data)
-    formats = {
-        "text": report.statistics_text,
-        "markdown": report.statistics_markdown,
-        "csv": report.statistics_csv,
-        "latex": report.statistics_latex,
-    }
-    write_all(result, to, format, formats, report.statistics_page(result))
+    show(write_statistics(statistics_table(wanted, data), to), format)

@@ -1,46 +1,61 @@
-"""An evaluation as text, in per cent as papers have it."""
+"""An evaluation as a table of percentages, as papers print them."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from unnoted.common.errors import shown
+from unnoted.common.tables import Column, Table, Value, counts, words
+from unnoted.common.wording import count, counted
 from unnoted.evaluation.score import IgnScore, Score
 from unnoted.evaluation.submission import Fault, Submission
 
 if TYPE_CHECKING:
     from unnoted.evaluation.evaluate import Evaluation
 
-Row: TypeAlias = tuple[str, ...]
+Row: TypeAlias = tuple[Value, ...]
 
-HEADER: Row = ("", "F1", "P", "R", "correct", "predicted", "gold")
+COLUMNS = (
+    words(""),
+    *(Column(title, lambda share: f"{100 * share:.2f}") for title in ("F1", "P", "R")),
+    *(counts(title) for title in ("correct", "predicted", "gold")),
+)
 
 
 def text_table(
     evaluation: "Evaluation", per_relation: bool = False, names: Mapping[str, str] | None = None
 ) -> str:
-    """The figures as aligned columns, and what is to be known about them as lines below.
+    """The figures as aligned columns, and remarks about them as lines below.
 
     Args:
         evaluation: the figures.
         per_relation: also show each relation.
         names: readable names of relations.
     """
-    rows = [HEADER, *_rows(evaluation)]
+    rows = [("", row) for row in _rows(evaluation)]
+    rows += [
+        ("relations by facts in train", _row(group, score))
+        for group, score in (evaluation.train_frequencies or {}).items()
+    ]
     if per_relation:
-        rows.append(("each relation",))
         rows += [
-            _row(f"  {_named(relation, names or {})}", score)
+            ("each relation", _row(_named(relation, names or {}), score))
             for relation, score in evaluation.relations.items()
         ]
-    return "\n".join([*_aligned(rows), "", *_remarks(evaluation)])
+    return Table(
+        caption="",
+        columns=COLUMNS,
+        rows=tuple(row for _, row in rows),
+        row_groups=tuple(heading for heading, _ in rows),
+        notes=(("", tuple(_remarks(evaluation))),),
+    ).text()
 
 
 def _rows(evaluation: "Evaluation") -> Iterator[Row]:
     yield _row("all facts", evaluation.overall)
     if evaluation.ignoring_train is not None:
         yield _row("ignoring facts of train (Ign F1)", evaluation.ignoring_train)
-    often = f"{len(evaluation.frequent_relations)} frequent relations"
+    often = counted(len(evaluation.frequent_relations), "frequent relation")
     yield _row(often, evaluation.frequent)
     if evaluation.published is not None:
         yield _row("all facts, published denominator", evaluation.published.overall)
@@ -49,17 +64,13 @@ def _rows(evaluation: "Evaluation") -> Iterator[Row]:
         yield _row("evidence sentences", evaluation.evidence)
     for distance, score in evaluation.distances.items():
         yield _row(str(distance), score)
-    if evaluation.train_frequencies is not None:
-        yield ("relations by facts in train",)
-        for group, score in evaluation.train_frequencies.items():
-            yield _row(f"  {group}", score)
 
 
 def _row(name: str, score: Score | IgnScore) -> Row:
-    figures = (name, *(f"{100 * value:.2f}" for value in (score.f1, score.precision, score.recall)))
+    figures = (name, score.f1, score.precision, score.recall)
     if isinstance(score, IgnScore):
-        return figures
-    return (*figures, *(f"{count:,}" for count in (score.correct, score.predicted, score.gold)))
+        return (*figures, "", "", "")
+    return (*figures, score.correct, score.predicted, score.gold)
 
 
 def _named(relation: str, names: Mapping[str, str]) -> str:
@@ -67,27 +78,18 @@ def _named(relation: str, names: Mapping[str, str]) -> str:
     return relation if name == relation else f"{relation} {name}"
 
 
-def _aligned(rows: Iterable[Row]) -> Iterator[str]:
-    """The first column to the left, the others to the right."""
-    filled = [row + ("",) * (len(HEADER) - len(row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*filled, strict=True)]
-    for name, *figures in filled:
-        cells = [name.ljust(widths[0])]
-        cells += [figure.rjust(width) for figure, width in zip(figures, widths[1:], strict=True)]
-        yield "  ".join(cells).rstrip()
-
-
 def _remarks(evaluation: "Evaluation") -> Iterator[str]:
     submission = evaluation.submission
     yield (
-        f"{evaluation.documents:,} documents; {len(submission.predictions):,} distinct predictions, "
-        f"{submission.repeated:,} repeated ones left out"
+        f"{counted(evaluation.documents, 'document')}; "
+        f"{counted(len(submission.predictions), 'distinct prediction')}, "
+        f"{count(submission.repeated)} repeated ones left out"
     )
     yield f"frequent relations: {', '.join(evaluation.frequent_relations)}"
     if evaluation.ignoring_train is None:
         yield "no Ign F1 and nothing by frequency in train: no training documents were given"
     else:
-        yield f"correct facts known from train: {evaluation.ignoring_train.correct_in_train:,}"
+        yield f"correct facts known from train: {count(evaluation.ignoring_train.correct_in_train)}"
     yield from _curve_remarks(evaluation)
     yield from _published_remarks(evaluation)
     yield from _fault_remarks(submission)
@@ -102,7 +104,7 @@ def _curve_remarks(evaluation: "Evaluation") -> Iterator[str]:
     yield f"average precision {area:.2f}; the curve ends at recall {end:.2f}"
     if best := curve.best:
         yield (
-            f"highest F1 on the curve {100 * best.f1:.2f} at threshold {best.threshold:g} "
+            f"best F1 on the curve {100 * best.f1:.2f} at threshold {best.threshold:g} "
             "(chosen on the gold: a bound, not a result)"
         )
 
@@ -113,19 +115,19 @@ def _published_remarks(evaluation: "Evaluation") -> Iterator[str]:
             yield "no published denominator: no training documents were given"
         return
     yield (
-        f"the published denominator leaves out {published.facts_of_unseen_relations:,} facts of "
-        f"{len(published.unseen_relations)} relations that train does not have, "
-        f"{published.facts_of_shared_mentions:,} facts of entities that no mention names alone, "
-        f"and {published.predictions_left_out:,} predictions of either"
+        f"the published denominator leaves out {counted(published.facts_of_unseen_relations, 'fact')} of "
+        f"{counted(len(published.unseen_relations), 'relation')} that train does not have, "
+        f"{counted(published.facts_of_shared_mentions, 'fact')} of entities that no mention names alone, "
+        f"and {counted(published.predictions_left_out, 'prediction')} of either"
     )
 
 
 def _fault_remarks(submission: Submission) -> Iterator[str]:
-    counts = Counter(submission.faults.values())
+    faults = Counter(submission.faults.values())
     for fault in Fault:
-        if counts[fault]:
+        if faults[fault]:
             title, head, tail, relation = submission.examples(fault)[0]
             yield (
-                f"counted as wrong: {counts[fault]:,} × {fault.slug}: {fault.value}, "
+                f"counted as wrong: {count(faults[fault])} × {fault.slug}: {fault.value}, "
                 f"e.g. {shown(title)}, h_idx {head}, t_idx {tail}, r {shown(relation)}"
             )

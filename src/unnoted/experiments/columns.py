@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from unnoted.common.lookup import lookup
 from unnoted.evaluation import Score
-from unnoted.experiments.record import Record, Scored
 from unnoted.experiments.results import Figure
+from unnoted.training.record import Record, Scored
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,8 @@ SHARES: Mapping[str, Callable[[Scored], float]] = {
     "Freq. F1": lambda scored: _frequent(scored).f1,
     "Freq. P": lambda scored: _frequent(scored).precision,
     "Freq. R": lambda scored: _frequent(scored).recall,
+    "Best F1": lambda scored: scored.best_f1,
+    "AP": lambda scored: scored.average_precision,
 }
 """Every figure by its title."""
 

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from unnoted.common.wording import duration
 from unnoted.experiments.place import Place
 from unnoted.experiments.pools import Elsewhere, Ended, Pool, Started
-from unnoted.experiments.record import Failure, Record
 from unnoted.experiments.runs import Run
-from unnoted.experiments.stopwatch import duration
+from unnoted.training.record import Failure, Record
 
 
 def run_grid(

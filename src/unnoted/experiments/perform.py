@@ -14,13 +14,13 @@ from unnoted.evaluation import Benchmark, Curve
 from unnoted.evaluation.documents import document_scores
 from unnoted.evaluation.extractor import evaluate_extractor
 from unnoted.experiments.place import Place
-from unnoted.experiments.record import Record, Scored
 from unnoted.experiments.runs import Run
 from unnoted.experiments.stopwatch import Stopwatch
 from unnoted.extraction import Extractor
 from unnoted.training import Settings, train_from_settings
 from unnoted.training.checkpoints import checkpoints
 from unnoted.training.ingredients import load_corpus
+from unnoted.training.record import Record, Scored
 from unnoted.training.run_folder import RUN, RunFolder, description
 from unnoted.training.trainer import CHECKPOINTS
 
@@ -120,6 +120,8 @@ def score(
         relations=evaluation.relations,
         documents=document_scores(gold, evaluation.submission.predictions, train),
         curve=thinned(evaluation.curve),
+        average_precision=evaluation.curve.average_precision,
+        best_f1=evaluation.curve.best.f1 if evaluation.curve.best else 0.0,
     )
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from unnoted.common.files import write_json, write_text
 from unnoted.common.locks import held, is_held
-from unnoted.experiments.record import Failure, Record
 from unnoted.experiments.runs import Run
+from unnoted.training.record import Failure, Record
 
 
 class Busy(RuntimeError):

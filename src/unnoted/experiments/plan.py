@@ -9,9 +9,9 @@ from unnoted.experiments.columns import columns_titled, measured
 from unnoted.experiments.grid import run_grid
 from unnoted.experiments.place import Place
 from unnoted.experiments.pools import Pool
-from unnoted.experiments.record import Failure, Record
 from unnoted.experiments.results import Claim, Figure, RowResult, TableResult
 from unnoted.experiments.runs import Run
+from unnoted.training.record import Failure, Record
 
 
 @dataclass(frozen=True, slots=True)

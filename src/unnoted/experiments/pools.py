@@ -13,9 +13,9 @@ from typing import Protocol, TypeAlias
 import torch
 
 from unnoted.experiments.place import Place
-from unnoted.experiments.record import Failure, Record
 from unnoted.experiments.runs import Run
 from unnoted.training.checkpoints import one_line
+from unnoted.training.record import Failure, Record
 
 PAUSE = 0.2
 """Seconds between two looks at the runs under way."""

@@ -9,7 +9,6 @@ from unnoted.experiments.departures import departure_notes, seed_note
 from unnoted.experiments.paper import PaperRow, PaperTable, published
 from unnoted.experiments.plan import Plan, PlannedRow, carry_out
 from unnoted.experiments.pools import Pool
-from unnoted.experiments.record import Record
 from unnoted.experiments.results import TableResult
 from unnoted.experiments.runs import Run
 from unnoted.experiments.scale import (
@@ -21,6 +20,7 @@ from unnoted.experiments.scale import (
     scale_row,
     twin_key,
 )
+from unnoted.training.record import Record
 
 DEFAULT_SEEDS = (62, 63, 64, 65, 66)
 """For tables that do not say theirs: those of the others."""

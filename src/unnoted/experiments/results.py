@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
-from unnoted.experiments.record import Failure, Record
+from unnoted.training.record import Failure, Record
 
 
 @dataclass(frozen=True, slots=True)

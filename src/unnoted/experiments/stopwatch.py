@@ -62,18 +62,3 @@ class Stopwatch:
         self.seconds = self._earlier + time.monotonic() - self._start
         with write_text(self.path) as stream:
             stream.write(str(self.seconds))
-
-
-def duration(seconds: float) -> str:
-    """A time for people.
-
-    Example:
-        >>> duration(7.4), duration(192), duration(7500)
-        ('7 s', '3 min 12 s', '2 h 05 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

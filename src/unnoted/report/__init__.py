@@ -1,41 +1,12 @@
-"""What people read: tables, plots, drawn documents, and one self-contained HTML page."""
+"""What people read: tables, plots, drawn documents and self-contained HTML pages, all made from records.
 
-from unnoted.report.demonstration import render, write
-from unnoted.report.drawing import Drawing
-from unnoted.report.grid_page import grid_page
-from unnoted.report.grid_tables import table_csv, table_latex, table_markdown, table_text
-from unnoted.report.page import Page, Section
-from unnoted.report.plots import (
-    DumbbellRow,
-    MethodCurve,
-    PartsRow,
-    dumbbell_plot,
-    parts_plot,
-    precision_recall_plot,
-)
-from unnoted.report.states import JudgedFact, State, judge
-from unnoted.report.tables import Column, Table
+`write_table` writes a table of runs in every format, `demo_page` makes the page of `unnoted demo`, and
+`draw_document` draws one document with what became of its facts.
+"""
 
-__all__ = [
-    "Column",
-    "Drawing",
-    "DumbbellRow",
-    "JudgedFact",
-    "MethodCurve",
-    "Page",
-    "PartsRow",
-    "Section",
-    "State",
-    "Table",
-    "dumbbell_plot",
-    "grid_page",
-    "judge",
-    "parts_plot",
-    "precision_recall_plot",
-    "render",
-    "table_csv",
-    "table_latex",
-    "table_markdown",
-    "table_text",
-    "write",
-]
+from unnoted.report.demo_page import demo_page
+from unnoted.report.drawing import draw_document
+from unnoted.report.grid_page import grid_page, write_statistics, write_table
+from unnoted.report.judged_facts import judge
+
+__all__ = ["demo_page", "draw_document", "grid_page", "judge", "write_statistics", "write_table"]

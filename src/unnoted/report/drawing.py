@@ -1,151 +1,114 @@
 """A document drawn: its sentences with their entities, and beside them what became of each fact."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from unnoted.documents.schema import Document, Entity
-from unnoted.report.mentions import COLOURS, drawn_mentions, drawn_sentence
-from unnoted.report.states import JudgedFact, State, Verdict
-from unnoted.report.templating import fill
+from unnoted.documents.schema import Document, Sentence
+from unnoted.report.judged_facts import JudgedFact, State
+from unnoted.report.page import fill
+
+TYPE_COLOURS = 8
+"""How many types have a colour of their own; the ninth has that of the first. The type is written, too."""
+
+_CLOSING = frozenset({".", ",", ";", ":", "!", "?", ")", "]", "%", "'s", "’s"})
+_OPENING = frozenset({"(", "["})
 
 
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """A document and its judged facts.
+def draw_document(
+    document: Document,
+    facts: Sequence[JudgedFact],
+    relation_names: Mapping[str, str] | None = None,
+    number: int = 1,
+    types: Sequence[str] | None = None,
+) -> Markup:
+    """A document and its facts as an `<article>`, for a page that has `style.css` and `highlight.js`.
 
     Args:
         document: what is drawn.
         facts: as `judge` gives them.
-        methods: titles of the methods whose verdicts are shown.
         relation_names: readable names; a relation without one is shown by its id.
         number: of the drawing in its page, from 1; ids are made from it.
-        types: all entity types of the page, in the order of their colours.
+        types: all entity types of the page, in the order of their colours; by default the document's own.
     """
-
-    document: Document
-    facts: tuple[JudgedFact, ...]
-    methods: tuple[str, ...]
-    relation_names: Mapping[str, str]
-    number: int
-    types: tuple[str, ...]
-
-    def sentences(self) -> list[Markup]:
-        """The sentences with their mentions."""
-        lines = drawn_mentions(self.document, self.types)
-        return [
-            drawn_sentence(words, mentions)
-            for words, mentions in zip(self.document.sentences, lines, strict=True)
-        ]
-
-    def groups(self) -> list[tuple[State, list["DrawnFact"]]]:
-        """The facts of each state that has any."""
-        drawn = [DrawnFact(self, index, fact) for index, fact in enumerate(self.facts)]
-        parts = [(state, [one for one in drawn if one.fact.state is state]) for state in State]
-        return [(state, part) for state, part in parts if part]
-
-    def summary(self) -> list[tuple[State, int]]:
-        """How many facts are in each state."""
-        found = Counter(fact.state for fact in self.facts)
-        return [(state, found[state]) for state in State]
-
-    def to_html(self) -> Markup:
-        """The drawing as an `<article>`."""
-        return fill("drawing", drawing=self)
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnFact:
-    """A fact of a drawing, with what its row shows."""
-
-    drawing: Drawing
-    index: int
-    fact: JudgedFact
-
-    @property
-    def id(self) -> str:
-        """Unique in the page, and safe to link to."""
-        return f"document-{self.drawing.number}-fact-{self.index + 1}"
-
-    @property
-    def head(self) -> Entity:
-        """The head entity."""
-        return self.drawing.document.entities[self.fact.triple[0]]
-
-    @property
-    def tail(self) -> Entity:
-        """The tail entity."""
-        return self.drawing.document.entities[self.fact.triple[1]]
-
-    @property
-    def relation(self) -> str:
-        """The relation as people read it."""
-        return self.drawing.relation_names.get(self.fact.triple[2], self.fact.triple[2])
-
-    @property
-    def verdicts(self) -> list["DrawnVerdict"]:
-        """What each method says, in the order of the columns."""
-        return [DrawnVerdict(self.fact.state, self.fact.verdicts[title]) for title in self.drawing.methods]
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnVerdict:
-    """A method's verdict as it is written.
-
-    Example:
-        >>> drawn = DrawnVerdict(State.FOUND, Verdict(stated=True, probability=0.934))
-        >>> drawn.words, drawn.shown
-        ('stated', '✓ 0.93')
-        >>> DrawnVerdict(State.FOUND, Verdict(stated=False, probability=0.21)).shown
-        '(0.21)'
-    """
-
-    state: State
-    verdict: Verdict
-
-    @property
-    def shown(self) -> str:
-        """A tick if it is stated and true, a cross if stated and wrong; in brackets if it is not stated."""
-        if not self.verdict.stated:
-            return f"({self.probability})" if self.probability else "–"
-        symbol = State.WRONG.symbol if self.state is State.WRONG else State.FOUND.symbol
-        return f"{symbol} {self.probability}"
-
-    @property
-    def words(self) -> str:
-        """The same for those who listen."""
-        return "stated" if self.verdict.stated else "not stated"
-
-    @property
-    def probability(self) -> str:
-        """With two digits, never rounded up to certainty; empty where the method gave none."""
-        if self.verdict.probability is None:
-            return ""
-        return f"{min(self.verdict.probability, 0.99) if self.verdict.probability < 1 else 1:.2f}"
-
-
-def entity_types(documents: Iterable[Document]) -> tuple[str, ...]:
-    """All types of mentions, sorted."""
-    return tuple(
-        sorted(
-            {
-                mention.type
-                for document in documents
-                for entity in document.entities
-                for mention in entity.mentions
-            }
-        )
+    lines = drawn_mentions(document, entity_types([document]) if types is None else types)
+    return fill(
+        "drawing",
+        document=document,
+        sentences=list(map(drawn_sentence, document.sentences, lines)),
+        groups=[(state, [each for each in enumerate(facts, 1) if each[1].state is state]) for state in State],
+        methods=list(facts[0].found) if facts else [],
+        names=relation_names or {},
+        number=number,
     )
 
 
-def legend(types: Sequence[str], facts: bool = True) -> Markup:
-    """What the colours and symbols mean.
+def legend(types: Sequence[str]) -> Markup:
+    """What the symbols of facts and the colours of entity types mean."""
+    coloured = [(name, index % TYPE_COLOURS) for index, name in enumerate(types)]
+    return fill("legend", types=coloured, states=list(State))
 
-    Args:
-        types: the entity types, in the order of their colours.
-        facts: whether the states of facts are explained as well.
+
+def entity_types(documents: Iterable[Document]) -> list[str]:
+    """All types of mentions, sorted."""
+    entities = (entity for document in documents for entity in document.entities)
+    return sorted({mention.type for entity in entities for mention in entity.mentions})
+
+
+class DrawnMention(NamedTuple):
+    """Where a mention begins and ends in its sentence, and the tags of its span."""
+
+    start: int
+    end: int
+    opening: Markup
+    closing: Markup
+
+
+def drawn_mentions(document: Document, types: Sequence[str]) -> list[list[DrawnMention]]:
+    """The mentions of each sentence, with their entities' numbers; an entity's first also shows its type."""
+    lines: list[list[DrawnMention]] = [[] for _ in document.sentences]
+    for index, entity in enumerate(document.entities):
+        first = min((mention.span for mention in entity.mentions), default=None)
+        for mention in dict.fromkeys(entity.mentions):
+            opening = Markup('<span class="mention type-{}" data-entity="{}" title="entity {}, {}">').format(
+                types.index(mention.type) % TYPE_COLOURS, index, index + 1, mention.type
+            )
+            shown = f"{mention.type} {index + 1}" if mention.span == first else index + 1
+            closing = Markup('<small class="number">{}</small></span>').format(shown)
+            lines[mention.sentence].append(DrawnMention(mention.start, mention.end, opening, closing))
+    return lines
+
+
+def drawn_sentence(words: Sentence, mentions: Sequence[DrawnMention]) -> Markup:
+    """A sentence in which every mention is a span. One that would cross another is split.
+
+    Example:
+        >>> print(drawn_sentence(("Ada", "left", "."), [DrawnMention(0, 1, Markup("<b>"), Markup("</b>"))]))
+        <b>Ada</b> left.
     """
-    coloured = [(name, index % COLOURS) for index, name in enumerate(types)]
-    return fill("legend", types=coloured, states=list(State) if facts else [])
+    parts: list[Markup] = []
+    open_spans: list[DrawnMention] = []
+    for position, word in enumerate(words):
+        broken = _close(parts, open_spans, position)
+        if position and word not in _CLOSING and words[position - 1] not in _OPENING:
+            parts.append(Markup(" "))
+        starting = [drawn for drawn in mentions if drawn.start == position]
+        # The longest opens first, so that the others lie within it.
+        opened = sorted([*broken, *starting], key=lambda drawn: -drawn.end)
+        parts += [drawn.opening for drawn in opened]
+        open_spans += opened
+        parts.append(escape(word))
+    _close(parts, open_spans, len(words))
+    return Markup("").join(parts)
+
+
+def _close(parts: list[Markup], open_spans: list[DrawnMention], position: int) -> list[DrawnMention]:
+    """Close what ends here, and what lies within it; gives what has to be opened again."""
+    broken = []
+    while any(drawn.end <= position for drawn in open_spans):
+        innermost = open_spans.pop()
+        ended = innermost.end <= position
+        parts.append(innermost.closing if ended else Markup("</span>"))
+        broken += [] if ended else [innermost]
+    return broken

@@ -7,9 +7,9 @@ from tests.unit.training.making import tiny_encoder
 from unnoted.documents.generator import generate_documents
 from unnoted.documents.writing import write_documents
 from unnoted.evaluation import DOCRED, IgnScore, Score
-from unnoted.experiments.record import Record, Scored
 from unnoted.experiments.runs import Run
 from unnoted.training import Settings
+from unnoted.training.record import Record, Scored
 
 
 def write_data(folder):
@@ -33,7 +33,7 @@ def make_run(data, *, train="train.json", test="test.json", benchmark=DOCRED, **
 def made_record(run, correct=1):
     """A record as a run could have left it."""
     score = Score(correct, 2, 4)
-    scored = Scored(score, IgnScore(score, 0), score, None, None, {"r": score}, {}, ((0.25, 0.5),))
+    scored = Scored(score, IgnScore(score, 0), score, None, None, {"r": score}, {}, ((0.25, 0.5),), 0.5, 0.4)
     return Record(run.address, run.settings.to_json(), 192.0, 4, {"r": 4}, {"test": scored})
 
 

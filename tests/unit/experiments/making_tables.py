@@ -6,7 +6,7 @@ from unnoted.documents.generator import generate_documents, relation_names
 from unnoted.documents.writing import write_documents
 from unnoted.evaluation import IgnScore, Score
 from unnoted.experiments.pools import Ended, Started
-from unnoted.experiments.record import Failure, Record, Scored
+from unnoted.training.record import Failure, Record, Scored
 
 
 def scored(correct=30, predicted=60, gold=100, reachable=None):
@@ -22,6 +22,8 @@ def scored(correct=30, predicted=60, gold=100, reachable=None):
         relations={"P17": overall},
         documents={f"d{number}": each for number in range(10)},
         curve=((0.1, 0.9), (0.3, 0.5)),
+        average_precision=0.4,
+        best_f1=0.5,
     )
 
 

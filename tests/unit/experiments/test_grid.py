@@ -6,7 +6,7 @@ from tests.unit.experiments.making_runs import made_record, make_run, write_data
 from unnoted.experiments.grid import run_grid
 from unnoted.experiments.place import Place
 from unnoted.experiments.pools import Elsewhere, Ended, Started
-from unnoted.experiments.record import Failure
+from unnoted.training.record import Failure
 
 
 @pytest.fixture(scope="module")

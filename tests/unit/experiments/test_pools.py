@@ -17,8 +17,8 @@ from unnoted.experiments.grid import run_grid
 from unnoted.experiments.perform import perform
 from unnoted.experiments.place import Place
 from unnoted.experiments.pools import Ended, LocalPool, Started
-from unnoted.experiments.record import Failure, Record
 from unnoted.training.checkpoints import checkpoints
+from unnoted.training.record import Failure, Record
 
 PATIENCE = 300
 """Seconds after which something that does not happen is an error; on a free machine it takes a few."""

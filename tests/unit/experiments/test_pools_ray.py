@@ -13,7 +13,7 @@ from unnoted.experiments.perform import perform
 from unnoted.experiments.place import Place
 from unnoted.experiments.pools import Ending
 from unnoted.experiments.ray_pool import RayPool, _perform
-from unnoted.experiments.record import Failure
+from unnoted.training.record import Failure
 
 needs_ray = pytest.mark.skipif(
     find_spec("ray") is None, reason="ray is not installed (pip install 'unnoted[ray]')"

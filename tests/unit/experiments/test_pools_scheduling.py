@@ -15,7 +15,7 @@ from unnoted.experiments.pools import (
     Started,
     scheduled,
 )
-from unnoted.experiments.record import Failure
+from unnoted.training.record import Failure
 
 
 @pytest.fixture(scope="module")

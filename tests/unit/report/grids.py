@@ -8,8 +8,8 @@ import numpy as np
 
 from unnoted.evaluation import IgnScore, Score, paired_bootstrap
 from unnoted.experiments.columns import columns_titled, measured
-from unnoted.experiments.record import Failure, Record, Scored
 from unnoted.experiments.results import Claim, Figure, RowResult, TableResult
+from unnoted.training.record import Failure, Record, Scored
 
 RELATIONS = 40
 DOCUMENTS = 60
@@ -50,7 +50,7 @@ def scored(recall, precision, seed, even):
     overall = Score(*map(int, score(0, 1)))
     recalls = np.linspace(0.01, min(1.0, overall.recall * 1.6), 200)
     start = 1 - 0.1 * (1 - overall.precision)
-    precisions = start - (start - overall.precision) * (recalls / overall.recall) ** 3
+    precisions = np.maximum(start - (start - overall.precision) * (recalls / overall.recall) ** 3, 0.05)
     return Scored(
         overall=overall,
         ignoring_train=IgnScore(overall, int(known.sum())),
@@ -65,7 +65,9 @@ def scored(recall, precision, seed, even):
             f"document {index}": IgnScore(Score(*map(int, counts)), int(known[index].sum()))
             for index, counts in enumerate(zip(*score(1), strict=True))
         },
-        curve=tuple((float(r), float(max(p, 0.05))) for r, p in zip(recalls, precisions, strict=True)),
+        curve=tuple((float(r), float(p)) for r, p in zip(recalls, precisions, strict=True)),
+        average_precision=float(np.trapezoid(precisions, recalls)),
+        best_f1=float(np.max(2 * precisions * recalls / (precisions + recalls))),
     )
 
 
@@ -133,11 +135,11 @@ def methods_table():
     columns = ("Ign F1", "F1", "P", "R")
     rows = [
         row("bilstm", "BiLSTM", "other models", columns, [(32.57, 0.22), (32.86, 0.22), (77.04, 1.01), (20.89, 0.17)],
-            [record(0.2, 0.75, model="bilstm", encoder="lstm", method="cross-entropy")], mark="own"),
+            [record(0.2, 0.75, architecture="bilstm", encoder="lstm", loss="cross-entropy")], mark="own"),
     ]  # fmt: skip
     for method, (title, recall, precision, even) in LOSSES.items():
         seeds = (62, 63, 64) if method in ("atlop", "ssr-pu") else (62,)
-        records = [record(recall, precision, seed, even, method=method) for seed in seeds]
+        records = [record(recall, precision, seed, even, loss=method) for seed in seeds]
         rows.append(
             row(method, f"{title}+BERT-base", "BERT-base", columns, PUBLISHED[method], records,
                 mark="own" if method == "atlop" else "")
@@ -175,7 +177,7 @@ def margin_table():
     reached = {0: (0.004, 0.1), 0.1: (0.47, 0.69), 0.25: (0.465, 0.70), 0.5: (0.45, 0.71), 1.0: (0.43, 0.72)}
     rows = [
         row(f"margin-{value:g}", f"SSR-PU margin={value:g}", "BERT-base", columns, [(each,) for each in published],
-            [record(*reached[value], even=0.8, method="ssr-pu", margin=value, prior_multiplier=3.0)])
+            [record(*reached[value], even=0.8, loss="ssr-pu", margin=value, prior_multiplier=3.0)])
         for value, published in figures.items()
     ]  # fmt: skip
     return TableResult(
@@ -191,7 +193,7 @@ def prior_table():
     reached = {2: (0.40, 0.76), 3: (0.44, 0.68), 4: (0.46, 0.60)}
     rows = [
         row(f"prior-{value}", f"SSR-PU prior ×{value}", "BERT-base", columns, [(each,) for each in published],
-            [record(*reached[value], seed, 0.8, method="ssr-pu", margin=0.25, prior_multiplier=value)
+            [record(*reached[value], seed, 0.8, loss="ssr-pu", margin=0.25, prior_multiplier=value)
              for seed in (62, 63)])
         for value, published in figures.items()
     ]  # fmt: skip
@@ -211,7 +213,7 @@ def levels_table():
     }
     rows = [
         row(f"{method}-{level}", LOSSES[method][0], level, columns, (),
-            [record(*reached[method][place], even=LOSSES[method][3], labels=share, method=method,
+            [record(*reached[method][place], even=LOSSES[method][3], labels=share, loss=method,
                     train=[f"{share}.jsonl"], encoder="mine")])
         for place, (level, share) in enumerate(LEVELS.items())
         for method in reached
@@ -227,7 +229,7 @@ def extreme_table():
     reached = {"atlop": (0.1, 0.93), "ssr-pu": (0.4, 0.55)}
     rows = [
         row(method, f"{LOSSES[method][0]}+BERT-base", "BERT-base", columns, [(each,) for each in published[method]],
-            [record(*reached[method], even=LOSSES[method][3], labels=0.43, method=method, train=["extreme.jsonl"])])
+            [record(*reached[method], even=LOSSES[method][3], labels=0.43, loss=method, train=["extreme.jsonl"])])
         for method in published
     ]  # fmt: skip
     return TableResult("table3", "DocRED with at most one label of each relation", columns, tuple(rows))

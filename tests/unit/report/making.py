@@ -13,7 +13,7 @@ from unnoted.extraction import ExtractedFact, Extraction
 
 NAMES = relation_names()
 LIMIT = 0.5
-"""What is at least as probable is stated."""
+"""What is at least as probable is predicted."""
 
 
 def made_up(document, true, title, skill):
@@ -38,7 +38,7 @@ def made_up(document, true, title, skill):
     )
 
 
-SECTIONS = ["done", "methods", "recovered", "curves", "relations", "distances", "documents", "again"]
+SECTIONS = ["done", "methods", "recovered", "curves", "relations", "documents", "again"]
 """The sections of the demonstration's page, in order."""
 
 
@@ -78,7 +78,7 @@ def method(title, skill, full, labelled, unseen):
         for document in unseen
         for prediction in made_up(document, document.facts, title, skill).predictions()
     ]
-    stated = {
+    beyond = {
         (fact.head, fact.tail, fact.relation, document.id)
         for true, document in zip(full, labelled, strict=True)
         for fact in made_up(document, true.facts, title, skill).facts
@@ -93,14 +93,14 @@ def method(title, skill, full, labelled, unseen):
     return MethodResult(
         title,
         evaluate(unseen, predictions, vocabulary=NAMES, threshold=LIMIT),
-        Score.of(stated, hidden),
+        Score.of(beyond, hidden),
         ((1.0, 0.5), (2.0, 0.4)),
         123.4,
     )
 
 
 def silent(title="Silence"):
-    """A method that states nothing at all."""
+    """A method that predicts nothing at all."""
     unseen = list(generate_documents(3, seed=2))
     return MethodResult(title, evaluate(unseen, []), Score(0, 0, 40), (), 1.0)
 
@@ -123,7 +123,7 @@ def fact(head, tail, relation, *evidence):
     return Fact(head, tail, relation, evidence)
 
 
-def stated(document, *facts, decided=True):
+def predicted(document, *facts, decided=True):
     """An extraction of (head, tail, relation, probability)."""
     return Extraction(
         document,

@@ -1,11 +1,11 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import documents
-from tests.unit.report.making import fact, stated, words
+from tests.unit.report.making import fact, predicted, words
 from tests.unit.report.markup import parse
 
-from unnoted.report.drawing import Drawing, DrawnVerdict, entity_types, legend
-from unnoted.report.states import State, Verdict, judge
+from unnoted.report.drawing import draw_document, entity_types, legend
+from unnoted.report.judged_facts import State, judge
 
 HOSTILE = '<script>alert("1")</script>'
 TAGS = {
@@ -19,10 +19,7 @@ ATTRIBUTES = {
 
 
 def draw(document, hidden=(), names=None, number=1, **extractions):
-    facts = judge(document, hidden, extractions)
-    return parse(
-        Drawing(document, facts, tuple(extractions), names or {}, number, entity_types([document])).to_html()
-    )
+    return parse(draw_document(document, judge(document, hidden, extractions), names, number))
 
 
 def squeezed(text):
@@ -41,25 +38,25 @@ def test_a_document_with_every_state():
         document,
         [fact(1, 0, "spouse", 0), fact(0, 2, "home")],
         {"spouse": "is married to"},
-        A=stated(document, (1, 0, "spouse", 0.934), (1, 2, "home", 0.6)),
-        B=stated(document, (0, 2, "home", 0.2), decided=False),
+        A=predicted(document, (1, 0, "spouse", 0.934), (1, 2, "home", 0.6)),
+        B=predicted(document, (0, 2, "home", 0.2), decided=False),
     )
     groups = [(body.classes, squeezed(next(body.all("tr")).text)) for body in root.all("tbody")]
     assert groups == [
         (["state-labelled"], "●Labelled(1)"),
         (["state-found"], "✓Hidden,found(1)"),
         (["state-missed"], "○Hidden,missed(1)"),
-        (["state-wrong"], "✗Stated,butwrong(1)"),
+        (["state-wrong"], "✗Predicted,butwrong(1)"),
     ]
     rows = {row.attributes["id"]: row for row in root.all("tr", class_="fact")}
     found = rows["document-1-fact-2"]
     assert squeezed(found.only("a").text) == "✓Bo2ismarriedto→Ada1"
     assert squeezed(found.only("span", class_="evidence").text) == "sentence1"
-    assert [squeezed(td.text) for td in found.all("td")] == ["stated✓0.93", "notstated–"]
+    assert [squeezed(td.text) for td in found.all("td")] == ["predicted✓0.93", "notpredicted–"]
     missed, wrong = rows["document-1-fact-3"], rows["document-1-fact-4"]
-    assert [squeezed(td.text) for td in missed.all("td")] == ["notstated–", "notstated(0.20)"]
+    assert [squeezed(td.text) for td in missed.all("td")] == ["notpredicted–", "notpredicted(0.20)"]
     assert not list(missed.all("span", class_="evidence"))
-    assert [squeezed(td.text) for td in wrong.all("td")] == ["stated✗0.60", "notstated–"]
+    assert [squeezed(td.text) for td in wrong.all("td")] == ["predicted✗0.60", "notpredicted–"]
 
 
 def test_a_fact_points_at_mentions_and_sentences_that_are_there():
@@ -74,7 +71,7 @@ def test_a_fact_points_at_mentions_and_sentences_that_are_there():
 
 def test_no_facts_and_one_entity():
     root = draw(words("Ada left .", (0, 1, "PER", "Ada")))
-    assert "No fact is labelled, hidden or stated here." in root.text
+    assert "No fact is labelled, hidden or predicted here." in root.text
     assert not list(root.all("table"))
 
 
@@ -86,7 +83,9 @@ def test_everything_hostile_is_escaped():
         facts=[fact(0, 1, HOSTILE, 0), fact(1, 0, "named", 0)],
         id=HOSTILE,
     )
-    root = draw(document, names={"named": "{{ 7 * 7 }}"}, **{HOSTILE: stated(document, (0, 1, HOSTILE, 0.5))})
+    root = draw(
+        document, names={"named": "{{ 7 * 7 }}"}, **{HOSTILE: predicted(document, (0, 1, HOSTILE, 0.5))}
+    )
     assert not list(root.all("script")) and not list(root.all("img"))
     assert root.only("h3").text == HOSTILE
     relations = [span.text for span in root.all("span", class_="relation")]
@@ -100,7 +99,7 @@ def test_any_document_is_drawn_whole_and_as_text_only(document, data):
     hide = [data.draw(st.booleans()) for _ in document.facts]
     hidden = [one for one, away in zip(document.facts, hide, strict=True) if away]
     shown = document.with_facts(one for one, away in zip(document.facts, hide, strict=True) if not away)
-    root = draw(shown, hidden, A=stated(shown, *((*one.triple, 0.7) for one in hidden[:1])))
+    root = draw(shown, hidden, A=predicted(shown, *((*one.triple, 0.7) for one in hidden[:1])))
     assert {element.tag for element in root.all()} <= TAGS
     assert {name for element in root.all() for name in element.attributes} <= ATTRIBUTES
     lines = [squeezed(line.without("small")) for line in root.all("li")]
@@ -110,7 +109,9 @@ def test_any_document_is_drawn_whole_and_as_text_only(document, data):
 
 def test_probabilities_are_not_rounded_up_to_certainty():
     def shown(probability):
-        return DrawnVerdict(State.FOUND, Verdict(True, probability)).shown
+        document = words("Ada Bo", (0, 1, "PER", "Ada"), (1, 2, "PER", "Bo"), facts=[fact(0, 1, "r")])
+        root = draw(document, A=predicted(document, (0, 1, "r", probability)))
+        return root.only("td", class_="verdict").text.split("predicted ")[1].strip()
 
     assert (shown(0.9999), shown(1.0), shown(0.0)) == ("✓ 0.99", "✓ 1.00", "✓ 0.00")
 
@@ -121,4 +122,4 @@ def test_the_legend_names_each_state_and_type():
         state.symbol + squeezed(state.title) for state in State
     ]
     assert [span.text for span in root.all("span", class_="mention")] == ["LOC", "PER"]
-    assert not list(parse(legend([], facts=False)).all("dl"))
+    assert not list(parse(legend([])).all("span", class_="mention"))

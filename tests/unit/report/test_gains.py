@@ -12,19 +12,15 @@ from tests.unit.report.grids import (
 )
 from tests.unit.report.markup import parse
 
-from unnoted.report.gains import Gains, RelationGain, gains, gains_plot, gains_table, parts, placed
+from unnoted.report.gains import RelationGain, gains, gains_plot, gains_table, quarters
 
 
 def test_a_gain_is_counted_from_both_rows_and_all_seeds():
-    (pair,) = gains(methods_table())
+    ((group, relations),) = gains(methods_table())
     rows = {row.name: row for row in methods_table().rows}
-    assert (pair.title, pair.method, pair.baseline) == (
-        "BERT-base",
-        "SSR-PU+ATLOP+BERT-base",
-        "ATLOP+BERT-base",
-    )
+    assert group == "BERT-base"
     gold, _ = world()
-    for gain in pair.relations:
+    for gain in relations:
         index = int(gain.relation[1:])
         scores = {
             name: [record.scored["test"].relations[gain.relation].f1 for record in rows[name].records]
@@ -39,20 +35,25 @@ def test_a_gain_is_counted_from_both_rows_and_all_seeds():
             expected = (gain.true / DOCUMENTS) / (labelled / TRAIN_DOCUMENTS)
             assert gain.under_labelled == pytest.approx(expected)
         else:
-            assert gain.under_labelled is None
-    true = [gain.true for gain in pair.relations]
+            assert gain.under_labelled == 0
+    true = [gain.true for gain in relations]
     assert true == sorted(true, reverse=True) and min(true) > 0
 
 
+def points(svg, number):
+    """How many points each group has in a plot."""
+    groups = [group for group in parse(svg).all("g") if "PathCollection" in group.attributes.get("id", "")]
+    return [len(list(group.all("path"))) for group in groups[:number]]
+
+
 def test_a_relation_that_was_never_labelled_has_no_place():
-    (pair,) = gains(methods_table())
-    assert {gain.relation for gain in pair.relations} - {gain.relation for _, gain in placed(pair)} == {"R39"}
-    places = [place for place, _ in placed(pair)]
-    assert places == sorted(places)
+    ((group, relations),) = gains(methods_table())
+    assert {gain.relation for gain in relations if not gain.labelled} == {"R39"}
+    assert points(gains_plot([(group, relations)], "p"), 1) == [len(relations) - 1]
 
 
 def test_a_pair_for_each_level_and_none_without_both():
-    assert [pair.title for pair in gains(levels_table())] == list(
+    assert [group for group, _ in gains(levels_table())] == list(
         dict.fromkeys(row.group for row in levels_table().rows)
     )
     assert gains(margin_table()) == []
@@ -75,35 +76,37 @@ def test_rows_of_another_model_are_not_compared():
     assert gains(replace(table, rows=changed)) == []
 
 
-def points(number):
-    return [(float(place), RelationGain("r", 1, 1, float(place), 0.0, 0.0)) for place in range(number)]
+def gain(place):
+    return RelationGain("r", 1, 1, float(place), 0.0, 0.0)
 
 
 def test_quarters():
-    assert [len(part) for part in parts(points(14))] == [4, 3, 3, 4]
-    assert [place for part in parts(points(14)) for place, _ in part] == list(range(14))
-    assert len(parts(points(12))) == 4 and parts(points(11)) == []
+    parts = quarters([gain(place) for place in reversed(range(14))])
+    assert [len(part) for part in parts] == [4, 3, 3, 4]
+    assert [each.under_labelled for part in parts for each in part] == list(range(14))
+    assert len(quarters([gain(place) for place in range(12)])) == 4
+    assert quarters([gain(place) for place in range(11)]) == []
 
 
 def test_a_plot_has_a_point_for_each_relation_and_names_the_levels():
-    pairs = gains(levels_table())
-    root = parse(gains_plot(pairs, "p"))
-    texts = {element.text for element in root.all("text")}
-    assert {pair.title for pair in pairs} <= texts
+    groups = gains(levels_table())
+    svg = gains_plot(groups, "p")
+    texts = {element.text for element in parse(svg).all("text")}
+    assert {group for group, _ in groups} <= texts
     assert {"gain in F1 (points)", "true facts per test document ÷ labels per training document"} <= texts
     assert {"1", "10"} <= texts
-    collections = [group for group in root.all("g") if "PathCollection" in group.attributes.get("id", "")]
-    assert [len(list(group.all("path"))) for group in collections] == [len(placed(pair)) for pair in pairs]
+    assert points(svg, len(groups)) == [
+        sum(bool(each.labelled) for each in relations) for _, relations in groups
+    ]
 
 
 def test_a_plot_of_nothing():
-    assert "gain in F1 (points)" in gains_plot([Gains("", "A", "B", ())], "p")
+    assert "gain in F1 (points)" in gains_plot([("", [])], "p")
 
 
 def test_the_same_as_a_table():
-    (pair,) = gains(methods_table())
-    table = gains_table(pair, {"R00": "country"})
-    cells = [[cell.text for cell in row] for row in table.cells()]
-    assert "country (R00)" in [row[0] for row in cells] and "R01" in [row[0] for row in cells]
-    (never,) = [row for row in cells if row[0] == "R39"]
+    ((_, relations),) = gains(methods_table())
+    rows = [[cell.text for cell in row] for row in gains_table(relations, {"R00": "country"}).bodies()[0][1]]
+    assert "country (R00)" in [row[0] for row in rows] and "R01" in [row[0] for row in rows]
+    (never,) = [row for row in rows if row[0] == "R39"]
     assert never[2:4] == ["0", "–"]

@@ -1,78 +1,84 @@
+"""The page of a table of runs, and the files of every format."""
+
 from dataclasses import replace
 
 from tests.unit.report.grids import all_tables, margin_table, methods_table
 from tests.unit.report.markup import parse
+from tests.unit.report.test_grid_tables import STATISTICS
 
 from unnoted.experiments.results import Claim, Figure, RowResult, TableResult
-from unnoted.report import grid_page
-from unnoted.report.grid_curves import looks_of
-from unnoted.report.looks import Series
+from unnoted.report import grid_page, write_statistics, write_table
+
+SECTIONS = {
+    "table1": ["table", "curves", "relations", "runs"],
+    "table3": ["table", "curves", "relations", "runs"],
+    "table8": ["table", "curves", "trend-1", "runs"],
+    "table9": ["table", "curves", "trend-1", "runs"],
+    "compare": ["table", "curves", "trend-1", "relations", "runs"],
+}
+FIGURES = {"table1": 3, "table3": 2, "table8": 2, "table9": 4, "compare": 8}
 
 
-def opened(*results, **rest):
-    return parse(grid_page(results, "Page", **rest).to_html())
+def opened(result, names=None):
+    return parse(grid_page(result, names))
 
 
-def test_every_table_has_its_section_and_its_plots():
-    root = opened(*all_tables())
-    sections = [section.attributes["id"] for section in root.only("main").all("section")]
-    assert sections == [*(f"grid-{result.name}" for result in all_tables()), "levels-of-tables"]
-    assert len(list(root.all("figure"))) == len(list(root.all("figcaption"))) == 18
-    assert root.only("h1").text == "Page"
-
-
-def test_only_a_page_of_several_tables_lists_them():
-    assert len(list(opened(*all_tables()).only("nav").all("a"))) == len(all_tables()) + 1
-    assert not list(opened(methods_table()).all("nav"))
+def test_every_table_has_its_sections_and_its_plots():
+    for result in all_tables():
+        root = opened(result)
+        sections = [section.attributes["id"] for section in root.only("main").all("section")]
+        assert sections == SECTIONS[result.name]
+        figures = list(root.all("figure"))
+        assert len(figures) == len(list(root.all("figcaption"))) == FIGURES[result.name]
+        assert all(figure.only("svg").attributes["aria-label"] for figure in figures)
+        assert root.only("h1").text == root.only("title").text == result.title
 
 
 def test_what_is_to_be_known_stands_below_the_table():
-    text = opened(methods_table()).only("main").text
     result = methods_table()
+    text = opened(result).only("main").text
     for note in result.notes:
         assert note in text
     assert "RuntimeError: the risk is not a number at step 120" in text
-    assert "∗ the published figures are of the authors' own implementation" in text
-    lead = opened(methods_table()).only("p", class_="lead").text
+    assert "∗ the published figures are from the authors' own implementation" in text
+    lead = opened(result).only("p", class_="lead").text
     assert lead.startswith("11 finished runs, ") and "1 run failed" in lead
 
 
-def test_a_run_that_stands_in_two_tables_counts_once():
-    root = opened(methods_table(), replace(methods_table(), title="the same again"))
-    assert root.only("p", class_="lead").text.startswith("11 finished runs, ")
-    assert [section.attributes["id"] for section in root.only("main").all("section")] == [
-        "grid-table1",
-        "grid-table1-again",
-    ]
+def test_a_run_that_stands_in_two_rows_counts_once():
+    rows = (*methods_table().rows, replace(methods_table().rows[1], name="again"))
+    lead = opened(replace(methods_table(), rows=rows)).only("p", class_="lead").text
+    assert lead.startswith("11 finished runs, ")
 
 
 def test_claims_say_what_can_be_said():
     claims = (Claim("ssr-pu", "atlop", 3.0, 2.0, 4.0, 1.0), Claim("ssr-pu", "pn", 0.1, -1.0, 1.2, 0.55))
     root = opened(replace(methods_table(), claims=claims))
-    table = list(root.all("table"))[1]
-    rows = [[cell.text for cell in row.all("td")] for row in table.only("tbody").all("tr")]
-    assert rows == [
-        ["ATLOP+BERT-base", "+3.0", "+2.0 to +4.0", "100.0", "better"],
-        ["PN+ATLOP+BERT-base", "+0.1", "−1.0 to +1.2", "55.0", "not certain"],
+    lines = [line.text for line in root.only("main").all("li") if "points of F1" in line.text]
+    assert lines == [
+        "SSR-PU+ATLOP+BERT-base against ATLOP+BERT-base: +3.00 points of F1 "
+        "(95%: +2.00 to +4.00; ahead in 100.0% of resamples): better",
+        "SSR-PU+ATLOP+BERT-base against PN+ATLOP+BERT-base: +0.10 points of F1 "
+        "(95%: −1.00 to +1.20; ahead in 55.0% of resamples): not certain",
     ]
 
 
 def test_atlop_and_ssr_pu_look_alike_in_every_plot():
-    rows = [row for row in methods_table().rows if row.group == "BERT-base" and row.records]
-    looks = looks_of(rows)
-    assert looks[0] == Series.of(0) and looks[-1] == Series.of(1)
-    assert len(set(looks)) == len(looks) == len({look.colour for look in looks}) == 6
-    assert looks_of(margin_table().rows) == [Series.of(index) for index in range(5)]
+    root = opened(methods_table())
+    curves = list(root.only("section", id="curves").all("svg"))
+    keys = [text.text.split(":")[0] for text in curves[1].all("text") if "as decided" in text.text]
+    assert keys[:2] == ["ATLOP+BERT-base", "SSR-PU+ATLOP+BERT-base"]
+    assert len(keys) == 6
 
 
 def test_names_of_relations_are_shown_where_they_are_known():
-    assert "capital of (R00)" in opened(methods_table(), relation_names={"R00": "capital of"}).text
+    assert "capital of (R00)" in opened(methods_table(), {"R00": "capital of"}).text
 
 
 def test_hostile_words_stay_words():
     evil = "<script>alert(1)</script>"
     result = replace(margin_table(), title=evil, notes=(evil,), name=f"{evil} {evil}")
-    root = opened(result, relation_names={"R00": evil})
+    root = opened(result, {"R00": evil})
     assert len(list(root.all("script"))) == 1  # the page's own
     assert evil in root.only("main").text
 
@@ -86,4 +92,18 @@ def test_a_table_in_which_nothing_ran_has_no_plots():
 
 
 def test_the_same_tables_give_the_same_page():
-    assert grid_page([margin_table()], "P").to_html() == grid_page([margin_table()], "P").to_html()
+    assert grid_page(margin_table()) == grid_page(margin_table())
+
+
+def test_files_of_every_format(tmp_path):
+    files = write_table(margin_table(), tmp_path / "new", {"R00": "capital of"})
+    suffixes = {"text": ".txt", "markdown": ".md", "csv": ".csv", "latex": ".tex", "html": ".html"}
+    assert files == {name: tmp_path / "new" / f"table8{suffix}" for name, suffix in suffixes.items()}
+    assert all(path.read_text("utf-8").endswith("\n") for path in files.values())
+    assert files["text"].read_text("utf-8").startswith("table8: SSR-PU with different margins")
+
+
+def test_files_of_data_sets(tmp_path):
+    page = write_statistics(STATISTICS, tmp_path)["html"].read_text("utf-8")
+    assert "<strong>" not in page and "19.2" in page and "found no file_1" in page
+    assert parse(page).only("h1").text == "What there is"

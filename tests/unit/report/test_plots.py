@@ -1,25 +1,15 @@
 import re
+from itertools import pairwise
 
 import matplotlib
-import numpy as np
-import pytest
 from tests.unit.report.markup import parse
 
-from unnoted.evaluation import Curve, Score, precision_recall_curve
-from unnoted.report.looks import Series
-from unnoted.report.plots import (
-    DumbbellRow,
-    MethodCurve,
-    PartsRow,
-    dumbbell_plot,
-    parts_plot,
-    precision_recall_plot,
-)
-from unnoted.report.svg import SERIES_COLOURS, plain
+from unnoted.evaluation import Score
+from unnoted.report.plots import MethodCurve, dumbbell_plot, parts_plot, precision_recall_plot
+from unnoted.report.svg import COLOURS, look, plain
 
 HOSTILE = 'a<script>&"$x^2$\x00\n'
-CURVE = precision_recall_curve([0.9, 0.8, 0.7, 0.6], [True, True, False, True], gold=5)
-NOTHING = Curve(np.empty(0), np.empty(0), np.empty(0))
+CURVE = [(0.2, 1.0), (0.4, 1.0), (0.4, 0.67), (0.6, 0.75)]
 
 
 def curves(*methods):
@@ -32,30 +22,29 @@ def labels(svg):
 
 def drawn(svg, number):
     """How many strokes take the colour of a series."""
-    return svg.count(f"stroke: var(--series-{number}, {SERIES_COLOURS[number - 1]})")
+    return svg.count(f"stroke: var(--series-{number}, {COLOURS[number - 1]})")
 
 
 def test_precision_and_recall_of_two_methods():
     svg = curves(("A", CURVE, Score(2, 2, 5)), ("B", CURVE, Score(3, 4, 5)))
-    assert "A: F1 57.1 where it decides" in labels(svg)
-    assert "B: F1 66.7 where it decides" in labels(svg)
+    assert "A: F1 57.1 as decided" in labels(svg)
+    assert "B: F1 66.7 as decided" in labels(svg)
     assert {"recall (%)", "precision (%)", "F1 20", "F1 40", "F1 60", "F1 80"} <= set(labels(svg))
-    assert "A: F1 57.1 where it decides" in parse(svg).only("svg").attributes["aria-label"]
+    assert "A: F1 57.1 as decided" in parse(svg).only("svg").attributes["aria-label"]
 
 
-@pytest.mark.parametrize("curve", [None, NOTHING])
-def test_without_a_curve_the_decision_is_still_marked(curve):
-    marked, silent = curves(("A", curve, Score(2, 2, 5))), curves(("A", curve, Score(0, 0, 5)))
+def test_without_a_curve_the_decision_is_still_marked():
+    marked, silent = curves(("A", [], Score(2, 2, 5))), curves(("A", [], Score(0, 0, 5)))
     full = curves(("A", CURVE, Score(2, 2, 5)))
     assert drawn(full, 1) > drawn(marked, 1) > drawn(silent, 1) > 0
-    assert "A: states nothing" in labels(silent)
+    assert "A: predicts nothing" in labels(silent)
 
 
 def test_a_dumbbell_plot_has_its_rows_from_top_to_bottom():
     rows = [
-        DumbbellRow("first", (0.1, 0.9)),
-        DumbbellRow("second", (None, 0.5)),
-        DumbbellRow("third", (None, None)),
+        ("first", (0.1, 0.9)),
+        ("second", (0.4, 0.5)),
+        ("third", (0.2, 0.2)),
     ]
     svg = dumbbell_plot(rows, ["A", "B"], "F1", "p")
     heights = {
@@ -74,7 +63,7 @@ def place(element):
 
 
 def test_parts_are_counted_where_there_is_room():
-    rows = [PartsRow("A", (4000, 5900, 100)), PartsRow("B", (0, 0, 0))]
+    rows = [("A", (4000, 5900, 100)), ("B", (0, 0, 0))]
     found = labels(parts_plot(rows, ["one", "two", "three"], "facts", "p"))
     assert {"A", "B", "one", "two", "three", "facts", "4,000", "5,900"} <= set(found)
     assert "100" not in found
@@ -115,7 +104,7 @@ def test_nothing_is_asked_for_and_nothing_leaks_into_the_page():
 
 
 def test_hostile_and_long_labels_are_shown_as_they_are():
-    rows = [DumbbellRow(HOSTILE, (0.5,)), DumbbellRow("long " * 100, (0.5,)), DumbbellRow("漢字 µ", (0.5,))]
+    rows = [(HOSTILE, (0.5,)), ("long " * 100, (0.5,)), ("漢字 µ", (0.5,))]
     found = labels(dumbbell_plot(rows, [HOSTILE], HOSTILE.strip("\x00\n"), "p"))
     assert 'a<script>&"$x^2$' in found
     assert "漢字 µ" in found
@@ -129,8 +118,9 @@ def test_matplotlib_is_left_as_it_was():
 
 
 def test_neighbours_differ_in_more_than_colour():
-    for one, other in zip(map(Series.of, range(5)), map(Series.of, range(1, 6)), strict=True):
-        assert one.colour != other.colour and one.marker != other.marker and one.line != other.line
+    looks = [look(index, 7) for index in range(6)]
+    for one, other in pairwise(looks):
+        assert all(one[part] != other[part] for part in ("color", "marker", "linestyle"))
 
 
 def test_plain():

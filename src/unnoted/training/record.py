@@ -22,6 +22,8 @@ class Scored:
         relations: the score of each relation.
         documents: the score of each document by its id, for resampling.
         curve: (recall, precision) at falling thresholds, thinned to a few hundred points.
+        average_precision: the area under the whole curve.
+        best_f1: the highest F1 along it: what a threshold chosen on the gold itself would reach.
     """
 
     overall: Score
@@ -32,9 +34,11 @@ class Scored:
     relations: Mapping[str, Score]
     documents: Mapping[str, IgnScore]
     curve: tuple[tuple[float, float], ...]
+    average_precision: float
+    best_f1: float
 
     def to_json(self) -> dict[str, Any]:
-        """Counts only: every figure follows from them."""
+        """The counts, from which most figures follow, and the curve."""
         return {
             "overall": _counts(self.overall),
             "correct_in_train": self.ignoring_train.correct_in_train,
@@ -49,6 +53,8 @@ class Scored:
                 for document, ign in self.documents.items()
             },
             "curve": [list(point) for point in self.curve],
+            "average_precision": self.average_precision,
+            "best_f1": self.best_f1,
         }
 
     @classmethod
@@ -67,6 +73,8 @@ class Scored:
                 for document, counts in value["documents"].items()
             },
             curve=tuple((recall, precision) for recall, precision in value["curve"]),
+            average_precision=value["average_precision"],
+            best_f1=value["best_f1"],
         )
 
 

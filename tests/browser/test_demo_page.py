@@ -2,10 +2,10 @@
 
 import pytest
 from tests.browser.pages import framed, with_script
-from tests.unit.report.making import SECTIONS, demonstration, fact, stated, with_shown, words
+from tests.unit.report.making import SECTIONS, demonstration, fact, predicted, with_shown, words
 
 from unnoted.experiments import ShownDocument
-from unnoted.report import write
+from unnoted.report import demo_page
 
 FACT = "document-1-fact-2"
 
@@ -13,7 +13,7 @@ FACT = "document-1-fact-2"
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "demo.html"
-    write(demonstration(), path)
+    path.write_text(demo_page(demonstration()), "utf-8")
     return path
 
 
@@ -47,7 +47,7 @@ def test_everything_is_there_and_nothing_is_shown_yet(page, opened):
     root = opened(page)
     sections = [section.attributes["id"] for section in root.only("main").all("section")]
     assert sections == SECTIONS
-    assert len(list(root.all("table"))) == 6
+    assert len(list(root.all("table"))) == 4
     assert [len(list(figure.all("path"))) > 10 for figure in root.all("figure")] == [True] * 3
     assert shown(root, "document-1") == shown(root, "document-2") == NOTHING
 
@@ -88,7 +88,8 @@ def long_page(tmp_path_factory):
     name = "x" * 3000
     document = words(f"{name} y", (0, 1, name, name), (1, 2, "T", "y"), facts=[fact(0, 1, name, 0)], id=name)
     path = tmp_path_factory.mktemp("page") / "long.html"
-    write(with_shown(ShownDocument(document, (), {"A": stated(document, (1, 0, name, 0.9))})), path)
+    shown = ShownDocument(document, (), {"A": predicted(document, (1, 0, name, 0.9))})
+    path.write_text(demo_page(with_shown(shown)), "utf-8")
     return path
 
 
