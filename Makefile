@@ -39,10 +39,10 @@ bench: $(READY)  ## Measure speed, as figures and as ratios within one run
 	$(BIN)/python -m benchmarks
 
 results: $(READY)  ## Train and score on the real data in ../shared, for hours: docs/results.md
-	benchmarks/results.sh
+	$(BIN)/python -m benchmarks.results runs
 
 tables: $(READY)  ## Run the paper's tables on the real data in ../shared, for hours: docs/results.md
-	benchmarks/tables.sh
+	$(BIN)/python -m benchmarks.results tables
 
 docs: $(READY)  ## Write the reference and the plots of the documentation
 	$(BIN)/python -m tools.docs

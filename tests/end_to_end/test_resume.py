@@ -19,8 +19,7 @@ import os, signal, sys
 import torch
 torch.set_num_threads(1)
 from pathlib import Path
-from unnoted.training import checkpoints, load_settings, train_from_settings, trainer
-from unnoted.training.run_folder import RunFolder
+from unnoted.training import checkpoints, load_settings, run, trainer
 from unnoted.training.trainer import Trainer
 
 def die():
@@ -54,7 +53,7 @@ for config, moment in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
         os.environ["UNNOTED_CACHE"] = str(Path(config).parent / "cache")
         moments[moment]()
         try:
-            train_from_settings(load_settings(config))
+            run(load_settings(config))
         finally:
             os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL, moment
@@ -104,7 +103,7 @@ def test_a_killed_run_is_resumed_to_the_same_weights(monkeypatch, killed, uninte
     folder = parent / "run" / "checkpoints"
     found = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.partition("-")[2]))
     assert [path.name for path in found] == MOMENTS[moment]
-    assert not (parent / "run" / "training.json").exists()
+    assert not (parent / "run" / "record.json").exists()
     run(parent / "settings.yaml", "--resume")
     weights = load_file(parent / "run" / "model.safetensors")
     assert weights.keys() == uninterrupted.keys()

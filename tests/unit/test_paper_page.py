@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tools.docs.commands import commands
 
-from unnoted.experiments.paper import ALIASES, published
+from unnoted.experiments.paper import published
 from unnoted.training.settings import Settings, load_settings
 
 ROOT = Path(__file__).parents[2]
@@ -27,34 +27,36 @@ def source(shared):
 
 @pytest.mark.shared
 def test_every_equation_has_a_row_with_its_printed_number(shared):
-    labels = re.findall(r"\\begin\{equation\}.*?\\label\{eq(\d+)\}", source(shared), re.DOTALL)
-    assert len(labels) == len(set(labels)) == source(shared).count(r"\begin{equation}")
-    printed = {label: f"({number})" for number, label in enumerate(labels, start=1)}
-    assert {row[0]: row[1] for row in rows("Equations")} == printed
+    number = source(shared).count(r"\begin{equation}")
+    assert [row[0] for row in rows("Equations")] == [f"({each})" for each in range(1, number + 1)]
 
 
 @pytest.mark.shared
 def test_every_table_has_a_row_with_its_printed_number(shared):
-    found = re.findall(r"\\begin\{table\*?\}.*?\\label\{(?:tab:)?(\w+)\}", source(shared), re.DOTALL)
-    aliases = {of: alias for alias, of in ALIASES.items()}
-    assert [(row[0], row[1]) for row in rows("Tables")] == [
-        (f"`unnoted reproduce {aliases.get(label, label)}`", f"Table {number}")
-        for number, label in enumerate(found, start=1)
-    ]
+    labels = re.findall(r"\\begin\{table\*?\}.*?\\label\{(.*?)\}", source(shared), re.DOTALL)
+    assert [table.label for table in published().values()] == labels
+    assert [table.number for table in published().values()] == list(range(1, len(labels) + 1))
 
 
 def test_every_table_of_the_command_has_a_row():
     assert "unnoted reproduce" in dict(commands())
-    named = [re.fullmatch(r"`unnoted reproduce (\w+)`", row[0])[1] for row in rows("Tables")]
-    assert [published().named(name).name for name in named] == list(published().names)
+    assert [(row[0], row[1]) for row in rows("Tables")] == [
+        (f"`unnoted reproduce {name}`", f"`{table.word}`") for name, table in published().items()
+    ]
+
+
+def test_labels_of_the_source_stand_in_the_published_data_only():
+    labels = {table.label for table in published().values()} - published().keys()
+    for file in [*(ROOT / "src").rglob("*.py"), ROOT / "docs/paper.md"]:
+        text = file.read_text("utf-8")
+        assert not [label for label in labels if re.search(rf"\b{label}\b", text)], file
 
 
 def test_configs_of_a_table_are_those_of_its_rows():
     for command, _, _, configs in rows("Tables"):
-        table = published().tables.get(command.strip("`").split()[-1])
-        if table is not None:
-            folder = configs.strip("`").removeprefix("configs/").removesuffix(".yaml")
-            assert all(row.config.startswith(folder) for row in table.rows), table.name
+        table = published()[command.strip("`").split()[-1]]
+        folder = configs.strip("`").removeprefix("configs/").removesuffix(".yaml")
+        assert all(row.config.startswith(folder) for row in table.rows), table.name
 
 
 def test_every_file_exists():

@@ -5,61 +5,41 @@ from typing import Annotated
 
 import typer
 
+from unnoted.cli import grids
 from unnoted.cli.common import reports_errors
-from unnoted.cli.grids import (
-    Changes,
-    Documents,
-    DryRun,
-    EncoderLayers,
-    Epochs,
-    Format,
-    Jobs,
-    Ray,
-    To,
-    UnlabelledShare,
-    check_format,
-    listed,
-    pool_of,
-    put_out,
-    tell,
-)
 from unnoted.cli.predict import quieten_transformers
 from unnoted.documents.levels import LEVELS
+from unnoted.evaluation.benchmarks import BENCHMARKS
 
 
 @reports_errors
 def compare(
     train: Annotated[
         list[Path],
-        typer.Option("--train", metavar="FILE", help="Training documents; again for PubTator's relations."),
+        typer.Option(metavar="FILE", help="Training documents; again for PubTator's relations."),
     ],
     test: Annotated[
-        list[Path],
-        typer.Option("--test", metavar="FILE", help="Documents with all their facts, to score on."),
+        list[Path], typer.Option(metavar="FILE", help="Documents with all their facts, to score on.")
     ],
     losses: Annotated[
-        str,
-        typer.Option(
-            metavar="NAMES", help="Such as atlop,ssr-pu; the first is what the others are compared with."
-        ),
+        str, typer.Option(metavar="NAMES", help="Losses; the first is what the others are compared with.")
     ] = "atlop,ssr-pu",
     architectures: Annotated[str, typer.Option(metavar="NAMES", help="Such as atlop,docunet.")] = "atlop",
     levels: Annotated[
         str,
         typer.Option(
             metavar="LEVELS",
-            help=f"How many labels of the training documents stay: {', '.join(LEVELS)}, or shares "
-            "such as 0.5,0.2.",
+            help=f"Labels of the training documents to keep: {', '.join(LEVELS)}, or shares as in 0.5,0.2.",
         ),
     ] = "full",
     prior_multiplier: Annotated[
-        float,
+        float | None,
         typer.Option(
-            "--prior-multiplier",
-            help="How many true facts there are for each label of the training documents; where labels are "
-            "hidden, losses with priors are told that many more.",
+            help="True facts per label of the training documents; losses with priors need it. Where labels "
+            "are hidden, they are told that many more."
         ),
-    ] = 1.0,
+    ] = None,
+    benchmark: Annotated[str, typer.Option(help=f"How to score: {', '.join(BENCHMARKS)}.")] = "plain",
     encoder: Annotated[
         str | None,
         typer.Option(
@@ -74,55 +54,54 @@ def compare(
             help="The config that all runs start from; by default what all published settings share.",
         ),
     ] = None,
-    encoder_layers: EncoderLayers = None,
-    seeds: Annotated[str, typer.Option(help="Such as 62-66 or 62,64.")] = "62",
-    epochs: Epochs = None,
-    documents: Documents = None,
-    unlabelled_share: UnlabelledShare = None,
-    changes: Changes = None,
-    jobs: Jobs = 1,
-    ray: Ray = None,
-    to: To = Path("runs/compare"),
-    name: Annotated[str, typer.Option(help="Of the table's files.")] = "comparison",
-    format: Format = "text",
-    dry_run: DryRun = False,
+    encoder_layers: grids.EncoderLayers = None,
+    seeds: Annotated[str, typer.Option(help="How many, such as 3, or which, such as 62-66 or 62,64.")] = "1",
+    epochs: grids.Epochs = None,
+    documents: grids.Documents = None,
+    unlabelled_share: grids.UnlabelledShare = None,
+    changes: grids.Changes = None,
+    jobs: grids.Jobs = 1,
+    ray: grids.Ray = None,
+    to: grids.To = Path("runs/compare"),
+    name: Annotated[str, typer.Option(help="Name of the table's files.")] = "comparison",
+    format: grids.Format = "text",
+    dry_run: grids.DryRun = False,
 ) -> None:
     """Compare architectures and losses on your own documents, and at which level of labelling which one pays.
 
     Every architecture is trained with every loss at every level, and scored on the same documents. Interrupt
-    it as you like: the same command goes on where it was, and what is finished is not repeated. An example:
+    it as you like: the same command continues, and what is finished is not repeated. An example:
 
-    unnoted compare --train train.json --test test.json --losses atlop,ssr-pu --levels full,0.5,0.2,extreme
-    --encoder recurrent --epochs 12 --set encoder_learning_rate=2e-3 --set head_learning_rate=2e-3
+    unnoted compare --train train.json --test test.json --losses atlop,ssr-pu --prior-multiplier 3
+    --levels full,0.5,0.2,extreme --encoder recurrent --epochs 12 --set encoder_learning_rate=2e-3
     """
     # Here, because they load torch, which the other commands need not wait for.
-    from unnoted.experiments.compare import Comparison, plan_comparison
+    from unnoted.experiments.compare import Contest, plan_comparison
     from unnoted.experiments.compare import compare as run_comparison
-    from unnoted.experiments.scale import Scale, parse_seeds
 
     quieten_transformers()
-    check_format(format)
-    comparison = Comparison(
-        architectures=listed(architectures),
-        losses=listed(losses),
+    grids.check_format(format)
+    contest = Contest(
+        architectures=grids.listed(architectures),
+        losses=grids.listed(losses),
         train=tuple(train),
         test=tuple(test),
         config=config or "base/paper",
-        levels=listed(levels),
+        levels=grids.listed(levels),
         prior_multiplier=prior_multiplier,
+        benchmark=benchmark,
         name=name,
     )
-    scale = Scale(
+    scale = grids.scale_of(
+        seeds,
+        documents,
+        changes or (),
         encoder=encoder,
         encoder_layers=encoder_layers,
-        seeds=parse_seeds(seeds),
         epochs=epochs,
-        documents=documents,
         unlabelled_share=unlabelled_share,
-        changes=tuple(changes or ()),
     )
     if dry_run:
-        for line in plan_comparison(comparison, scale, to).lines(to):
-            typer.echo(line)
+        grids.show_plan(plan_comparison(contest, scale, to), to)
         return
-    put_out(run_comparison(comparison, scale, to, pool_of(jobs, ray), tell), to, format)
+    grids.put_out(run_comparison(contest, scale, to, grids.pool_of(jobs, ray), grids.tell), to, format)

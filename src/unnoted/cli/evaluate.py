@@ -10,10 +10,9 @@ from unnoted.cli.common import AsJSON, Vocabulary, read_vocabulary, reports_erro
 from unnoted.cli.predict import Batch, Device, load_extractor, progress
 from unnoted.common.errors import DefectLog, Severity
 from unnoted.common.lookup import lookup
-from unnoted.documents.formats import recognise
 from unnoted.documents.formats.predictions import read_predictions
 from unnoted.documents.loading import stream_documents
-from unnoted.evaluation.benchmarks import BENCHMARKS, CHEMDISGENE, DOCRED, Benchmark
+from unnoted.evaluation.benchmarks import BENCHMARKS
 from unnoted.evaluation.evaluate import Evaluation
 from unnoted.evaluation.evaluate import evaluate as evaluate_predictions
 from unnoted.evaluation.table import text_table
@@ -41,9 +40,12 @@ def evaluate(
     ] = None,
     vocabulary: Vocabulary = None,
     benchmark: Annotated[
-        str | None,
-        typer.Option(help=f"{' or '.join(BENCHMARKS)}; by default chemdisgene for PubTator, else docred."),
-    ] = None,
+        str,
+        typer.Option(
+            help=f"How to score: {', '.join(BENCHMARKS)}. For chemdisgene with --train also over the facts "
+            "that published systems could reach."
+        ),
+    ] = "plain",
     frequent: Annotated[
         int | None, typer.Option(help="How many most frequent relations to score apart (10; chemdisgene 5).")
     ] = None,
@@ -73,7 +75,7 @@ def evaluate(
     logs = [DefectLog(), DefectLog(), DefectLog()]
     documents = tuple(stream_documents(*gold, vocabulary=names, log=logs[0]))
     seen = stream_documents(*train, vocabulary=names, log=logs[2]) if train else None
-    chosen = lookup("benchmark", benchmark, BENCHMARKS) if benchmark else _recognised(gold)
+    chosen = lookup("benchmark", benchmark, BENCHMARKS)
     match predictions, model:
         case Path() as file, None:
             if batch is not None or device is not None:
@@ -114,10 +116,6 @@ def evaluate(
         typer.echo(json.dumps(evaluation.to_json(), ensure_ascii=False, indent=1))
     else:
         typer.echo(text_table(evaluation, per_relation, names.names if names else None))
-
-
-def _recognised(gold: list[Path]) -> Benchmark:
-    return CHEMDISGENE if any(recognise(path).name == "PubTator" for path in gold) else DOCRED
 
 
 def _tell_ignored(log: DefectLog) -> None:

@@ -1,6 +1,6 @@
 """What `reproduce` and `compare` share: their options, where runs are performed, and what is written."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,24 +9,19 @@ import typer
 from unnoted.common.lookup import lookup
 
 if TYPE_CHECKING:  # loading torch takes seconds
-    from unnoted.experiments.pools import Pool
+    from unnoted.experiments.grid import Pool
+    from unnoted.experiments.plan import PlannedTable
     from unnoted.experiments.results import TableResult
+    from unnoted.experiments.scale import Scale
 
 FORMATS = {name: name for name in ("text", "markdown", "csv", "latex")}
 """The formats in which a table can be printed."""
 
-EncoderLayers = Annotated[
-    int | None, typer.Option("--encoder-layers", min=1, help="Keep so many of its first layers only.")
-]
-Epochs = Annotated[int | None, typer.Option(min=1, help="Of each run.")]
-Documents = Annotated[
-    int | None, typer.Option(min=1, help="Train on the first so many documents of the file.")
-]
+EncoderLayers = Annotated[int | None, typer.Option(min=1, help="Keep only this many of its first layers.")]
+Epochs = Annotated[int | None, typer.Option(min=1, help="Epochs per run.")]
+Documents = Annotated[int | None, typer.Option(min=1, help="Train on this many documents, the first ones.")]
 UnlabelledShare = Annotated[
-    float | None,
-    typer.Option(
-        "--unlabelled-share", help="The share of unlabelled pairs that is scored in a training document."
-    ),
+    float | None, typer.Option(help="Share of unlabelled pairs that is scored per training document.")
 ]
 Changes = Annotated[
     list[str] | None,
@@ -36,29 +31,33 @@ Changes = Annotated[
         help="Change a setting in all rows that have it, e.g. --set epochs=8; may be repeated.",
     ),
 ]
-Jobs = Annotated[int, typer.Option(min=1, help="How many runs at a time on this machine.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Runs at a time on this machine.")]
 Ray = Annotated[
     str | None,
     typer.Option(
-        "--ray",
         metavar="ADDRESS",
-        help="Perform the runs as tasks of a Ray cluster: its address, `auto`, or `local` to start one here.",
+        help="Run on a Ray cluster: its address, `auto`, or `local` to start one here.",
     ),
 ]
 To = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where runs and tables go.")]
-Format = Annotated[str, typer.Option("--format", help=f"How the table is printed: {', '.join(FORMATS)}.")]
+Format = Annotated[str, typer.Option("--format", help=f"Format of the printed table: {', '.join(FORMATS)}.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be run.")]
 
 
 def pool_of(jobs: int, ray: str | None) -> "Pool":
     """Where the runs are performed."""
-    from unnoted.experiments.pools import LocalPool
+    from unnoted.experiments.pools import LocalPool, RayPool
 
-    if ray is None:
-        return LocalPool(jobs)
-    from unnoted.experiments.ray_pool import RayPool
+    return LocalPool(jobs) if ray is None else RayPool(None if ray == "local" else ray)
 
-    return RayPool(None if ray == "local" else ray)
+
+def scale_of(seeds: str | None, documents: int | None, changes: Sequence[str], **settings: object) -> "Scale":
+    """How large the runs are; settings without a value are left as they are."""
+    from unnoted.experiments.scale import Scale, parse_seeds
+    from unnoted.training.settings import parse_changes
+
+    given = {key: value for key, value in settings.items() if value is not None}
+    return Scale(given | parse_changes(changes), None if seeds is None else parse_seeds(seeds), documents)
 
 
 def listed(text: str | None) -> tuple[str, ...]:
@@ -81,6 +80,12 @@ def tell(line: str) -> None:
     typer.echo(line, err=True)
 
 
+def show_plan(plan: "PlannedTable", folder: Path) -> None:
+    """Print what would be run."""
+    for line in plan.lines(folder):
+        typer.echo(line)
+
+
 def put_out(result: "TableResult", folder: Path, format: str) -> None:
     """Write a table of runs in every format, and print it in one."""
     from unnoted.report import write_table
@@ -88,7 +93,7 @@ def put_out(result: "TableResult", folder: Path, format: str) -> None:
     show(write_table(result, folder, relation_names(result)), format)
     failed = {failure.address for row in result.rows for failure in row.failures}
     if failed:
-        tell(f"failed: {len(failed)}; the reasons stand below the table, more in {folder}/ADDRESS/failed.txt")
+        tell(f"failed: {len(failed)}; the reasons stand below the table, more in {folder}/ADDRESS/log.txt")
         raise typer.Exit(1)
 
 

@@ -5,37 +5,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unnoted.cli import grids
 from unnoted.cli.common import reports_errors
-from unnoted.cli.grids import (
-    Changes,
-    Documents,
-    DryRun,
-    EncoderLayers,
-    Epochs,
-    Format,
-    Jobs,
-    Ray,
-    To,
-    UnlabelledShare,
-    check_format,
-    listed,
-    pool_of,
-    put_out,
-    show,
-    tell,
-)
 from unnoted.cli.predict import quieten_transformers
 
 if TYPE_CHECKING:  # loading torch takes seconds
     from unnoted.experiments.data_sets import DataFolder
-    from unnoted.experiments.paper import PaperStatistics
+    from unnoted.experiments.paper import PaperTable
 
 
 @reports_errors
 def reproduce(
     table: Annotated[
         str | None,
-        typer.Argument(metavar="TABLE", help="Its label in the paper; without one, the tables are listed."),
+        typer.Argument(
+            metavar="TABLE",
+            help="Its printed number or its word, such as table8 or losses; without one, all are listed.",
+        ),
     ] = None,
     data: Annotated[
         Path,
@@ -51,76 +37,74 @@ def reproduce(
             metavar="ENCODER", help="A folder or a name on the hub, in place of every pretrained encoder."
         ),
     ] = None,
-    encoder_layers: EncoderLayers = None,
+    encoder_layers: grids.EncoderLayers = None,
     seeds: Annotated[
-        str | None, typer.Option(help="Such as 62-66 or 62,64; by default the published ones, 62-66.")
+        str | None,
+        typer.Option(help="How many, such as 3, or which, such as 62-66; by default as published, 62-66."),
     ] = None,
-    epochs: Epochs = None,
-    documents: Documents = None,
-    unlabelled_share: UnlabelledShare = None,
-    changes: Changes = None,
+    epochs: grids.Epochs = None,
+    documents: grids.Documents = None,
+    unlabelled_share: grids.UnlabelledShare = None,
+    changes: grids.Changes = None,
     rows: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Only these rows, such as atlop,ssr-pu.")
+        str | None, typer.Option(metavar="NAMES", help="Run these rows only, such as atlop,ssr-pu.")
     ] = None,
-    jobs: Jobs = 1,
-    ray: Ray = None,
-    to: To = Path("runs/reproduce"),
-    format: Format = "text",
-    dry_run: DryRun = False,
+    jobs: grids.Jobs = 1,
+    ray: grids.Ray = None,
+    to: grids.To = Path("runs/reproduce"),
+    format: grids.Format = "text",
+    dry_run: grids.DryRun = False,
 ) -> None:
     """Run a table of the paper and show published beside measured figures.
 
-    Tables, in the paper's order: statistics, table1 (DocRED), table4 (ChemDisGene), table2 (fully
-    supervised), table3 (extremely unlabelled), table_common1 and table_common2 (frequent relations), table6
-    (loss functions), table_full and table_ext (tables 2 and 3 in detail), table8 (margins), table9 (priors).
+    Tables are called by their number in print or by a word: table1 statistics, table2 docred, table3
+    chemdisgene, table4 supervised, table5 extreme, table6 frequent, table7 frequent-chemdisgene, table8
+    losses, table9 supervised-in-detail, table10 extreme-in-detail, table11 margins, table12 priors.
 
     Whatever departs from the published setting is listed below the table. Interrupt it as you like: the same
-    command goes on where it was, and what is finished is not repeated, whichever table it stands in. Full
-    scale is work for a GPU; on two cores try
+    command continues, and what is finished is not repeated, whichever table it stands in. Full scale is work
+    for a GPU; on two cores try
 
-    unnoted reproduce table6 --data DIR --encoder FOLDER --documents 60 --epochs 1 --seeds 62
+    unnoted reproduce losses --data DIR --encoder FOLDER --documents 60 --epochs 1 --seeds 1
     """
     # Here, because they load torch, which the other commands need not wait for.
     from unnoted.experiments.data_sets import DataFolder
-    from unnoted.experiments.paper import ALIASES, PaperStatistics, published
+    from unnoted.experiments.paper import published, table_named
     from unnoted.experiments.reproduce import plan_table
     from unnoted.experiments.reproduce import reproduce as reproduce_table
-    from unnoted.experiments.scale import Scale, parse_seeds
 
-    paper = published()
     if table is None:
-        aliases = {of: f" or {alias}" for alias, of in ALIASES.items()}
-        for name in paper.names:
-            typer.echo(f"{name}{aliases.get(name, '')}: {paper.named(name).title}")
+        for name, each in published().items():
+            typer.echo(f"{name} or {each.word}: {each.title}")
         return
     quieten_transformers()
-    check_format(format)
-    wanted = paper.named(table)
+    grids.check_format(format)
+    wanted = table_named(table)
     folder = DataFolder(data)
-    if isinstance(wanted, PaperStatistics):
+    if not wanted.setting:
         _count(wanted, folder, to, format)
         return
-    scale = Scale(
+    scale = grids.scale_of(
+        seeds,
+        documents,
+        changes or (),
         encoder=encoder,
         encoder_layers=encoder_layers,
-        seeds=None if seeds is None else parse_seeds(seeds),
         epochs=epochs,
-        documents=documents,
         unlabelled_share=unlabelled_share,
-        changes=tuple(changes or ()),
     )
+    chosen = grids.listed(rows)
     if dry_run:
-        for line in plan_table(wanted, scale, folder, to, listed(rows)).lines(to):
-            typer.echo(line)
+        grids.show_plan(plan_table(wanted, scale, folder, to, chosen), to)
         return
-    pool = pool_of(jobs, ray)
-    result = reproduce_table(wanted, scale, folder, to, pool, rows=listed(rows), tell=tell)
-    put_out(result, to, format)
+    pool = grids.pool_of(jobs, ray)
+    result = reproduce_table(wanted, scale, folder, to, pool, rows=chosen, tell=grids.tell)
+    grids.put_out(result, to, format)
 
 
-def _count(wanted: "PaperStatistics", data: "DataFolder", to: Path, format: str) -> None:
+def _count(wanted: "PaperTable", data: "DataFolder", to: Path, format: str) -> None:
     """Count the documents at hand: nothing is trained."""
     from unnoted.experiments.statistics_table import statistics_table
     from unnoted.report import write_statistics
 
-    show(write_statistics(statistics_table(wanted, data), to), format)
+    grids.show(write_statistics(statistics_table(wanted, data), to), format)

@@ -108,17 +108,16 @@ def train(
 
 def _train(config: str, options: dict[str, Any], changes: list[str], resume: bool, overwrite: bool) -> None:
     # Here, because they load torch, which the other commands need not wait for.
-    from unnoted.training.run import train_from_settings
+    from unnoted.training.run import run
     from unnoted.training.settings import load_settings, parse_changes
 
     changed = parse_changes(changes)
     for key in options.keys() & changed.keys():
         raise ValueError(f"{key}: found both --{key.replace('_', '-')} and --set, expected one of them")
     settings = load_settings(config, options | changed, tell=_tell)
-    report = train_from_settings(settings, resume=resume, overwrite=overwrite, tell=_tell)
-    if report.trained:
-        risk = "" if report.risk is None else f", risk {report.risk:.4g}"
-        typer.echo(f"trained for {report.steps:,} steps{risk}; the model is in {report.folder}")
+    record = run(settings, resume=resume, overwrite=overwrite, tell=_tell)
+    risk = "" if record.risk is None else f", risk {record.risk:.4g}"
+    typer.echo(f"trained for {record.steps:,} steps{risk}; the model is in {settings.output}")
 
 
 def _tell(line: str) -> None:

@@ -1,8 +1,8 @@
-"""How good predictions are: the DocRED and ChemDisGene scorers, breakdowns and curves."""
+"""How good predictions are: plain scores, those of DocRED and ChemDisGene, breakdowns and curves."""
 
 from unnoted.documents.formats.predictions import Prediction, read_predictions
-from unnoted.evaluation.benchmarks import BENCHMARKS, CHEMDISGENE, DOCRED, Benchmark
-from unnoted.evaluation.bootstrap import Comparison, paired_bootstrap
+from unnoted.evaluation.benchmarks import BENCHMARKS, CHEMDISGENE, DOCRED, PLAIN, Benchmark
+from unnoted.evaluation.bootstrap import BootstrapResult, paired_bootstrap
 from unnoted.evaluation.curve import Curve, precision_recall_curve
 from unnoted.evaluation.evaluate import Evaluation, evaluate
 from unnoted.evaluation.score import IgnScore, Score
@@ -11,8 +11,9 @@ __all__ = [
     "BENCHMARKS",
     "CHEMDISGENE",
     "DOCRED",
+    "PLAIN",
     "Benchmark",
-    "Comparison",
+    "BootstrapResult",
     "Curve",
     "Evaluation",
     "IgnScore",

@@ -28,7 +28,7 @@ TOGETHER = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class BootstrapResult:
     """How much better the first system is than the second.
 
     Attributes:
@@ -49,7 +49,7 @@ def paired_bootstrap(
     second: Sequence[DocumentScores],
     resamples: int = 10_000,
     seed: int = 0,
-) -> Comparison:
+) -> BootstrapResult:
     """Compare two systems by what they would have scored on other documents like these.
 
     As many documents as there are get drawn, with replacement, over and over. A system of several runs has
@@ -82,7 +82,7 @@ def paired_bootstrap(
     observed = difference(np.ones((1, len(documents)), dtype=np.int64))
     resampled = np.concatenate([difference(times) for times in draws(len(documents), resamples, seed)])
     low, high = np.percentile(resampled, MIDDLE)
-    return Comparison(float(observed[0]), float(low), float(high), float(np.mean(resampled > TIE)))
+    return BootstrapResult(float(observed[0]), float(low), float(high), float(np.mean(resampled > TIE)))
 
 
 def draws(documents: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:

@@ -73,6 +73,20 @@ class Curve:
         f1 = np.divide(2 * self.precisions * self.recalls, both, out=np.zeros_like(both), where=both > 0)
         return self.point(int(np.argmax(f1)))
 
+    def thinned(self, points: int) -> tuple[tuple[float, float], ...]:
+        """(recall, precision) at both ends, and between them at even steps of recall.
+
+        Example:
+            >>> curve = precision_recall_curve([0.9, 0.8, 0.7, 0.6], [True, True, False, True], gold=4)
+            >>> curve.thinned(2), len(curve.thinned(100))
+            (((0.25, 1.0), (0.75, 0.75)), 4)
+        """
+        kept = np.arange(len(self))
+        if len(self) > points:
+            kept = np.searchsorted(self.recalls, np.linspace(self.recalls[0], self.recalls[-1], points))
+            kept[0], kept[-1] = 0, len(self) - 1
+        return tuple((float(self.recalls[i]), float(self.precisions[i])) for i in np.unique(kept).tolist())
+
     def write_csv(self, path: str | Path) -> None:
         """Write the points as CSV: threshold, precision, recall, f1."""
         with write_text(Path(path)) as stream:

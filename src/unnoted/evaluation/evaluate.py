@@ -6,7 +6,7 @@ from typing import Any
 
 from unnoted.documents.formats.predictions import Prediction
 from unnoted.documents.schema import Document
-from unnoted.evaluation.benchmarks import DOCRED, Benchmark
+from unnoted.evaluation.benchmarks import PLAIN, Benchmark
 from unnoted.evaluation.breakdowns import (
     Distance,
     chosen,
@@ -87,7 +87,7 @@ def evaluate(
     predictions: Iterable[Prediction],
     train: Iterable[Document] | None = None,
     *,
-    benchmark: Benchmark = DOCRED,
+    benchmark: Benchmark = PLAIN,
     frequent: int | Sequence[str] | None = None,
     vocabulary: Collection[str] | None = None,
     threshold: float | None = None,

@@ -1,33 +1,29 @@
-"""Models and losses on one's own documents, at several levels of labelling."""
+"""Architectures and losses on one's own documents, at several levels of labelling."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unnoted.architectures import ARCHITECTURES
 from unnoted.common.lookup import lookup
 from unnoted.documents.candidates import TypePairs, observed
-from unnoted.documents.formats import format_name
 from unnoted.documents.levels import LEVELS
 from unnoted.documents.loading import default_candidates, stream_documents
-from unnoted.evaluation.benchmarks import CHEMDISGENE, DOCRED, Benchmark
-from unnoted.experiments.plan import Plan, PlannedRow, carry_out
-from unnoted.experiments.pools import Pool
+from unnoted.evaluation import BENCHMARKS
+from unnoted.experiments.grid import Pool
+from unnoted.experiments.plan import PlannedRow, PlannedTable
 from unnoted.experiments.results import TableResult
-from unnoted.experiments.runs import Run
-from unnoted.experiments.scale import Scale, override
+from unnoted.experiments.scale import FIRST_SEED, Scale
 from unnoted.experiments.training_files import MadeFile, check_level, make_training_file
 from unnoted.risks.losses import LOSSES, loss_named
 from unnoted.training.configs import read_config
-from unnoted.training.settings import Settings, load_settings, parse_changes, unused_by
+from unnoted.training.settings import Settings, load_settings, unused_by
 
 COLUMNS = ("Ign F1", "F1", "P", "R")
 
-DEFAULT_SEEDS = (62,)
-
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Contest:
     """What is compared, on what.
 
     Attributes:
@@ -35,15 +31,16 @@ class Comparison:
         losses: of `LOSSES`; the first is what the others are compared with.
         train: the training documents; for PubTator also its relation files.
         test: the documents to score on, with all their facts.
+        config: that all runs start from; its loss, architecture and data are not used.
         levels: of labelling, each one of `LEVELS` or the share of labels that stays; "full" is all that
             `train` has.
-        prior_multiplier: how many true facts there are for each label of `train`. Where labels are hidden,
-            losses with priors are told that many more.
-        config: the config that all runs start from; loss, model and data in it are not used.
+        prior_multiplier: how many true facts there are for each label of `train`; without it, that of
+            `config`. Where labels are hidden, losses with priors are told that many more.
+        benchmark: how the figures are reported, one of `BENCHMARKS`.
         name: of the table.
 
     Raises:
-        ValueError: an unknown architecture, loss or level, or one of them twice.
+        ValueError: an unknown architecture, loss, level or benchmark, or one of them twice.
     """
 
     architectures: tuple[str, ...]
@@ -52,7 +49,8 @@ class Comparison:
     test: tuple[Path, ...]
     config: str | Path
     levels: tuple[str, ...] = ("full",)
-    prior_multiplier: float = 1.0
+    prior_multiplier: float | None = None
+    benchmark: str = "plain"
     name: str = "comparison"
 
     def __post_init__(self) -> None:
@@ -62,109 +60,111 @@ class Comparison:
             lookup("loss", loss, LOSSES)
         for level in self.levels:
             check_level(level)
+        lookup("benchmark", self.benchmark, BENCHMARKS)
         for what in ("architectures", "losses", "levels"):
             names = getattr(self, what)
             if not names or len(set(names)) < len(names):
                 raise ValueError(f"{what}: found {', '.join(names) or 'none'}, expected each once")
 
+    @property
+    def multiplier(self) -> float | None:
+        """The prior multiplier of all labels; None where no loss needs one.
+
+        Raises:
+            ValueError: a loss needs one, and there is none.
+        """
+        if self.prior_multiplier is not None:
+            return self.prior_multiplier
+        needing = [loss for loss in self.losses if loss_named(loss).needs_priors]
+        found = read_config(self.config).values.get("prior_multiplier")
+        if needing and found is None:
+            raise ValueError(
+                f"--prior-multiplier: found none, expected how many true facts there are for each label, "
+                f"which {', '.join(needing)} must be told: 1 if the labels are complete; the paper has 3 for "
+                "DocRED and ChemDisGene"
+            )
+        return None if found is None else float(found)
+
 
 def compare(
-    comparison: Comparison,
+    contest: Contest,
     scale: Scale,
     folder: Path,
     pool: Pool,
     tell: Callable[[str], None] = lambda line: None,
 ) -> TableResult:
-    """Run every model with every loss at every level.
+    """Run every architecture with every loss at every level.
 
     Args:
-        comparison: what is compared.
+        contest: what is compared.
         scale: how large the runs are.
         folder: of the runs. What is finished there is not repeated.
         pool: where runs are performed.
         tell: is given lines for the user.
     """
-    result = carry_out(plan_comparison(comparison, scale, folder), folder, pool, tell)
+    result = plan_comparison(contest, scale, folder).carry_out(folder, pool, tell)
     return replace(result, notes=(*result.notes, *where_it_pays(result)))
 
 
-def plan_comparison(comparison: Comparison, scale: Scale, folder: Path) -> Plan:
+def plan_comparison(contest: Contest, scale: Scale, folder: Path) -> PlannedTable:
     """What `compare` would run."""
-    shared = {"output": str(folder), **_candidates(comparison)}
-    benchmark = _benchmark(comparison.test)
+    multiplier = contest.multiplier
+    shared = {
+        "output": folder, "test": contest.test, "benchmark": contest.benchmark, **_candidates(contest),
+    }  # fmt: skip
     rows: list[PlannedRow] = []
     notes = []
     claims: list[tuple[str, str]] = []
-    for level in comparison.levels:
-        made = make_training_file(comparison.train, folder / "data", documents=scale.documents, level=level)
+    for level in contest.levels:
+        made = make_training_file(contest.train, folder / "data", documents=scale.documents, level=level)
         if not made.after:
             raise ValueError(f"level {level}: found no label left of {made.before:,}, expected some")
-        multiplier = comparison.prior_multiplier / made.share
+        told = None if multiplier is None else multiplier / made.share
+        title = _level_title(level, made)
+        prior = "" if told is None else f"; prior ×{told:.3g}"
         notes.append(
-            f"{_level_title(level, made)}: {made.after:,} of {made.before:,} labels of {made.documents:,} "
-            f"documents; prior ×{multiplier:.3g}"
+            f"{title}: {made.after:,} of {made.before:,} labels of {made.documents:,} documents{prior}"
         )
-        given = {**shared, "train": [str(made.path.resolve())], "prior_multiplier": multiplier}
-        for architecture in comparison.architectures:
+        for architecture in contest.architectures:
+            given = {**shared, "train": made.path, "architecture": architecture}
+            if told is not None:
+                given |= {"prior_multiplier": told, "prior_file": None}
             together = [
-                _row(
-                    comparison,
-                    scale,
-                    benchmark,
-                    {**given, "architecture": architecture, "loss": loss},
-                    level,
-                    made,
-                )
-                for loss in comparison.losses
+                _row(contest, scale, {**given, "loss": loss}, level, title) for loss in contest.losses
             ]
             rows += together
             claims += [(row.name, together[0].name) for row in together[1:]]
-    title = f"{', '.join(comparison.losses)} on {comparison.train[0].name}"
-    return Plan(comparison.name, title, COLUMNS, tuple(rows), tuple(notes), tuple(claims))
+    heading = f"{', '.join(contest.losses)} on {contest.train[0].name}"
+    return PlannedTable(contest.name, heading, COLUMNS, tuple(rows), tuple(notes), tuple(claims))
 
 
-def _row(
-    comparison: Comparison,
-    scale: Scale,
-    benchmark: Benchmark,
-    given: Mapping[str, object],
-    level: str,
-    made: MadeFile,
-) -> PlannedRow:
-    settings = _settings(comparison.config, given, scale)
-    architecture, loss = settings.architecture, settings.loss
-    runs = tuple(
-        Run(settings.model_copy(update={"seed": seed}), {"test": comparison.test}, benchmark)
-        for seed in scale.seeds or DEFAULT_SEEDS
-    )
-    title = f"{architecture}, {loss}" if len(comparison.architectures) > 1 else loss
-    return PlannedRow(f"{architecture}/{loss}/{level}", title, _level_title(level, made), runs)
+def _row(contest: Contest, scale: Scale, given: Mapping[str, object], level: str, group: str) -> PlannedRow:
+    settings = _settings(contest.config, given, scale)
+    name, loss = settings.architecture, settings.loss
+    seeds = scale.seeds or (FIRST_SEED,)
+    runs = tuple(settings.model_copy(update={"seed": seed}) for seed in seeds)
+    title = f"{name}, {loss}" if len(contest.architectures) > 1 else loss
+    return PlannedRow(f"{name}/{loss}/{level}", title, group, runs)
 
 
 def _settings(config: str | Path, given: Mapping[str, object], scale: Scale) -> Settings:
     unused = unused_by(loss_named(str(given["loss"])))
     values = {key: value for key, value in given.items() if key not in unused}
-    if scale.encoder is not None:
-        values["encoder"] = scale.encoder
-    base = [override(key, value) for key, value in values.items()]
-    sized = replace(scale, encoder=None).overrides(load_settings(config, parse_changes(base)))
-    return load_settings(config, parse_changes([*base, *sized]))
+    if "encoder" in scale.changes:
+        values["encoder"] = scale.changes["encoder"]
+    return load_settings(config, {**values, **scale.applied(load_settings(config, values))})
 
 
-def _candidates(comparison: Comparison) -> dict[str, str]:
+def _candidates(contest: Contest) -> dict[str, str]:
     """The candidate pairs of PubTator documents, which the runs read in another format.
 
     Only from the format would it be known that not all pairs are candidates.
     """
-    files = comparison.train
+    files = contest.train
     rule = default_candidates(files, lambda: observed(stream_documents(*files)))
-    if not isinstance(rule, TypePairs) or "candidates" in read_config(comparison.config).values:
+    if not isinstance(rule, TypePairs) or "candidates" in read_config(contest.config).values:
         return {}
     return {"candidates": ",".join(f"{head}:{tail}" for head, tail in sorted(rule.types))}
-
-
-def _benchmark(files: Sequence[Path]) -> Benchmark:
-    return CHEMDISGENE if any(format_name(path) == "PubTator" for path in files) else DOCRED
 
 
 def _level_title(level: str, made: MadeFile) -> str:

@@ -1,6 +1,6 @@
 """Where the files of a published setting are, in a folder of one's own."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
@@ -135,6 +135,10 @@ class DataFolder:
         below = ", ".join(f"{each}/" for each in FOLDERS)
         raise MissingData(f"{what}: found no {looked} in {self.path} or in {below} below it{hint}{otherwise}")
 
+    def benchmark(self, setting: str) -> Benchmark:
+        """How a setting is scored."""
+        return DATA_SETS[setting].benchmark
+
     def test(self, setting: str) -> Files:
         """The documents that a setting is scored on."""
         return self.need("test documents", DATA_SETS[setting].test)
@@ -164,18 +168,16 @@ class DataFolder:
         made = f"training documents: made from {_names(choices[1])} by `unnoted data thin --level {level}`"
         return Files(found.paths, f"{made} with seed 0 (published: {_names(published)})", level)
 
-    def others(self, settings: Settings, given: Sequence[str]) -> dict[str, tuple[Path, ...]]:
+    def others(self, settings: Settings, given: Container[str]) -> dict[str, Path | tuple[Path, ...]]:
         """The other files that published settings name, by key, but for those that the user gave."""
-        named = {
-            "dev": settings.dev or (),
-            "vocabulary": () if settings.vocabulary is None else (settings.vocabulary,),
-            "vectors": () if settings.vectors is None else (settings.vectors,),
-        }
-        return {
-            key: self.need(key, [tuple(map(below_root, files))], f"; or --set {key}=FILE").paths
-            for key, files in named.items()
-            if files and key not in given
-        }
+        found: dict[str, Path | tuple[Path, ...]] = {}
+        for key in ("dev", "vocabulary", "vectors"):
+            files = getattr(settings, key)
+            if files is not None and key not in given:
+                several = files if isinstance(files, tuple) else (files,)
+                paths = self.need(key, [tuple(map(below_root, several))], f"; or --set {key}=FILE").paths
+                found[key] = paths if isinstance(files, tuple) else paths[0]
+        return found
 
 
 def below_root(path: Path) -> str:

@@ -1,7 +1,7 @@
 """The demonstration: documents of known truth, most labels hidden, two losses that learn from the rest."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,7 @@ from unnoted.evaluation import Score
 from unnoted.evaluation.extractor import FLOOR, evaluate_extractor
 from unnoted.experiments.demonstration import Demonstration, MethodResult, ShownDocument
 from unnoted.extraction import Extraction, Extractor
-from unnoted.training import RunError, Settings, train_from_settings
-from unnoted.training.run_folder import RunFolder
+from unnoted.training import Record, RunError, Settings, run
 
 LOSSES = {"ATLOP": "atlop", "SSR-PU": "ssr-pu"}
 """What is compared: title and name in settings; the baseline first."""
@@ -92,20 +91,28 @@ def demonstrate(
     true = sum(len(document.facts) for document in truth)
     tell(f"{plan.train_documents:,} documents with {true:,} true facts, of which {labelled:,} are labelled")
 
-    def trained(title: str, settings: Settings) -> Extractor:
+    def trained(title: str, settings: Settings) -> tuple[Extractor, Record]:
         tell(f"{title}: {plan.epochs} epochs")
-        train_from_settings(settings, resume=not overwrite, overwrite=overwrite)
-        return Extractor.from_pretrained(settings.output)
+        record = run(settings, resume=not overwrite, overwrite=overwrite)
+        return Extractor.from_pretrained(settings.output), record
 
     results, found = [], {}
     for title, loss in LOSSES.items():
-        settings = demo_settings(folder, loss, plan)
-        extractor = trained(title, settings)
+        extractor, record = trained(title, demo_settings(folder, loss, plan))
         found[title] = list(extractor.extract(train[: plan.shown], floor=FLOOR))
-        recovered = recovered_facts(train, truth, extractor.extract(train))
-        results.append(_result(title, extractor, settings.output, recovered, test, train))
+        results.append(
+            MethodResult(
+                title=title,
+                recovered=recovered_facts(train, truth, extractor.extract(train)),
+                evaluation=evaluate_extractor(extractor, test, train),
+                risks=tuple((entry["epoch"], entry["loss"]) for entry in record.training["history"]),
+                seconds=record.seconds,
+            )
+        )
     title, loss = next(iter(LOSSES.items()))
-    complete = trained(f"{title} on all labels, for comparison", demo_settings(folder, loss, plan, "truth"))
+    complete, _ = trained(
+        f"{title} on all labels, for comparison", demo_settings(folder, loss, plan, "truth")
+    )
     return Demonstration(
         train_documents=plan.train_documents,
         test_documents=plan.test_documents,
@@ -185,21 +192,3 @@ def recovered_facts(
         stated |= {claim.key for claim in extraction.predictions()} - known
         hidden |= {(labelled.id, *fact.triple) for fact in hidden_facts(labelled, complete)}
     return Score.of(stated, hidden)
-
-
-def _result(
-    title: str,
-    extractor: Extractor,
-    run: Path,
-    recovered: Score,
-    test: Sequence[Document],
-    train: Sequence[Document],
-) -> MethodResult:
-    summary = RunFolder(run).summary()
-    return MethodResult(
-        title=title,
-        evaluation=evaluate_extractor(extractor, test, train),
-        recovered=recovered,
-        risks=tuple((entry["epoch"], entry["loss"]) for entry in summary["history"]),
-        seconds=summary["seconds_of_last_session"],
-    )

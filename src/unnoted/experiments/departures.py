@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from unnoted.experiments.scale import Scaled
+from unnoted.training.fingerprint import FREE
 from unnoted.training.settings import Settings
 
-NOT_DEPARTURES = frozenset({"output", "seed", "log_steps", "checkpoint_steps", "train"})
-"""Settings that change nothing, or of which something else tells: the seeds and the training documents."""
+NOT_DEPARTURES = FREE | {"seed", "train", "test", "benchmark"}
+"""Settings that change nothing, or of which something else tells: the seeds and the documents."""
 
 WITHOUT_A_VALUE = {"encoder_layers": "all"}
 """What a setting that is left open means, where that is not "none"."""
@@ -16,12 +17,20 @@ WITHOUT_A_VALUE = {"encoder_layers": "all"}
 def departures(published: Settings, ours: Settings) -> dict[str, tuple[str, str]]:
     """Every setting in which a run departs from the published one: (ours, published) as text, by key."""
     found = {}
-    for key in Settings.model_fields:
+    theirs, mine = _values(published), _values(ours)
+    for key in dict.fromkeys([*theirs, *mine]):
         absent = WITHOUT_A_VALUE.get(key, "none")
-        pair = _text(getattr(ours, key), absent), _text(getattr(published, key), absent)
+        pair = _text(mine.get(key), absent), _text(theirs.get(key), absent)
         if key not in NOT_DEPARTURES and pair[0] != pair[1]:
             found[key] = pair
     return found
+
+
+def _values(settings: Settings) -> dict[str, object]:
+    """Settings by key, those of the loss beside the others."""
+    values: dict[str, object] = {key: getattr(settings, key) for key in Settings.model_fields}
+    del values["loss_options"]
+    return values | settings.loss_options
 
 
 def _text(value: object, absent: str) -> str:

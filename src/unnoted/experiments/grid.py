@@ -1,28 +1,55 @@
-"""A grid: a set of independent runs, performed in a pool; what is finished is never repeated."""
+"""A grid: independent runs, each in a process of its own; what is finished is never repeated."""
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, TypeAlias
 
-from unnoted.common.wording import duration
-from unnoted.experiments.place import Place
-from unnoted.experiments.pools import Elsewhere, Ended, Pool, Started
-from unnoted.experiments.runs import Run
+from unnoted.common.wording import counted, duration
+from unnoted.training.checkpoints import one_line
+from unnoted.training.fingerprint import fingerprint, is_folder
 from unnoted.training.record import Failure, Record
+from unnoted.training.run_folder import RunFolder
+from unnoted.training.settings import Settings
+
+PAUSE = 0.5
+"""Seconds between two looks at runs that other processes are at."""
+
+Outcome: TypeAlias = Record | Failure
+
+
+class Pool(Protocol):
+    """Performs runs, each in a process of its own. Leaving it as a context ends what is under way."""
+
+    def __enter__(self) -> object: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+    @property
+    def room(self) -> int:
+        """How many runs may be under way at the moment."""
+        ...
+
+    def submit(self, settings: Settings) -> Future[Outcome | None]:
+        """Begin a run into `settings.output`; None comes of it if another process is at that run."""
+        ...
 
 
 def run_grid(
-    runs: Sequence[Run], folder: Path, pool: Pool, tell: Callable[[str], None] = lambda line: None
-) -> dict[str, Record | Failure]:
-    """Perform runs, each address once, into `folder`/address.
+    runs: Iterable[Settings], folder: Path, pool: Pool, tell: Callable[[str], None] = lambda line: None
+) -> dict[str, Outcome]:
+    """Perform runs, equal ones once, each into `folder`/address.
 
-    A run that is finished is read. One that was interrupted goes on at its last checkpoint. One that fails is
-    told, and tried again by the next call; the others go on. Several processes may work on one folder: they
-    share the runs.
+    A finished run is read. An interrupted one continues at its last checkpoint. One that fails is told, and
+    tried again by the next call; the others go on. Several processes may work on one folder: they share the
+    runs.
 
     Args:
-        runs: in any order; equal ones are performed once.
+        runs: in any order; their `output` is not used.
         folder: of the grid.
         pool: where the runs are performed.
         tell: is given a line on everything that happens.
@@ -33,61 +60,121 @@ def run_grid(
     Raises:
         RunError: a file of a run cannot be read; nothing was begun.
     """
-    distinct = {run.address: run for run in runs}
-    found = {address: Place(folder, address).record(tell) for address in distinct}
-    outcomes: dict[str, Record | Failure] = {
-        address: record for address, record in found.items() if record is not None
-    }
-    left = [run for address, run in distinct.items() if address not in outcomes]
-    tell(f"{len(distinct)} runs: {len(outcomes)} finished before, {len(left)} to do")
+    every = {fingerprint(settings).address: settings for settings in runs}
+    every = {address: _placed(settings, folder / address) for address, settings in every.items()}
+    found = {address: RunFolder(run.output).finished(run, tell) for address, run in every.items()}
+    outcomes: dict[str, Outcome] = {address: record for address, record in found.items() if record}
+    waiting = {address: run for address, run in every.items() if address not in outcomes}
+    tell(f"{counted(len(every), 'run')}: {len(outcomes)} finished before, {len(waiting)} to do")
     folder.mkdir(parents=True, exist_ok=True)
-    teller = _Teller(tell, folder, len(left))
+    teller = _Teller(tell, len(waiting))
     try:
-        with closing(pool.perform(left, folder)) as events:
-            for event in events:
-                match event:
-                    case Started(run):
-                        teller.started(run)
-                    case Ended(run, outcome):
-                        outcomes[run.address] = outcome
-                        teller.ended(run, outcome)
-                    case Elsewhere(run):
-                        tell(f"waiting for {named(run)}: another process is at it")
+        with pool:
+            _perform(waiting, outcomes, pool, teller)
     except KeyboardInterrupt:
-        tell(f"stopped; nothing is lost: the same command goes on ({teller.left} runs to do)")
+        tell(f"stopped; nothing is lost: the same command continues ({counted(teller.left, 'run')} to do)")
         raise
-    return {address: outcomes[address] for address in distinct}
+    return {address: outcomes[address] for address in every}
 
 
-def named(run: Run) -> str:
-    """A run, so that people know it and find its folder."""
-    return f"{run.title()} [{run.address}]"
+def _perform(
+    waiting: dict[str, Settings], outcomes: dict[str, Outcome], pool: Pool, teller: "_Teller"
+) -> None:
+    running: dict[Future[Outcome | None], Settings] = {}
+    while waiting or running:
+        for address, run in list(waiting.items()):
+            if len(running) >= pool.room:
+                break
+            folder = RunFolder(run.output)
+            if (record := folder.finished(run)) is not None:
+                outcomes[address] = record
+                teller.ended(waiting.pop(address), record)
+            elif folder.busy:
+                teller.elsewhere(run)
+            else:
+                teller.begun(run)
+                running[pool.submit(waiting.pop(address))] = run
+        done = wait(running, PAUSE, FIRST_COMPLETED).done
+        for future in done:
+            run = running.pop(future)
+            outcome = _outcome(future, run.output.name)
+            if outcome is None:
+                waiting[run.output.name] = run
+            else:
+                outcomes[run.output.name] = outcome
+                teller.ended(run, outcome)
+        if not running:
+            time.sleep(0 if done else PAUSE)
+
+
+def _outcome(future: Future[Outcome | None], address: str) -> Outcome | None:
+    try:
+        return future.result()
+    except Exception as error:
+        return Failure(
+            address, f"its process was not started, or is lost ({type(error).__name__}: {one_line(error)})"
+        )
+
+
+def title(settings: Settings) -> str:
+    """A run for people.
+
+    Example:
+        >>> title(Settings(train="x.json", encoder="recurrent", loss="atlop", output="y"))
+        'architecture atlop, loss atlop, seed 62'
+    """
+    return f"architecture {settings.architecture}, loss {settings.loss}, seed {settings.seed}"
+
+
+def _placed(settings: Settings, output: Path) -> Settings:
+    """Settings that mean the same from everywhere on the machine."""
+    values = {key: _absolute(getattr(settings, key)) for key in type(settings).model_fields}
+    if is_folder(settings.encoder):
+        values["encoder"] = str(Path(settings.encoder).absolute())
+    return settings.model_copy(update={**values, "output": output.absolute()})
+
+
+def _absolute(value: Any) -> Any:  # noqa: ANN401 - whatever a setting may be
+    match value:
+        case Path():
+            return value.absolute()
+        case tuple():
+            return tuple(map(_absolute, value))
+        case dict():
+            return {key: _absolute(each) for key, each in value.items()}
+        case _:
+            return value
 
 
 class _Teller:
     """Tells what happens, and about how long the rest will take."""
 
-    def __init__(self, tell: Callable[[str], None], folder: Path, runs: int) -> None:
+    def __init__(self, tell: Callable[[str], None], runs: int) -> None:
         self.tell = tell
-        self.folder = folder
         self.left = self.runs = runs
-        self.begun = time.monotonic()
+        self.since = time.monotonic()
+        self.waited_for: set[Path] = set()
 
-    def started(self, run: Run) -> None:
-        self.tell(f"begun: {named(run)}")
+    def begun(self, run: Settings) -> None:
+        self.tell(f"begun: {self._named(run)}")
 
-    def ended(self, run: Run, outcome: Record | Failure) -> None:
+    def elsewhere(self, run: Settings) -> None:
+        if run.output not in self.waited_for:
+            self.waited_for.add(run.output)
+            self.tell(f"waiting for {self._named(run)}: another process is at it")
+
+    def ended(self, run: Settings, outcome: Outcome) -> None:
         self.left -= 1
         rest = f"{self.left} left"
         if self.left:
             # What is under way counts as not begun, so that this is rather too much than too little.
-            seconds = (time.monotonic() - self.begun) / (self.runs - self.left) * self.left
+            seconds = (time.monotonic() - self.since) / (self.runs - self.left) * self.left
             rest += f", about {duration(seconds)}"
-        match outcome:
-            case Failure(address, reason):
-                self.tell(f"failed: {named(run)}: {reason} (in {self.folder / address}); {rest}")
-            case Record():
-                figures = ", ".join(
-                    f"{name} F1 {100 * scored.overall.f1:.2f}" for name, scored in outcome.scored.items()
-                )
-                self.tell(f"finished: {named(run)}: {figures} after {duration(outcome.seconds)}; {rest}")
+        if isinstance(outcome, Failure):
+            self.tell(f"failed: {self._named(run)}: {outcome.reason} (in {run.output}); {rest}")
+            return
+        figures = ", ".join(f"{name} F1 {100 * each.overall.f1:.2f}" for name, each in outcome.scored.items())
+        self.tell(f"finished: {self._named(run)}: {figures} after {duration(outcome.seconds)}; {rest}")
+
+    def _named(self, run: Settings) -> str:
+        return f"{title(run)} [{run.output.name}]"

@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unnoted.evaluation import Score, paired_bootstrap
+from unnoted.common.wording import counted
+from unnoted.evaluation import paired_bootstrap
 from unnoted.experiments.columns import columns_titled, measured
-from unnoted.experiments.grid import run_grid
-from unnoted.experiments.place import Place
-from unnoted.experiments.pools import Pool
+from unnoted.experiments.grid import Outcome, Pool, run_grid, title
 from unnoted.experiments.results import Claim, Figure, RowResult, TableResult
-from unnoted.experiments.runs import Run
+from unnoted.training.fingerprint import fingerprint
 from unnoted.training.record import Failure, Record
+from unnoted.training.run_folder import RunFolder
+from unnoted.training.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +32,14 @@ class PlannedRow:
     name: str
     title: str
     group: str
-    runs: tuple[Run, ...]
+    runs: tuple[Settings, ...]
     published: Mapping[str, Figure] = field(default_factory=dict)
     mark: str = ""
     missing: str | None = None
 
-    def result(self, outcomes: Mapping[str, Record | Failure], columns: Sequence[str]) -> RowResult:
-        """What its runs came to.
-
-        Args:
-            outcomes: of all runs, by address.
-            columns: the titles of the table's columns.
-        """
-        ended = [outcomes[run.address] for run in self.runs]
+    def result(self, outcomes: Mapping[str, Outcome], columns: Sequence[str]) -> RowResult:
+        """What its runs came to, given the outcomes of all runs by address, and the titles of columns."""
+        ended = [outcomes[fingerprint(run).address] for run in self.runs]
         records = tuple(outcome for outcome in ended if isinstance(outcome, Record))
         failures = [outcome for outcome in ended if isinstance(outcome, Failure)]
         if self.missing is not None:
@@ -61,7 +57,7 @@ class PlannedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlannedTable:
     """A table that is to be run.
 
     Attributes:
@@ -81,54 +77,56 @@ class Plan:
     claims: tuple[tuple[str, str], ...]
 
     @property
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[Settings]:
         """Those of all rows."""
         return [run for row in self.rows for run in row.runs]
 
     def lines(self, folder: Path) -> Iterator[str]:
         """What would be run, for people; what is finished in the grid's folder is marked."""
-        finished = {run.address: Place(folder, run.address).record() is not None for run in self.runs}
-        yield f"{self.name}: {len(finished)} runs, {sum(finished.values())} of them finished, in {folder}"
+        done = {}
+        for run in self.runs:
+            address = fingerprint(run).address
+            done[address] = RunFolder(folder / address).finished(run) is not None
+        yield f"{self.name}: {counted(len(done), 'run')}, {sum(done.values())} of them finished, in {folder}"
         for row in self.rows:
             if row.missing is not None:
                 yield f"  {row.name}: cannot be run: {row.missing}"
             elif not row.runs:
                 yield f"  {row.name}: not run"
             for run in row.runs:
-                state = "finished" if finished[run.address] else "to do"
-                yield f"  {row.name}: {run.title()}: {run.address}, {state}"
+                address = fingerprint(run).address
+                yield f"  {row.name}: {title(run)}: {address}, {'finished' if done[address] else 'to do'}"
         yield from (f"note: {note}" for note in self.notes)
 
+    def carry_out(
+        self, folder: Path, pool: Pool, tell: Callable[[str], None] = lambda line: None
+    ) -> TableResult:
+        """Perform the runs that are not finished, and put the table together.
 
-def carry_out(
-    plan: Plan, folder: Path, pool: Pool, tell: Callable[[str], None] = lambda line: None
-) -> TableResult:
-    """Perform the runs of a plan that are not finished, and put its table together.
-
-    Args:
-        plan: what is to be run.
-        folder: of the grid.
-        pool: where runs are performed.
-        tell: is given lines for the user.
-    """
-    outcomes = run_grid(plan.runs, folder, pool, tell)
-    rows = tuple(row.result(outcomes, plan.columns) for row in plan.rows)
-    return TableResult(plan.name, plan.title, plan.columns, rows, plan.notes, claims_of(plan.claims, rows))
+        Args:
+            folder: of the grid.
+            pool: where runs are performed.
+            tell: is given lines for the user.
+        """
+        outcomes = run_grid(self.runs, folder, pool, tell)
+        rows = tuple(row.result(outcomes, self.columns) for row in self.rows)
+        claims = claims_of(self.claims, rows)
+        return TableResult(self.name, self.title, self.columns, rows, self.notes, claims)
 
 
 def claims_of(pairs: Sequence[tuple[str, str]], rows: Sequence[RowResult]) -> tuple[Claim, ...]:
     """Who is better than whom on the test documents, where both have finished runs."""
-    finished = {row.name: _by_document(row) for row in rows if row.records}
+    finished = {
+        row.name: [
+            {document: ign.score for document, ign in record.scored["test"].documents.items()}
+            for record in row.records
+        ]
+        for row in rows
+        if row.records
+    }
     claims = []
     for better, than in pairs:
         if better in finished and than in finished:
             found = paired_bootstrap(finished[better], finished[than])
             claims.append(Claim(better, than, found.difference, found.low, found.high, found.share))
     return tuple(claims)
-
-
-def _by_document(row: RowResult) -> list[dict[str, Score]]:
-    return [
-        {document: ign.score for document, ign in record.scored["test"].documents.items()}
-        for record in row.records
-    ]

@@ -1,112 +1,76 @@
-"""Where the runs of a grid are performed: a pool takes runs, and tells what becomes of each."""
+"""Where the runs of a grid are performed: processes on this machine, or tasks of a Ray cluster."""
 
+import multiprocessing
 import os
-import subprocess
+import shutil
+import signal
+import socket
 import sys
-import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Protocol, TypeAlias
+import threading
+import traceback
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import datetime
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from queue import SimpleQueue
+from types import TracebackType
+from typing import Any
 
 import torch
 
-from unnoted.experiments.place import Place
-from unnoted.experiments.runs import Run
+from unnoted.experiments.grid import Outcome
 from unnoted.training.checkpoints import one_line
-from unnoted.training.record import Failure, Record
-
-PAUSE = 0.2
-"""Seconds between two looks at the runs under way."""
-
-FAILED = 3
-"""The exit code of a worker whose run failed; its reason is written down."""
-
-BUSY = 75
-"""The exit code of a worker that found another process at its run."""
-
-END_WITH_INPUT = "--end-with-input"
-"""Tells a worker to end when its standard input does."""
+from unnoted.training.fingerprint import fingerprint
+from unnoted.training.record import Failure
+from unnoted.training.run import run
+from unnoted.training.run_folder import LOG, Busy
+from unnoted.training.settings import Settings
+from unnoted.training.trainer import CHECKPOINTS
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
-    """A run was begun, or is gone on with."""
+def perform(settings: Settings) -> Outcome | None:
+    """Perform a run of a grid in a process that does nothing else: what it prints goes to the run's log.
 
-    run: Run
+    Checkpoints go when all is done. No failure of the run is raised.
 
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """A run came to an end.
-
-    Attributes:
-        run: which.
-        outcome: its record, or why it failed.
+    Returns:
+        its record, why it failed, or None if another process is at it.
     """
-
-    run: Run
-    outcome: Record | Failure
-
-
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
-    """A run is waited for, because another process is at it."""
-
-    run: Run
-
-
-Events: TypeAlias = Generator[Started | Ended | Elsewhere, None, None]
-"""What happens to runs, as it happens."""
-
-
-class Pool(Protocol):
-    """Performs runs, some at a time, each in a process of its own."""
-
-    def perform(self, runs: Sequence[Run], folder: Path) -> Events:
-        """Perform runs of different addresses into `folder`/address.
-
-        For each run there is one `Ended`, in the order in which they end; before it a `Started`, unless
-        another process finished the run meanwhile. No failure of a run is raised. Closing the generator, or
-        an error in it, stops the runs under way; they are gone on with the next time.
-
-        Args:
-            runs: each of another address.
-            folder: of the grid.
-        """
-        ...
+    folder = settings.output
+    if not folder.parent.is_dir():
+        host = socket.gethostname()
+        return Failure(folder.name, f"{folder.parent}: found no such folder on {host}, expected a shared one")
+    folder.mkdir(exist_ok=True)
+    with (folder / LOG).open("ab") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+    _say(f"process {os.getpid()} begins")
+    try:
+        if fingerprint(settings).address != folder.name:
+            raise ValueError(f"{folder}: found data or an encoder that changed since the grid began")
+        record = run(settings, resume=True, tell=_say)
+        for unneeded in list(folder.rglob(CHECKPOINTS)):
+            shutil.rmtree(unneeded, ignore_errors=True)
+        return record
+    except Busy as busy:
+        _say(str(busy))
+        return None
+    except Exception as error:
+        traceback.print_exc()
+        reason = f"{type(error).__name__}: {one_line(error)}" if str(error) else type(error).__name__
+        return Failure(folder.name, reason)
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How the process of a run ended.
-
-    Attributes:
-        code: its exit code; negative for the signal that ended it.
-        said: what is known about it otherwise, in one line.
-    """
-
-    code: int
-    said: str = ""
-
-
-class Job(Protocol):
-    """A run under way."""
-
-    def ending(self) -> Ending | None:
-        """How it ended; None while it has not."""
-        ...
-
-    def stop(self) -> None:
-        """End it now."""
-        ...
+def _say(line: str) -> None:
+    print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {line}", file=sys.stderr, flush=True)
 
 
 class LocalPool:
     """Performs runs on this machine, each in a process of its own with a share of the cores.
 
-    Where there are several GPUs, each run sees one of them.
+    Where there are several GPUs, each run sees one of them. The processes end with this one, however it ends.
 
     Args:
         jobs: how many at a time.
@@ -122,171 +86,181 @@ class LocalPool:
     def __init__(self, jobs: int = 1) -> None:
         if jobs < 1:
             raise ValueError(f"jobs: found {jobs}, expected 1 or more")
-        self.jobs = jobs
+        self.room = jobs
+        self._starting = threading.Lock()
+        self._processes: set[SpawnProcess] = set()
 
     @property
     def threads(self) -> int:
         """Of each run: its share of the cores, or fewer if OMP_NUM_THREADS says so."""
-        return max(1, min(_cores() // self.jobs, _threads_asked_for()))
+        asked = os.environ.get("OMP_NUM_THREADS", "")
+        return max(1, min(_cores() // self.room, int(asked) if asked.isdecimal() else sys.maxsize))
 
-    def perform(self, runs: Sequence[Run], folder: Path) -> Events:
-        """Perform runs; see `Pool`."""
-        devices = _devices()
-        taken: dict[int, WorkerProcess] = {}
+    def __enter__(self) -> "LocalPool":
+        devices = visible_gpus()
+        self._devices: SimpleQueue[str | None] = SimpleQueue()
+        for slot in range(self.room):
+            self._devices.put(devices[slot % len(devices)] if devices else None)
+        self._waiters = ThreadPoolExecutor(self.room)
+        self._over = False
+        return self
 
-        def start(place: Place) -> Job:
-            slot = next(slot for slot in range(self.jobs) if slot not in taken or not taken[slot].running)
-            device = devices[slot % len(devices)] if devices else None
-            taken[slot] = WorkerProcess(place, self.threads, device)
-            return taken[slot]
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._starting:
+            self._over = True
+            for process in self._processes:
+                process.kill()  # what it wrote is whole
+        self._waiters.shutdown(cancel_futures=True)
 
-        return scheduled(runs, folder, lambda: self.jobs, start)
+    def submit(self, settings: Settings) -> Future[Outcome | None]:
+        """Begin a run; see `Pool`."""
+        return self._waiters.submit(self._in_process, settings)
 
-
-class WorkerProcess:
-    """The process that performs a run. It ends with the process that started it, however that ends.
-
-    Args:
-        place: of the run, which is specified there.
-        threads: that it may use.
-        device: the GPU that it sees; None leaves it to the environment.
-    """
-
-    def __init__(self, place: Place, threads: int, device: str | None = None) -> None:
-        environment = os.environ | {"OMP_NUM_THREADS": str(threads), "RAYON_NUM_THREADS": str(threads)}
+    def _in_process(self, settings: Settings) -> Outcome | None:
+        # Spawned, because a fork would share the threads' locks of torch; and so that what a user's script
+        # registers is registered there too.
+        context = multiprocessing.get_context("spawn")
+        receiver, sender = context.Pipe(duplex=False)
+        process = context.Process(target=_child, args=(settings, sender))
+        device = self._devices.get()
+        share = {"OMP_NUM_THREADS": str(self.threads), "RAYON_NUM_THREADS": str(self.threads)}
         if device is not None:
-            environment["CUDA_VISIBLE_DEVICES"] = device
-        command = [sys.executable, "-m", "unnoted.experiments.worker", str(place.specification.absolute())]
-        with place.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [*command, END_WITH_INPUT],
-                # Nothing is ever written: its end tells the worker that nobody waits for it any more.
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=environment,
-                # Ctrl-C in a terminal reaches all processes of a session; this one is stopped by `stop`.
-                start_new_session=True,
-            )
-
-    @property
-    def running(self) -> bool:
-        """Whether it has not ended."""
-        return self._process.poll() is None
-
-    def ending(self) -> Ending | None:
-        """How it ended; None while it has not."""
-        code = self._process.poll()
-        if code is None:
-            return None
-        self._close()
-        return Ending(code)
-
-    def wait(self) -> Ending:
-        """Wait until it has ended."""
-        code = self._process.wait()
-        self._close()
-        return Ending(code)
-
-    def stop(self) -> None:
-        """End it now; what it wrote is whole."""
-        self._process.kill()
-        self._process.wait()
-        self._close()
-
-    def _close(self) -> None:
-        if self._process.stdin is not None:
-            with suppress(OSError):
-                self._process.stdin.close()
+            share["CUDA_VISIBLE_DEVICES"] = device
+        try:
+            with self._starting, _environment(share):
+                if self._over:
+                    return None
+                process.start()
+                self._processes.add(process)
+            sender.close()
+            outcome: Outcome | None = receiver.recv()
+            process.join()
+        except EOFError:
+            process.join()
+            what = f"{_described(process.exitcode)}; see {settings.output / LOG}"
+            return Failure(settings.output.name, what)
+        finally:
+            self._processes.discard(process)
+            self._devices.put(device)
+        return outcome
 
 
-def scheduled(
-    runs: Sequence[Run], folder: Path, slots: Callable[[], int], start: Callable[[Place], Job]
-) -> Events:
-    """Start runs as there is room for them, and tell what becomes of each.
+def _child(settings: Settings, sender: "Connection[Outcome | None, Any]") -> None:
+    # Ctrl-C in a terminal reaches all processes there; this one is ended by its parent.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    sender.send(perform(settings))
 
-    A run that another process is at is left to it: its record is taken when it is there, and the run is
-    started here if the other process goes without leaving one.
 
-    Args:
-        runs: each of another address.
-        folder: of the grid.
-        slots: how many may be under way at the moment.
-        start: begins the run of a place, which is specified there.
-    """
-    waiting = {run.address: run for run in runs}
-    under_way: dict[str, tuple[Run, Job]] = {}
-    elsewhere: set[str] = set()
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    # At once, as a kill would: all that a run writes is whole at any moment.
+    os._exit(1)
+
+
+@contextmanager
+def _environment(changes: dict[str, str]) -> Iterator[None]:
+    """Change the environment while a process is started, which inherits it before it loads any library."""
+    before = {key: os.environ.get(key) for key in changes}
+    os.environ.update(changes)
     try:
-        while waiting or under_way:
-            room = slots() if waiting else 0
-            for address, run in list(waiting.items()):
-                place = Place(folder, address)
-                if (record := place.record()) is not None:
-                    del waiting[address]
-                    yield Ended(run, record)
-                elif len(under_way) >= room:
-                    continue
-                elif not place.busy:
-                    del waiting[address]
-                    try:
-                        place.specify(run)
-                        under_way[address] = run, start(place)
-                    except OSError as error:
-                        yield Ended(run, Failure(address, f"not begun: {one_line(error)}"))
-                        continue
-                    yield Started(run)
-                elif address not in elsewhere:
-                    elsewhere.add(address)
-                    yield Elsewhere(run)
-            for address, (run, job) in list(under_way.items()):
-                if (ending := job.ending()) is None:
-                    continue
-                del under_way[address]
-                if ending.code == BUSY:
-                    waiting[address] = run
-                else:
-                    yield Ended(run, _outcome(Place(folder, address), ending))
-            time.sleep(PAUSE)
+        yield
     finally:
-        for _, job in under_way.values():
-            job.stop()
+        for key, value in before.items():
+            if value is None:
+                del os.environ[key]
+            else:
+                os.environ[key] = value
 
 
-def _outcome(place: Place, ending: Ending) -> Record | Failure:
-    record = place.record()
-    if ending.code == 0 and record is not None:
-        return record
-    failure = place.failure() if ending.code == FAILED else None
-    if failure is not None:
-        return failure
-    return Failure(place.address, f"{ending.said or _described(ending.code)}; see {place.log}")
-
-
-def _described(code: int) -> str:
-    if code == 0:
-        return "its process ended without a record"
-    if code == -9:
+def _described(code: int | None) -> str:
+    if code == -signal.SIGKILL:
         return "its process was killed (signal 9: perhaps memory ran out)"
-    return f"its process ended by signal {-code}" if code < 0 else f"its process ended with code {code}"
+    return (
+        f"its process ended by signal {-code}" if code and code < 0 else f"its process ended with code {code}"
+    )
 
 
 def _cores() -> int:
     """The cores that this process may use."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def _threads_asked_for() -> int:
-    """What OMP_NUM_THREADS allows a process; without it, or where it is a list, as many as there are."""
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    return int(asked) if asked.isdecimal() else sys.maxsize
-
-
-def _devices() -> list[str]:
+def visible_gpus() -> list[str]:
     """The GPUs that this process may use, by what CUDA_VISIBLE_DEVICES calls them."""
     chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
     if chosen is not None:
         return [device for device in chosen.split(",") if device.strip()]
     return [str(number) for number in range(torch.cuda.device_count())]
+
+
+class RayPool:
+    """Performs runs as Ray tasks, as many at a time as the cluster has room for.
+
+    The folder of the grid, the data and the encoder must have the same paths on every machine, and `unnoted`
+    be installed there. Where the cluster has GPUs, each run gets one.
+
+    Args:
+        address: of a cluster, e.g. `auto` or `ray://host:10001`; None takes the one that is connected to, or
+            that RAY_ADDRESS names, or starts Ray on this machine until the runs are done.
+        cores: that each run takes.
+
+    Raises:
+        ValueError: Ray is not installed.
+    """
+
+    def __init__(self, address: str | None = None, cores: int = 1) -> None:
+        try:
+            import ray
+        except ImportError:
+            raise ValueError("ray: found no such package, expected it: pip install 'unnoted[ray]'") from None
+        self._ray: Any = ray  # it is optional, and has no types
+        self.address = address
+        self.cores = cores
+
+    def __enter__(self) -> "RayPool":
+        self._ours = not self._ray.is_initialized()
+        if self._ours:
+            self._connect()
+        gpus = 1 if self._ray.cluster_resources().get("GPU") else 0
+        # One run per worker process: transformers keeps one state per process.
+        self._task = self._ray.remote(num_cpus=self.cores, num_gpus=gpus, max_calls=1)(perform)
+        self._gpus, self._tasks = gpus, list[Any]()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for task in self._tasks:
+            self._ray.cancel(task, force=True)
+        if self._ours:
+            self._ray.shutdown()
+
+    @property
+    def room(self) -> int:
+        """How many runs the cluster has room for."""
+        resources = self._ray.cluster_resources()
+        room = resources.get("CPU", 0) // self.cores
+        return max(1, int(min(room, resources.get("GPU", 0)) if self._gpus else room))
+
+    def submit(self, settings: Settings) -> Future[Outcome | None]:
+        """Begin a run; see `Pool`."""
+        self._tasks.append(self._task.remote(settings))
+        future: Future[Outcome | None] = self._tasks[-1].future()
+        return future
+
+    def _connect(self) -> None:
+        # Ray reports its use to its makers, and lets all other work of the machine go before its own, unless
+        # it is told not to.
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_worker_niceness", "0")
+        local: dict[str, Any] = {"include_dashboard": False} if self.address is None else {}
+        try:
+            self._ray.init(address=self.address, log_to_driver=False, logging_level="WARNING", **local)
+        except (ConnectionError, ValueError) as error:
+            found = f"found no Ray that answers at {self.address or 'this machine'} ({one_line(error)})"
+            raise ValueError(f"--ray: {found}") from error

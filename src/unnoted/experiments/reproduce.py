@@ -6,24 +6,18 @@ from pathlib import Path
 
 from unnoted.experiments.data_sets import DATA_SETS, DataFolder, MissingData
 from unnoted.experiments.departures import departure_notes, seed_note
-from unnoted.experiments.paper import PaperRow, PaperTable, published
-from unnoted.experiments.plan import Plan, PlannedRow, carry_out
-from unnoted.experiments.pools import Pool
+from unnoted.experiments.grid import Pool
+from unnoted.experiments.paper import PaperRow, PaperTable, table_named
+from unnoted.experiments.plan import PlannedRow, PlannedTable
 from unnoted.experiments.results import TableResult
-from unnoted.experiments.runs import Run
-from unnoted.experiments.scale import (
-    Scale,
-    Scaled,
-    applies,
-    is_pretrained,
-    published_settings,
-    scale_row,
-    twin_key,
-)
+from unnoted.experiments.scale import Scale, Scaled, applies, is_pretrained, scale_row
 from unnoted.training.record import Record
 
 DEFAULT_SEEDS = (62, 63, 64, 65, 66)
 """For tables that do not say theirs: those of the others."""
+
+OF_ENCODER = frozenset({"encoder", "encoder_learning_rate", "output"})
+"""In what rows of two encoders differ: each encoder has its own rate."""
 
 
 def reproduce(
@@ -51,39 +45,37 @@ def reproduce(
         MissingData: the test documents are not there, or no row has its files.
         ValueError: the scale cannot be applied to the table.
     """
-    plan = plan_table(table, scale, data, folder, rows)
-    result = carry_out(plan, folder, pool, tell)
-    setting = table.rows[0].setting
+    result = plan_table(table, scale, data, folder, rows).carry_out(folder, pool, tell)
     records = [record for row in result.rows for record in row.records]
-    return replace(result, notes=(*count_notes(setting, records), *result.notes))
+    return replace(result, notes=(*count_notes(table.setting, records), *result.notes))
 
 
 def plan_table(
     table: PaperTable, scale: Scale, data: DataFolder, folder: Path, rows: Sequence[str] = ()
-) -> Plan:
+) -> PlannedTable:
     """What `reproduce` would run."""
     wanted = {table.row(name).name for name in rows} or {row.name for row in table.rows}
     chosen = [row for row in table.rows if row.name in wanted]
-    _check_changes(table, scale, chosen)
-    twins = _twins(chosen) if scale.encoder is not None else {}
+    for key in scale.changes:
+        if not any(applies(key, row.settings) for row in chosen):
+            raise ValueError(f"--set {key}: found no row of {table.name} that has it")
+    twins = twins_of(chosen) if "encoder" in scale.changes else {}
     seeds = scale.seeds or table.seeds or DEFAULT_SEEDS
-    scored, notes = data.scored(table.rows[0].setting)
+    scored_notes = data.scored(table.setting)[1]
     scaled, missing = _scaled([row for row in chosen if row.name not in twins], scale, data, folder)
 
     def planned(row: PaperRow) -> PlannedRow:
-        runs: tuple[Run, ...] = ()
-        if row.name in scaled:
-            benchmark = DATA_SETS[row.setting].benchmark
-            runs = tuple(Run(scaled[row.name].seeded(seed), scored, benchmark) for seed in seeds)
+        settings = [scaled[row.name].settings] if row.name in scaled else []
+        runs = tuple(each.model_copy(update={"seed": seed}) for each in settings for seed in seeds)
         why = missing.get(row.name)
         return PlannedRow(row.name, row.title, row.group, runs, row.published, row.mark, why)
 
-    return Plan(
+    return PlannedTable(
         name=table.name,
         title=table.title,
         columns=table.columns,
         rows=tuple(map(planned, chosen)),
-        notes=tuple([*notes, *_notes(table, scale, chosen, twins, scaled, seeds)]),
+        notes=tuple([*scored_notes, *_notes(table, scale, chosen, twins, scaled, seeds)]),
         claims=tuple(
             (twins.get(row.behind, row.behind), row.name)
             for row in chosen
@@ -92,21 +84,15 @@ def plan_table(
     )
 
 
-def _check_changes(table: PaperTable, scale: Scale, rows: Iterable[PaperRow]) -> None:
-    settings = [published_settings(row) for row in rows]
-    for key in scale.changed:
-        if not any(applies(key, each) for each in settings):
-            raise ValueError(f"--set {key}: found no row of {table.name} that has it")
-
-
-def _twins(rows: Iterable[PaperRow]) -> dict[str, str]:
+def twins_of(rows: Iterable[PaperRow]) -> dict[str, str]:
     """Rows that differ from an earlier one in their encoder only, and that one."""
     first: dict[str, str] = {}
     twins = {}
     for row in rows:
-        settings = published_settings(row)
+        settings = row.settings
         if is_pretrained(settings):
-            earlier = first.setdefault(twin_key(settings), row.name)
+            shared = settings.model_dump_json(exclude=set(OF_ENCODER))
+            earlier = first.setdefault(shared, row.name)
             if earlier != row.name:
                 twins[row.name] = earlier
     return twins
@@ -135,7 +121,7 @@ def _notes(
     scaled: dict[str, Scaled],
     seeds: Sequence[int],
 ) -> list[str]:
-    notes = list(dict.fromkeys(note for row in scaled.values() for note in row.notes))
+    notes = list(dict.fromkeys(row.note for row in scaled.values() if row.note is not None))
     if scale.documents is not None:
         notes.append(f"training documents: the first {scale.documents:,} of the file")
     notes += departure_notes(scaled)
@@ -148,7 +134,7 @@ def _notes(
         notes.append(f"rows left out: {', '.join(left)}")
     if not {"F1", "Test F1"} & set(table.columns):
         notes.append("who is better than whom is asked of all relations, not of the frequent ones alone")
-    if DATA_SETS[table.rows[0].setting].benchmark.has_published_denominator:
+    if DATA_SETS[table.setting].benchmark.has_published_denominator:
         notes.append(
             "the figures leave out facts that published systems could not reach; who is better than whom is "
             "asked of all facts"
@@ -162,7 +148,7 @@ def count_notes(setting: str, records: Sequence[Record]) -> list[str]:
     So too the relations that have a label: one without cannot be learnt, and where published scores leave
     out what nobody could reach, more is left out.
     """
-    statistics = published().statistics.rows
+    statistics = table_named("statistics")
     train, test = (f"{DATA_SETS[setting].title} {part}" for part in ("train", "test"))
     counts = {
         "documents trained on": ("# docs", train, {record.train_documents for record in records}),
@@ -171,7 +157,7 @@ def count_notes(setting: str, records: Sequence[Record]) -> list[str]:
     }
     notes = []
     for what, (row, column, numbers) in counts.items():
-        wanted = int(statistics[row][column].mean)
+        wanted = int(statistics.row(row).published[column].mean)
         if numbers - {wanted}:
             shown = ", ".join(f"{number:,}" for number in sorted(numbers))
             notes.append(f"{what}: {shown} (published: {wanted:,})")

@@ -10,7 +10,7 @@ from unnoted.documents.statistics import Statistics
 from unnoted.evaluation.gold import Gold
 from unnoted.evaluation.published import published_score
 from unnoted.experiments.data_sets import DATA_SETS, DataFolder, MissingData
-from unnoted.experiments.paper import PaperStatistics
+from unnoted.experiments.paper import PaperTable
 from unnoted.experiments.results import Figure, RowResult, TableResult
 from unnoted.training.settings import Settings, load_settings
 
@@ -39,7 +39,7 @@ class _Counted:
         }
 
 
-def statistics_table(paper: PaperStatistics, data: DataFolder) -> TableResult:
+def statistics_table(paper: PaperTable, data: DataFolder) -> TableResult:
     """Count the documents at hand, beside what the paper says of the whole.
 
     A data set that is not there has no figures, and a note says so.
@@ -74,14 +74,14 @@ def statistics_table(paper: PaperStatistics, data: DataFolder) -> TableResult:
         raise MissingData("; ".join(missing))
     rows = tuple(
         RowResult(
-            name=name,
-            title=name,
-            group=name,
-            published=published,
-            measured={part: Figure(figures[name]) for part, figures in measured.items()},
+            name=row.name,
+            title=row.title,
+            group=row.group,
+            published=row.published,
+            measured={part: Figure(figures[row.name]) for part, figures in measured.items()},
             records=(),
         )
-        for name, published in paper.rows.items()
+        for row in paper.rows
     )
     return TableResult(paper.name, paper.title, paper.columns, rows, tuple([*notes, *missing]))
 

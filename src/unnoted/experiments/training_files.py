@@ -15,7 +15,7 @@ from unnoted.documents.loading import stream_documents
 from unnoted.documents.schema import Document
 from unnoted.documents.thinning import Thinning, ThinningReport, UniformShare, thin
 from unnoted.documents.writing import write_documents
-from unnoted.training.run_folder import fingerprints
+from unnoted.training.fingerprint import digest
 
 SEED = 0
 """Of what is hidden: the same for all runs, so that they learn from the same labels."""
@@ -56,7 +56,7 @@ def make_training_file(
         documents: how many at most; all if None.
         level: one of `LEVELS`, or the share of labels that each document keeps on average.
     """
-    sources = list(fingerprints(files).values())
+    sources = [digest(file) for file in files]
     identity = json.dumps([sources, documents, level, SEED])
     name = hashlib.sha256(identity.encode()).hexdigest()[:16]
     path, made = folder / f"{name}.jsonl", folder / f"{name}.json"

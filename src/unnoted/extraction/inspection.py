@@ -10,8 +10,13 @@ import yaml  # type: ignore[import-untyped,unused-ignore]
 from unnoted.common.files import open_text
 from unnoted.model import ModelError, RelationModel
 
-SUMMARIES = {"settings": "settings.yaml", "training": "training.json", "environment": "environment.json"}
-"""Files that a training leaves beside the weights, by their name in the summary; none needs to be there."""
+SUMMARIES = {
+    "settings": ("settings.yaml",),
+    "training": ("record.json", "training.json"),
+    "environment": ("environment.json",),
+}
+"""Files that a training leaves beside the weights, by their name in the summary; the first that is there is
+read (`training.json` is of earlier versions), and none needs to be there."""
 
 
 def inspect_model(path: str | Path) -> dict[str, Any]:
@@ -23,8 +28,9 @@ def inspect_model(path: str | Path) -> dict[str, Any]:
     model = RelationModel.from_pretrained(path)
     folder = Path(path)
     description = describe(model)
-    for name, file in SUMMARIES.items():
-        description[name] = _summary(folder / file) if (folder / file).is_file() else None
+    for name, files in SUMMARIES.items():
+        found = next((folder / file for file in files if (folder / file).is_file()), None)
+        description[name] = None if found is None else _summary(found)
     return description
 
 
@@ -75,7 +81,9 @@ def _summary(path: Path) -> object:
     try:
         with open_text(path) as stream:
             text = stream.read()
-        return json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
+        content = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
     except (ValueError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())
         raise ModelError(f"{path}: found no readable summary of the training ({reason})") from error
+    # A record has the training beside settings and scores.
+    return content.get("training", content) if isinstance(content, dict) else content

@@ -2,22 +2,25 @@
 
 from unnoted.training.checkpoints import CheckpointError
 from unnoted.training.distil import Teacher
-from unnoted.training.run import RunReport, train_from_settings
-from unnoted.training.run_folder import RunError
+from unnoted.training.fingerprint import RunError
+from unnoted.training.record import Failure, Record, Scored
+from unnoted.training.run import run
 from unnoted.training.settings import Optimisation, Settings, SettingsError, load_settings
 from unnoted.training.trainer import Trainer
 from unnoted.training.watch import NotFinite
 
 __all__ = [
     "CheckpointError",
+    "Failure",
     "NotFinite",
     "Optimisation",
+    "Record",
     "RunError",
-    "RunReport",
+    "Scored",
     "Settings",
     "SettingsError",
     "Teacher",
     "Trainer",
     "load_settings",
-    "train_from_settings",
+    "run",
 ]

@@ -1,11 +1,18 @@
-"""What a finished run came to: all that tables, plots and tests of significance need, as plain data."""
+"""What a run came to: all that tables, plots and tests of significance need, as plain data."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import PurePath
-from typing import Any, overload
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path, PurePath
+from typing import Any
 
-from unnoted.evaluation import IgnScore, Score
+from pydantic import TypeAdapter
+
+from unnoted.common.files import write_text
+from unnoted.evaluation import Evaluation, IgnScore, Score
+
+CURVE_POINTS = 300
+"""How many points of a precision-recall curve a record keeps at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,58 +44,38 @@ class Scored:
     average_precision: float
     best_f1: float
 
-    def to_json(self) -> dict[str, Any]:
-        """The counts, from which most figures follow, and the curve."""
-        return {
-            "overall": _counts(self.overall),
-            "correct_in_train": self.ignoring_train.correct_in_train,
-            "frequent": _counts(self.frequent),
-            "reachable": None if self.reachable is None else _counts(self.reachable),
-            "reachable_frequent": None
-            if self.reachable_frequent is None
-            else _counts(self.reachable_frequent),
-            "relations": {relation: _counts(score) for relation, score in self.relations.items()},
-            "documents": {
-                document: [*_counts(ign.score), ign.correct_in_train]
-                for document, ign in self.documents.items()
-            },
-            "curve": [list(point) for point in self.curve],
-            "average_precision": self.average_precision,
-            "best_f1": self.best_f1,
-        }
-
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "Scored":
-        """What `to_json` wrote."""
-        overall = Score(*value["overall"])
+    def of(cls, evaluation: Evaluation, documents: Mapping[str, IgnScore]) -> "Scored":
+        """What a record keeps of an evaluation that was given the training documents and scores."""
+        assert evaluation.ignoring_train is not None and evaluation.curve is not None
+        published, best = evaluation.published, evaluation.curve.best
         return cls(
-            overall=overall,
-            ignoring_train=IgnScore(overall, value["correct_in_train"]),
-            frequent=Score(*value["frequent"]),
-            reachable=_score(value["reachable"]),
-            reachable_frequent=_score(value["reachable_frequent"]),
-            relations={relation: Score(*counts) for relation, counts in value["relations"].items()},
-            documents={
-                document: IgnScore(Score(*counts[:3]), counts[3])
-                for document, counts in value["documents"].items()
-            },
-            curve=tuple((recall, precision) for recall, precision in value["curve"]),
-            average_precision=value["average_precision"],
-            best_f1=value["best_f1"],
+            overall=evaluation.overall,
+            ignoring_train=evaluation.ignoring_train,
+            frequent=evaluation.frequent,
+            reachable=None if published is None else published.overall,
+            reachable_frequent=None if published is None else published.frequent,
+            relations=evaluation.relations,
+            documents=documents,
+            curve=evaluation.curve.thinned(CURVE_POINTS),
+            average_precision=evaluation.curve.average_precision,
+            best_f1=0.0 if best is None else best.f1,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A finished run.
+    """A run whose training is finished, and what it scored.
 
     Attributes:
-        address: of the run: the name of its folder, which follows from all that the run depends on.
+        address: of the run: 16 hexadecimal digits that follow from all that the run depends on.
         settings: as `Settings.to_json` gives them.
         seconds: that training and scoring took, over all sessions.
         train_documents: how many there were.
         train_facts: how many labels of each relation they had.
-        scored: the figures on each set of documents by its name, `test` and perhaps `dev`.
+        scored: the figures on each set of `test` documents by its name.
+        training: steps, the features' report, the risk over time (`history`), the scores after every epoch
+            (`development`); for two stages also those of the first (`distillation`).
     """
 
     address: str
@@ -97,6 +84,19 @@ class Record:
     train_documents: int
     train_facts: Mapping[str, int]
     scored: Mapping[str, Scored]
+    training: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def steps(self) -> int:
+        """Of the optimiser, in all stages."""
+        first: Mapping[str, int] = self.training.get("distillation", {})
+        return int(self.training["steps"]) + first.get("steps", 0)
+
+    @property
+    def risk(self) -> float | None:
+        """The mean over the steps since the last report but one; None if nothing was reported."""
+        history = self.training["history"]
+        return history[-1]["loss"] if history else None
 
     @property
     def placeless(self) -> dict[str, Any]:
@@ -111,22 +111,25 @@ class Record:
         """
         return {key: _last_names(value) for key, value in self.settings.items()}
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON can hold it; `from_json` reads it."""
-        return {
-            "address": self.address,
-            "settings": dict(self.settings),
-            "seconds": self.seconds,
-            "train_documents": self.train_documents,
-            "train_facts": dict(self.train_facts),
-            "scored": {name: scored.to_json() for name, scored in self.scored.items()},
-        }
+    def write(self, path: Path) -> None:
+        """Write it as JSON."""
+        with write_text(path) as stream:
+            stream.write(_adapter().dump_json(self).decode("utf-8"))
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "Record":
-        """What `to_json` wrote."""
-        scored = {name: Scored.from_json(figures) for name, figures in value["scored"].items()}
-        return cls(**{**value, "scored": scored})
+    def read(cls, path: Path) -> "Record":
+        """What `write` wrote.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: it is not such a file.
+        """
+        return _adapter().validate_json(path.read_bytes())
+
+
+@cache
+def _adapter() -> TypeAdapter[Record]:
+    return TypeAdapter(Record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,19 +145,9 @@ class Failure:
     reason: str
 
 
-@overload
-def _counts(score: Score) -> list[int]: ...
-@overload
-def _counts(score: None) -> None: ...
-def _counts(score: Score | None) -> list[int] | None:
-    return None if score is None else [score.correct, score.predicted, score.gold]
-
-
-def _score(counts: Sequence[int] | None) -> Score | None:
-    return None if counts is None else Score(*counts)
-
-
 def _last_names(value: Any) -> Any:  # noqa: ANN401 - whatever a setting may be
     if isinstance(value, list):
         return [_last_names(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _last_names(each) for key, each in value.items()}
     return PurePath(value).name if isinstance(value, str) else value

@@ -1,120 +1,158 @@
-"""A run: from settings to a folder with a trained model, and everything that tells how it came about."""
+"""A run: from settings to a folder with a trained model and a record of what it came to."""
 
 import json
+import time
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
 
 from unnoted.common.files import write_json
-from unnoted.training.checkpoints import CheckpointError, one_line, whole_folder
+from unnoted.documents.loading import load_documents
+from unnoted.evaluation import BENCHMARKS
+from unnoted.evaluation.documents import document_scores
+from unnoted.evaluation.extractor import evaluate_extractor
+from unnoted.extraction import Extractor
+from unnoted.training.checkpoints import CheckpointError, checkpoints, one_line, whole_folder
 from unnoted.training.environment import environment
-from unnoted.training.run_folder import SUMMARY, RunError, RunFolder, description
+from unnoted.training.fingerprint import RunError, fingerprint
+from unnoted.training.ingredients import load_corpus
+from unnoted.training.record import Record, Scored
+from unnoted.training.run_folder import RECORD, RunFolder
 from unnoted.training.settings import Settings
 from unnoted.training.stages import DISTILLATION, Plan, Stage, is_distilled, plan_of
+from unnoted.training.trainer import CHECKPOINTS
 from unnoted.training.tuning import tuned_on
 
 MODEL = ".model"
 """Where the trained model is put together before its files are moved into the run's folder."""
 
-
-@dataclass(frozen=True, slots=True)
-class RunReport:
-    """What a run came to.
-
-    Attributes:
-        folder: the trained model's.
-        trained: False if it had been finished before.
-        steps: of the optimiser, in all stages.
-        risk: the mean over the steps since the last report but one; None if nothing was reported.
-    """
-
-    folder: Path
-    trained: bool
-    steps: int
-    risk: float | None
+FIRST_STAGE = "training.json"
+"""What the first of two stages came to, in its folder."""
 
 
-def train_from_settings(
+def run(
     settings: Settings,
     *,
     resume: bool = False,
     overwrite: bool = False,
     tell: Callable[[str], None] = lambda line: None,
-) -> RunReport:
-    """Train as the settings say; the output folder then is a model for `RelationModel.from_pretrained`.
+) -> Record:
+    """Train as the settings say, and score the sets of `settings.test`.
 
-    Beside the weights are `settings.yaml` (resolved), `priors.json` (what was used for each relation),
-    `environment.json` (versions and hardware), `training.json` (a summary with the risk over time), and
-    `run.json` (settings and fingerprints of the data). With a teacher, `distillation/` has the first stage.
+    The output folder then is a model for `RelationModel.from_pretrained`. Beside the weights are
+    `record.json` (what is returned), `settings.yaml` (resolved), `priors.json` (what was used for each
+    relation), `environment.json` (versions and hardware), and `run.json` (what a resumed run must share with
+    this one). With a teacher, `distillation/` has the first stage. A finished run is not repeated.
 
     Args:
         settings: what `load_settings` read.
-        resume: go on with an unfinished run.
+        resume: continue an unfinished run.
         overwrite: remove a run that is in the folder.
         tell: is given lines for the user, such as what was left out of the data.
 
     Raises:
         RunError: if the folder holds another run, or data changed since the run began.
+        Busy: if another process is at this run.
         DataError: if a data file cannot be used.
         ModelError: if the teacher cannot be used, or does not fit.
         NotFinite: if a risk is not a finite number.
     """
-    folder = RunFolder(settings.output)
+    if resume and overwrite:
+        raise RunError("found both resume and overwrite, expected one of them")
+    since, folder = time.monotonic(), RunFolder(settings.output)
     with folder.locked():
-        run = description(settings)
-        if folder.admit(run, resume, overwrite):
+        wanted = fingerprint(settings)
+        record = None if overwrite else _found(folder, settings, resume, tell)
+        if record is not None and record.scored.keys() == settings.test.keys():
+            tell(f"{settings.output}: this run is finished; nothing to do")
+            return record
+        plan = None
+        if record is None:
             plan = plan_of(settings, tell, distilled=not overwrite and is_distilled(settings))
             # Not before the data and the encoder have proved to be usable: an error leaves all as it was.
-            folder.claim(run, overwrite)
-            return _report(folder, _train(folder, settings, plan, resume, tell), trained=True)
-        tell(f"{settings.output}: this run is finished; nothing to do")
-        return _report(folder, folder.summary(), trained=False)
+            folder.claim(wanted, overwrite)
+        with folder.timed(since) as seconds:
+            if plan is not None:
+                record = _trained(folder, settings, plan, resume, seconds, tell)
+            assert record is not None
+            return _scored(folder, settings, record, seconds, tell)
 
 
-def _train(
-    folder: RunFolder, settings: Settings, plan: Plan, resume: bool, tell: Callable[[str], None]
-) -> dict[str, Any]:
-    """All stages, and then the model in its place."""
+def _found(folder: RunFolder, settings: Settings, resume: bool, tell: Callable[[str], None]) -> Record | None:
+    """The record of the run that the folder holds; None if it is not trained yet."""
+    if not folder.taken:
+        return None
+    folder.check(fingerprint(settings))
+    record = folder.record(tell)
+    if not resume and (record is None or record.scored.keys() != settings.test.keys()):
+        raise RunError(
+            f"{folder.path}: found this run, unfinished; --resume continues it, --overwrite begins anew"
+        )
+    for last in checkpoints(folder.path / CHECKPOINTS)[-1:] if record is None else ():
+        tell(f"continuing at {last.name}")
+    return record
+
+
+def _trained(
+    folder: RunFolder,
+    settings: Settings,
+    plan: Plan,
+    resume: bool,
+    seconds: Callable[[], float],
+    tell: Callable[[str], None],
+) -> Record:
+    """All stages, then the model in its place, and a record without scores."""
     distilled = {}
     if settings.distillation is not None:
         distilled = {DISTILLATION: _distil(folder.path / DISTILLATION, plan, resume)}
-    summary = {"finished": True, **plan.main.train(plan.model, resume), **distilled}
+    summary = {**plan.main.train(plan.model, resume), **distilled}
     if settings.tuned_thresholds and plan.main.dev is not None:
         tuned = tuned_on(plan.model, plan.main.dev)
         plan.model.meaning = replace(plan.model.meaning, decision=tuned.rule)
         summary["tuned_thresholds"] = tuned.to_json()
         for line in tuned.lines():
             tell(f"note: {line}")
-    _place(folder, settings, plan, summary)
-    return summary
+    train = load_corpus(settings, settings.train).documents
+    record = Record(
+        address=fingerprint(settings).address,
+        settings=settings.to_json(),
+        seconds=seconds(),
+        train_documents=len(train),
+        train_facts=Counter(relation for document in train for *_, relation in document.labels),
+        scored={},
+        training=summary,
+    )
+    _place(folder, settings, plan, record)
+    return record
 
 
 def _distil(folder: Path, plan: Plan, resume: bool) -> dict[str, Any]:
     """The first of two stages, or what it came to if it is over."""
     if plan.distillation is None:
-        path = folder / SUMMARY
+        path = folder / FIRST_STAGE
         if not path.is_file():
             raise RunError(f"{path}: found no file, expected what the first stage came to")
         over: dict[str, Any] = json.loads(path.read_text("utf-8"))
         return over
     summary = plan.distillation.train(plan.model, resume)
     _write_priors(folder, plan.distillation)
-    write_json(folder / SUMMARY, summary)
+    write_json(folder / FIRST_STAGE, summary)
     return summary
 
 
-def _place(folder: RunFolder, settings: Settings, plan: Plan, summary: dict[str, Any]) -> None:
-    """Write the trained model and all that belongs to it, and say that the run is finished."""
+def _place(folder: RunFolder, settings: Settings, plan: Plan, record: Record) -> None:
+    """Write the trained model and all that belongs to it, and say that the training is finished."""
     try:
         with whole_folder(settings.output / MODEL) as staged:
             plan.model.save_pretrained(staged)
             settings.save(staged / "settings.yaml")
             _write_priors(staged, plan.main)
             write_json(staged / "environment.json", environment())
-        folder.place(settings.output / MODEL, summary)
+        folder.place(settings.output / MODEL, record)
     except (OSError, SafetensorError) as error:
         what = f"{settings.output}: the trained model was not written ({one_line(error)})"
         raise CheckpointError(f"{what}; its checkpoint is whole, --resume writes it again") from error
@@ -124,7 +162,27 @@ def _write_priors(folder: Path, stage: Stage) -> None:
     write_json(folder / "priors.json", None if stage.priors is None else stage.priors.report())
 
 
-def _report(folder: RunFolder, summary: dict[str, Any], trained: bool) -> RunReport:
-    history = summary["history"]
-    steps = summary["steps"] + summary.get(DISTILLATION, {"steps": 0})["steps"]
-    return RunReport(folder.path, trained, steps, history[-1]["loss"] if history else None)
+def _scored(
+    folder: RunFolder,
+    settings: Settings,
+    record: Record,
+    seconds: Callable[[], float],
+    tell: Callable[[str], None],
+) -> Record:
+    """Score the sets that have no scores yet, and keep each as it is done."""
+    left = {name: files for name, files in settings.test.items() if name not in record.scored}
+    if not left:
+        return record
+    extractor = Extractor.from_pretrained(folder.path)
+    train = load_corpus(settings, settings.train).documents
+    for name, files in left.items():
+        # Without the vocabulary: a fact that the model cannot predict still has to be found.
+        gold = load_documents(*files).documents
+        tell(f"scoring {name}: {len(gold):,} documents")
+        evaluation = evaluate_extractor(extractor, gold, train, benchmark=BENCHMARKS[settings.benchmark])
+        documents = document_scores(gold, evaluation.submission.predictions, train)
+        scored = {**record.scored, name: Scored.of(evaluation, documents)}
+        record = replace(record, seconds=seconds(), scored=scored)
+        record.write(folder.path / RECORD)
+        tell(f"{name}: F1 {100 * evaluation.overall.f1:.2f}")
+    return record

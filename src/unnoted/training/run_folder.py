@@ -1,32 +1,35 @@
-"""The folder of a run: whose it is, from which data it came, and whether it is finished."""
+"""The folder of a run: whose it is, whether it may be used, and what the run came to."""
 
-import hashlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from unnoted.common.errors import shown
-from unnoted.common.files import write_json
+from unnoted.common.files import write_json, write_text
 from unnoted.common.locks import held
+from unnoted.training.fingerprint import Fingerprint, RunError
+from unnoted.training.record import Record
 from unnoted.training.settings import Settings
 
 RUN = "run.json"
-"""Written first: settings and data of the run."""
+"""Written first: what the run is, and the content of its data."""
 
-SUMMARY = "training.json"
-"""Written last: what the training came to. Where it is, the run is finished."""
+RECORD = "record.json"
+"""Written after the training, and again as each set of documents is scored."""
 
 LOCK = ".lock"
+LOG = "log.txt"
+"""What the processes of a grid's run print."""
 
-FREE = frozenset({"output", "checkpoint_steps", "log_steps"})
-"""Settings that change nothing about the weights: a resumed run may have other ones."""
+SECONDS = "seconds.txt"
 
 
-class RunError(ValueError):
-    """A folder that cannot be used for this run; says what it holds and what can be done."""
+class Busy(RunError):
+    """Another process is at this run."""
 
 
 class RunFolder:
@@ -40,21 +43,27 @@ class RunFolder:
         self.path = path
 
     @property
-    def finished(self) -> bool:
-        """Whether the run came to its end."""
-        return (self.path / SUMMARY).is_file()
-
-    @property
     def taken(self) -> bool:
         """Whether the folder holds a run."""
         return (self.path / RUN).is_file()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a process is at the run; only a look, which may be outdated at once."""
+        if not (self.path / LOCK).is_file():
+            return False
+        try:
+            with held(self.path / LOCK, Busy()):
+                return False
+        except Busy:
+            return True
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Keep other processes out; a process that is killed lets go."""
         self._refuse_other_files()
         self.path.mkdir(parents=True, exist_ok=True)
-        with held(self.path / LOCK, RunError(f"{self.path}: found a training that is running here")):
+        with held(self.path / LOCK, Busy(f"{self.path}: found a training that is running here")):
             yield
 
     def _refuse_other_files(self) -> None:
@@ -62,124 +71,94 @@ class RunFolder:
             raise RunError(f"{self.path}: found a file, expected a folder or nothing")
         others = [] if self.taken or not self.path.exists() else self.path.iterdir()
         for entry in others:
-            if entry.name != LOCK:
+            if entry.name not in (LOCK, LOG):
                 raise RunError(
                     f"{self.path}: found {entry.name!r} but no run, expected an empty folder or a new one"
                 )
 
-    def admit(self, run: dict[str, Any], resume: bool = False, overwrite: bool = False) -> bool:
-        """Whether there is anything left to do for a run, if the folder may be used for it.
-
-        Args:
-            run: what `description` gives.
-            resume: go on with the run that the folder holds, if it is this one.
-            overwrite: `claim` may remove the run that the folder holds.
+    def check(self, wanted: Fingerprint) -> None:
+        """Refuse another run than the one that is here, wherever its files are now.
 
         Raises:
-            RunError: if the folder holds another run, or this one's data have changed.
+            RunError: names the settings, or the files, that are not what the run began with.
         """
-        if resume and overwrite:
-            raise RunError("found both resume and overwrite, expected one of them")
-        if overwrite or not self.taken:
-            return True
-        self._check(run)
-        if not (self.finished or resume):
-            raise RunError(
-                f"{self.path}: found this run, unfinished; --resume goes on, --overwrite begins anew"
-            )
-        return not self.finished
-
-    def claim(self, run: dict[str, Any], overwrite: bool = False) -> None:
-        """Mark the folder as this run's; to overwrite, all that is in it goes first."""
-        if self.taken and overwrite:
-            self._clear()
-        if not self.taken:
-            write_json(self.path / RUN, run)
-
-    def _check(self, run: dict[str, Any]) -> None:
-        """Refuse another run than the one that is here."""
-        held = json.loads((self.path / RUN).read_text("utf-8"))
-        began, wanted = _flat(held["settings"]), _flat(run["settings"])
-        differing = [
-            f"{key} {shown(began.get(key))}, not {shown(wanted.get(key))}"
-            for key in sorted(began.keys() | wanted.keys())
-            if not _is_free(key, began, wanted) and _value(began, key) != _value(wanted, key)
-        ]
-        if differing:
+        began: dict[str, Any] = json.loads((self.path / RUN).read_text("utf-8"))["values"]
+        if differing := wanted.settings_unlike(began):
             raise RunError(
                 f"{self.path}: found another run ({'; '.join(differing)}), expected the same settings; "
                 "--overwrite removes it"
             )
-        for file, fingerprint in run["data"].items():
-            if held["data"].get(file) != fingerprint:
-                raise RunError(
-                    f"{file}: found other content than this run began with, expected the same; "
-                    f"restore the file, or begin anew with --overwrite ({self.path})"
-                )
+        for file in wanted.files_unlike(began):
+            raise RunError(
+                f"{file}: found other content than this run began with, expected the same; "
+                f"restore the file, or begin anew with --overwrite ({self.path})"
+            )
+
+    def claim(self, run: Fingerprint, overwrite: bool = False) -> None:
+        """Mark the folder as this run's; to overwrite, all that is in it goes first."""
+        if self.taken and overwrite:
+            self._clear()
+        if not self.taken:
+            files = {key: [str(path) for path in paths] for key, paths in run.files.items()}
+            write_json(self.path / RUN, {"address": run.address, "values": dict(run.values), "files": files})
 
     def _clear(self) -> None:
         """Remove all but the lock; the mark that a run is here goes last."""
-        entries = [entry for entry in self.path.iterdir() if entry.name not in (LOCK, RUN)]
+        entries = [entry for entry in self.path.iterdir() if entry.name not in (LOCK, LOG, RUN)]
         for entry in [*entries, self.path / RUN]:
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry)
             else:
                 entry.unlink()
 
-    def place(self, staged: Path, summary: dict[str, Any]) -> None:
-        """Move the files of a folder here, and then say that the run is finished."""
+    def place(self, staged: Path, record: Record) -> None:
+        """Move the files of a trained model here, and then say that the training is finished."""
         for file in sorted(staged.iterdir()):
             file.replace(self.path / file.name)
         staged.rmdir()
-        write_json(self.path / SUMMARY, summary)
+        record.write(self.path / RECORD)
 
-    def summary(self) -> dict[str, Any]:
-        """What the finished training came to."""
-        content: dict[str, Any] = json.loads((self.path / SUMMARY).read_text("utf-8"))
-        return content
-
-
-def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by key; those of a mapping within them by `mapping.key`.
-
-    Example:
-        >>> _flat({"epochs": 3, "distillation": {"epochs": 2}})
-        {'epochs': 3, 'distillation.epochs': 2}
-    """
-    flat: dict[str, Any] = {}
-    for key, value in settings.items():
-        inner = _flat(value) if isinstance(value, Mapping) else None
-        flat |= {key: value} if inner is None else {f"{key}.{name}": inner[name] for name in inner}
-    return flat
-
-
-def _is_free(key: str, began: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether a setting need not be the same: by what it is, or as part of a mapping that one side lacks.
-
-    That one side lacks it shows in other keys, and more shortly.
-    """
-    mapping, _, name = key.rpartition(".")
-    return name in FREE or bool(mapping and not (key in began and key in wanted))
-
-
-def _value(flat: Mapping[str, Any], key: str) -> object:
-    """A setting; one that a run from before it existed does not have is what it is by default."""
-    known = Settings.model_fields.get(key)
-    return flat.get(key, known.default if known is not None and not known.is_required() else None)
-
-
-def description(settings: Settings) -> dict[str, Any]:
-    """What makes a run this run and no other: its settings, and the content of its data."""
-    return {"settings": settings.to_json(), "data": fingerprints(settings.data_files)}
-
-
-def fingerprints(files: Sequence[Path]) -> dict[str, str]:
-    """The SHA-256 of each file's content."""
-    found = {}
-    for file in files:
+    def record(self, tell: Callable[[str], None] = lambda line: None) -> Record | None:
+        """What the run came to; None if it is not trained, or its record is damaged."""
         try:
-            with file.open("rb") as stream:
-                found[str(file)] = hashlib.file_digest(stream, "sha256").hexdigest()
-        except OSError as error:
-            raise RunError(f"{file}: found no readable file ({error.strerror})") from None
-    return found
+            return Record.read(self.path / RECORD)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            reason = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+            tell(f"{self.path / RECORD}: found a damaged record ({reason}); it is made again")
+            return None
+
+    def finished(self, settings: Settings, tell: Callable[[str], None] = lambda line: None) -> Record | None:
+        """The record of the run, if all sets of the settings are scored."""
+        record = self.record(tell)
+        return record if record is not None and record.scored.keys() == settings.test.keys() else None
+
+    @contextmanager
+    def timed(self, since: float) -> Iterator[Callable[[], float]]:
+        """Seconds of all sessions, also of those that were killed.
+
+        Args:
+            since: when this session began, by `time.monotonic`.
+        """
+        path, over = self.path / SECONDS, threading.Event()
+        earlier = float(path.read_text("utf-8")) if path.is_file() else 0.0
+
+        def note() -> float:
+            seconds = earlier + time.monotonic() - since
+            with write_text(path) as stream:
+                stream.write(str(seconds))
+            return seconds
+
+        def note_now_and_then() -> None:
+            while not over.wait(10):
+                note()
+
+        noting = threading.Thread(target=note_now_and_then, daemon=True)
+        noting.start()
+        try:
+            yield note
+        finally:
+            over.set()
+            noting.join()
+            note()

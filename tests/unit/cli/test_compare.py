@@ -4,7 +4,7 @@ import pytest
 from tests.unit.experiments.making_tables import MadeUpPool, docred_folder
 from typer.testing import CliRunner
 
-import unnoted.cli.compare
+from unnoted.cli import grids
 from unnoted.cli.main import app
 from unnoted.documents.generator import generate_documents
 from unnoted.documents.writing import write_documents
@@ -21,12 +21,13 @@ def options(tmp_path):
     data = docred_folder(tmp_path / "data", documents=20)
     return [
         "--train", data / "train_revised.json", "--test", data / "dev_revised.json", "--to", tmp_path / "runs",
+        "--prior-multiplier", 1,
     ]  # fmt: skip
 
 
 def test_a_sweep_is_printed_and_written(options, monkeypatch, tmp_path):
     pool = MadeUpPool(lambda settings: 40 if settings.loss == "ssr-pu" else 30)
-    monkeypatch.setattr(unnoted.cli.compare, "pool_of", lambda jobs, ray: pool)
+    monkeypatch.setattr(grids, "pool_of", lambda jobs, ray: pool)
     result = run(*options, "--levels", "full,0.5,extreme", "--encoder", "recurrent", "--name", "mine")
     assert len(pool.performed) == 6
     assert "F1 of atlop/ssr-pu against atlop/atlop: better at all labels" in result.stdout
@@ -36,7 +37,7 @@ def test_a_sweep_is_printed_and_written(options, monkeypatch, tmp_path):
 
 def test_a_dry_run_needs_an_encoder(options):
     assert "encoder: found nothing, expected a value" in run(*options, "--dry-run", code=1).stderr
-    lines = run(*options, "--dry-run", "--encoder", "recurrent", "--seeds", "1-3").stdout.splitlines()
+    lines = run(*options, "--dry-run", "--encoder", "recurrent", "--seeds", 3).stdout.splitlines()
     assert lines[0].startswith("comparison: 6 runs, 0 of them finished")
 
 
@@ -58,7 +59,7 @@ def test_a_sweep_for_real(tmp_path):
         write_documents(tmp_path / f"{name}.jsonl", generate_documents(8, start=start))
     arguments = [
         "--train", tmp_path / "train.jsonl", "--test", tmp_path / "test.jsonl", "--to", tmp_path / "runs",
-        "--levels", "full,0.5", "--encoder", "recurrent", "--epochs", 1, "--set", "encoder_learning_rate=2e-3",
+        "--levels", "full,0.5", "--encoder", "recurrent", "--epochs", 1, "--prior-multiplier", 1, "--set", "encoder_learning_rate=2e-3",
     ]  # fmt: skip
     first = run(*arguments)
     assert "4 runs: 0 finished before, 4 to do" in first.stderr

@@ -74,7 +74,7 @@ def test_json(gold, predictions, train):
     assert result["evidence"] == {
         "f1": 2 / 3, "precision": 1.0, "recall": 0.5, "correct": 1, "predicted": 1, "gold": 2
     }  # fmt: skip
-    assert result["benchmark"] == "docred" and result["published"] is None
+    assert result["benchmark"] == "plain" and result["published"] is None
     assert result["curve"]["average_precision"] == 0.5
     assert set(result["relations"]) == {"P551", "P3373"}
 
@@ -112,7 +112,7 @@ def test_empty_predictions(gold, train, tmp_path):
 PUBTATOR = "7|t|Abc binds Def\n7|a|Ghi.\n7\t0\t3\tAbc\tChemical\tC1\n7\t10\t13\tDef\tGene\tG1\n"
 
 
-def test_pubtator_is_chemdisgene(tmp_path):
+def test_the_benchmark_is_chosen_and_not_guessed_from_the_format(tmp_path):
     texts, rows = tmp_path / "curated.txt", tmp_path / "curated.tsv"
     texts.write_text(PUBTATOR, "utf-8")
     rows.write_text("7\tchem_gene:affects^binding\tC1\tG1\n7\tchem_gene:new\tC1\tG1\n", "utf-8")
@@ -121,10 +121,14 @@ def test_pubtator_is_chemdisgene(tmp_path):
     train_rows.write_text("7\tchem_gene:affects^binding\tC1\tG1\n", "utf-8")
     predictions = written(tmp_path / "p.json", [claim("7", 0, 1, "chem_gene:affects^binding")])
     files = ("--gold", texts, "--gold", rows, "--predictions", predictions)
-    result = json.loads(run(*files, "--train", train_texts, "--train", train_rows, "--json").stdout)
+    both = ("--train", train_texts, "--train", train_rows, "--json")
+    plain = json.loads(run(*files, *both).stdout)
+    assert plain["benchmark"] == "plain" and plain["published"] is None
+    assert plain["ignoring_train"] is not None
+    result = json.loads(run(*files, *both, "--benchmark", "chemdisgene").stdout)
     assert result["benchmark"] == "chemdisgene"
     assert result["overall"]["recall"] == 0.5 and result["published"]["overall"]["recall"] == 1.0
-    assert "no published denominator" in run(*files).stdout
+    assert "no published denominator" in run(*files, "--benchmark", "chemdisgene").stdout
 
 
 def test_errors_are_one_line(gold, predictions, train, tmp_path):

@@ -40,7 +40,7 @@ def test_train_then_again_then_anew(tmp_path):
     assert result.stdout.rstrip().endswith(f"the model is in {tmp_path / 'run'}")
     assert "seed: 3" in (tmp_path / "run" / "settings.yaml").read_text()
     again = run(config, "--set", "epochs=1", "--set", "seed=3")
-    assert again.stdout == "" and "this run is finished; nothing to do" in again.stderr
+    assert again.stdout == result.stdout and "this run is finished; nothing to do" in again.stderr
     refused = run(config, code=1)
     assert "error: " in refused.stderr and "another run (epochs 1, not 2; seed 3, not 62)" in refused.stderr
     assert run(config, "--overwrite").stdout.startswith("trained for 4 steps")
@@ -85,7 +85,10 @@ def test_a_teacher_and_distant_documents(tmp_path):
     write_documents(second, generate_documents(1, start=50))
     result = run(config, "--teacher", tmp_path / "teacher", "--distant", first, "--distant", second)
     assert result.stdout.startswith("trained for 4 steps, risk ")
-    assert json.loads((tmp_path / "run" / "training.json").read_text())["distillation"]["documents"] == 5
+    assert (
+        json.loads((tmp_path / "run" / "record.json").read_text())["training"]["distillation"]["documents"]
+        == 5
+    )
 
 
 def test_a_config_by_name_with_options(tmp_path):

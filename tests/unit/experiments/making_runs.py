@@ -6,9 +6,9 @@ from tests.unit.training.making import tiny_encoder
 
 from unnoted.documents.generator import generate_documents
 from unnoted.documents.writing import write_documents
-from unnoted.evaluation import DOCRED, IgnScore, Score
-from unnoted.experiments.runs import Run
+from unnoted.evaluation import IgnScore, Score
 from unnoted.training import Settings
+from unnoted.training.fingerprint import fingerprint
 from unnoted.training.record import Record, Scored
 
 
@@ -20,25 +20,34 @@ def write_data(folder):
     return folder
 
 
-def make_run(data, *, train="train.json", test="test.json", benchmark=DOCRED, **changes):
-    """A run on `write_data`'s files."""
+def make_run(data, *, train="train.json", test="test.json", **changes):
+    """The settings of a run on `write_data`'s files."""
     values = {
         "train": data / train, "encoder": str(data / "encoder"), "loss": "ssr-pu", "prior_multiplier": 2,
-        "epochs": 2, "batch_documents": 2, "head_learning_rate": 1e-2, "encoder_learning_rate": 1e-2, "embedding": 16,
-        "block": 4, "output": data / "unused", **changes,
+        "epochs": 2, "batch_documents": 2, "head_learning_rate": 1e-2, "encoder_learning_rate": 1e-2,
+        "embedding": 16, "block": 4, "test": data / test, "output": data / "unused", **changes,
     }  # fmt: skip
-    return Run(Settings(**values), {"test": (data / test,)}, benchmark)
+    return Settings(**values)
 
 
-def made_record(run, correct=1):
+def address(settings):
+    """What a run is called in a grid."""
+    return fingerprint(settings).address
+
+
+def made_record(settings, correct=1):
     """A record as a run could have left it."""
     score = Score(correct, 2, 4)
     scored = Scored(score, IgnScore(score, 0), score, None, None, {"r": score}, {}, ((0.25, 0.5),), 0.5, 0.4)
-    return Record(run.address, run.settings.to_json(), 192.0, 4, {"r": 4}, {"test": scored})
+    return Record(address(settings), settings.to_json(), 192.0, 4, {"r": 4}, {"test": scored})
 
 
 def without_time(record):
     """A record without what differs from one time and place to another."""
-    free = {"output", "checkpoint_steps"}
-    settings = {key: value for key, value in record.settings.items() if key not in free}
-    return replace(record, seconds=0.0, settings=settings)
+    settings = {
+        key: value for key, value in record.settings.items() if key not in ("output", "checkpoint_steps")
+    }
+    training = {key: value for key, value in record.training.items() if key != "seconds_of_last_session"}
+    # The risk that is reported is the mean since the last report of the same session.
+    training["history"] = [{**entry, "loss": None} for entry in training["history"]]
+    return replace(record, seconds=0.0, settings=settings, training=training)

@@ -1,11 +1,11 @@
 """Records without any training, a pool that hands them out, and a folder of data sets to plan tables on."""
 
 import json
+from concurrent.futures import Future
 
 from unnoted.documents.generator import generate_documents, relation_names
 from unnoted.documents.writing import write_documents
 from unnoted.evaluation import IgnScore, Score
-from unnoted.experiments.pools import Ended, Started
 from unnoted.training.record import Failure, Record, Scored
 
 
@@ -35,21 +35,27 @@ def record(address="0" * 16, settings=None, train_documents=8, **sets):
 class MadeUpPool:
     """Ends every run at once with what a function says of its settings: correct predictions, or an error."""
 
+    room = 1
+
     def __init__(self, correct):
         self.correct = correct
         self.performed = []
 
-    def perform(self, runs, folder):
-        for run in runs:
-            self.performed.append(run)
-            yield Started(run)
-            try:
-                figures = scored(self.correct(run.settings))
-            except ZeroDivisionError as error:
-                yield Ended(run, Failure(run.address, str(error)))
-                continue
-            sets = dict.fromkeys(run.scored, figures)
-            yield Ended(run, record(run.address, run.settings.to_json(), **sets))
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def submit(self, settings):
+        self.performed.append(settings)
+        address, ended = settings.output.name, Future()
+        try:
+            sets = dict.fromkeys(settings.test, scored(self.correct(settings)))
+            ended.set_result(record(address, settings.to_json(), **sets))
+        except ZeroDivisionError as error:
+            ended.set_result(Failure(address, str(error)))
+        return ended
 
 
 def docred_folder(folder, documents=6):

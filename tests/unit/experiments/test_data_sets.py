@@ -45,7 +45,7 @@ def test_all_in_one_folder_or_in_the_data_sets(tmp_path, below):
     home = tmp_path / below
     assert data.train(ORIGINAL).paths[0].samefile(home / "train_annotated.json")
     assert data.train(FULL).paths[0].samefile(home / "train_revised.json")
-    assert data.others(ORIGINAL, [])["vocabulary"][0].samefile(home / "rel_info.json")
+    assert data.others(ORIGINAL, [])["vocabulary"].samefile(home / "rel_info.json")
     assert data.others(ORIGINAL, ["vocabulary"]) == {}
 
 

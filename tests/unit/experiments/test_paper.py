@@ -7,8 +7,7 @@ import pytest
 
 from unnoted.experiments.columns import COLUMNS
 from unnoted.experiments.data_sets import DATA_SETS
-from unnoted.experiments.paper import ALIASES, PaperStatistics, published
-from unnoted.training.settings import load_settings
+from unnoted.experiments.paper import published, table_named
 
 PAPER = Path(__file__).parents[4] / "shared" / "paper.tex"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -49,11 +48,15 @@ def plain(title):
     return re.sub(r"[^a-z0-9.]", "", title.lower())
 
 
+TRAINED = [table for table in published().values() if table.setting]
+"""The tables that need runs."""
+
+
 @pytest.mark.shared
 def test_every_published_number_is_the_papers():
     source = latex_tables()
-    assert {table.label for table in published().tables.values()} == source.keys() - {"tab:accents1"}
-    for table in published().tables.values():
+    assert {table.label for table in published().values()} == source.keys()
+    for table in TRAINED:
         rows = source[table.label]
         assert len(rows) == len(table.rows), table.name
         for (_, cells), row in zip(rows, table.rows, strict=True):
@@ -65,7 +68,7 @@ def test_every_published_number_is_the_papers():
 @pytest.mark.shared
 def test_titles_and_marks_are_the_papers():
     source = latex_tables()
-    for table in published().tables.values():
+    for table in TRAINED:
         for (first, _), row in zip(source[table.label], table.rows, strict=True):
             assert plain(first) == plain(row.title.replace("prior ×", "")), table.name
             mark = next((name for sign, name in MARKS.items() if sign in first), "")
@@ -74,56 +77,52 @@ def test_titles_and_marks_are_the_papers():
 
 @pytest.mark.shared
 def test_statistics_are_the_papers():
-    statistics = published().statistics
+    statistics = table_named("statistics")
     rows = {title.replace("\\", ""): cells for title, cells in latex_tables()[statistics.label]}
-    assert rows.keys() == statistics.rows.keys()
-    for title, figures in statistics.rows.items():
+    assert rows.keys() == {row.name for row in statistics.rows}
+    for row in statistics.rows:
         # A cell that spans train and test stands for both.
         cells = [
             re.sub(r"\\multicolumn\{2\}\{c\}", "", cell)
-            for cell in rows[title]
+            for cell in rows[row.name]
             for _ in range(2 if "multicolumn" in cell else 1)
         ]
         assert [printed(cell) for cell in cells] == [
-            numbers(figures[column]) for column in statistics.columns
+            numbers(row.published[column]) for column in statistics.columns
         ]
 
 
 @pytest.mark.shared
-def test_tables_stand_in_the_papers_order():
+def test_tables_have_their_printed_numbers():
     labels = re.findall(r"\\label\{((?:tab:|table).*?)\}", PAPER.read_text("utf-8") if PAPER.exists() else "")
     if not labels:
         pytest.skip("../shared/paper.tex is not there")
-    ours = [published().statistics.label, *(table.label for table in published().tables.values())]
-    assert ours == labels
+    assert [table.label for table in published().values()] == labels
+    assert list(published()) == [f"table{number}" for number in range(1, len(labels) + 1)]
 
 
-def test_names_are_found_and_unknown_ones_refused():
-    paper = published()
-    assert isinstance(paper.named("statistics"), PaperStatistics) and "statistics" in ALIASES
-    assert paper.named("table6").name == "table6"
-    with pytest.raises(ValueError, match=r"unknown table 'table_6'.*nearest: 'table6'"):
-        paper.named("table_6")
-    with pytest.raises(ValueError, match=r"unknown row of table1 'ssrpu'.*nearest: 'ssr-pu'"):
-        paper.table("table1").row("ssrpu")
+def test_tables_are_found_by_number_and_by_word():
+    assert table_named("table8") is table_named("losses")
+    assert len({table.word for table in published().values()}) == len(published())
+    with pytest.raises(ValueError, match=r"unknown table 'table_8'.*nearest: 'table8'"):
+        table_named("table_8")
+    with pytest.raises(ValueError, match=r"unknown row of table2 'ssrpu'.*nearest: 'ssr-pu'"):
+        table_named("table2").row("ssrpu")
 
 
-@pytest.mark.parametrize("name", published().tables)
-def test_every_row_has_settings_and_data(name):
-    table = published().table(name)
+@pytest.mark.parametrize("table", TRAINED, ids=lambda table: table.name)
+def test_every_row_has_settings_and_data(table):
     assert len({row.name for row in table.rows}) == len(table.rows)
     assert len({row.setting for row in table.rows}) == 1
     assert set(table.columns) <= COLUMNS.keys()
     for row in table.rows:
-        settings = load_settings(row.config, row.changes)
         assert row.setting in DATA_SETS
         for key, value in row.changes.items():
-            assert getattr(settings, key) == value
+            assert getattr(row.settings, key) == value
 
 
-@pytest.mark.parametrize("name", published().tables)
-def test_a_row_stands_behind_one_with_more_f1(name):
-    table = published().table(name)
+@pytest.mark.parametrize("table", TRAINED, ids=lambda table: table.name)
+def test_a_row_stands_behind_one_with_more_f1(table):
     (f1,) = [title for title in table.columns if title in ("F1", "Freq. F1", "Test F1")]
     for row in table.rows:
         if row.behind is not None:
@@ -132,7 +131,7 @@ def test_a_row_stands_behind_one_with_more_f1(name):
 
 
 def test_only_averaged_figures_say_over_how_many_seeds():
-    rows = published().table("table2")
+    rows = table_named("table4")
     assert rows.row("ssr-pu").published["F1"].seeds == 5
     assert rows.row("kd-docre").published["F1"].seeds is None
-    assert published().table("table6").row("ssr-pu").published["F1"].seeds is None
+    assert table_named("table8").row("ssr-pu").published["F1"].seeds is None

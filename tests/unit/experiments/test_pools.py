@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,17 +12,20 @@ import time
 
 import pytest
 import torch
-from tests.unit.experiments.making_runs import make_run, without_time, write_data
+from tests.unit.experiments.making_runs import address, make_run, without_time, write_data
 
+from unnoted.experiments import pools
 from unnoted.experiments.grid import run_grid
-from unnoted.experiments.perform import perform
-from unnoted.experiments.place import Place
-from unnoted.experiments.pools import Ended, LocalPool, Started
+from unnoted.experiments.pools import LocalPool
+from unnoted.training import run
 from unnoted.training.checkpoints import checkpoints
 from unnoted.training.record import Failure, Record
+from unnoted.training.run_folder import RunFolder
 
 PATIENCE = 300
 """Seconds after which something that does not happen is an error; on a free machine it takes a few."""
+
+THREADS = LocalPool.threads
 
 EPOCHS = 30
 """Enough for a kill in the middle."""
@@ -50,8 +54,8 @@ def long_run(data):
 @pytest.fixture(scope="module")
 def uninterrupted(data, tmp_path_factory):
     """The record of the long run that nothing interrupted."""
-    run = make_run(data, epochs=EPOCHS, checkpoint_steps=1000)
-    return perform(run, tmp_path_factory.mktemp("uninterrupted"))
+    output = tmp_path_factory.mktemp("uninterrupted") / "run"
+    return run(make_run(data, epochs=EPOCHS, checkpoint_steps=1000, output=output))
 
 
 def until(happened):
@@ -61,10 +65,13 @@ def until(happened):
         time.sleep(0.02)
 
 
-def processes(place):
+def log(folder):
+    return (folder / "log.txt").read_text() if (folder / "log.txt").is_file() else ""
+
+
+def processes(folder):
     """The ids of the processes that were at a run, in their order."""
-    text = place.log.read_text() if place.log.is_file() else ""
-    return [int(number) for number in re.findall(r"process (\d+) begins", text)]
+    return [int(number) for number in re.findall(r"process (\d+) begins", log(folder))]
 
 
 def alive(process):
@@ -77,9 +84,9 @@ def alive(process):
     return not status.stdout.startswith("Z") and bool(status.stdout)
 
 
-def resumed_at(place):
-    """The steps of the checkpoints at which sessions went on."""
-    return [int(step) for step in re.findall(r"going on at checkpoint-(\d+)", place.log.read_text())]
+def resumed_at(folder):
+    """The steps of the checkpoints at which sessions continued."""
+    return [int(step) for step in re.findall(r"continuing at checkpoint-(\d+)", log(folder))]
 
 
 def state(folder):
@@ -95,40 +102,41 @@ def test_a_failing_run_does_not_stop_the_others_and_nothing_is_repeated(data, tm
     good = [make_run(data, epochs=1, seed=seed) for seed in (1, 2)]
     grid = tmp_path / "grid"
     outcomes = run_grid([bad, *good], grid, LocalPool(2))
-    assert isinstance(outcomes[bad.address], Failure)
-    assert re.match(r"DataError: .*bad\.json", outcomes[bad.address].reason)
-    assert "Traceback" in (grid / bad.address / "failed.txt").read_text()
-    assert all(isinstance(outcomes[run.address], Record) for run in good)
-    for run in good:
-        here = perform(run, tmp_path / "here")
-        assert without_time(here) == without_time(outcomes[run.address])
-    before = {run.address: state(grid / run.address) for run in good}
+    failed = outcomes[address(bad)]
+    assert isinstance(failed, Failure) and re.match(r"DataError: .*bad\.json", failed.reason)
+    assert "\n" not in failed.reason and "Traceback" in log(grid / address(bad))
+    for settings in good:
+        here = run(settings.model_copy(update={"output": tmp_path / "here" / address(settings)}))
+        record = outcomes[address(settings)]
+        assert isinstance(record, Record) and without_time(here) == without_time(record)
+        assert not list((grid / address(settings)).rglob("checkpoint*"))
+    before = {address(each): state(grid / address(each)) for each in good}
     told = []
     assert run_grid([bad, *good], grid, LocalPool(2), told.append) == outcomes
     assert told[0] == "3 runs: 2 finished before, 1 to do"
-    assert {run.address: state(grid / run.address) for run in good} == before
-    assert len(processes(Place(grid, bad.address))) == 2
+    assert {address(each): state(grid / address(each)) for each in good} == before
+    assert len(processes(grid / address(bad))) == 2
 
 
 def test_a_killed_worker_fails_alone_and_its_run_resumes(data, long_run, uninterrupted, tmp_path):
     other = make_run(data, epochs=1)
-    place = Place(tmp_path, long_run.address)
+    folder = tmp_path / address(long_run)
 
     def kill():
-        until(lambda: len(checkpoints(place.model / "checkpoints")) >= 2)
-        os.kill(processes(place)[0], signal.SIGKILL)
+        until(lambda: len(checkpoints(folder / "checkpoints")) >= 2)
+        os.kill(processes(folder)[0], signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
     killer.start()
     outcomes = run_grid([long_run, other], tmp_path, LocalPool(1))
     killer.join()
-    assert "was killed" in outcomes[long_run.address].reason
-    assert isinstance(outcomes[other.address], Record)
-    last = checkpoints(place.model / "checkpoints")[-1]
+    assert "was killed" in outcomes[address(long_run)].reason
+    assert isinstance(outcomes[address(other)], Record)
+    last = checkpoints(folder / "checkpoints")[-1]
     outcomes = run_grid([long_run, other], tmp_path, LocalPool(1))
-    assert resumed_at(place) == [int(last.name.removeprefix("checkpoint-"))]
-    assert without_time(outcomes[long_run.address]) == without_time(uninterrupted)
-    assert len(processes(Place(tmp_path, other.address))) == 1
+    assert resumed_at(folder) == [int(last.name.removeprefix("checkpoint-"))]
+    assert without_time(outcomes[address(long_run)]) == without_time(uninterrupted)
+    assert len(processes(tmp_path / address(other))) == 1
 
 
 GRID = """
@@ -136,35 +144,38 @@ import json, sys
 from pathlib import Path
 from unnoted.experiments.grid import run_grid
 from unnoted.experiments.pools import LocalPool
-from unnoted.experiments.runs import Run
+from unnoted.training import Settings
 LocalPool.threads = 1
-run_grid([Run.from_json(json.loads(sys.argv[1]))], Path(sys.argv[2]), LocalPool(1))
+run_grid([Settings.model_validate(json.loads(sys.argv[1]))], Path(sys.argv[2]), LocalPool(1))
 """
 
 
-def test_a_killed_grid_takes_its_worker_along_and_resumes(long_run, uninterrupted, tmp_path):
-    place = Place(tmp_path, long_run.address)
-    grid = subprocess.Popen([sys.executable, "-c", GRID, json.dumps(long_run.to_json()), str(tmp_path)])
-    until(lambda: checkpoints(place.model / "checkpoints"))
-    (worker,) = processes(place)
-    grid.kill()
-    assert grid.wait() == -signal.SIGKILL
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_grid_takes_its_worker_along_and_resumes(long_run, uninterrupted, tmp_path, how):
+    folder = tmp_path / address(long_run)
+    grid = subprocess.Popen(
+        [sys.executable, "-c", GRID, json.dumps(long_run.to_json()), str(tmp_path)], stderr=subprocess.DEVNULL
+    )
+    until(lambda: checkpoints(folder / "checkpoints"))
+    (worker,) = processes(folder)
+    grid.send_signal(how)
+    assert grid.wait() == -how
     # A process whose threads are still going holds its lock for a moment longer.
-    until(lambda: not alive(worker) and not place.busy)
-    assert place.record() is None
-    last = checkpoints(place.model / "checkpoints")[-1]
+    until(lambda: not alive(worker) and not RunFolder(folder).busy)
+    assert RunFolder(folder).record() is None
+    last = checkpoints(folder / "checkpoints")[-1]
     outcomes = run_grid([long_run], tmp_path, LocalPool(1))
-    assert resumed_at(place) == [int(last.name.removeprefix("checkpoint-"))]
-    assert without_time(outcomes[long_run.address]) == without_time(uninterrupted)
+    assert resumed_at(folder) == [int(last.name.removeprefix("checkpoint-"))]
+    assert without_time(outcomes[address(long_run)]) == without_time(uninterrupted)
 
 
 def test_an_interrupted_grid_stops_its_worker(long_run, tmp_path):
-    place = Place(tmp_path, long_run.address)
-    events = LocalPool(1).perform([long_run], tmp_path)
-    assert next(events) == Started(long_run)
-    until(lambda: processes(place))
-    events.close()
-    assert not alive(processes(place)[0]) and not place.busy
+    output = tmp_path / address(long_run)
+    with LocalPool(1) as pool:
+        future = pool.submit(long_run.model_copy(update={"output": output}))
+        until(lambda: processes(output))
+    assert not alive(processes(output)[0]) and not RunFolder(output).busy
+    assert isinstance(future.result(), Failure)
 
 
 def test_two_grids_in_one_folder_share_the_runs(data, tmp_path):
@@ -172,8 +183,7 @@ def test_two_grids_in_one_folder_share_the_runs(data, tmp_path):
     found = {}
 
     def grid(number):
-        events = LocalPool(1).perform(runs, tmp_path)
-        found[number] = {event.run.address: event.outcome for event in events if isinstance(event, Ended)}
+        found[number] = run_grid(runs, tmp_path, LocalPool(1))
 
     grids = [threading.Thread(target=grid, args=(number,)) for number in range(2)]
     for thread in grids:
@@ -181,7 +191,59 @@ def test_two_grids_in_one_folder_share_the_runs(data, tmp_path):
     for thread in grids:
         thread.join()
     assert found[0] == found[1]
-    for run in runs:
-        assert isinstance(found[0][run.address], Record)
-        log = Place(tmp_path, run.address).log.read_text()
-        assert log.count("scoring test") == 1 and "going on" not in log
+    for settings in runs:
+        assert isinstance(found[0][address(settings)], Record)
+        text = log(tmp_path / address(settings))
+        assert text.count("scoring test") == 1 and "continuing" not in text
+
+
+def test_data_that_changed_meanwhile_are_refused(data, tmp_path):
+    shutil.copy(data / "train.json", tmp_path / "train.json")
+    settings = make_run(data, train=tmp_path / "train.json")
+    output = tmp_path / address(settings)
+    (tmp_path / "train.json").write_text("[]")
+    with LocalPool() as pool:
+        outcome = pool.submit(settings.model_copy(update={"output": output})).result()
+    assert "changed since the grid began" in outcome.reason
+
+
+def test_a_folder_that_is_not_shared_is_named(data, tmp_path):
+    outcome = pools.perform(make_run(data, output=tmp_path / "absent" / "0123"))
+    assert "absent: found no such folder on" in outcome.reason and "expected a shared one" in outcome.reason
+
+
+def test_threads_are_shared_out(monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(pools, "_cores", lambda: 8)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert [THREADS.fget(LocalPool(jobs)) for jobs in (1, 2, 3, 8, 9)] == [8, 4, 2, 1, 1]
+    with pytest.raises(ValueError, match="jobs: found 0, expected 1 or more"):
+        LocalPool(0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "threads"), [("1", [1, 1]), ("3", [3, 2]), ("16", [8, 2]), ("4,2", [8, 2]), ("", [8, 2])]
+)
+def test_no_run_has_more_threads_than_were_asked_for(monkeypatch, asked, threads):
+    monkeypatch.setattr(pools, "_cores", lambda: 8)
+    monkeypatch.setenv("OMP_NUM_THREADS", asked)
+    assert [THREADS.fget(LocalPool(jobs)) for jobs in (1, 4)] == threads
+
+
+def test_each_run_sees_one_gpu_of_those_that_may_be_seen(monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2,5")
+    assert pools.visible_gpus() == ["2", "5"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    assert pools.visible_gpus() == []
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (-9, "its process was killed (signal 9: perhaps memory ran out)"),
+        (-11, "its process ended by signal 11"),
+        (1, "its process ended with code 1"),
+    ],
+)
+def test_a_process_that_left_no_reason(code, reason):
+    assert pools._described(code) == reason

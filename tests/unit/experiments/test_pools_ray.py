@@ -6,14 +6,13 @@ from importlib.util import find_spec
 
 import pytest
 import torch
-from tests.unit.experiments.making_runs import make_run, without_time, write_data
+from tests.unit.experiments.making_runs import address, make_run, without_time, write_data
 
 from unnoted.experiments.grid import run_grid
-from unnoted.experiments.perform import perform
-from unnoted.experiments.place import Place
-from unnoted.experiments.pools import Ending
-from unnoted.experiments.ray_pool import RayPool, _perform
+from unnoted.experiments.pools import RayPool
+from unnoted.training import run
 from unnoted.training.record import Failure
+from unnoted.training.run_folder import RunFolder
 
 needs_ray = pytest.mark.skipif(
     find_spec("ray") is None, reason="ray is not installed (pip install 'unnoted[ray]')"
@@ -48,9 +47,10 @@ def test_the_records_are_the_same(two_workers, data, tmp_path):
     runs = [make_run(data, epochs=1, seed=seed) for seed in (1, 2)]
     told = []
     outcomes = run_grid([*runs, bad], tmp_path / "grid", RayPool(), told.append)
-    for run in runs:
-        assert without_time(outcomes[run.address]) == without_time(perform(run, tmp_path / "here"))
-    assert isinstance(outcomes[bad.address], Failure) and "DataError" in outcomes[bad.address].reason
+    for settings in runs:
+        here = run(settings.model_copy(update={"output": tmp_path / address(settings)}))
+        assert without_time(outcomes[address(settings)]) == without_time(here)
+    assert isinstance(outcomes[address(bad)], Failure) and "DataError" in outcomes[address(bad)].reason
     assert [line.split(":")[0] for line in told[1:3]] == ["begun", "begun"]  # two at a time
     assert two_workers.is_initialized()  # who connected disconnects
 
@@ -58,24 +58,18 @@ def test_the_records_are_the_same(two_workers, data, tmp_path):
 @pytest.mark.slow  # starting Ray takes longer than the runs
 @needs_ray
 def test_stopping_ends_the_processes(two_workers, data, tmp_path):
-    run = make_run(data, epochs=500)
-    place = Place(tmp_path, run.address)
-    events = RayPool().perform([run], tmp_path)
-    next(events)
+    settings = make_run(data, epochs=500)
+    settings = settings.model_copy(update={"output": tmp_path / address(settings)})
+    folder = RunFolder(settings.output)
     end = time.monotonic() + 300
-    while not place.busy:
+    with RayPool() as pool:
+        pool.submit(settings)
+        while not folder.busy:
+            assert time.monotonic() < end
+            time.sleep(0.02)
+    while folder.busy:
         assert time.monotonic() < end
         time.sleep(0.02)
-    events.close()
-    while place.busy:
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
-def test_a_folder_that_is_not_shared_is_named(tmp_path):
-    ending = _perform(str(tmp_path / "0123" / "run.json"), 1)
-    assert isinstance(ending, Ending) and ending.code == 1
-    assert "run.json: found no such file on" in ending.said and "expected a shared folder" in ending.said
 
 
 def test_without_ray_it_says_what_to_install(monkeypatch):

@@ -1,10 +1,11 @@
 """A table of the paper with made-up outcomes: rows, figures, notes and claims are what they should be."""
 
 import pytest
+from tests.unit.experiments.making_runs import address
 from tests.unit.experiments.making_tables import MadeUpPool, docred_folder, record
 
 from unnoted.experiments.data_sets import DataFolder, MissingData
-from unnoted.experiments.paper import published
+from unnoted.experiments.paper import table_named
 from unnoted.experiments.reproduce import count_notes, plan_table, reproduce
 from unnoted.experiments.scale import Scale
 from unnoted.experiments.statistics_table import statistics_table
@@ -26,8 +27,8 @@ def encoder(tmp_path):
 
 def test_a_table_has_published_beside_measured(data, encoder, tmp_path):
     pool = MadeUpPool(lambda settings: CORRECT[settings.loss])
-    scale = Scale(encoder=encoder, seeds=(62, 63), epochs=1, documents=4)
-    result = reproduce(published().table("table6"), scale, data, tmp_path / "grid", pool)
+    scale = Scale({"encoder": encoder, "epochs": 1}, seeds=(62, 63), documents=4)
+    result = reproduce(table_named("table8"), scale, data, tmp_path / "grid", pool)
     assert [row.name for row in result.rows] == list(CORRECT)
     best = result.rows[-1]
     assert best.published["F1"].mean == 56.36
@@ -55,8 +56,8 @@ def test_a_table_has_published_beside_measured(data, encoder, tmp_path):
 
 def test_a_failed_run_leaves_the_others(data, encoder, tmp_path):
     pool = MadeUpPool(lambda settings: 30 // (settings.loss != "s-pu"))
-    scale = Scale(encoder=encoder, seeds=(62,))
-    result = reproduce(published().table("table6"), scale, data, tmp_path / "grid", pool)
+    scale = Scale({"encoder": encoder}, seeds=(62,))
+    result = reproduce(table_named("table8"), scale, data, tmp_path / "grid", pool)
     failed = {row.name: row for row in result.rows}["s-pu"]
     assert failed.measured == {} and "division" in failed.failures[0].reason
     assert [(claim.better, claim.than) for claim in result.claims] == [("ssr-pu", "s-pu-log-sigmoid-ranking")]
@@ -64,7 +65,7 @@ def test_a_failed_run_leaves_the_others(data, encoder, tmp_path):
 
 def test_one_encoder_for_all_runs_twins_once(data, encoder, tmp_path):
     plan = plan_table(
-        published().table("table2"), Scale(encoder=encoder, seeds=(62,)), data, tmp_path / "grid"
+        table_named("table4"), Scale({"encoder": encoder}, seeds=(62,)), data, tmp_path / "grid"
     )
     assert {row.name: len(row.runs) for row in plan.rows} == {
         "atlop": 1, "ssr-pu": 1, "atlop-large": 0, "docunet": 1, "kd-docre": 1, "ssr-pu-large": 0,
@@ -72,41 +73,39 @@ def test_one_encoder_for_all_runs_twins_once(data, encoder, tmp_path):
     # What stood behind the twin stands behind the row that was run in its place.
     assert plan.claims == (("ssr-pu", "atlop"), ("ssr-pu", "docunet"), ("ssr-pu", "kd-docre"))
     assert any("atlop-large (as atlop), ssr-pu-large (as ssr-pu)" in note for note in plan.notes)
-    published_encoders = plan_table(published().table("table2"), Scale(seeds=(62,)), data, tmp_path / "grid")
+    published_encoders = plan_table(table_named("table4"), Scale(seeds=(62,)), data, tmp_path / "grid")
     assert all(len(row.runs) == 1 for row in published_encoders.rows)
 
 
 def test_tables_share_runs(data, encoder, tmp_path):
-    scale = Scale(encoder=encoder, seeds=(62,))
+    scale = Scale({"encoder": encoder}, seeds=(62,))
     addresses = {
         name: {
-            row.name: run.address
-            for row in plan_table(published().table(name), scale, data, tmp_path / "grid").rows
+            row.name: address(run)
+            for row in plan_table(table_named(name), scale, data, tmp_path / "grid").rows
             for run in row.runs
         }
-        for name in ("table6", "table8", "table9", "table2", "table_full")
+        for name in ("table8", "table11", "table12", "table4", "table9")
     }
-    shared = addresses["table6"]["ssr-pu"]
-    assert addresses["table8"]["margin-0.25"] == shared == addresses["table9"]["prior-3"]
-    assert addresses["table2"] == addresses["table_full"]
-    assert len(set(addresses["table8"].values())) == 5
+    shared = addresses["table8"]["ssr-pu"]
+    assert addresses["table11"]["margin-0.25"] == shared == addresses["table12"]["prior-3"]
+    assert addresses["table4"] == addresses["table9"]
+    assert len(set(addresses["table11"].values())) == 5
 
 
 def test_rows_can_be_chosen(data, encoder, tmp_path):
-    scale = Scale(encoder=encoder, seeds=(62,))
-    plan = plan_table(published().table("table1"), scale, data, tmp_path / "grid", ["ssr-pu", "atlop"])
+    scale = Scale({"encoder": encoder}, seeds=(62,))
+    plan = plan_table(table_named("table2"), scale, data, tmp_path / "grid", ["ssr-pu", "atlop"])
     assert [row.name for row in plan.rows] == ["atlop", "ssr-pu"]
     assert any(note.startswith("rows left out: bilstm, gain, ") for note in plan.notes)
-    with pytest.raises(ValueError, match=r"unknown row of table1 'ssr'"):
-        plan_table(published().table("table1"), scale, data, tmp_path / "grid", ["ssr"])
+    with pytest.raises(ValueError, match=r"unknown row of table2 'ssr'"):
+        plan_table(table_named("table2"), scale, data, tmp_path / "grid", ["ssr"])
 
 
 def test_a_row_without_its_files_is_told_and_the_rest_goes_on(data, encoder, tmp_path):
     pool = MadeUpPool(lambda settings: 30)
-    scale = Scale(encoder=encoder, seeds=(62,))
-    result = reproduce(
-        published().table("table1"), scale, data, tmp_path / "grid", pool, rows=["bilstm", "atlop"]
-    )
+    scale = Scale({"encoder": encoder}, seeds=(62,))
+    result = reproduce(table_named("table2"), scale, data, tmp_path / "grid", pool, rows=["bilstm", "atlop"])
     bilstm, atlop = result.rows
     assert "glove.6B.100d.txt" in bilstm.failures[0].reason and not bilstm.records
     assert "--set vectors=FILE" in bilstm.failures[0].reason
@@ -116,25 +115,23 @@ def test_a_row_without_its_files_is_told_and_the_rest_goes_on(data, encoder, tmp
 def test_nothing_to_run_is_an_error(data, tmp_path):
     (data.path / "train_annotated.json").unlink()
     with pytest.raises(MissingData, match=r"training documents: found no train_annotated.json"):
-        plan_table(published().table("table6"), Scale(), data, tmp_path / "grid")
-    with pytest.raises(ValueError, match=r"--set map_learning_rate: found no row of table6 that has it"):
-        plan_table(
-            published().table("table6"), Scale(changes=("map_learning_rate=1",)), data, tmp_path / "grid"
-        )
+        plan_table(table_named("table8"), Scale(), data, tmp_path / "grid")
+    with pytest.raises(ValueError, match=r"--set map_learning_rate: found no row of table8 that has it"):
+        plan_table(table_named("table8"), Scale({"map_learning_rate": 1}), data, tmp_path / "grid")
 
 
 def test_the_extreme_labels_are_made_and_told(data, encoder, tmp_path):
-    scale = Scale(encoder=encoder, seeds=(62,))
-    plan = plan_table(published().table("table3"), scale, data, tmp_path / "grid")
+    scale = Scale({"encoder": encoder}, seeds=(62,))
+    plan = plan_table(table_named("table5"), scale, data, tmp_path / "grid")
     assert any("thin --level extreme" in note and "train_ext.json" in note for note in plan.notes)
-    assert plan.rows[0].runs[0].settings.train[0].parent == tmp_path / "grid" / "data"
+    assert plan.rows[0].runs[0].train[0].parent == tmp_path / "grid" / "data"
 
 
 def test_a_dry_run_says_what_is_to_do(data, encoder, tmp_path):
-    scale = Scale(encoder=encoder, seeds=(62,))
-    plan = plan_table(published().table("table2"), scale, data, tmp_path / "grid")
+    scale = Scale({"encoder": encoder}, seeds=(62,))
+    plan = plan_table(table_named("table4"), scale, data, tmp_path / "grid")
     lines = list(plan.lines(tmp_path / "grid"))
-    assert lines[0].startswith("table2: 4 runs, 0 of them finished")
+    assert lines[0].startswith("table4: 4 runs, 0 of them finished")
     assert "  ssr-pu-large: not run" in lines
     assert any(line.startswith("  ssr-pu: architecture atlop, loss ssr-pu, seed 62: ") for line in lines)
 
@@ -148,7 +145,7 @@ def test_the_published_numbers_of_documents_are_no_departure():
 
 
 def test_statistics_are_counted_and_what_is_missing_is_told(data):
-    result = statistics_table(published().statistics, data)
+    result = statistics_table(table_named("statistics"), data)
     rows = {row.name: row for row in result.rows}
     assert rows["# docs"].measured["DocRED train"].mean == 6
     assert rows["# docs"].published["ChemDisGene train"].mean == 76942
@@ -158,4 +155,4 @@ def test_statistics_are_counted_and_what_is_missing_is_told(data):
 
 def test_statistics_of_nothing_are_an_error(tmp_path):
     with pytest.raises(MissingData, match="DocRED"):
-        statistics_table(published().statistics, DataFolder(tmp_path))
+        statistics_table(table_named("statistics"), DataFolder(tmp_path))

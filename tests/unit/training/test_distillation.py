@@ -21,9 +21,10 @@ from unnoted.features import Collator
 from unnoted.model import ModelError, RelationModel
 from unnoted.risks import ATLOP, SPU, SSRPU, Distillation
 from unnoted.risks.decisions import Fixed
-from unnoted.training import Optimisation, RunError, Teacher, Trainer, load_settings, train_from_settings
+from unnoted.training import Optimisation, RunError, Teacher, Trainer, load_settings, run
+from unnoted.training.fingerprint import fingerprint
 from unnoted.training.preparing import tell_task
-from unnoted.training.run_folder import RunFolder, description
+from unnoted.training.run_folder import RunFolder
 from unnoted.training.settings import parse_changes
 
 VOCABULARY = RelationVocabulary.of(generate_documents(60))
@@ -123,21 +124,21 @@ def finished(tmp_path_factory):
     """A finished run of two stages by SSR-PU; not to be changed."""
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("finished")
-    report = train_from_settings(load_settings(two_stages_file(folder, **STAGES)))
-    assert report.trained and report.steps == 1 + 6
+    report = run(load_settings(two_stages_file(folder, **STAGES)))
+    assert report.steps == 1 + 6
     return folder
 
 
 def test_what_two_stages_leave(finished):
-    run = finished / "run"
-    summary = json.loads((run / "training.json").read_text())
+    folder = finished / "run"
+    summary = json.loads((folder / "record.json").read_text())["training"]
     first = summary["distillation"]
     assert (first["steps"], first["epochs"], first["documents"], len(first["history"])) == (1, 1, 4, 1)
     assert (summary["steps"], summary["epochs"], summary["documents"]) == (6, 2, 6)
-    assert first == json.loads((run / "distillation" / "training.json").read_text())
-    assert (run / "distillation" / "checkpoints" / "checkpoint-1").is_dir()
-    assert (run / "checkpoints" / "checkpoint-6").is_dir()
-    settings = load_settings(run / "settings.yaml")
+    assert first == json.loads((folder / "distillation" / "training.json").read_text())
+    assert (folder / "distillation" / "checkpoints" / "checkpoint-1").is_dir()
+    assert (folder / "checkpoints" / "checkpoint-6").is_dir()
+    settings = load_settings(folder / "settings.yaml")
     assert settings == load_settings(finished / "settings.yaml")
     stage = settings.distillation
     assert (stage.epochs, stage.encoder_learning_rate, stage.head_learning_rate, stage.weight) == (
@@ -146,35 +147,35 @@ def test_what_two_stages_leave(finished):
         1e-3,
         0.5,
     )
-    held = json.loads((run / "run.json").read_text())["data"]
+    held = json.loads((folder / "run.json").read_text())["files"]
     names = ("distant.json", "teacher/config.json", "teacher/model.safetensors")
-    assert {str(finished / name) for name in names} < held.keys()
+    assert {str(finished / name) for name in names} < {file for files in held.values() for file in files}
 
 
 def test_each_stage_has_the_priors_of_its_own_documents(finished):
-    run = finished / "run"
-    for folder, file in ((run / "distillation", "distant.json"), (run, "train.json")):
+    out = finished / "run"
+    for folder, file in ((out / "distillation", "distant.json"), (out, "train.json")):
         labelled = load_documents(finished / file, vocabulary=VOCABULARY).labelled_priors
         rows = json.loads((folder / "priors.json").read_text())
         assert [row["labelled"] for row in rows] == list(labelled.labelled)
         assert [row["overall"] for row in rows] == list((labelled * 2).overall)
     train = load_documents(finished / "train.json", vocabulary=VOCABULARY).labelled_priors
-    assert RelationModel.from_pretrained(run).meaning.priors == train * 2
+    assert RelationModel.from_pretrained(out).meaning.priors == train * 2
 
 
 def test_the_second_stage_begins_where_the_first_ended(tmp_path):
     still = {"encoder_learning_rate": 0, "head_learning_rate": 0, "epochs": 1}
     stage = "{encoder_learning_rate: 1e-3, head_learning_rate: 1e-3}"
     path = two_stages_file(tmp_path, documents=2, distant=2, loss="atlop", distillation=stage, **still)
-    train_from_settings(load_settings(path, parse_changes(["prior_multiplier=null"])))
-    run = tmp_path / "run"
-    last = load_file(run / "distillation" / "checkpoints" / "checkpoint-1" / "model.safetensors")
-    result = load_file(run / "model.safetensors")
+    run(load_settings(path, parse_changes(["prior_multiplier=null"])))
+    folder = tmp_path / "run"
+    last = load_file(folder / "distillation" / "checkpoints" / "checkpoint-1" / "model.safetensors")
+    result = load_file(folder / "model.safetensors")
     assert all(torch.equal(last[name], result[name]) for name in last)
     set_seed(62)
     new = RelationModel.from_encoder(tmp_path / "encoder", VOCABULARY, embedding=8, block=4)
     assert not torch.equal(new.state_dict()["scores.weight"], result["scores.weight"])
-    assert json.loads((run / "distillation" / "priors.json").read_text()) is None
+    assert json.loads((folder / "distillation" / "priors.json").read_text()) is None
 
 
 @pytest.mark.parametrize(
@@ -185,7 +186,7 @@ def test_distant_documents_or_a_teacher_that_changed_are_named(tmp_path, changed
     settings = load_settings(two_stages_file(tmp_path, documents=2, distant=2))
     folder = RunFolder(settings.output)
     with folder.locked():
-        folder.claim(description(settings))
+        folder.claim(fingerprint(settings))
     if changed == "teacher":
         teacher = RelationModel.from_pretrained(tmp_path / "teacher")
         teacher.scores.bias.data += 1
@@ -193,20 +194,20 @@ def test_distant_documents_or_a_teacher_that_changed_are_named(tmp_path, changed
     else:
         write_documents(tmp_path / "distant.json", generate_documents(3, start=50))
     with pytest.raises(RunError, match=message):
-        train_from_settings(settings, resume=True)
+        run(settings, resume=True)
 
 
 def test_another_first_stage_is_another_run(finished):
     change = ["distillation={epochs: 3, batch_documents: 4, encoder_learning_rate: 2e-3, weight: 0.5}"]
     with pytest.raises(RunError, match=r"another run \(distillation\.epochs 1, not 3\)"):
-        train_from_settings(load_settings(finished / "settings.yaml", parse_changes(change)))
+        run(load_settings(finished / "settings.yaml", parse_changes(change)))
     free = [
         "distillation={epochs: 1, batch_documents: 4, encoder_learning_rate: 2e-3, weight: 0.5, log_steps: 7}"
     ]
-    assert not train_from_settings(load_settings(finished / "settings.yaml", parse_changes(free))).trained
+    assert run(load_settings(finished / "settings.yaml", parse_changes(free))).steps == 7
     without = ["teacher=null", "distant=null", "distillation=null"]
     with pytest.raises(RunError, match=r"another run \(distant .*, not None; teacher .*, not None\)"):
-        train_from_settings(load_settings(finished / "settings.yaml", parse_changes(without)))
+        run(load_settings(finished / "settings.yaml", parse_changes(without)))
 
 
 def test_a_refusal_leaves_the_output_untouched(tmp_path):
@@ -222,12 +223,12 @@ def test_a_refusal_leaves_the_output_untouched(tmp_path):
     for prepare, kind, message in cases:
         prepare()
         with pytest.raises(kind, match=message):
-            train_from_settings(load_settings(path))
+            run(load_settings(path))
         assert {entry.name for entry in (tmp_path / "run").iterdir()} == {".lock"}
     teacher_folder(tmp_path)
     (tmp_path / "distant.json").write_text('[{"title": 3}]')
     with pytest.raises(DataError, match=r"distant\.json"):
-        train_from_settings(load_settings(path))
+        run(load_settings(path))
     assert {entry.name for entry in (tmp_path / "run").iterdir()} == {".lock"}
 
 
@@ -236,4 +237,4 @@ def test_a_relation_that_train_does_not_have_is_named_with_its_file(tmp_path):
     (tmp_path / "relations.json").write_text(json.dumps(list(RelationVocabulary.of(generate_documents(2)))))
     teacher_folder(tmp_path, relations=RelationVocabulary.of(generate_documents(2)))
     with pytest.raises(DataError, match=r"distant\.json: document .*: found .*, expected"):
-        train_from_settings(load_settings(path))
+        run(load_settings(path))

@@ -7,14 +7,16 @@ import torch
 from safetensors.torch import load_file
 from tests.unit.training.making import killed_runs, two_stages_file
 
-from unnoted.training import Teacher, load_settings, train_from_settings
+from unnoted.training import Teacher, load_settings
+from unnoted.training.run import run as train
 
 KILLED = """
 import os, signal, sys
 import torch
 torch.set_num_threads(1)
 from pathlib import Path
-from unnoted.training import load_settings, run, train_from_settings
+import unnoted.training.run
+from unnoted.training import load_settings, run as train
 from unnoted.training.trainer import Trainer
 
 def before(owner, name, unless):
@@ -30,7 +32,7 @@ moments = {
     "in the first stage": lambda: before(
         Trainer, "compute_loss", lambda *a: seen.append(1) or len(seen) < 4),
     "as the first stage ends": lambda: before(
-        run, "write_json", lambda path, content: path.name != "training.json"),
+        sys.modules["unnoted.training.run"], "write_json", lambda path, content: path.name != "training.json"),
     "before the second stage": lambda: before(
         Trainer, "train", lambda self, resume=False: "distillation" in str(self.folder)),
     "in the second stage": lambda: before(
@@ -43,7 +45,7 @@ for config, moment in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
         os.environ["UNNOTED_CACHE"] = str(Path(config).parent / "cache")
         moments[moment]()
         try:
-            train_from_settings(load_settings(config))
+            train(load_settings(config))
         finally:
             os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL, moment
@@ -69,7 +71,7 @@ def uninterrupted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("uninterrupted")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("UNNOTED_CACHE", str(folder / "cache"))
-        train_from_settings(load_settings(two_stages_file(folder, **SETTINGS)))
+        train(load_settings(two_stages_file(folder, **SETTINGS)))
     return folder / "run"
 
 
@@ -82,7 +84,7 @@ def killed(tmp_path_factory):
 
 def told(run):
     """What a run says of both stages, but for how long its sessions took."""
-    summary = json.loads((run / "training.json").read_text())
+    summary = json.loads((run / "record.json").read_text())["training"]
     for stage in (summary, summary["distillation"]):
         del stage["seconds_of_last_session"]
     return summary
@@ -96,10 +98,10 @@ def test_a_killed_run_is_resumed_to_the_same_weights(monkeypatch, killed, uninte
     for folder, expected in zip(("distillation/checkpoints", "checkpoints"), MOMENTS[moment], strict=True):
         found = (run / folder).iterdir() if (run / folder).exists() else ()
         assert sorted(path.name for path in found) == expected
-    assert not (run / "training.json").exists()
+    assert not (run / "record.json").exists()
     if MOMENTS[moment][1]:
         monkeypatch.setattr(Teacher, "from_folder", None)  # not needed any more
-    assert train_from_settings(load_settings(parent / "settings.yaml"), resume=True).steps == 10
+    assert train(load_settings(parent / "settings.yaml"), resume=True).steps == 10
     weights, expected = (load_file(folder / "model.safetensors") for folder in (run, uninterrupted))
     assert weights.keys() == expected.keys()
     assert all(torch.equal(weights[name], expected[name]) for name in weights)

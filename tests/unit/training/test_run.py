@@ -18,13 +18,15 @@ from unnoted.model import RelationModel
 from unnoted.risks.decisions import TopK
 from unnoted.training import (
     CheckpointError,
+    Record,
     RunError,
     SettingsError,
     Trainer,
     load_settings,
-    train_from_settings,
+    run,
 )
-from unnoted.training.run_folder import RunFolder, description
+from unnoted.training.fingerprint import fingerprint
+from unnoted.training.run_folder import RunFolder
 from unnoted.training.settings import parse_changes
 
 
@@ -34,7 +36,7 @@ def finished(tmp_path_factory):
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("finished")
     path = settings_file(folder)
-    train_from_settings(load_settings(path))
+    run(load_settings(path))
     return folder
 
 
@@ -45,23 +47,27 @@ def here(tmp_path):
 
 
 def test_what_is_beside_the_weights(finished):
-    run = finished / "run"
-    settings = load_settings(run / "settings.yaml")
+    folder = finished / "run"
+    settings = load_settings(folder / "settings.yaml")
     assert settings == load_settings(finished / "settings.yaml")
-    rows = json.loads((run / "priors.json").read_text())
-    model = RelationModel.from_pretrained(run)
+    rows = json.loads((folder / "priors.json").read_text())
+    model = RelationModel.from_pretrained(folder)
     assert [row["relation"] for row in rows] == list(model.relations)
     assert [row["overall"] for row in rows] == list(model.meaning.priors.overall)
-    environment = json.loads((run / "environment.json").read_text())
+    environment = json.loads((folder / "environment.json").read_text())
     assert environment["torch"] == torch.__version__ and environment["python"] and environment["platform"]
-    summary = json.loads((run / "training.json").read_text())
-    assert summary["steps"] == 12 == len(summary["history"]) and summary["finished"]
-    assert summary["features"]["documents"] == summary["documents"] == 12
-    data = json.loads((run / "run.json").read_text())["data"]
-    assert list(data) == [str(finished / "train.json")] and len(data[str(finished / "train.json")]) == 64
-    assert bool(find_spec("tensorboard")) == any(run.glob("logs/events*"))
-    assert not [path.name for path in run.iterdir() if path.name.startswith(".") and path.name != ".lock"]
-    assert (run / "model.safetensors").stat().st_mode & 0o044 == (run / "config.json").stat().st_mode & 0o044
+    record = Record.read(folder / "record.json")
+    assert record.steps == 12 == len(record.training["history"]) and record.scored == {}
+    assert record.training["features"]["documents"] == record.train_documents == 12
+    assert record.seconds == pytest.approx(float((folder / "seconds.txt").read_text()), abs=1)
+    held = json.loads((folder / "run.json").read_text())
+    assert held["files"]["train"] == [str(finished / "train.json")] and len(held["values"]["train"][0]) == 64
+    assert held["address"] == record.address == fingerprint(settings).address
+    assert bool(find_spec("tensorboard")) == any(folder.glob("logs/events*"))
+    assert not [path.name for path in folder.iterdir() if path.name.startswith(".") and path.name != ".lock"]
+    assert (folder / "model.safetensors").stat().st_mode & 0o044 == (
+        folder / "config.json"
+    ).stat().st_mode & 0o044
 
 
 def test_the_final_model_is_what_is_saved(finished):
@@ -74,8 +80,8 @@ def test_the_final_model_is_what_is_saved(finished):
 def test_a_finished_run_is_not_repeated(finished, resume):
     before = (finished / "run" / "model.safetensors").stat().st_mtime_ns
     told = []
-    report = train_from_settings(load_settings(finished / "settings.yaml"), resume=resume, tell=told.append)
-    assert not report.trained and report.steps == 12
+    record = run(load_settings(finished / "settings.yaml"), resume=resume, tell=told.append)
+    assert record == Record.read(finished / "run" / "record.json") and record.steps == 12
     assert told == [f"{finished / 'run'}: this run is finished; nothing to do"]
     assert (finished / "run" / "model.safetensors").stat().st_mtime_ns == before
 
@@ -86,9 +92,9 @@ def test_another_run_is_refused_unless_told(finished, tmp_path):
     settings = load_settings(finished / "settings.yaml", parse_changes(changes))
     for resume in (False, True):
         with pytest.raises(RunError, match=r"another run \(.*epochs 2, not 1; .*--overwrite removes it"):
-            train_from_settings(settings, resume=resume)
-    assert json.loads((tmp_path / "run" / "training.json").read_text())["steps"] == 12
-    assert train_from_settings(settings, overwrite=True).steps == 6
+            run(settings, resume=resume)
+    assert Record.read(tmp_path / "run" / "record.json").steps == 12
+    assert run(settings, overwrite=True).steps == 6
     model = RelationModel.from_pretrained(tmp_path / "run")
     assert model.meaning.decision == TopK() and model.meaning.priors is None
     assert json.loads((tmp_path / "run" / "priors.json").read_text()) is None
@@ -99,25 +105,25 @@ def begun(path, *changes):
     settings = load_settings(path, parse_changes(changes))
     folder = RunFolder(settings.output)
     with folder.locked():
-        folder.claim(description(settings))
+        folder.claim(fingerprint(settings))
     return settings
 
 
 def test_an_unfinished_run_waits_for_a_word(here):
     settings = begun(here)
-    with pytest.raises(RunError, match="unfinished; --resume goes on, --overwrite begins anew"):
-        train_from_settings(settings)
+    with pytest.raises(RunError, match="unfinished; --resume continues it, --overwrite begins anew"):
+        run(settings)
     with pytest.raises(RunError, match="both resume and overwrite"):
-        train_from_settings(settings, resume=True, overwrite=True)
-    assert train_from_settings(settings, resume=True).steps == 2
+        run(settings, resume=True, overwrite=True)
+    assert run(settings, resume=True).steps == 2
 
 
 def test_data_that_changed_under_a_resume_are_named(here, tmp_path):
     settings = begun(here)
     write_documents(tmp_path / "train.json", generate_documents(4, seed=1))
     with pytest.raises(RunError, match=r"train\.json: found other content than this run began with"):
-        train_from_settings(settings, resume=True)
-    assert train_from_settings(settings, overwrite=True).trained
+        run(settings, resume=True)
+    assert run(settings, overwrite=True).steps
 
 
 def test_priors_that_changed_under_a_resume_are_named(here, tmp_path):
@@ -126,38 +132,38 @@ def test_priors_that_changed_under_a_resume_are_named(here, tmp_path):
     settings = begun(here, "prior_multiplier=null", f"prior_file={priors}")
     priors.write_text('{"*": {"multiplier": 3}}')
     with pytest.raises(RunError, match=r"priors\.json: found other content"):
-        train_from_settings(settings, resume=True)
+        run(settings, resume=True)
     priors.write_text('{"*": {"multiplier": 2}}')
-    assert train_from_settings(settings, resume=True).trained
+    assert run(settings, resume=True).steps
 
 
 def test_a_setting_that_is_newer_than_a_run_is_what_it_is_by_default(here):
     settings = begun(here)
     path = settings.output / "run.json"
     held = json.loads(path.read_text())
-    assert held["settings"].pop("tuned_thresholds") is False
+    assert held["values"].pop("tuned_thresholds") is False
     path.write_text(json.dumps(held))
-    assert train_from_settings(settings, resume=True).trained
+    assert run(settings, resume=True).steps
 
 
 def test_how_often_to_save_may_change_under_a_resume(here):
     begun(here)
     settings = load_settings(here, parse_changes(["checkpoint_steps=1", "log_steps=2"]))
-    assert train_from_settings(settings, resume=True).trained
+    assert run(settings, resume=True).steps
 
 
 def test_a_folder_with_other_files_is_refused_even_if_told(here, tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "thesis.txt").write_text("dear")
     with pytest.raises(RunError, match=r"found 'thesis.txt' but no run"):
-        train_from_settings(load_settings(here), overwrite=True)
+        run(load_settings(here), overwrite=True)
     assert (tmp_path / "run" / "thesis.txt").read_text() == "dear"
 
 
 def test_a_file_in_the_place_of_the_folder_is_refused(here, tmp_path):
     (tmp_path / "run").write_text("dear")
     with pytest.raises(RunError, match="found a file, expected a folder"):
-        train_from_settings(load_settings(here))
+        run(load_settings(here))
 
 
 def test_a_folder_in_use_is_refused(here):
@@ -166,20 +172,20 @@ def test_a_folder_in_use_is_refused(here):
         RunFolder(settings.output).locked(),
         pytest.raises(RunError, match="a training that is running here"),
     ):
-        train_from_settings(settings)
+        run(settings)
 
 
 def test_unusable_data_or_encoders_leave_the_folder_free(here, tmp_path):
     with pytest.raises(RunError, match=r"absent\.json: found no readable file"):
-        train_from_settings(load_settings(here, parse_changes([f"train={tmp_path / 'absent.json'}"])))
+        run(load_settings(here, parse_changes([f"train={tmp_path / 'absent.json'}"])))
     (tmp_path / "broken.json").write_text('[{"title": 3}]')
     with pytest.raises(DataError, match=r"broken\.json"):
-        train_from_settings(load_settings(here, parse_changes([f"train={tmp_path / 'broken.json'}"])))
+        run(load_settings(here, parse_changes([f"train={tmp_path / 'broken.json'}"])))
     (tmp_path / "encoder" / "model.safetensors").rename(tmp_path / "hidden")
     with pytest.raises(EncoderError, match="found no readable weights"):
-        train_from_settings(load_settings(here))
+        run(load_settings(here))
     (tmp_path / "hidden").rename(tmp_path / "encoder" / "model.safetensors")
-    assert train_from_settings(load_settings(here)).trained
+    assert run(load_settings(here)).steps
 
 
 def test_unusable_data_leave_the_run_that_was_to_be_overwritten(finished, tmp_path):
@@ -187,8 +193,8 @@ def test_unusable_data_leave_the_run_that_was_to_be_overwritten(finished, tmp_pa
     (tmp_path / "broken.json").write_text('[{"title": 3}]')
     changes = [f"output={tmp_path / 'run'}", f"train={tmp_path / 'broken.json'}"]
     with pytest.raises(DataError, match=r"broken\.json"):
-        train_from_settings(load_settings(finished / "settings.yaml", parse_changes(changes)), overwrite=True)
-    assert RelationModel.from_pretrained(tmp_path / "run") and (tmp_path / "run" / "training.json").exists()
+        run(load_settings(finished / "settings.yaml", parse_changes(changes)), overwrite=True)
+    assert RelationModel.from_pretrained(tmp_path / "run") and (tmp_path / "run" / "record.json").exists()
 
 
 def test_a_disk_that_is_full_at_the_very_end(here, tmp_path, monkeypatch):
@@ -203,13 +209,13 @@ def test_a_disk_that_is_full_at_the_very_end(here, tmp_path, monkeypatch):
     monkeypatch.setattr(Trainer, "train", train_then_full)
     try:
         with pytest.raises(CheckpointError, match="the trained model was not written"):
-            train_from_settings(settings)
+            run(settings)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     monkeypatch.undo()
     monkeypatch.setenv("UNNOTED_CACHE", str(tmp_path / "cache"))
     assert not (tmp_path / "run" / "model.safetensors").exists()
-    assert train_from_settings(settings, resume=True).steps == 2
+    assert run(settings, resume=True).steps == 2
     assert RelationModel.from_pretrained(tmp_path / "run")
 
 
@@ -217,19 +223,19 @@ def test_development_scores_are_kept_beside_the_weights(here):
     dev = here.parent / "dev.json"
     write_documents(dev, generate_documents(2, start=40))
     change = [f"dev={dev}"]
-    train_from_settings(load_settings(here, parse_changes(change)))
-    summary = json.loads((here.parent / "run" / "training.json").read_text())
+    run(load_settings(here, parse_changes(change)))
+    summary = Record.read(here.parent / "run" / "record.json").training
     assert [entry["epoch"] for entry in summary["development"]] == [1.0]
     assert all("eval_f1" not in entry for entry in summary["history"])
     write_documents(dev, generate_documents(2, start=60))
     with pytest.raises(RunError, match=r"dev\.json: found other content"):
-        train_from_settings(load_settings(here, parse_changes(change)))
+        run(load_settings(here, parse_changes(change)))
 
 
 def test_an_encoder_is_made_on_the_spot_and_saved_with_the_model(here):
     lines = []
     changes = ["encoder=recurrent", "embedding=16", "block=4"]
-    train_from_settings(load_settings(here, parse_changes(changes)), tell=lines.append)
+    run(load_settings(here, parse_changes(changes)), tell=lines.append)
     assert any("encoder made" in line for line in lines)
     model = RelationModel.from_pretrained(here.parent / "run")
     assert model.encoder.model.config.model_type == "unnoted-recurrent"

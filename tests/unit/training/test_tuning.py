@@ -18,7 +18,8 @@ from unnoted.documents.writing import write_documents
 from unnoted.features import Collator, featurise
 from unnoted.model import RelationModel
 from unnoted.risks.decisions import Fixed
-from unnoted.training import CheckpointError, load_settings, train_from_settings
+from unnoted.training import CheckpointError, load_settings
+from unnoted.training.run import run as train
 from unnoted.training.run_folder import RunFolder
 from unnoted.training.settings import parse_changes
 from unnoted.training.tuning import tuned_on
@@ -78,14 +79,14 @@ def here(tmp_path):
 
 def test_the_saved_model_decides_by_the_thresholds(here):
     lines, run = [], here.parent / "run"
-    train_from_settings(load_settings(here), tell=lines.append)
+    train(load_settings(here), tell=lines.append)
     model = RelationModel.from_pretrained(run).eval()
     assert model.candidates == AllPairs()
     expected = by_hand(model, load_documents(here.parent / "dev.json").documents)
     assert model.meaning.decision.threshold == pytest.approx(expected, abs=1e-4)
     never = [name for name, value in zip(VOCABULARY, expected, strict=True) if value == NEVER]
     assert any(f"{len(never)} of {len(VOCABULARY)} relations are never stated" in line for line in lines)
-    recorded = json.loads((run / "training.json").read_text())["tuned_thresholds"]
+    recorded = json.loads((run / "record.json").read_text())["training"]["tuned_thresholds"]
     assert recorded["documents"] == 3 and recorded["never"] == len(never) > 0
     assert [name for name, value in recorded["thresholds"].items() if value is None] == never
     # The steps before know nothing of the thresholds.
@@ -97,15 +98,15 @@ def test_thresholds_are_tuned_again_where_the_model_was_not_written(here, monkey
     run, settings = here.parent / "run", load_settings(here)
     place = RunFolder.place
 
-    def full(self, staged, summary):
+    def full(self, staged, record):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(RunFolder, "place", full)
     with pytest.raises(CheckpointError, match="the trained model was not written"):
-        train_from_settings(settings)
+        train(settings)
     assert not (run / "config.json").exists()
     monkeypatch.setattr(RunFolder, "place", place)
-    assert train_from_settings(settings, resume=True).steps == 2
+    assert train(settings, resume=True).steps == 2
     weights, last = (
         load_file(run / name / "model.safetensors") for name in (".", "checkpoints/checkpoint-2")
     )
@@ -117,5 +118,5 @@ def test_thresholds_are_tuned_again_where_the_model_was_not_written(here, monkey
 
 def test_documents_without_pairs_are_refused_before_the_training(here):
     with pytest.raises(ValueError, match=r"tuned_thresholds: found no candidate pair in 3 development"):
-        train_from_settings(load_settings(here, parse_changes(["candidates=NOWHERE:LOC"])))
+        train(load_settings(here, parse_changes(["candidates=NOWHERE:LOC"])))
     assert {entry.name for entry in (here.parent / "run").iterdir()} == {".lock"}

@@ -1,0 +1,144 @@
+"""Runs and tables on real data, as `results.yaml` lists them: `python -m benchmarks.results [NAME ...]`.
+
+A name is that of a run or a table, a pattern such as `model-*`, or `runs` or `tables` for all of them. Stop
+it when you like: the same command continues, and finished runs are not repeated.
+"""
+
+import argparse
+from dataclasses import replace
+from fnmatch import fnmatch
+from pathlib import Path
+
+import yaml
+
+from unnoted.cli.grids import put_out, tell
+from unnoted.documents import load_documents
+from unnoted.documents.levels import level
+from unnoted.documents.splitting import split_documents
+from unnoted.documents.thinning import thin
+from unnoted.documents.writing import write_documents
+from unnoted.experiments.data_sets import DataFolder
+from unnoted.experiments.grid import run_grid
+from unnoted.experiments.paper import table_named
+from unnoted.experiments.pools import LocalPool
+from unnoted.experiments.reproduce import reproduce
+from unnoted.experiments.scale import Scale
+from unnoted.training import Record, load_settings
+from unnoted.training.fingerprint import fingerprint
+
+SEED = 66
+"""Of the tables' runs that do not say theirs."""
+
+COLUMNS = (
+    "run", "loss", "labels", "prior", "epochs", "F1", "Ign F1", "P", "R", "best F1", "AP", "minutes",
+)  # fmt: skip
+
+
+def read_grid(shared: Path, runs: Path) -> dict:
+    """The grid file, with its folders in place."""
+    text = (Path(__file__).parent / "results.yaml").read_text("utf-8")
+    return yaml.safe_load(text.replace("SHARED", str(shared)).replace("RUNS", str(runs)))
+
+
+def settings_of(grid: dict, names: list[str], folder: Path) -> dict:
+    """The settings of runs by name."""
+    return {name: load_settings(grid["config"], {**grid["runs"][name], "output": folder}) for name in names}
+
+
+def make_documents(grid: dict, folder: Path) -> None:
+    """Write the documents that are made from others, once."""
+    for name, entry in grid["made"].items():
+        path = folder / f"{name}.jsonl"
+        if path.is_file():
+            continue
+        documents = load_documents(*entry["of"]).documents
+        if "level" in entry:
+            documents = list(thin(documents, level(entry["level"], lambda all=documents: all), 0))
+        if "shares" in entry:
+            documents = split_documents(documents, entry["shares"], 0)[entry["part"]]
+        write_documents(path, documents)
+
+
+def run_all(grid: dict, names: list[str], folder: Path) -> None:
+    """Perform runs, and print what they came to."""
+    folder.mkdir(parents=True, exist_ok=True)
+    make_documents(grid, folder)
+    settings = settings_of(grid, names, folder)
+    outcomes = run_grid(settings.values(), folder, LocalPool(), tell)
+    found = {name: outcomes[fingerprint(each).address] for name, each in settings.items()}
+    records = {name: outcome for name, outcome in found.items() if isinstance(outcome, Record)}
+    print(markdown(COLUMNS, [row(name, record) for name, record in records.items()]), end="\n\n")
+    watched = [(name, *curve(record)) for name, record in records.items() if curve(record)]
+    epochs = max((len(each) - 1 for each in watched), default=0)
+    filled = [(*each, *[""] * (epochs - len(each) + 1)) for each in watched]
+    print(markdown(("F1 / P / R after epoch", *map(str, range(1, epochs + 1))), filled))
+
+
+def row(name: str, record: Record) -> tuple[str, ...]:
+    """A run's line in the table."""
+    settings, scored = record.settings, record.scored["test"]
+    figures = (
+        scored.overall.f1, scored.ignoring_train.f1, scored.overall.precision, scored.overall.recall,
+        scored.best_f1, scored.average_precision,
+    )  # fmt: skip
+    return (
+        name,
+        settings["loss"],
+        f"{sum(record.train_facts.values()):,}",
+        f"×{settings['prior_multiplier']:g}" if "prior_multiplier" in settings else "",
+        str(settings["epochs"]),
+        *(f"{100 * figure:.2f}" for figure in figures),
+        f"{record.seconds / 60:.0f}",
+    )
+
+
+def curve(record: Record) -> list[str]:
+    """F1, precision and recall after every epoch, if the run was watched."""
+    return [
+        " / ".join(f"{100 * entry[f'eval_{name}']:.1f}" for name in ("f1", "precision", "recall"))
+        for entry in record.training["development"]
+    ]
+
+
+def markdown(header: tuple[str, ...], body: list[tuple[str, ...]]) -> str:
+    """A table as Markdown."""
+    return "\n".join(f"| {' | '.join(line)} |" for line in [header, ("---",) * len(header), *body])
+
+
+def run_table(grid: dict, name: str, shared: Path, folder: Path) -> None:
+    """Run a table of the paper, write it in every format, and print it."""
+    entry = grid["tables"][name]
+    scale = Scale({**grid["scale"], "epochs": entry["epochs"]}, tuple(entry.get("seeds", [SEED])))
+    table = table_named(entry.get("table", name))
+    data = DataFolder(shared / "data")
+    result = reproduce(table, scale, data, folder, LocalPool(2), rows=entry["rows"], tell=tell)
+    # Tables that are run at two scales stand side by side.
+    put_out(replace(result, name=name), folder, "markdown")
+
+
+def main() -> None:
+    """Perform what was asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.results", description=__doc__)
+    parser.add_argument("names", nargs="*", default=["runs", "tables"])
+    parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared")
+    parser.add_argument("--to", type=Path, default=Path("runs"))
+    arguments = parser.parse_args()
+    folder = arguments.to / "results"
+    grid = read_grid(arguments.shared, folder)
+    for wanted in arguments.names:
+        runs, tables = (
+            [name for name in grid[kind] if wanted == kind or fnmatch(name, wanted)]
+            for kind in ("runs", "tables")
+        )
+        if not runs and not tables:
+            parser.error(
+                f"unknown name {wanted}, expected one of {', '.join([*grid['runs'], *grid['tables']])}"
+            )
+        if runs:
+            run_all(grid, runs, folder)
+        for name in tables:
+            run_table(grid, name, arguments.shared, arguments.to / "reproduce")
+
+
+if __name__ == "__main__":
+    main()
