@@ -10,7 +10,7 @@ from unnoted.training.record import Record, Scored
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ScoreColumn:
     """A figure of a run.
 
     Attributes:
@@ -59,20 +59,20 @@ SETS: Mapping[str, tuple[str, ...]] = {"": ("test",), "Test ": ("test",), "Dev "
 """Which documents a title's beginning stands for. Where the development documents stand in for those of the
 test, they are scored once, as `test`."""
 
-COLUMNS: Mapping[str, Column] = {
-    f"{begin}{title}": Column(f"{begin}{title}", sets, share)
+COLUMNS: Mapping[str, ScoreColumn] = {
+    f"{begin}{title}": ScoreColumn(f"{begin}{title}", sets, share)
     for begin, sets in SETS.items()
     for title, share in SHARES.items()
 }
 """Every column by its title."""
 
 
-def columns_titled(titles: Sequence[str]) -> tuple[Column, ...]:
+def columns_titled(titles: Sequence[str]) -> tuple[ScoreColumn, ...]:
     """The columns of these titles."""
     return tuple(lookup("column", title, COLUMNS) for title in titles)
 
 
-def measured(records: Sequence[Record], columns: Sequence[Column]) -> dict[str, Figure]:
+def measured(records: Sequence[Record], columns: Sequence[ScoreColumn]) -> dict[str, Figure]:
     """The figures of a row over its seeds; none if no run came to an end."""
     if not records:
         return {}
