@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 import yaml
 from tools.docs.commands import commands
+from unnoted.training.configs import config_named
 
 from unnoted.common.errors import Kind
 from unnoted.documents import load_documents
+from unnoted.risks import LOSSES
+from unnoted.training import Settings
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -108,6 +111,30 @@ def test_commands_exist_with_their_options(page):
         options = {name for each in known[path].params for name in each.opts}
         given = {word.partition("=")[0].strip("[]") for word in words if re.match(r"\[?--[a-z]", word)}
         assert given <= options | {"--help"}, f"{text}: {given - options} are no options of {path}"
+
+
+@each_page
+def test_configs_that_commands_name_exist(page):
+    for text in commands_in(page.read_text("utf-8")):
+        words = shlex.split(text)
+        if words[1] == "train" and len(words) > 2 and not words[2].endswith((".yaml", "…", "...")):
+            assert words[2] == "CONFIG" or config_named(words[2]), text
+
+
+@each_page
+def test_files_of_the_project_that_are_named_exist(page):
+    text = page.read_text("utf-8")
+    for path in re.findall(r"`((?:src|tests|docs|tools|benchmarks)/[\w./-]+)", text):
+        assert (ROOT / path).exists(), path
+
+
+def test_every_setting_has_a_row():
+    page = (DOCS / "training.md").read_text("utf-8").partition("## Settings")[2].partition("\n## ")[0]
+    rows = [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `")]
+    options = {key for loss in LOSSES.values() for key in loss.options.model_fields}
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == {
+        *(Settings.model_fields.keys() - {"loss_options"}), *options
+    }  # fmt: skip
 
 
 def test_commands_are_found_in_a_page():

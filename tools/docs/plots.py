@@ -17,8 +17,8 @@ from unnoted.documents.thinning import DOCRED_SHARE, PopularShare, thin
 from unnoted.evaluation import Score
 from unnoted.priors import Priors
 from unnoted.report.svg import INK, settings
+from unnoted.risks import Link, NoneClass, ScoreMeaning
 from unnoted.risks.corrections import CORRECTIONS
-from unnoted.risks.links import Link, class_weight
 from unnoted.risks.surrogates import LogSigmoidRanking, SquaredRanking, Surrogate
 
 HEIGHT = 3.6
@@ -51,13 +51,13 @@ def multiplier_estimates() -> str:
     bands = [quantiles(_estimates(counts, size), n=20) for size in sizes]
     low, high = [band[0] for band in bands], [band[-1] for band in bands]
     whole = sum(true for true, _ in counts) / sum(noted for _, noted in counts)
-    figure, axes = _axes("documents labelled completely", "true facts for each labelled one")
+    figure, axes = _axes("documents labelled completely", "true facts per labelled fact")
     axes.set(xscale="log", xlim=(sizes[0], sizes[-1]), xticks=sizes, xticklabels=map(str, sizes))
     axes.minorticks_off()
     axes.fill_between(sizes, low, high, color=Series.of(1).colour, alpha=FAINT, linewidth=0)
     lines: list[Line] = [
-        ("of all 1,000 documents", [sizes[0], sizes[-1]], [whole, whole]),
-        ("of a sample: nine in ten lie between the lines", sizes, low),
+        ("all 1,000 documents", [sizes[0], sizes[-1]], [whole, whole]),
+        ("samples: nine in ten lie between the lines", sizes, low),
     ]
     _draw(figure, axes, lines, columns=1)
     axes.add_line(Series.of(1).drawn(sizes, high, joined=True))
@@ -72,11 +72,11 @@ def _estimates(counts: Sequence[tuple[int, int]], size: int, times: int = 400) -
 
 
 def prior_shift() -> str:
-    """How often a relation holds among unlabelled pairs, and what each estimator takes it for."""
+    """How often a relation holds among unlabelled pairs, and what each estimator assumes."""
     overall = 0.3
     shares = np.linspace(0, 1, 101)
     priors = Priors(tuple(map(str, range(101))), tuple(overall * shares), (overall,) * 101)
-    figure, axes = _axes("true facts that are labelled (%)", "unlabelled pairs taken for true (%)")
+    figure, axes = _axes("true facts that are labelled (%)", "unlabelled pairs assumed true (%)")
     axes.set(xlim=(0, 100), ylim=(-1, 34))
     lines: list[Line] = [
         ("PN: none", 100 * shares, np.zeros(101)),
@@ -117,10 +117,10 @@ def losses() -> str:
 
 
 def minimisers() -> str:
-    """The difference of scores that costs least, over the probability, found by trying many."""
+    """The difference of scores with the least expected loss, over the probability, found by search."""
     above = torch.linspace(-1.2, 1.2, 2_401, dtype=torch.float64)
     chances = torch.linspace(0, 1, 41, dtype=torch.float64)
-    figure, axes = _axes("probability that the relation holds", "f_i − f_0 that costs least")
+    figure, axes = _axes("probability that the relation holds", "f_i − f_0 with the least expected loss")
     axes.axhline(0, color=INK, alpha=FAINT, linewidth=0.9)
     axes.set(xlim=(0, 1))
     lines: list[Line] = []
@@ -132,7 +132,7 @@ def minimisers() -> str:
 
 
 def probabilities() -> str:
-    """The probability read off f_i − f_0, for relations of different priors."""
+    """The probability computed from f_i − f_0, for relations of different priors."""
     margin = 0.25
     above = torch.linspace(-margin, margin, 101, dtype=torch.float64)
     link = Link("ranking-margin", margin)
@@ -141,8 +141,9 @@ def probabilities() -> str:
     axes.set(xlim=(-margin, margin), ylim=(-0.02, 1.02))
     lines: list[Line] = []
     for prior in (0.5, 0.1, 0.01, 0.001):
-        weight = class_weight(torch.tensor([prior], dtype=torch.float64))
-        lines.append((f"prior {prior:g}", above.numpy(), link(_scores(above), weight)[:, 0].numpy()))
+        priors = Priors(("relation",), (prior,), (prior,))
+        meaning = ScoreMeaning(NoneClass(), link, priors, class_weighted=True)
+        lines.append((f"prior {prior:g}", above.numpy(), meaning.probabilities(_scores(above))[:, 0].numpy()))
     return _svg(_draw(figure, axes, lines, columns=2), "Probability over f_i − f_0, by prior.")
 
 
@@ -151,12 +152,14 @@ def incomplete_evaluation() -> str:
     truth = list(generate_documents(300, seed=1))
     everything = _facts(truth)
     systems = {
-        "states what annotators would note": _facts(thin(truth, PopularShare.fit(truth, 0.35), seed=7)),
-        "states 80 % of all, and is wrong in 2 of 5": _stated(everything, share=0.8, precision=0.6),
+        "predicts what annotators would label": _facts(thin(truth, PopularShare.fit(truth, 0.35), seed=7)),
+        "predicts 80 % of all facts; 2 in 5 predictions are wrong": _stated(
+            everything, share=0.8, precision=0.6
+        ),
     }
     shares = np.linspace(0.1, 1, 10)
     golds = [_facts(thin(truth, PopularShare.fit(truth, float(share)), seed=3)) for share in shares]
-    figure, axes = _axes("true facts that the labels have (%)", "F1 against the labels (%)")
+    figure, axes = _axes("true facts that are labelled (%)", "F1 against the labels (%)")
     axes.set(xlim=(10, 100), ylim=(0, 100))
     lines: list[Line] = [
         (title, 100 * shares, [100 * Score.of(stated, gold).f1 for gold in golds])
