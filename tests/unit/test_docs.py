@@ -5,6 +5,7 @@ import doctest
 import json
 import re
 import shlex
+import tomllib
 from importlib import import_module
 from pathlib import Path
 
@@ -89,6 +90,12 @@ def test_names_that_are_linked_exist(page):
     for link in re.findall(r"\]\[(unnoted[\w.]+)\]", page.read_text("utf-8")):
         module, _, name = link.rpartition(".")
         assert hasattr(import_module(module), name), link
+
+
+def test_the_citation_has_the_version_of_the_package():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert (citation["version"], citation["license"]) == (project["version"], project["license"])
 
 
 def test_every_page_is_in_the_navigation():

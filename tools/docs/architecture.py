@@ -84,7 +84,7 @@ def drawing() -> str:
     axes.axis("off")
     for room, place in places.items():
         axes.text(*place, room, **TEXT, bbox=BOX)
-    for above, below in graph.edges:
+    for above, below in sorted(graph.edges):
         axes.add_patch(
             FancyArrowPatch(places[above], places[below], **_way(places[above], places[below]), **ARROW)
         )
