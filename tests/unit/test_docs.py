@@ -130,7 +130,7 @@ def test_configs_that_commands_name_exist(page):
 
 @each_page
 def test_files_of_the_project_that_are_named_exist(page):
-    text = page.read_text("utf-8")
+    text = page.read_text("utf-8") if page.name != "paper.md" else ""  # which has a test of its own
     for path in re.findall(r"`((?:src|tests|docs|tools|benchmarks)/[\w./-]+)", text):
         assert (ROOT / path).exists(), path
 
