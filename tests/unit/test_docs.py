@@ -8,6 +8,7 @@ import shlex
 import tomllib
 from importlib import import_module
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 import yaml
@@ -16,6 +17,7 @@ from unnoted.training.configs import config_named
 
 from unnoted.common.errors import Kind
 from unnoted.documents import load_documents
+from unnoted.documents.formats import FORMATS
 from unnoted.risks import LOSSES
 from unnoted.training import Settings
 
@@ -167,7 +169,8 @@ def test_examples_give_what_they_show():
             r"^```python\n(>>> .*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
         ):
             test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
-            assert doctest.DocTestRunner().run(test).failed == 0
+            with patch.dict(FORMATS):  # an example may register a format of its own
+                assert doctest.DocTestRunner().run(test).failed == 0
             examples += 1
     assert examples
 
