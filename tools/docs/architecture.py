@@ -4,7 +4,6 @@ A room is a package or a single module directly below `unnoted`. The source is p
 """
 
 import ast
-import io
 import re
 from collections.abc import Iterator
 from itertools import cycle
@@ -12,23 +11,24 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
-from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch
+
+from tools.docs.drawing import INK, WIDTH, svg
 
 SOURCE = Path(__file__).parents[2] / "src/unnoted"
 PAGE, DRAWING = "architecture.md", "architecture.svg"
 """Paths below `docs/`."""
 
-WIDTH, HEIGHT = 5.6, 0.6
-"""Inches: of the drawing, and of one of its rows."""
+HEIGHT = 0.6
+"""Inches of a row."""
 
 CHAIN, ASIDE = 0.3, (0.66, 0.86)
 """Where rooms stand across the drawing: those of the longest chain of imports, and the others in turns."""
 
 Place = tuple[float, float]
 
-TEXT: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9.5, "color": "#1d2330"}
+TEXT: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 9.5, "color": INK}
 BOX = {"boxstyle": "round,pad=0.45", "facecolor": "#eef1fb", "edgecolor": "#3f51b5", "linewidth": 0.9}
 ARROW: dict[str, Any] = {
     "arrowstyle": "-|>",
@@ -88,11 +88,7 @@ def drawing() -> str:
         axes.add_patch(
             FancyArrowPatch(places[above], places[below], **_way(places[above], places[below]), **ARROW)
         )
-    stream = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "unnoted"}):
-        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(stream, format="svg", metadata={**nothing, "Title": "Rooms and their imports"})
-    return stream.getvalue().replace("'DejaVu Sans'", "'DejaVu Sans', sans-serif")
+    return svg(figure, "Rooms and their imports")
 
 
 def _imported(path: Path) -> Iterator[str]:

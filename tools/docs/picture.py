@@ -4,7 +4,6 @@ python -m tools.docs.picture GOLD ATLOP=demo/atlop SSR-PU=demo/ssr-pu
 """
 
 import csv
-import io
 import json
 import subprocess
 import sys
@@ -12,12 +11,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from matplotlib import rc_context
-from matplotlib.figure import Figure
+from tools.docs.drawing import look, new_axes, svg
 
 PICTURE = Path(__file__).parents[2] / "docs/precision-recall.svg"
-LOOKS = (("#b4530a", "--", "o"), ("#1f5fbf", "-", "s"))
-"""Colour, line and marker of the first model and of the second."""
+MARKERS = ("o", "s")
 
 POINTS = 150
 """As many points of a curve are drawn, at even steps of recall."""
@@ -59,25 +56,15 @@ class Curve:
 
 def picture(curves: list[Curve]) -> str:
     """The curves as SVG."""
-    figure = Figure(figsize=(5.6, 3.5), layout="constrained", facecolor="white")
-    axes = figure.subplots()
-    axes.set(xlim=(0, 100), ylim=(0, 103), xlabel="recall (%)", ylabel="precision (%)")
-    axes.spines[["top", "right"]].set_visible(False)
-    for curve, (colour, line, marker) in zip(curves, LOOKS, strict=True):
-        axes.plot(curve.recall, curve.precision, color=colour, linestyle=line, label=curve.name)
+    figure, axes = new_axes("recall (%)", "precision (%)", height=3.5)
+    axes.set(xlim=(0, 100), ylim=(0, 103))
+    for index, (curve, marker) in enumerate(zip(curves, MARKERS, strict=True)):
+        axes.plot(curve.recall, curve.precision, **look(index))
+        colour = look(index)["color"]
         axes.plot(*curve.decided, color=colour, marker=marker, markersize=9)
-        axes.annotate(
-            f"{curve.name} decides here",
-            curve.decided,
-            (10, 4),
-            textcoords="offset points",
-            color=colour,
-        )
-    stream = io.StringIO()
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "unnoted"}):
-        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(stream, format="svg", metadata={**nothing, "Title": "Precision over recall"})
-    return stream.getvalue().replace("'DejaVu Sans'", "'DejaVu Sans', sans-serif")
+        label = f"{curve.name} decides here"
+        axes.annotate(label, curve.decided, (10, 4), textcoords="offset points", color=colour)
+    return svg(figure, "Precision over recall")
 
 
 def main(gold: str, *models: str) -> None:
