@@ -4,6 +4,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+SITE   := $(VENV)/.ready-docs
 
 .PHONY: help demo test test-slow lint format bench results tables docs clean
 .DEFAULT_GOAL := help
@@ -44,8 +45,13 @@ results: $(READY)  ## Train and score on the real data in ../shared, for hours: 
 tables: $(READY)  ## Run the paper's tables on the real data in ../shared, for hours: docs/results.md
 	$(BIN)/python -m benchmarks.results tables
 
-docs: $(READY)  ## Write the reference and the plots of the documentation
+$(SITE): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	touch $(SITE)
+
+docs: $(SITE)  ## Build the documentation as a web site in site/; a broken link or name is an error
 	$(BIN)/python -m tools.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 clean:  ## Remove what was made
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo site .mypy_cache .ruff_cache .hypothesis

@@ -1,21 +1,34 @@
 """The documentation says what the program does."""
 
+import ast
 import doctest
 import json
 import re
 import shlex
+import tomllib
+from importlib import import_module
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+import yaml
 from tools.docs.commands import commands
 
 from unnoted.common.errors import Kind
 from unnoted.documents import load_documents
+from unnoted.documents.formats import FORMATS
+from unnoted.risks import LOSSES
+from unnoted.training import Settings
+from unnoted.training.configs import config_named
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted(path for path in DOCS.rglob("*.md") if "api" not in path.parts)
-NAMES = [str(path.relative_to(DOCS)) for path in PAGES]
+COMMANDS = DOCS / "reference/commands.md"
+"""Made when the site is built."""
+
+PAGES = [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+NAMES = [str(path.relative_to(ROOT)) for path in PAGES]
+each_page = pytest.mark.parametrize("page", PAGES, ids=NAMES)
 
 
 def anchor(heading):
@@ -25,6 +38,8 @@ def anchor(heading):
 
 
 def headings(path):
+    if path == COMMANDS:
+        return {anchor(name) for name, _ in commands()}
     text = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
     return {anchor(heading) for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
 
@@ -35,6 +50,14 @@ def commands_in(text):
     inline = re.findall(r"`(unnoted [^`]+)`", text.replace("\n", " ").replace("```", "\n"))
     blocks = re.findall(r"^(?:    |   )?(?:[A-Z_]+=\d* )?(unnoted [^#&\n]+)", text, re.MULTILINE)
     return {" ".join(command.split()) for command in [*inline, *blocks] if "`" not in command}
+
+
+def pages_in(nav):
+    """Every path in the navigation of the site."""
+    if isinstance(nav, str):
+        return [nav]
+    below = nav.values() if isinstance(nav, dict) else nav
+    return [path for each in below for path in pages_in(each)]
 
 
 def test_the_jsonl_example_is_read(tmp_path):
@@ -53,24 +76,38 @@ def test_every_kind_of_defect_is_listed():
     ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+@each_page
 def test_links_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
         if "://" in link:
             continue
         file, _, part = link.partition("#")
         target = (page.parent / file).resolve() if file else page
-        assert target.exists(), f"{link}: there is no such file"
+        assert target.exists() or target == COMMANDS, f"{link}: there is no such file"
         assert not part or part in headings(target), f"{link}: there is no such heading"
 
 
-def test_every_page_is_in_the_index():
-    index = (DOCS / "README.md").read_text("utf-8")
-    linked = {(DOCS / link.partition("#")[0]).resolve() for link in re.findall(r"\]\(([^)]+)\)", index)}
-    assert linked == {path.resolve() for path in PAGES} - {(DOCS / "README.md").resolve()}
+@each_page
+def test_names_that_are_linked_exist(page):
+    for link in re.findall(r"\]\[(unnoted[\w.]+)\]", page.read_text("utf-8")):
+        module, _, name = link.rpartition(".")
+        assert hasattr(import_module(module), name), link
 
 
-@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_the_citation_has_the_version_of_the_package():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert (citation["version"], citation["license"]) == (project["version"], project["license"])
+
+
+def test_every_page_is_in_the_navigation():
+    site = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))
+    listed = pages_in(site["nav"])
+    assert len(listed) == len(set(listed))
+    assert {DOCS / path for path in listed} == {*DOCS.rglob("*.md"), COMMANDS}
+
+
+@each_page
 def test_commands_exist_with_their_options(page):
     known = dict(commands())
     for text in commands_in(page.read_text("utf-8")):
@@ -85,9 +122,44 @@ def test_commands_exist_with_their_options(page):
         assert given <= options | {"--help"}, f"{text}: {given - options} are no options of {path}"
 
 
+@each_page
+def test_configs_that_commands_name_exist(page):
+    for text in commands_in(page.read_text("utf-8")):
+        words = shlex.split(text)
+        if words[1] == "train" and len(words) > 2 and not words[2].endswith((".yaml", "…", "...")):
+            assert words[2] == "CONFIG" or config_named(words[2]), text
+
+
+@each_page
+def test_files_of_the_project_that_are_named_exist(page):
+    text = page.read_text("utf-8") if page.name != "paper.md" else ""  # which has a test of its own
+    for path in re.findall(r"`((?:src|tests|docs|tools|benchmarks)/[\w./-]+)", text):
+        assert (ROOT / path).exists(), path
+
+
+def test_every_setting_has_a_row():
+    page = (DOCS / "training.md").read_text("utf-8").partition("## Settings")[2].partition("\n## ")[0]
+    rows = [line.split(" | ")[0] for line in page.splitlines() if line.startswith("| `")]
+    options = {key for loss in LOSSES.values() for key in loss.options.model_fields}
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == {
+        *(Settings.model_fields.keys() - {"loss_options"}), *options
+    }  # fmt: skip
+
+
 def test_commands_are_found_in_a_page():
     page = "See `unnoted data\ncheck x`.\n\n```bash\nunnoted train a --set b=c   # why\n```\n\n    unnoted predict m f\n"
     assert commands_in(page) == {"unnoted data check x", "unnoted train a --set b=c", "unnoted predict m f"}
+
+
+@each_page
+def test_python_code_can_be_read_and_imports_what_exists(page):
+    for text in re.findall(r"^```python\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE):
+        if text.startswith(">>>"):
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom) and node.module.partition(".")[0] == "unnoted":
+                module = import_module(node.module)
+                assert all(hasattr(module, alias.name) for alias in node.names), ast.unparse(node)
 
 
 def test_examples_give_what_they_show():
@@ -97,7 +169,8 @@ def test_examples_give_what_they_show():
             r"^```python\n(>>> .*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
         ):
             test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
-            assert doctest.DocTestRunner().run(test).failed == 0
+            with patch.dict(FORMATS):  # an example may register a format of its own
+                assert doctest.DocTestRunner().run(test).failed == 0
             examples += 1
     assert examples
 

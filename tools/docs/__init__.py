@@ -1,1 +1,1 @@
-"""What makes the generated parts of the documentation: reference pages, and the plots of the concepts."""
+"""What makes the generated parts of the documentation: drawings, the list of rooms, the command reference."""

@@ -1,29 +1,20 @@
-"""`python -m tools.docs`: write the reference and the plots that are not up to date."""
+"""`python -m tools.docs`: write the generated parts of the documentation that are out of date."""
 
-from tools.docs.names import room_pages
-from tools.docs.pages import DOCS, out_of_date, reference_pages, same_drawing, same_text
-from tools.docs.plots import plots
-
-API = "reference/api"
-"""Where the full docstrings go. They are not kept with the project: the source has them."""
+from tools.docs.architecture import PAGE, page_with_table
+from tools.docs.pages import DOCS, drawings, out_of_date
 
 
 def main() -> None:
-    """Write what differs, and remove what nothing makes any more."""
-    kinds = (
-        (reference_pages(), "reference/*.md", same_text),
-        (plots(), "concepts/*.svg", same_drawing),
-        ({f"{API}/{name}": text for name, text in room_pages().items()}, f"{API}/*.md", same_text),
-    )
-    (DOCS / API).mkdir(parents=True, exist_ok=True)
-    for made, pattern, same in kinds:
-        changed = out_of_date(made, pattern, same)
-        for name in changed:
-            if name in made:
-                (DOCS / name).write_text(made[name], "utf-8")
-            else:
-                (DOCS / name).unlink()
-        print(f"docs/{pattern}: {len(made)} files, {len(changed)} of them changed")
+    """Write the drawings that differ, remove those that nothing makes any more, and list the rooms anew."""
+    made = drawings()
+    for name in out_of_date(made):
+        if name in made:
+            (DOCS / name).write_text(made[name], "utf-8")
+        else:
+            (DOCS / name).unlink()
+        print(f"docs/{name}: {'written' if name in made else 'removed'}")
+    page = (DOCS / PAGE).read_text("utf-8")
+    (DOCS / PAGE).write_text(page_with_table(page), "utf-8")
 
 
 if __name__ == "__main__":

@@ -1,30 +1,28 @@
-"""The generated files by name, and how they are compared with those on disk."""
+"""The drawings of the documentation by name, and how they are compared with those on disk."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from tools.docs.commands import command_page
-from tools.docs.names import name_list
+from tools.docs.architecture import DRAWING, drawing
+from tools.docs.plots import plots
 
 DOCS = Path(__file__).parents[2] / "docs"
 """The folder that holds the documentation."""
 
+BY_HAND = {"precision-recall.svg"}
+"""Drawn from trained models: `tools/docs/picture.py`."""
+
 NEAR = 0.05
-"""By how much, in points, a coordinate may differ: other processors round otherwise."""
+"""By how much, in points, a coordinate may differ: other CPUs round otherwise."""
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 _ID = re.compile(r'(?<=[="(#])[a-z]{1,2}[0-9a-f]{10}(?=[")])')
 
 
-def reference_pages() -> dict[str, str]:
-    """Every page of the reference by its path below `docs/`."""
-    return {"reference/commands.md": command_page(), "reference/names.md": name_list()}
-
-
-def same_text(one: str, other: str) -> bool:
-    """Whether two pages are the same."""
-    return one == other
+def drawings() -> dict[str, str]:
+    """Every drawing as SVG, by its path below `docs/`."""
+    return {DRAWING: drawing(), **plots()}
 
 
 def same_drawing(one: str, other: str) -> bool:
@@ -44,18 +42,14 @@ def same_drawing(one: str, other: str) -> bool:
     return all(abs(float(first) - float(second)) <= NEAR for first, second in numbers)
 
 
-def out_of_date(made: Mapping[str, str], pattern: str, same: Callable[[str, str], bool]) -> list[str]:
-    """The names of files that are missing, differ, or are made by nothing.
+def out_of_date(made: Mapping[str, str]) -> list[str]:
+    """The paths of drawings that are missing, differ, or are made by nothing.
 
     Args:
         made: what the files ought to hold, by their paths below `docs/`.
-        pattern: of all generated files of this kind.
-        same: whether two texts count as the same.
     """
-    there = {str(path.relative_to(DOCS)) for path in DOCS.glob(pattern)}
+    there = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.svg")} - BY_HAND
     differing = [
-        name
-        for name, text in made.items()
-        if name in there and not same(text, (DOCS / name).read_text("utf-8"))
+        name for name in made.keys() & there if not same_drawing(made[name], (DOCS / name).read_text("utf-8"))
     ]
     return sorted({*differing, *(made.keys() ^ there)})

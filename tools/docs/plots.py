@@ -1,31 +1,21 @@
 """The plots of the concept pages, drawn from the package's own functions."""
 
-import io
 import random
 from collections.abc import Iterator, Sequence
 from statistics import quantiles
 
 import numpy as np
 import torch
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from unnoted.report.looks import FAINT, WIDTH, Series, frame, legend
 
+from tools.docs.drawing import FAINT, INK, Line, draw, look, new_axes, svg
 from unnoted.documents.generator import generate_documents
 from unnoted.documents.schema import Document
 from unnoted.documents.thinning import DOCRED_SHARE, PopularShare, thin
 from unnoted.evaluation import Score
 from unnoted.priors import Priors
-from unnoted.report.svg import INK, settings
+from unnoted.risks import Link, NoneClass, ScoreMeaning
 from unnoted.risks.corrections import CORRECTIONS
-from unnoted.risks.links import Link, class_weight
 from unnoted.risks.surrogates import LogSigmoidRanking, SquaredRanking, Surrogate
-
-HEIGHT = 3.6
-"""Inches."""
-
-Line = tuple[str, Sequence[float] | np.ndarray, Sequence[float] | np.ndarray]
-"""A label, and where the points of a line lie."""
 
 
 def plots() -> dict[str, str]:
@@ -51,17 +41,17 @@ def multiplier_estimates() -> str:
     bands = [quantiles(_estimates(counts, size), n=20) for size in sizes]
     low, high = [band[0] for band in bands], [band[-1] for band in bands]
     whole = sum(true for true, _ in counts) / sum(noted for _, noted in counts)
-    figure, axes = _axes("documents labelled completely", "true facts for each labelled one")
+    figure, axes = new_axes("documents labelled completely", "true facts per labelled fact")
     axes.set(xscale="log", xlim=(sizes[0], sizes[-1]), xticks=sizes, xticklabels=map(str, sizes))
     axes.minorticks_off()
-    axes.fill_between(sizes, low, high, color=Series.of(1).colour, alpha=FAINT, linewidth=0)
+    axes.fill_between(sizes, low, high, color=look(1)["color"], alpha=FAINT, linewidth=0)
     lines: list[Line] = [
-        ("of all 1,000 documents", [sizes[0], sizes[-1]], [whole, whole]),
-        ("of a sample: nine in ten lie between the lines", sizes, low),
+        ("all 1,000 documents", [sizes[0], sizes[-1]], [whole, whole]),
+        ("samples: nine in ten lie between the lines", sizes, low),
     ]
-    _draw(figure, axes, lines, columns=1)
-    axes.add_line(Series.of(1).drawn(sizes, high, joined=True))
-    return _svg(figure, f"Estimates of the multiplier: {whole:.2f} over all documents.")
+    draw(figure, axes, lines, columns=1)
+    axes.plot(sizes, high, **look(1))
+    return svg(figure, f"Estimates of the multiplier: {whole:.2f} over all documents.")
 
 
 def _estimates(counts: Sequence[tuple[int, int]], size: int, times: int = 400) -> Iterator[float]:
@@ -72,37 +62,37 @@ def _estimates(counts: Sequence[tuple[int, int]], size: int, times: int = 400) -
 
 
 def prior_shift() -> str:
-    """How often a relation holds among unlabelled pairs, and what each estimator takes it for."""
+    """How often a relation holds among unlabelled pairs, and what each estimator assumes."""
     overall = 0.3
     shares = np.linspace(0, 1, 101)
     priors = Priors(tuple(map(str, range(101))), tuple(overall * shares), (overall,) * 101)
-    figure, axes = _axes("true facts that are labelled (%)", "unlabelled pairs taken for true (%)")
+    figure, axes = new_axes("true facts that are labelled (%)", "unlabelled pairs assumed true (%)")
     axes.set(xlim=(0, 100), ylim=(-1, 34))
     lines: list[Line] = [
         ("PN: none", 100 * shares, np.zeros(101)),
         ("S-PU, and the truth: π_u", 100 * shares, 100 * np.array(priors.unlabelled)),
         ("PU: as many as of all pairs", 100 * shares, np.full(101, 100 * overall)),
     ]
-    return _svg(_draw(figure, axes, lines, columns=1), "Prior of unlabelled pairs over the labelled share.")
+    return svg(draw(figure, axes, lines, columns=1), "Prior of unlabelled pairs over the labelled share.")
 
 
 def corrections() -> str:
     """The risk of a class over its negative part, under each correction."""
     negative = torch.tensor([-1.0, -1e-9, 0.0, 1.0], dtype=torch.float64)
     positive = torch.full_like(negative, 0.5)
-    figure, axes = _axes("negative part, as estimated", "risk of the class")
+    figure, axes = new_axes("negative part, as estimated", "risk of the class")
     axes.axvline(0, color=INK, alpha=FAINT, linewidth=0.9)
     lines: list[Line] = [
         (title, negative.numpy(), CORRECTIONS[name](positive, negative).numpy())
         for name, title in (("none", "none: the sum"), ("clamp", "clamp: max(0, ·)"), ("flip", "flip"))
     ]
-    return _svg(_draw(figure, axes, lines, columns=3), "Risk over the negative part, by correction.")
+    return svg(draw(figure, axes, lines, columns=3), "Risk over the negative part, by correction.")
 
 
 def losses() -> str:
     """The loss of a score if its relation holds, and if it does not."""
     above = torch.linspace(-1.5, 1.5, 121, dtype=torch.float64)
-    figure, axes = _axes("f_i − f_0", "loss")
+    figure, axes = new_axes("f_i − f_0", "loss")
     axes.set(xlim=(-1.5, 1.5), ylim=(0, 1.0))
     surrogates: dict[str, Surrogate] = {
         "squared ranking, margin 0.25": SquaredRanking(0.25),
@@ -113,14 +103,14 @@ def losses() -> str:
         (title, above.numpy(), surrogate(_scores(above))[0][:, 0].numpy())
         for title, surrogate in surrogates.items()
     ]
-    return _svg(_draw(figure, axes, lines, columns=1), "Losses of a relation that holds, over f_i − f_0.")
+    return svg(draw(figure, axes, lines, columns=1), "Losses of a relation that holds, over f_i − f_0.")
 
 
 def minimisers() -> str:
-    """The difference of scores that costs least, over the probability, found by trying many."""
+    """The difference of scores with the least expected loss, over the probability, found by search."""
     above = torch.linspace(-1.2, 1.2, 2_401, dtype=torch.float64)
     chances = torch.linspace(0, 1, 41, dtype=torch.float64)
-    figure, axes = _axes("probability that the relation holds", "f_i − f_0 that costs least")
+    figure, axes = new_axes("probability that the relation holds", "f_i − f_0 with the least expected loss")
     axes.axhline(0, color=INK, alpha=FAINT, linewidth=0.9)
     axes.set(xlim=(0, 1))
     lines: list[Line] = []
@@ -128,22 +118,23 @@ def minimisers() -> str:
         if_positive, if_negative = (loss[:, 0] for loss in SquaredRanking(margin)(_scores(above)))
         expected = chances[:, None] * if_positive + (1 - chances[:, None]) * if_negative  # [chances, scores]
         lines.append((f"margin {margin:g}", chances.numpy(), above[expected.argmin(1)].numpy()))
-    return _svg(_draw(figure, axes, lines, columns=2), "Minimisers of the squared ranking loss, by margin.")
+    return svg(draw(figure, axes, lines, columns=2), "Minimisers of the squared ranking loss, by margin.")
 
 
 def probabilities() -> str:
-    """The probability read off f_i − f_0, for relations of different priors."""
+    """The probability computed from f_i − f_0, for relations of different priors."""
     margin = 0.25
     above = torch.linspace(-margin, margin, 101, dtype=torch.float64)
     link = Link("ranking-margin", margin)
-    figure, axes = _axes("f_i − f_0, at a margin of 0.25", "probability that the relation holds")
+    figure, axes = new_axes("f_i − f_0, at a margin of 0.25", "probability that the relation holds")
     axes.axvline(0, color=INK, alpha=FAINT, linewidth=0.9)
     axes.set(xlim=(-margin, margin), ylim=(-0.02, 1.02))
     lines: list[Line] = []
     for prior in (0.5, 0.1, 0.01, 0.001):
-        weight = class_weight(torch.tensor([prior], dtype=torch.float64))
-        lines.append((f"prior {prior:g}", above.numpy(), link(_scores(above), weight)[:, 0].numpy()))
-    return _svg(_draw(figure, axes, lines, columns=2), "Probability over f_i − f_0, by prior.")
+        priors = Priors(("relation",), (prior,), (prior,))
+        meaning = ScoreMeaning(NoneClass(), link, priors, class_weighted=True)
+        lines.append((f"prior {prior:g}", above.numpy(), meaning.probabilities(_scores(above))[:, 0].numpy()))
+    return svg(draw(figure, axes, lines, columns=2), "Probability over f_i − f_0, by prior.")
 
 
 def incomplete_evaluation() -> str:
@@ -151,18 +142,20 @@ def incomplete_evaluation() -> str:
     truth = list(generate_documents(300, seed=1))
     everything = _facts(truth)
     systems = {
-        "states what annotators would note": _facts(thin(truth, PopularShare.fit(truth, 0.35), seed=7)),
-        "states 80 % of all, and is wrong in 2 of 5": _stated(everything, share=0.8, precision=0.6),
+        "predicts what annotators would label": _facts(thin(truth, PopularShare.fit(truth, 0.35), seed=7)),
+        "predicts 80 % of all facts; 2 in 5 predictions are wrong": _stated(
+            everything, share=0.8, precision=0.6
+        ),
     }
     shares = np.linspace(0.1, 1, 10)
     golds = [_facts(thin(truth, PopularShare.fit(truth, float(share)), seed=3)) for share in shares]
-    figure, axes = _axes("true facts that the labels have (%)", "F1 against the labels (%)")
+    figure, axes = new_axes("true facts that are labelled (%)", "F1 against the labels (%)")
     axes.set(xlim=(10, 100), ylim=(0, 100))
     lines: list[Line] = [
         (title, 100 * shares, [100 * Score.of(stated, gold).f1 for gold in golds])
         for title, stated in systems.items()
     ]
-    return _svg(_draw(figure, axes, lines, columns=1), "F1 of two systems against fewer labels.")
+    return svg(draw(figure, axes, lines, columns=1), "F1 of two systems against fewer labels.")
 
 
 def _facts(documents: Iterator[Document] | Sequence[Document]) -> set[tuple[object, ...]]:
@@ -179,35 +172,3 @@ def _stated(everything: set[tuple[object, ...]], share: float, precision: float)
 def _scores(above: torch.Tensor) -> torch.Tensor:
     """Scores [P, 2] of the none class, 0, and of a relation so far above it."""
     return torch.stack([torch.zeros_like(above), above], dim=1)
-
-
-def _axes(x: str, y: str) -> tuple[Figure, Axes]:
-    with settings():
-        figure = Figure(figsize=(WIDTH, HEIGHT), layout="constrained")
-        axes = figure.subplots()
-        frame(axes)
-        axes.set(xlabel=x, ylabel=y)
-        return figure, axes
-
-
-def _draw(figure: Figure, axes: Axes, lines: Sequence[Line], columns: int) -> Figure:
-    with settings():
-        keys = []
-        for index, (label, x, y) in enumerate(lines):
-            axes.add_line(Series.of(index).drawn(x, y, joined=True))
-            keys.append(Series.of(index).drawn([], [], joined=True, label=label))
-        axes.relim()
-        axes.autoscale_view()
-        legend(figure, keys, columns)
-        return figure
-
-
-def _svg(figure: Figure, description: str) -> str:
-    """A figure as a file that stands alone, on white ground so that it can be read on a dark page too."""
-    stream = io.StringIO()
-    figure.patch.set(facecolor="white", alpha=1.0)
-    with settings():
-        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure.savefig(stream, format="svg", metadata={**nothing, "Title": description})
-    # Browsers have a sans-serif; the plotting library's own font is seldom among theirs.
-    return stream.getvalue().replace("'DejaVu Sans'", "'DejaVu Sans', sans-serif")
