@@ -21,7 +21,7 @@ from unnoted.extraction import Extractor
 from unnoted.model import RelationConfig, RelationModel
 from unnoted.pairs import AxialPairs, UNetPairs
 from unnoted.risks import SSRPU
-from unnoted.scores import architectures
+from unnoted import architectures
 from unnoted.training import Optimisation, Trainer
 from unnoted.training.development import development_score
 

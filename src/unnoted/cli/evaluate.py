@@ -13,8 +13,8 @@ from unnoted.common.lookup import lookup
 from unnoted.documents.formats.predictions import read_predictions
 from unnoted.documents.loading import stream_documents
 from unnoted.evaluation.benchmarks import BENCHMARKS
-from unnoted.evaluation.evaluate import Evaluation
-from unnoted.evaluation.evaluate import evaluate as evaluate_predictions
+from unnoted.evaluation.figures import Evaluation
+from unnoted.evaluation.figures import evaluate as evaluate_predictions
 from unnoted.evaluation.table import text_table
 
 
@@ -91,7 +91,7 @@ def evaluate(
             )
         case None, str() as folder:
             # Here, because it loads torch, which predictions in a file need not wait for.
-            from unnoted.evaluation.extractor import evaluate_extractor
+            from unnoted.evaluation.extraction_scores import evaluate_extractor
 
             extractor = load_extractor(folder, batch, device)
             with progress(len(documents)) as told:

@@ -19,7 +19,7 @@ from unnoted.documents.loading import stream_documents
 
 if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait for it
     from unnoted.extraction import Extractor
-    from unnoted.extraction.files import ExtractionReport
+    from unnoted.extraction.extract_files import ExtractionReport
 
 SECONDS_A_LINE = 30
 """How often progress is told where there is no terminal to draw a bar on."""
@@ -96,7 +96,7 @@ def quieten_transformers() -> None:
 
 
 def _print_tables(extractor: "Extractor", files: list[Path], total: int, threshold: float | None) -> None:
-    from unnoted.extraction.files import ExtractionReport
+    from unnoted.extraction.extract_files import ExtractionReport
 
     report = ExtractionReport()
     documents = report.watched(stream_documents(*files), extractor.model.candidates)
@@ -118,7 +118,7 @@ def _write(
     format: str | None,
     threshold: float | None,
 ) -> None:
-    from unnoted.extraction.files import extract_files
+    from unnoted.extraction.extract_files import extract_files
 
     if format is None:
         format = "jsonl" if str(to).removesuffix(".gz").endswith(".jsonl") else "predictions"

@@ -4,7 +4,7 @@ from unnoted.documents.formats.predictions import Prediction, read_predictions
 from unnoted.evaluation.benchmarks import BENCHMARKS, CHEMDISGENE, DOCRED, PLAIN, Benchmark
 from unnoted.evaluation.bootstrap import BootstrapResult, paired_bootstrap
 from unnoted.evaluation.curve import Curve, precision_recall_curve
-from unnoted.evaluation.evaluate import Evaluation, evaluate
+from unnoted.evaluation.figures import Evaluation, evaluate
 from unnoted.evaluation.score import IgnScore, Score
 
 __all__ = [

@@ -11,7 +11,7 @@ from unnoted.evaluation.score import IgnScore, Score
 from unnoted.evaluation.submission import Fault, Submission
 
 if TYPE_CHECKING:
-    from unnoted.evaluation.evaluate import Evaluation
+    from unnoted.evaluation.figures import Evaluation
 
 Row: TypeAlias = tuple[Value, ...]
 

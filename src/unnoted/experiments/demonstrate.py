@@ -14,7 +14,7 @@ from unnoted.documents.thinning import thin
 from unnoted.documents.writing import write_documents
 from unnoted.encoders.making import make_encoder
 from unnoted.evaluation import Score
-from unnoted.evaluation.extractor import FLOOR, evaluate_extractor
+from unnoted.evaluation.extraction_scores import FLOOR, evaluate_extractor
 from unnoted.experiments.demonstration import Demonstration, MethodResult, ShownDocument
 from unnoted.extraction import Extraction, Extractor
 from unnoted.training import Record, RunError, Settings, run

@@ -101,13 +101,13 @@ class UNet(nn.Module):
         super().__init__()
         if width % (2 * GROUP):
             raise ValueError(f"found a U-Net {width} wide, expected a multiple of {2 * GROUP}")
-        self.first = Convolutions(channels, width)
-        self.second = Convolutions(width, 2 * width)
-        self.third = Convolutions(2 * width, 2 * width)
+        self.first = UNetConvolutions(channels, width)
+        self.second = UNetConvolutions(width, 2 * width)
+        self.third = UNetConvolutions(2 * width, 2 * width)
         self.up_to_second = nn.ConvTranspose2d(2 * width, 2 * width, 2, stride=2)
-        self.joined_second = Convolutions(4 * width, width)
+        self.joined_second = UNetConvolutions(4 * width, width)
         self.up_to_first = nn.ConvTranspose2d(width, width, 2, stride=2)
-        self.joined_first = Convolutions(2 * width, width // 2)
+        self.joined_first = UNetConvolutions(2 * width, width // 2)
         self.output = nn.Conv2d(width // 2, output, 1)
 
     def forward(self, image: Tensor, mask: Tensor) -> Tensor:
@@ -131,7 +131,7 @@ class UNet(nn.Module):
         return result
 
 
-class Convolutions(nn.Module):
+class UNetConvolutions(nn.Module):
     """Twice: a 3 x 3 convolution, normalisation, and max(0, .). The result is 0 at cells not in use."""
 
     def __init__(self, channels: int, width: int) -> None:

@@ -14,7 +14,7 @@ from unnoted.common.files import write_json
 from unnoted.documents.loading import load_documents
 from unnoted.evaluation import BENCHMARKS
 from unnoted.evaluation.documents import document_scores
-from unnoted.evaluation.extractor import evaluate_extractor
+from unnoted.evaluation.extraction_scores import evaluate_extractor
 from unnoted.extraction import Extractor
 from unnoted.training.checkpoints import CheckpointError, checkpoints, one_line, whole_folder
 from unnoted.training.environment import environment

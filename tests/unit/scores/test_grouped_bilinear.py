@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reference.atlop import bilinear_weight
 
-from unnoted.pairs import grouped_bilinear
+from unnoted.scores import grouped_bilinear
 from unnoted.scores.grouped_bilinear import GroupedBilinear
 
 

@@ -10,7 +10,7 @@ from tests.unit.experiments.making_runs import address, make_run, without_time, 
 
 from unnoted.documents import load_documents
 from unnoted.evaluation import CHEMDISGENE, precision_recall_curve
-from unnoted.evaluation.extractor import evaluate_extractor
+from unnoted.evaluation.extraction_scores import evaluate_extractor
 from unnoted.extraction import Extractor
 from unnoted.training import Record, RunError, Trainer, run
 from unnoted.training.record import CURVE_POINTS

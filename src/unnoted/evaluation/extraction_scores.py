@@ -12,7 +12,7 @@ from unnoted.documents.formats.predictions import Prediction
 from unnoted.documents.schema import Document
 from unnoted.evaluation.benchmarks import DOCRED, Benchmark
 from unnoted.evaluation.curve import Curve, precision_recall_curve
-from unnoted.evaluation.evaluate import Evaluation, evaluate
+from unnoted.evaluation.figures import Evaluation, evaluate
 from unnoted.evaluation.gold import Gold, Key
 from unnoted.extraction import Extractor
 from unnoted.extraction.scoring import ScoredPairs
