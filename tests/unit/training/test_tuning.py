@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 from safetensors.torch import load_file
+from tests.making import make_risk
 from tests.unit.training.making import settings_file, tiny_encoder, vocabulary_file
 from transformers import set_seed
 
@@ -17,6 +18,8 @@ from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.writing import write_documents
 from unnoted.features import Collator, featurise
 from unnoted.model import RelationModel
+from unnoted.priors import Priors
+from unnoted.risks import LOSSES
 from unnoted.risks.decisions import Fixed
 from unnoted.training import CheckpointError, load_settings
 from unnoted.training.run import run as train
@@ -120,3 +123,16 @@ def test_documents_without_pairs_are_refused_before_the_training(here):
     with pytest.raises(ValueError, match=r"tuned_thresholds: found no candidate pair in 3 development"):
         train(load_settings(here, parse_changes(["candidates=NOWHERE:LOC"])))
     assert {entry.name for entry in (here.parent / "run").iterdir()} == {".lock"}
+
+
+def test_a_loss_that_does_not_decide_at_a_threshold_is_refused_before_the_training(here):
+    refused = r"tuned_thresholds: found true, expected false: the loss decides by 'none-class'"
+    with pytest.raises(ValueError, match=refused):
+        train_from_settings(load_settings(here, {"loss": "ssr-pu"}))
+    assert {entry.name for entry in (here.parent / "run").iterdir()} == {".lock"}
+
+
+def test_which_losses_decide_at_a_threshold():
+    priors = Priors(("spouse",), (0.01,), (0.03,))
+    tunable = [name for name in LOSSES if make_risk(name, priors).meaning.decision.is_tunable]
+    assert tunable == ["pn", "pu", "s-pu", "s-pu-log-sigmoid", "cross-entropy", "balanced-softmax"]
