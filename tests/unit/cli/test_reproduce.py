@@ -98,7 +98,7 @@ def test_errors_are_one_line(options, tmp_path):
         (["table8", *options, "--rows", "atlop"], "error: unknown row of table8 'atlop'"),
         (["table8", "--data", tmp_path / "absent"], f"error: {tmp_path / 'absent'}: found no folder"),
         (["table3", *options], "error: test documents: found no "),
-        (["table8", *options, "--set", "epoch=1"], "error: --set: unknown key 'epoch' (nearest: 'epochs')"),
+        (["table8", *options, "--set", "epoch=1"], "error: unknown key 'epoch' (nearest: 'epochs')"),
     ]
     for arguments, expected in cases:
         lines = run(*arguments, code=1).stderr.strip().splitlines()

@@ -52,7 +52,7 @@ def test_both_denominators():
     assert published.unseen_relations == ("moves",)
     assert (published.facts_of_unseen_relations, published.facts_of_shared_mentions) == (2, 1)
     assert published.predictions_left_out == 3
-    assert "leaves out 2 facts of 1 relations" in str(evaluation)
+    assert "leaves out 2 facts of 1 relation " in str(evaluation)
     assert evaluation.to_json()["published"]["left_out"]["predictions"] == 3
 
 
