@@ -7,6 +7,8 @@ import pytest
 from tools.docs.commands import commands
 
 from unnoted.experiments.paper import published
+from unnoted.risks import loss_named
+from unnoted.training.configs import read_config
 from unnoted.training.settings import Settings, load_settings
 
 ROOT = Path(__file__).parents[2]
@@ -55,15 +57,15 @@ def test_labels_of_the_source_stand_in_the_published_data_only():
 def test_configs_of_a_table_are_those_of_its_rows():
     for command, _, _, configs in rows("Tables"):
         table = published()[command.strip("`").split()[-1]]
-        folder = configs.strip("`").removeprefix("configs/").removesuffix(".yaml")
+        folder = configs.strip("`")
         assert all(row.config.startswith(folder) for row in table.rows), table.name
 
 
 def test_every_file_exists():
-    named = re.findall(r"`((?:tests|configs|documents|risks|scores|experiments)/[\w./-]*)`", PAGE)
-    assert len(named) > 50
+    named = re.findall(r"`((?:tests|documents|risks|scores|experiments)/[\w./-]*)`", PAGE)
+    assert len(named) >= 40
     for name in named:
-        place = ROOT if name.startswith(("tests", "configs")) else ROOT / "src/unnoted"
+        place = ROOT if name.startswith("tests") else ROOT / "src/unnoted"
         assert (place / name).exists(), name
 
 
@@ -79,12 +81,11 @@ def test_hyper_parameters_are_those_of_their_configs():
     values = {}
     for what, value, setting, config in rows("Hyper-parameters"):
         key = setting.strip("`").partition(":")[0]
-        assert key in Settings.model_fields, setting
-        if config.startswith("`configs/base"):
-            text = (ROOT / config.strip("`")).read_text("utf-8")
-            values[what] = re.search(rf"^{key}: (\S+)", text, re.MULTILINE)[1], value
+        assert key in Settings.model_fields or key in loss_named("ssr-pu").options.model_fields, setting
+        if config.startswith("`base/"):
+            values[what] = str(read_config(config.strip("`")).values[key]), value
         elif config != "the default":
-            values[what] = str(getattr(load_settings(ROOT / config.strip("`")), key)), value
+            values[what] = str(getattr(load_settings(config.strip("`")), key)), value
     for what, (ours, told) in values.items():
         number = re.search(r"\d[\d.]*(e-\d+)?", told.replace(" %", "e-2"))
         if "prior" in what:
