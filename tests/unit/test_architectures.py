@@ -10,6 +10,7 @@ from tests.reference.batches import only, random_batch
 from torch import nn
 from transformers import BertConfig, TrainerCallback, set_seed
 
+from unnoted import architectures
 from unnoted.architectures import ARCHITECTURES
 from unnoted.documents.candidates import AllPairs
 from unnoted.documents.corpus import Corpus
@@ -21,7 +22,6 @@ from unnoted.extraction import Extractor
 from unnoted.model import RelationConfig, RelationModel
 from unnoted.pairs import AxialPairs, UNetPairs
 from unnoted.risks import SSRPU
-from unnoted import architectures
 from unnoted.training import Optimisation, Trainer
 from unnoted.training.development import development_score
 

@@ -243,7 +243,7 @@ def test_pickled_weights_are_never_read(saved):
 
 
 def test_an_unknown_encoder_is_refused(tmp_path):
-    with pytest.raises(EncoderError, match="found no such folder, expected one with config.json"):
+    with pytest.raises(EncoderError, match=r"found no such folder, expected one with config\.json"):
         RelationModel.from_encoder(str(tmp_path / "nowhere"), ["r0"])
     with pytest.raises(EncoderError, match=r"found no usable config\.json"):
         RelationModel.from_encoder(tmp_path, ["r0"])
