@@ -128,7 +128,7 @@ def test_documents_without_pairs_are_refused_before_the_training(here):
 def test_a_loss_that_does_not_decide_at_a_threshold_is_refused_before_the_training(here):
     refused = r"tuned_thresholds: found true, expected false: the loss decides by 'none-class'"
     with pytest.raises(ValueError, match=refused):
-        run(load_settings(here, {"loss": "ssr-pu"}))
+        train(load_settings(here, {"loss": "ssr-pu"}))
     assert {entry.name for entry in (here.parent / "run").iterdir()} == {".lock"}
 
 
