@@ -62,7 +62,7 @@ class DocumentEncoder(nn.Module):
     Args:
         model: the encoder.
         limit: how many tokens it takes at once; by default what its configuration names.
-        fast_dropout: whether dropout on a processor takes the fast way, which rounds its rate to 1/256.
+        fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
         attention: whether attention rows are wanted.
 
     Example:

@@ -79,7 +79,7 @@ class TwoWayLSTM(nn.Module):
     """One LSTM reads the documents, another reads them backwards.
 
     Two directions over padded documents rather than torch's packed ones: for documents of different lengths
-    those take a way without fused steps, which is several times slower on a processor.
+    those take a way without fused steps, which is several times slower on a CPU.
 
     Args:
         input_size: of a state coming in.

@@ -6,7 +6,7 @@ tokens. Longer documents get evenly spaced windows between the two, each with bo
 windows overlap, states are averaged; attention rows are added, without the columns of inserted tokens, and
 renormalised to sum 1. Every token lies in a window, so no mention is lost.
 
-A plan is made on the processor from the documents' lengths alone; applying it is indexing.
+A plan is made on the CPU from the documents' lengths alone; applying it is indexing.
 """
 
 from collections.abc import Sequence

@@ -109,7 +109,7 @@ def extract_files(
     """Extract the facts of all documents of some files into one file.
 
     The results of each document are in `TO.partial` as soon as they are known. The same call, made again
-    after an interruption, goes on from there. `TO` appears when it is complete.
+    after an interruption, continues from there. `TO` appears when it is complete.
 
     Args:
         extractor: with the model.

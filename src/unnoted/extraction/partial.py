@@ -2,7 +2,7 @@
 
 A first line says what they were made from. The file lies beside the result under the name `RESULT.partial`
 until everything is done. A program that is killed leaves at most its last line cut, which is dropped when the
-work goes on.
+work continues.
 """
 
 import json

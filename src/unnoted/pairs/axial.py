@@ -35,7 +35,7 @@ CELLS_KEPT = 2**13
 
 COUNTED_ON = ("cpu",)
 """Kinds of devices on which cells without a tail are left out. Elsewhere they are worked on and not used: to
-learn how many there are would make the processor wait."""
+learn how many there are would make the CPU wait."""
 
 
 class Places(NamedTuple):

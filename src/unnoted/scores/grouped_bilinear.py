@@ -14,14 +14,14 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 from torch.nn.functional import pad
 
 PAIRS_AT_ONCE = {"cpu": 256}
-"""How many pairs' outer products are held at a time, by kind of device: on a processor they should stay in
+"""How many pairs' outer products are held at a time, by kind of device: on a CPU they should stay in
 cache (256 and 512 measured fastest), a GPU wants large products (`PAIRS_AT_ONCE_ELSEWHERE`)."""
 
 PAIRS_AT_ONCE_ELSEWHERE = 4096
 
 CLASSES_MULTIPLE = 16
 """The products are made for a multiple of so many classes, the rest filled with 0: with 95 or 97 columns a
-matrix product on two processor cores takes almost twice the time that it takes with 96 or 112."""
+matrix product on two CPU cores takes almost twice the time that it takes with 96 or 112."""
 
 
 class GroupedBilinear(nn.Module):

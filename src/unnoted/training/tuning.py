@@ -39,7 +39,7 @@ class Tuned:
 
     @property
     def never(self) -> tuple[str, ...]:
-        """The relations that are never stated, because no document is labelled with them."""
+        """The relations that are never predicted, because no document is labelled with them."""
         pairs = zip(self.relations, self.thresholds, strict=True)
         return tuple(relation for relation, threshold in pairs if threshold == NEVER)
 
@@ -50,13 +50,13 @@ class Tuned:
         if self.never:
             more = ", ..." if len(self.never) > 5 else ""
             told.append(
-                f"{len(self.never)} of {len(self.relations)} relations are never stated, because the "
+                f"{len(self.never)} of {len(self.relations)} relations are never predicted, because the "
                 f"development documents have no label of them: {', '.join(self.never[:5])}{more}"
             )
         return [*told, *(f"development documents: {line}" for line in report.lines())]
 
     def to_json(self) -> dict[str, Any]:
-        """For the summary of a run; the threshold of a relation that is never stated is null."""
+        """For the summary of a run; the threshold of a relation that is never predicted is null."""
         pairs = zip(self.relations, self.thresholds, strict=True)
         return {
             "documents": self.report.documents,

@@ -88,7 +88,7 @@ def test_the_saved_model_decides_by_the_thresholds(here):
     expected = by_hand(model, load_documents(here.parent / "dev.json").documents)
     assert model.meaning.decision.threshold == pytest.approx(expected, abs=1e-4)
     never = [name for name, value in zip(VOCABULARY, expected, strict=True) if value == NEVER]
-    assert any(f"{len(never)} of {len(VOCABULARY)} relations are never stated" in line for line in lines)
+    assert any(f"{len(never)} of {len(VOCABULARY)} relations are never predicted" in line for line in lines)
     recorded = json.loads((run / "record.json").read_text())["training"]["tuned_thresholds"]
     assert recorded["documents"] == 3 and recorded["never"] == len(never) > 0
     assert [name for name, value in recorded["thresholds"].items() if value is None] == never
