@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unnoted.common.files import write_json, write_text
-from unnoted.common.locks import held
+from unnoted.common.locks import held, is_held
 from unnoted.training.fingerprint import Fingerprint, RunError
 from unnoted.training.record import Record
 from unnoted.training.settings import Settings
@@ -50,13 +50,7 @@ class RunFolder:
     @property
     def busy(self) -> bool:
         """Whether a process is at the run; only a look, which may be outdated at once."""
-        if not (self.path / LOCK).is_file():
-            return False
-        try:
-            with held(self.path / LOCK, Busy()):
-                return False
-        except Busy:
-            return True
+        return is_held(self.path / LOCK)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
