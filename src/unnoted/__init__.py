@@ -2,19 +2,24 @@
 
 The folders are the walk of the data:
 
-    documents   what a document is; readers, writers, labelling levels, a generated corpus
-    features    documents → token ids, mention positions, candidate pairs, labels; batches
-    encoders    token states, and the attention rows that pairs need
-    pairs       what represents a pair of entities
-    scores      a score for every relation; decisions and probabilities
-    risks       what is minimised: estimators, surrogates, priors
-    model       encoder → pairs → scores, saved and loaded
-    extraction  facts from documents, with probabilities and supporting sentences
-    evaluation  the official scorers, breakdowns, curves
-    training    optimiser, schedule, checkpoints, resumption; watched by the two before it
-    experiments comparisons that run by themselves: the demonstration
-    report      tables, plots, one self-contained HTML page
-    cli         the commands
+    common        what every room uses: located errors, atomic files, lookup by name, locks
+    priors        how often each relation holds
+    documents     what a document is; formats, labelling levels, a generated corpus
+    features      documents → token ids, mention positions, candidate pairs, labels; batches
+    kernels       what makes a CPU fast, each beside its plain twin
+    encoders      token states, and the attention rows that pairs need
+    pairs         what represents a pair of entities
+    scores        a score for every relation and the none class
+    architectures pairs and scores joined, by name
+    risks         what is minimised, and what the scores then mean
+    model         encoder → pairs → scores, saved and loaded
+    calibration   where the line is drawn
+    extraction    facts from documents, with probabilities and supporting sentences
+    evaluation    plain scores and those of the benchmarks, breakdowns, curves
+    training      settings, the trainer, checkpoints, and the runner: settings → record
+    experiments   the paper's tables, comparisons and the demonstration as lists of runs
+    report        tables, plots and pages, made from records and documents
+    cli           the commands
 
 A room imports only from rooms above it. The names below are loaded when they are first used, so that commands
 that only read documents do not wait for torch.

@@ -43,11 +43,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         window: how many tokens the encoder sees at once; None for as many as it can.
         fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
         candidates: which pairs are scored ("all", or a list of type pairs).
-        decision: the decision rule.
-        link: how a probability is read off the scores, one of `unnoted.risks.links.SHOWN`.
-        margin: the margin of the ranking loss that the scores were trained with.
-        priors: the priors that they were trained with.
-        class_weight: whether positives weighed more the rarer they are, which probabilities must undo.
+        meaning: what the scores mean, as `ScoreMeaning.to_json` gives it; None before a risk has said so.
     """
 
     model_type = "unnoted-relation"

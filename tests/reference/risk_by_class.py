@@ -2,7 +2,7 @@
 
 
 def ssr_pu_by_class(scores, labels, labelled_priors, priors, margin=0.25):
-    """The squared ranking loss in the S-PU estimator with the flip rule, class by class (Eq. 13 and 15)."""
+    """The squared ranking loss in the S-PU estimator with the flip rule, class by class (Eq. 11 and 13)."""
     risk = scores.new_zeros(())
     for k, (labelled_prior, prior) in enumerate(zip(labelled_priors, priors, strict=True)):
         unlabelled_prior = (prior - labelled_prior) / (1 - labelled_prior)

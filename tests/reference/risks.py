@@ -13,22 +13,22 @@ def zero():
 
 
 def squared(f, f_0, y, margin):
-    """Eq. 8."""
+    """Eq. 7."""
     return (y * f - 1) ** 2 / 4
 
 
 def squared_ranking(f, f_0, y, margin):
-    """Eq. 15."""
+    """Eq. 13."""
     return (y * (f - f_0) - margin) ** 2 / 4
 
 
 def log_sigmoid(f, f_0, y, margin):
-    """Eq. 20: −log σ(x) = log(1 + e^−x)."""
+    """Eq. 19: −log σ(x) = log(1 + e^−x)."""
     return torch.log1p(torch.exp(-y * f))
 
 
 def log_sigmoid_ranking(f, f_0, y, margin):
-    """Eq. 22."""
+    """Eq. 20."""
     return torch.log1p(torch.exp(-y * (f - f_0)))
 
 
@@ -41,7 +41,7 @@ LOSSES = {
 
 
 def coefficients(estimator, labelled_prior, prior):
-    """What E_P ℓ(+1), E_U ℓ(−1) and E_P ℓ(−1) are multiplied by: Eq. 3, Eq. 5, Eq. 11."""
+    """What E_P ℓ(+1), E_U ℓ(−1) and E_P ℓ(−1) are multiplied by: Eq. 3, Eq. 5, Eq. 10."""
     if estimator == "pn":
         return prior, 1 - prior, 0.0
     if estimator == "pu":
@@ -81,7 +81,7 @@ def class_terms(
 
 
 def corrected(positive, negative, correction):
-    """The risk of one class: Eq. 5 and 11, Eq. 7 and 13, or the rule of the authors' program."""
+    """The risk of one class: Eq. 5 and 10, Eq. 6 and 11, or the rule of the authors' program."""
     if correction == "clamp":
         return positive + torch.maximum(zero(), negative)
     if correction == "flip" and negative < 0:

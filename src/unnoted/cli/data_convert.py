@@ -13,6 +13,7 @@ from unnoted.cli.common import (
     tell_defects,
 )
 from unnoted.common.errors import DefectLog
+from unnoted.common.files import refuse_input
 from unnoted.common.wording import counted
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.writing import write_documents
@@ -27,6 +28,7 @@ def convert(
     strict: Strict = False,
 ) -> None:
     """Convert documents to another format, as a stream."""
+    refuse_input(to, files)
     log = DefectLog(strict=strict)
     documents = stream_documents(*files, vocabulary=read_vocabulary(vocabulary), log=log)
     count = write_documents(to, documents, format)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from unnoted.cli.common import Files, FormatName, Seed, Strict, reports_errors, tell_defects
+from unnoted.common.files import refuse_input
 from unnoted.common.wording import counted
 from unnoted.documents.loading import load_documents
 from unnoted.documents.splitting import split_documents
@@ -27,6 +28,8 @@ def split(
 ) -> None:
     """Split a corpus by document, at random but reproducibly."""
     targets = [_target(part) for part in into]
+    for path, _ in targets:
+        refuse_input(path, files)
     corpus = load_documents(*files, strict=strict)
     parts = split_documents(corpus.documents, [share for _, share in targets], seed)
     for (path, _), part in zip(targets, parts, strict=True):

@@ -17,6 +17,7 @@ from unnoted.cli.common import (
     tell_defects,
 )
 from unnoted.common.errors import DefectLog
+from unnoted.common.files import refuse_input
 from unnoted.common.wording import counted
 from unnoted.documents.levels import LEVELS, level
 from unnoted.documents.loading import stream_documents
@@ -50,6 +51,7 @@ def thin(
     strict: Strict = False,
 ) -> None:
     """Hide facts of a corpus: documents and entities stay, labels are removed."""
+    refuse_input(to, files)
     rule = _rule(files, level_name, keep, keep_popular, bias)
     report = ThinningReport()
     log = DefectLog(strict=strict)

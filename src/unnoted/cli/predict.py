@@ -14,7 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from unnoted.cli.common import Files, reports_errors, stops_with, tell_defects
 from unnoted.common.errors import DefectLog
-from unnoted.common.wording import counted
+from unnoted.common.files import refuse_input
+from unnoted.common.wording import counted, duration
 from unnoted.documents.loading import stream_documents
 
 if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait for it
@@ -67,6 +68,8 @@ def predict(
     """
     if to is None and format not in (None, "table"):
         raise ValueError(f"found --format {format} without --to, expected a file to write to")
+    if to is not None:
+        refuse_input(to, files)
     log = DefectLog()
     total = sum(1 for _ in stream_documents(*files, log=log))  # also finds bad documents before the long work
     tell_defects(log)
@@ -165,18 +168,7 @@ class Teller:
             self._told = now
             left = (now - self._started) / (done - self._first) * (self.total - done)
             total = counted(self.total, "document")
-            typer.echo(f"{done:,} of {total}, {_duration(left)} left", err=True)
-
-
-def _duration(seconds: float) -> str:
-    """A time as it is told.
-
-    Example:
-        >>> _duration(59), _duration(3700)
-        ('0:00:59', '1:01:40')
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
+            typer.echo(f"{done:,} of {total}, {duration(left)} left", err=True)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -42,6 +42,23 @@ def _open_bytes(path: Path) -> gzip.GzipFile | io.BufferedReader:
     with path.open("rb") as probe:
         compressed = probe.read(2) == GZIP_MAGIC
     return gzip.open(path, "rb") if compressed else path.open("rb")
+
+
+def refuse_input(output: Path, inputs: Iterable[Path]) -> None:
+    """Refuse to write over a file that is read, also under another spelling or through a link.
+
+    Raises:
+        ValueError: names the file.
+
+    Example:
+        >>> refuse_input(Path("docs/../a.json"), [Path("b.json"), Path("a.json")])
+        Traceback (most recent call last):
+        ValueError: docs/../a.json: found as input and as output, expected another file to write to
+    """
+    for path in inputs:
+        same = output.samefile(path) if output.exists() and path.exists() else False
+        if same or output.resolve() == path.resolve():
+            raise ValueError(f"{output}: found as input and as output, expected another file to write to")
 
 
 @contextmanager

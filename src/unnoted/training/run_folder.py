@@ -76,7 +76,7 @@ class RunFolder:
         Raises:
             RunError: names the settings, or the files, that are not what the run began with.
         """
-        began: dict[str, Any] = json.loads((self.path / RUN).read_text("utf-8"))["values"]
+        began = self._began()
         if differing := wanted.settings_unlike(began):
             raise RunError(
                 f"{self.path}: found another run ({'; '.join(differing)}), expected the same settings; "
@@ -87,6 +87,17 @@ class RunFolder:
                 f"{file}: found other content than this run began with, expected the same; "
                 f"restore the file, or begin anew with --overwrite ({self.path})"
             )
+
+    def _began(self) -> dict[str, Any]:
+        """The values of the run that was begun here."""
+        try:
+            values: dict[str, Any] = json.loads((self.path / RUN).read_text("utf-8"))["values"]
+        except (ValueError, KeyError, TypeError):
+            raise RunError(
+                f"{self.path / RUN}: found no readable description of a run (damaged, or of an earlier version), "
+                "expected one to compare with; --overwrite removes the run"
+            ) from None
+        return values
 
     def claim(self, run: Fingerprint, overwrite: bool = False) -> None:
         """Mark the folder as this run's; to overwrite, all that is in it goes first."""

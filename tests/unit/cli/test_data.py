@@ -123,3 +123,20 @@ def test_errors_are_one_line_and_write_nothing(train, tmp_path):
     result = run("convert", train, "--to", tmp_path / "no" / "out.json", code=1)
     assert "cannot write here" in result.stderr and result.stderr.count("\n") == 1
     assert not (tmp_path / "out.json").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("thin", "{}", "--level", "extreme", "--to", "{}"),
+        ("convert", "{}", "--to", "{}"),
+        ("split", "{}", "--into", "{}=0.5", "--into", "other.json=0.5"),
+    ],
+)
+def test_no_command_writes_over_its_input(train, tmp_path, arguments):
+    before = train.read_bytes()
+    (tmp_path / "link.json").symlink_to(train)
+    for output in (train, tmp_path / "x" / ".." / "train.json", tmp_path / "link.json"):
+        given = [arguments[0], str(train), *(text.replace("{}", str(output)) for text in arguments[2:])]
+        assert "found as input and as output" in run(*given, code=1).stderr
+    assert train.read_bytes() == before

@@ -50,7 +50,7 @@ class Population:
         self.weights = torch.stack(weights)
 
     def supervised_risk(self, scores, surrogate, weight=(1.0, 1.0)):
-        """Eq. 10, from the posterior itself: what one would minimise if everything had been labelled."""
+        """Eq. 9, from the posterior itself: what one would minimise if everything had been labelled."""
         if_positive, if_negative = surrogate(scores)
         weight = torch.tensor(weight, dtype=torch.float64)
         losses = weight * self.posterior * if_positive + (1 - self.posterior) * if_negative

@@ -109,6 +109,15 @@ def begun(path, *changes):
     return settings
 
 
+@pytest.mark.parametrize("content", ['{"settings": {}, "data": {}}', "{", "[]"])
+def test_a_run_that_cannot_be_compared_with_is_named(here, content):
+    settings = load_settings(here)
+    settings.output.mkdir(parents=True)
+    (settings.output / "run.json").write_text(content, "utf-8")
+    with pytest.raises(RunError, match=r"run\.json: found no readable description .*--overwrite removes"):
+        run(settings, resume=True)
+
+
 def test_an_unfinished_run_waits_for_a_word(here):
     settings = begun(here)
     with pytest.raises(RunError, match="unfinished; --resume continues it, --overwrite begins anew"):
