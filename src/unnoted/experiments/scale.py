@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from unnoted.encoders import ENCODER_KINDS
-from unnoted.experiments.data_sets import DataFolder
+from unnoted.experiments.data_sets import DATA_SETS, DataFolder
 from unnoted.experiments.paper import PaperRow
 from unnoted.experiments.training_files import make_training_file
 from unnoted.risks import loss_named
@@ -52,19 +52,13 @@ class Scale:
             raise ValueError(f"encoder: found no folder {encoder!r}, expected one, or a name on the hub")
 
     def applied(self, settings: Settings) -> dict[str, object]:
-        """The changes that mean something to settings."""
+        """The changes that mean something to these settings."""
         return {key: value for key, value in self.changes.items() if applies(key, settings)}
 
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A row at a scale.
-
-    Attributes:
-        published: the settings of the row as they were published.
-        settings: those that are run, but for the seed.
-        note: on its data; None if they are the published ones.
-    """
+    """A row at a scale: its published settings, those that are run but for the seed, a note on its data."""
 
     published: Settings
     settings: Settings
@@ -74,11 +68,7 @@ class Scaled:
 def scale_row(row: PaperRow, scale: Scale, data: DataFolder, folder: Path) -> Scaled:
     """A row's settings at a scale, with files that are there.
 
-    Args:
-        row: of the paper.
-        scale: how large it is run.
-        data: where the files are.
-        folder: of the grid; training documents that have to be made go into its folder `data`.
+    Training documents that have to be made go into `data` below the grid's folder.
 
     Raises:
         MissingData: a file is not there.
@@ -87,10 +77,10 @@ def scale_row(row: PaperRow, scale: Scale, data: DataFolder, folder: Path) -> Sc
     for key in scale.changes:
         if key in row.changes:
             raise ValueError(f"--set {key}: found a value for all rows, expected none: the rows differ in it")
-    published, train = row.settings, data.train(row.settings)
-    files = train.paths
-    if scale.documents is not None or train.level is not None:
-        level = train.level or "full"
+    published = row.settings
+    train = data.train(published)
+    files, level = train.paths, train.level or "full"
+    if (scale.documents, level) != (None, "full"):
         files = (make_training_file(files, folder / "data", documents=scale.documents, level=level).path,)
     changes = {
         **row.changes,
@@ -98,7 +88,7 @@ def scale_row(row: PaperRow, scale: Scale, data: DataFolder, folder: Path) -> Sc
         **scale.applied(published),
         "train": files,
         "test": data.scored(row.setting)[0],
-        "benchmark": data.benchmark(row.setting).name,
+        "benchmark": DATA_SETS[row.setting].benchmark.name,
         "output": folder,
     }
     return Scaled(published, load_settings(row.config, changes), train.note)
