@@ -21,10 +21,7 @@ TestFiles = Annotated[
 ]
 Losses = Annotated[str, typer.Option(metavar="NAMES", help="Losses; the others are compared with the first.")]
 Architectures = Annotated[str, typer.Option(metavar="NAMES", help="Architectures, such as atlop,docunet.")]
-Levels = Annotated[
-    str,
-    typer.Option(help=f"Training labels to keep: {', '.join(LEVELS)}, or shares as in 0.5,0.2."),
-]
+Levels = Annotated[str, typer.Option(help=f"Labels to keep: {', '.join(LEVELS)}, or shares as in 0.5,0.2.")]
 ScoredAs = Annotated[str, typer.Option(help=f"How to score: {', '.join(BENCHMARKS)}.")]
 AnyEncoder = Annotated[
     str | None,
@@ -32,12 +29,7 @@ AnyEncoder = Annotated[
         metavar="ENCODER", help="A folder, a name on the hub, or `recurrent`: a small one made on the spot."
     ),
 ]
-StartConfig = Annotated[
-    str,
-    typer.Option(
-        metavar="CONFIG", help="The config that all runs start from; by default what published ones share."
-    ),
-]
+StartConfig = Annotated[str, typer.Option(metavar="CONFIG", help="The config that all runs start from.")]
 Seeds = Annotated[str, typer.Option(help="How many seeds, such as 3, or which, such as 62-66 or 62,64.")]
 Name = Annotated[str, typer.Option(help="Name of the table's files.")]
 

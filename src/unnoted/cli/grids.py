@@ -23,11 +23,7 @@ UnlabelledShare = Annotated[
 ]
 ChangesOfRows = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Change a setting in all rows that have it, e.g. --set epochs=8; may be repeated.",
-    ),
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting in all rows with it; may be repeated."),
 ]
 Jobs = Annotated[int, typer.Option(min=1, help="Runs at a time on this machine.")]
 Ray = Annotated[
@@ -56,9 +52,8 @@ def scale_of(
     from unnoted.training.settings import parse_changes
 
     given = {key: value for key, value in settings.items() if value is not None}
-    return Scale(
-        given | parse_changes(changes or ()), None if seeds is None else parse_seeds(seeds), documents
-    )
+    given |= parse_changes(changes or ())
+    return Scale(given, None if seeds is None else parse_seeds(seeds), documents)
 
 
 def listed(text: str | None) -> tuple[str, ...]:

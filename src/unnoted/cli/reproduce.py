@@ -20,9 +20,7 @@ TableName = Annotated[
 Data = Annotated[
     Path,
     typer.Option(
-        metavar="DIR",
-        help="The data sets' files, directly or in docred/, re-docred/, chemdisgene/, under the names of "
-        "`unnoted data fetch`.",
+        metavar="DIR", help="The data sets, as `unnoted data fetch` writes them, in folders or not."
     ),
 ]
 EncoderForAll = Annotated[

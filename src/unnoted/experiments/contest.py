@@ -88,7 +88,7 @@ class Contest:
 def compare(
     contest: Contest, scale: Scale, folder: Path, pool: Pool, tell: Callable[[str], None] = lambda line: None
 ) -> TableResult:
-    """Run every architecture with every loss at every level; see `reproduce` for the arguments."""
+    """Run every architecture with every loss at every level; finished runs in the folder are not repeated."""
     result = carry_out(plan_comparison(contest, scale, folder), folder, pool, tell)
     return replace(result, notes=(*result.notes, *where_it_pays(result)))
 

@@ -25,13 +25,9 @@ class MissingData(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """What a published setting is scored on; of several choices, the published files are the first.
+    """A data set by its title in the paper, how it is reported, and the files that it is scored on.
 
-    Attributes:
-        title: of the data set in the paper's table of statistics.
-        benchmark: how it is reported.
-        test: the files to score on.
-        dev: development documents that are scored too; empty if none are.
+    Of several choices, the published files are the first. Few settings score development documents too.
     """
 
     title: str
@@ -67,13 +63,7 @@ SUBSTITUTES: Mapping[Choice, tuple[Choice, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files that were found.
-
-    Attributes:
-        paths: of the files.
-        note: how they depart from the published ones; None if they do not.
-        level: the labelling level that they have yet to be thinned to; None if they are as they should be.
-    """
+    """Files that were found, how they depart from the published ones, and the level yet to thin them to."""
 
     paths: tuple[Path, ...]
     note: str | None = None

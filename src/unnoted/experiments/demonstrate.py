@@ -25,12 +25,9 @@ PRIOR_MULTIPLIER = 3.0
 """True facts per label as SSR-PU is told: the paper's figure for DocRED, not fitted to these documents."""
 
 FIXED: dict[str, Any] = {
-    "batch_documents": 8,
-    "embedding": 128,
-    "block": 16,
-    "encoder_learning_rate": 2e-3,
-    "head_learning_rate": 2e-3,
-}
+    "batch_documents": 8, "embedding": 128, "block": 16,
+    "encoder_learning_rate": 2e-3, "head_learning_rate": 2e-3,
+}  # fmt: skip
 """What both trainings share, besides documents, encoder, epochs and seed. The rates are higher than the
 published ones, because nothing in the encoder is pretrained."""
 
@@ -83,13 +80,8 @@ class MethodResult:
 class Demonstration:
     """All of it: what `DemoPlan` says, and what it came to.
 
-    Attributes:
-        labelled: facts of the training documents that were labelled.
-        hidden: true facts of the training documents that were not.
-        encoder: what was trained, in a few words.
-        methods: each loss's result; the baseline first.
-        complete: what the baseline reaches on the unseen documents if nothing is hidden from it.
-        shown: a few training documents.
+    Of the true facts of the training documents, some were labelled and the others hidden. The first of the
+    methods is the baseline; `complete` is what it reaches if nothing is hidden from it.
     """
 
     train_documents: int
@@ -118,14 +110,8 @@ def demonstrate(
     Documents, encoder and trained models stay in the folder. After an interruption the same call continues
     where it was; what is finished is not repeated.
 
-    Args:
-        folder: where everything goes.
-        plan: how large it is.
-        overwrite: remove the trainings of another plan that the folder holds.
-        tell: is given a line at each stage.
-
     Raises:
-        RunError: if the folder holds the trainings of another plan.
+        RunError: if the folder holds the trainings of another plan, which `overwrite` would replace.
     """
     plan = DemoPlan() if plan is None else plan
     _claim(folder, plan, overwrite)

@@ -1,6 +1,7 @@
 """Every way in which runs depart from what was published, found by comparing their settings."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from unnoted.experiments.scale import Scaled
@@ -72,10 +73,7 @@ def seed_note(seeds: Sequence[int], published: Sequence[int] | None) -> str | No
 
 
 def _shown(seeds: Iterable[int]) -> str:
-    runs: list[list[int]] = []
-    for seed in seeds:
-        if runs and seed == runs[-1][-1] + 1:
-            runs[-1].append(seed)
-        else:
-            runs.append([seed])
+    # Seeds that follow one another are equally far from their places.
+    groups = groupby(enumerate(seeds), lambda each: each[1] - each[0])
+    runs = [[seed for _, seed in group] for _, group in groups]
     return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

@@ -29,11 +29,9 @@ class Pool(Protocol):
     @property
     def room(self) -> int:
         """How many runs may be under way at the moment."""
-        ...
 
     def submit(self, settings: Settings) -> Future[Outcome | None]:
         """Begin a run into `settings.output`; None comes of it if another process is at that run."""
-        ...
 
 
 def run_grid(
@@ -51,8 +49,8 @@ def run_grid(
     Raises:
         RunError: a file of a run cannot be read; nothing was begun.
     """
-    every = {fingerprint(settings).address: settings for settings in runs}
-    every = {address: _placed(settings, folder / address) for address, settings in every.items()}
+    by_address = {fingerprint(settings).address: settings for settings in runs}
+    every = {address: _placed(settings, folder / address) for address, settings in by_address.items()}
     found = {address: RunFolder(run.output).finished(run, tell) for address, run in every.items()}
     outcomes: dict[str, Outcome] = {address: record for address, record in found.items() if record}
     waiting = {address: run for address, run in every.items() if address not in outcomes}
@@ -155,11 +153,9 @@ class _Teller:
 
     def ended(self, run: Settings, outcome: Outcome) -> None:
         self.left -= 1
-        rest = f"{self.left} left"
-        if self.left:
-            # What is under way counts as not begun, so that this is rather too much than too little.
-            seconds = (time.monotonic() - self.since) / (self.runs - self.left) * self.left
-            rest += f", about {duration(seconds)}"
+        # What is under way counts as not begun, so that this is rather too much than too little.
+        seconds = (time.monotonic() - self.since) / (self.runs - self.left) * self.left
+        rest = f"{self.left} left" + (f", about {duration(seconds)}" if self.left else "")
         if isinstance(outcome, Failure):
             self.tell(f"failed: {self._named(run)}: {outcome.reason} (in {run.output}); {rest}")
             return

@@ -32,14 +32,8 @@ def reproduce(
 ) -> TableResult:
     """Run a table of the paper, and put published and measured figures side by side.
 
-    Args:
-        table: of the paper.
-        scale: how large it is run; every departure from the published settings becomes a note.
-        data: where the data sets are.
-        folder: of the runs; what is finished there is not repeated.
-        pool: where runs are performed.
-        rows: the names of the rows to run; all if empty.
-        tell: is given lines for the user.
+    Every departure from the published settings becomes a note. What is finished in the runs' folder is not
+    repeated. Without names of rows, all are run.
 
     Raises:
         MissingData: the test documents are not there, or no row has its files.

@@ -30,12 +30,9 @@ from unnoted.training.trainer import CHECKPOINTS
 
 
 def perform(settings: Settings) -> Outcome | None:
-    """Perform a run of a grid in a process that does nothing else: what it prints goes to the run's log.
+    """Perform a run in a process that does nothing else: what it prints goes to the run's log.
 
-    Checkpoints go when all is done. No failure of the run is raised.
-
-    Returns:
-        its record, why it failed, or None if another process is at it.
+    Its checkpoints are removed at the end. It returns None if another process is at the run.
     """
     folder = settings.output
     if not folder.parent.is_dir():
@@ -139,17 +136,15 @@ class LocalPool:
 
 
 def _child(settings: Settings, sender: "Connection[Outcome | None, Any]") -> None:
+    def end_with_parent() -> None:
+        if (parent := multiprocessing.parent_process()) is not None:
+            parent.join()
+            os._exit(1)  # at once, as a kill would: all that a run writes is whole at any moment
+
     # Ctrl-C in a terminal reaches all processes there; this one is ended by its parent.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     sender.send(perform(settings))
-
-
-def _end_with_parent() -> None:
-    if (parent := multiprocessing.parent_process()) is not None:
-        parent.join()
-        # At once, as a kill would: all that a run writes is whole at any moment.
-        os._exit(1)
 
 
 @contextmanager
@@ -178,24 +173,17 @@ def _cores() -> int:
 
 def visible_gpus() -> list[str]:
     """The GPUs that this process may use, by what CUDA_VISIBLE_DEVICES calls them."""
-    chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if chosen is not None:
-        return [device for device in chosen.split(",") if device.strip()]
-    return [str(number) for number in range(torch.cuda.device_count())]
+    every = ",".join(map(str, range(torch.cuda.device_count())))
+    return [device for device in os.environ.get("CUDA_VISIBLE_DEVICES", every).split(",") if device.strip()]
 
 
 class RayPool:
     """Performs runs as Ray tasks, as many at a time as the cluster has room for.
 
     The folder of the grid, the data and the encoder must have the same paths on every machine, and `unnoted`
-    be installed there. Where the cluster has GPUs, each run gets one.
-
-    Args:
-        address: of a cluster, e.g. `auto` or `ray://host:10001`; None takes the one that is connected to, or
-            that RAY_ADDRESS names, or starts Ray on this machine until the runs are done.
-
-    Raises:
-        ValueError: Ray is not installed.
+    be installed there. Where the cluster has GPUs, each run gets one. Without an address, such as `auto` or
+    `ray://host:10001`, it is the cluster that is connected to, or that RAY_ADDRESS names, or Ray is started
+    on this machine until the runs are done.
     """
 
     def __init__(self, address: str | None = None) -> None:

@@ -24,12 +24,9 @@ ELSEWHERE = {"seed": "--seeds", "train": "--data or --train", "output": "--to"}
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How large runs are; what is not given stays as it is in their settings.
+    """How large runs are: changed settings of all rows that have them, seeds, first training documents.
 
-    Attributes:
-        changes: settings by key, for all rows that have them. An encoder takes the place of pretrained ones.
-        seeds: of the runs of each row.
-        documents: the first so many training documents.
+    What is not given stays as it is in their settings. An encoder takes the place of pretrained ones only.
 
     Example:
         >>> Scale({"encoder": "nowhere/at/all/minilm/"})
@@ -42,13 +39,11 @@ class Scale:
     documents: int | None = None
 
     def __post_init__(self) -> None:
-        for key in self.changes:
-            if key in ELSEWHERE:
-                raise ValueError(f"--set {key}: found a value, expected none: {ELSEWHERE[key]} decides it")
+        for key in self.changes.keys() & ELSEWHERE.keys():
+            raise ValueError(f"--set {key}: found a value, expected none: {ELSEWHERE[key]} decides it")
         encoder = str(self.changes.get("encoder", "recurrent"))
-        if Path(encoder).is_dir() or encoder in ENCODER_KINDS:
-            return
-        if encoder.count("/") > 1 or encoder[:1] in (".", "/", "~"):
+        is_path = encoder.count("/") > 1 or encoder[:1] in (".", "/", "~")
+        if is_path and not Path(encoder).is_dir():
             raise ValueError(f"encoder: found no folder {encoder!r}, expected one, or a name on the hub")
 
     def applied(self, settings: Settings) -> dict[str, object]:
@@ -66,17 +61,14 @@ class Scaled:
 
 
 def scale_row(row: PaperRow, scale: Scale, data: DataFolder, folder: Path) -> Scaled:
-    """A row's settings at a scale, with files that are there.
-
-    Training documents that have to be made go into `data` below the grid's folder.
+    """A row's settings at a scale, with files that are there, or made in `data` below the grid's folder.
 
     Raises:
         MissingData: a file is not there.
         ValueError: the scale asks for what the row cannot have.
     """
-    for key in scale.changes:
-        if key in row.changes:
-            raise ValueError(f"--set {key}: found a value for all rows, expected none: the rows differ in it")
+    for key in scale.changes.keys() & row.changes.keys():
+        raise ValueError(f"--set {key}: found a value for all rows, expected none: the rows differ in it")
     published = row.settings
     train = data.train(published)
     files, level = train.paths, train.level or "full"

@@ -38,15 +38,9 @@ class MadeFile:
 def make_training_file(
     files: Sequence[Path], folder: Path, *, documents: int | None = None, level: str = "full"
 ) -> MadeFile:
-    """Write the documents of `files`, or the first ones of them, with the labels of a level.
+    """Write the documents of `files`, or the first ones of them, with the labels of a level (`level_rule`).
 
     The file is named after the content of what it is made from, and made once.
-
-    Args:
-        files: documents; for PubTator also its relation files.
-        folder: where it goes.
-        documents: how many at most; all if None.
-        level: see `level_rule`.
     """
     identity = json.dumps([[digest(file) for file in files], documents, level, SEED])
     path = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:16]}.jsonl"
