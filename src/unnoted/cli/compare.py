@@ -7,30 +7,17 @@ import typer
 
 from unnoted.cli import grids
 from unnoted.cli.common import reports_errors
+from unnoted.cli.evaluate import BenchmarkName
 from unnoted.cli.predict import quieten_transformers
 from unnoted.cli.train import Layers, Multiplier
 from unnoted.documents.levels import LEVELS
-from unnoted.evaluation.benchmarks import BENCHMARKS
 
-TrainFiles = Annotated[
-    list[Path],
-    typer.Option(metavar="FILE", help="Training documents; repeat it for PubTator's relation files."),
-]
-TestFiles = Annotated[
-    list[Path], typer.Option(metavar="FILE", help="Documents with all their facts to score on.")
-]
-Losses = Annotated[str, typer.Option(metavar="NAMES", help="Losses; the others are compared with the first.")]
+TrainFiles = Annotated[list[Path], typer.Option(metavar="FILE", help="Training documents; may be repeated.")]
+TestFiles = Annotated[list[Path], typer.Option(metavar="FILE", help="Documents with all facts to score on.")]
+Losses = Annotated[str, typer.Option(metavar="NAMES", help="Losses; the first is the baseline.")]
 Architectures = Annotated[str, typer.Option(metavar="NAMES", help="Architectures, such as atlop,docunet.")]
 Levels = Annotated[str, typer.Option(help=f"Labels to keep: {', '.join(LEVELS)}, or shares as in 0.5,0.2.")]
-ScoredAs = Annotated[str, typer.Option(help=f"How to score: {', '.join(BENCHMARKS)}.")]
-AnyEncoder = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ENCODER", help="A folder, a name on the hub, or `recurrent`: a small one made on the spot."
-    ),
-]
 StartConfig = Annotated[str, typer.Option(metavar="CONFIG", help="The config that all runs start from.")]
-Seeds = Annotated[str, typer.Option(help="How many seeds, such as 3, or which, such as 62-66 or 62,64.")]
 Name = Annotated[str, typer.Option(help="Name of the table's files.")]
 
 
@@ -42,11 +29,11 @@ def compare(
     architectures: Architectures = "atlop",
     levels: Levels = "full",
     prior_multiplier: Multiplier = None,
-    benchmark: ScoredAs = "plain",
-    encoder: AnyEncoder = None,
+    benchmark: BenchmarkName = "plain",
+    encoder: grids.EncoderName = None,
     config: StartConfig = "base/paper",
     encoder_layers: Layers = None,
-    seeds: Seeds = "1",
+    seeds: grids.Seeds = "1",
     epochs: grids.EpochsPerRun = None,
     documents: grids.Documents = None,
     unlabelled_share: grids.UnlabelledShare = None,

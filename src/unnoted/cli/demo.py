@@ -20,9 +20,7 @@ if TYPE_CHECKING:  # loading torch takes seconds
 EXAMPLES = 8
 """How many facts are printed that were never labelled and were found."""
 
-DemoFolder = Annotated[
-    Path, typer.Option("--to", metavar="FOLDER", help="Where documents, models and the report go.")
-]
+DemoFolder = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where everything goes.")]
 TrainSize = Annotated[int, typer.Option(min=2, help="How many documents to learn from.")]
 TestSize = Annotated[int, typer.Option(min=1, help="How many unseen documents to score on.")]
 DemoEpochs = Annotated[int, typer.Option(min=1, help="Epochs per training.")]

@@ -16,11 +16,14 @@ if TYPE_CHECKING:  # loading torch takes seconds
 FORMATS = {name: name for name in ("text", "markdown", "csv", "latex")}
 """The formats in which a table can be printed."""
 
+EncoderName = Annotated[
+    str | None,
+    typer.Option(metavar="ENCODER", help="A folder, a name on the hub, or `recurrent`: a small new one."),
+]
+Seeds = Annotated[str | None, typer.Option(help="How many seeds, such as 3, or which, such as 62-66.")]
 EpochsPerRun = Annotated[int | None, typer.Option(min=1, help="Epochs per run.")]
 Documents = Annotated[int | None, typer.Option(min=1, help="Train on this many documents, the first ones.")]
-UnlabelledShare = Annotated[
-    float | None, typer.Option(help="Share of unlabelled pairs that is scored per training document.")
-]
+UnlabelledShare = Annotated[float | None, typer.Option(help="Share of unlabelled pairs scored per document.")]
 ChangesOfRows = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a setting in all rows with it; may be repeated."),
@@ -28,9 +31,7 @@ ChangesOfRows = Annotated[
 Jobs = Annotated[int, typer.Option(min=1, help="Runs at a time on this machine.")]
 Ray = Annotated[
     str | None,
-    typer.Option(
-        metavar="ADDRESS", help="Run on a Ray cluster: its address, `auto`, or `local` to start one."
-    ),
+    typer.Option(metavar="ADDRESS", help="The Ray cluster to run on: its address, `auto`, or `local`."),
 ]
 RunsTo = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where runs and tables go.")]
 Format = Annotated[str, typer.Option("--format", help=f"Format of the printed table: {', '.join(FORMATS)}.")]

@@ -13,8 +13,7 @@ from unnoted.cli.train import Layers
 TableName = Annotated[
     str | None,
     typer.Argument(
-        metavar="TABLE",
-        help="Its printed number or its word, such as table8 or losses; without one, all are listed.",
+        metavar="TABLE", help="Its number or word, such as table8 or losses; without, all are listed."
     ),
 ]
 Data = Annotated[
@@ -23,24 +22,16 @@ Data = Annotated[
         metavar="DIR", help="The data sets, as `unnoted data fetch` writes them, in folders or not."
     ),
 ]
-EncoderForAll = Annotated[
-    str | None,
-    typer.Option(metavar="ENCODER", help="A folder or a name on the hub, for every pretrained encoder."),
-]
-SeedsOfTable = Annotated[
-    str | None,
-    typer.Option(help="How many seeds, such as 3, or which, such as 62-66; by default as published, 62-66."),
-]
-Rows = Annotated[str | None, typer.Option(metavar="NAMES", help="Run these rows only, such as atlop,ssr-pu.")]
+Rows = Annotated[str | None, typer.Option(metavar="NAMES", help="Run only these, such as atlop,ssr-pu.")]
 
 
 @reports_errors
 def reproduce(
     table: TableName = None,
     data: Data = Path("data"),
-    encoder: EncoderForAll = None,
+    encoder: grids.EncoderName = None,
     encoder_layers: Layers = None,
-    seeds: SeedsOfTable = None,
+    seeds: grids.Seeds = None,
     epochs: grids.EpochsPerRun = None,
     documents: grids.Documents = None,
     unlabelled_share: grids.UnlabelledShare = None,
@@ -58,9 +49,10 @@ def reproduce(
     chemdisgene, table4 supervised, table5 extreme, table6 frequent, table7 frequent-chemdisgene, table8
     losses, table9 supervised-in-detail, table10 extreme-in-detail, table11 margins, table12 priors.
 
-    Whatever departs from the published setting is listed below the table. Interrupt it as you like: the same
-    command continues, and what is finished is not repeated, whichever table it stands in. Full scale is work
-    for a GPU; on two cores try
+    By default everything is as published, with the seeds 62-66; an --encoder takes the place of every
+    pretrained one. Whatever departs from the published setting is listed below the table. Interrupt it as you
+    like: the same command continues, and what is finished is not repeated, whichever table it stands in. Full
+    scale is work for a GPU; on two cores try
 
     unnoted reproduce losses --data DIR --encoder FOLDER --documents 60 --epochs 1 --seeds 1
     """
