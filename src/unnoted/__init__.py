@@ -12,7 +12,7 @@ The folders are the walk of the data:
     extraction  facts from documents, with probabilities and supporting sentences
     evaluation  the official scorers, breakdowns, curves
     training    optimiser, schedule, checkpoints, resumption; watched by the two before it
-    experiments comparisons that run by themselves: the demonstration
+    experiments many runs: tables of the paper, comparisons, the demonstration
     report      tables, plots, one self-contained HTML page
     cli         the commands
 
