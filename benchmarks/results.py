@@ -20,8 +20,8 @@ from unnoted.documents.writing import write_documents
 from unnoted.experiments.data_sets import DataFolder
 from unnoted.experiments.grid import run_grid
 from unnoted.experiments.paper import table_named
+from unnoted.experiments.paper_tables import reproduce
 from unnoted.experiments.pools import LocalPool
-from unnoted.experiments.reproduce import reproduce
 from unnoted.experiments.scale import Scale
 from unnoted.training import Record, load_settings
 from unnoted.training.fingerprint import fingerprint

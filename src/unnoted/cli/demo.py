@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from unnoted.cli.common import Seed, console, reports_errors, table
+from unnoted.cli.grids import tell
 from unnoted.cli.predict import quieten_transformers
 from unnoted.common.files import write_text
 from unnoted.documents.levels import LEVELS
@@ -19,91 +20,75 @@ if TYPE_CHECKING:  # loading torch takes seconds
 EXAMPLES = 8
 """How many facts are printed that were never labelled and were found."""
 
+DemoFolder = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where everything goes.")]
+TrainSize = Annotated[int, typer.Option(min=2, help="How many documents to learn from.")]
+TestSize = Annotated[int, typer.Option(min=1, help="How many unseen documents to score on.")]
+DemoEpochs = Annotated[int, typer.Option(min=1, help="Epochs per training.")]
+Level = Annotated[str, typer.Option(help=f"Which labels are hidden: {', '.join(LEVELS)}.")]
+OverwriteDemo = Annotated[bool, typer.Option("--overwrite", help="Replace another demo in the folder.")]
+
 
 @reports_errors
 def demo(
-    to: Annotated[
-        Path, typer.Option("--to", metavar="FOLDER", help="Where documents, models and the report go.")
-    ] = Path("demo"),
-    documents: Annotated[int, typer.Option(min=2, help="How many documents to learn from.")] = 800,
-    test_documents: Annotated[int, typer.Option(min=1, help="How many unseen documents to score on.")] = 200,
-    epochs: Annotated[int, typer.Option(min=1, help="Of each training.")] = 12,
-    level: Annotated[str, typer.Option(help=f"Which labels are hidden: {', '.join(LEVELS)}.")] = "incomplete",
+    to: DemoFolder = Path("demo"),
+    documents: TrainSize = 800,
+    test_documents: TestSize = 200,
+    epochs: DemoEpochs = 12,
+    level: Level = "incomplete",
     seed: Seed = 0,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Remove the trainings of another demo in the folder.")
-    ] = False,
+    overwrite: OverwriteDemo = False,
 ) -> None:
     """Generate documents, hide most labels, train ATLOP and SSR-PU, and show what each finds.
 
     Both train from the same new encoder, on the same labels, for the same steps, with the same seed: only the
-    risk differs. Interrupted, the same command goes on where it was.
+    risk differs. If it is interrupted, the same command continues.
     """
     from unnoted.experiments import DemoPlan, demonstrate
     from unnoted.report import demo_page
 
     quieten_transformers()
     plan = DemoPlan(documents, test_documents, level, epochs, seed)
-    shown = demonstrate(to, plan, overwrite=overwrite, tell=lambda line: typer.echo(line, err=True))
+    shown = demonstrate(to, plan, overwrite=overwrite, tell=tell)
     page = to / "report.html"
     with write_text(page) as stream:
         stream.write(demo_page(shown))
     out = console()
-    out.print(_methods(shown))
-    out.print()
+    out.print(_methods(shown), end="\n\n")
     for line in _examples(shown):
-        out.print(line, soft_wrap=True)
+        out.print(escape(line), soft_wrap=True)
     out.print(f"\nreport: {page}", markup=False)
     out.print(f"also: unnoted predict {to / 'ssr-pu'} {to / 'test.jsonl'}", markup=False)
 
 
 def _methods(shown: "Demonstration") -> Table:
-    rows = table(
+    title = (
         f"On {shown.test_documents:,} unseen documents with complete labels; "
-        f"trained on {shown.labelled:,} labels where {shown.labelled + shown.hidden:,} facts are true",
-        "",
-        "F1",
-        "precision",
-        "recall",
-        "never labelled, found",
-        "of them true",
-        "seconds",
+        f"trained on {shown.labelled:,} labels where {shown.labelled + shown.hidden:,} facts are true"
     )
+    columns = ("F1", "precision", "recall", "never labelled, found", "of them true", "seconds")
+    rows = table(title, "", *columns)
     for loss in shown.methods:
         score, beyond = loss.evaluation.overall, loss.recovered
-        rows.add_row(
-            loss.title,
-            f"{score.f1:.2%}",
-            f"{score.precision:.2%}",
-            f"{score.recall:.2%}",
-            f"{beyond.predicted:,}",
-            f"{beyond.correct:,} = {beyond.recall:.0%} of {beyond.gold:,}",
-            f"{loss.seconds:.0f}",
-        )
-    ceiling = shown.complete
-    figures = (f"{figure:.2%}" for figure in (ceiling.f1, ceiling.precision, ceiling.recall))
+        figures = (f"{figure:.2%}" for figure in (score.f1, score.precision, score.recall))
+        true = f"{beyond.correct:,} = {beyond.recall:.0%} of {beyond.gold:,}"
+        rows.add_row(loss.title, *figures, f"{beyond.predicted:,}", true, f"{loss.seconds:.0f}")
+    most = shown.complete
+    figures = (f"{figure:.2%}" for figure in (most.f1, most.precision, most.recall))
     rows.add_row(f"{shown.methods[0].title}, nothing hidden", *figures, "", "", "")
     return rows
 
 
 def _examples(shown: "Demonstration") -> Iterator[str]:
     """True facts of the shown training documents that were never labelled, found by the last loss."""
-    title = shown.methods[-1].title
-    found = [
-        (fact, document)
-        for document in shown.shown
-        for fact in document.extractions[title].facts
-        if fact.decided
-        and (fact.head, fact.tail, fact.relation) in {hidden.triple for hidden in document.hidden}
-    ]
-    yield (
-        f"Never labelled, found by {title} in the first {len(shown.shown)} training documents "
-        f"({min(EXAMPLES, len(found))} of {len(found)}):"
-    )
+    title, found = shown.methods[-1].title, []
+    for each in shown.shown:
+        hidden = {fact.triple for fact in each.hidden}
+        for fact in each.extractions[title].facts:
+            if fact.decided and (fact.head, fact.tail, fact.relation) in hidden:
+                found.append((fact, each.document))
+    number = f"{min(EXAMPLES, len(found))} of {len(found)}"
+    yield f"Never labelled, found by {title} in the first {len(shown.shown)} training documents ({number}):"
     for fact, document in found[:EXAMPLES]:
-        entities = document.document.entities
-        names = " | ".join(
-            (entities[fact.head].name, shown.relation_names[fact.relation], entities[fact.tail].name)
-        )
-        support = "; ".join(" ".join(document.document.sentences[number]) for number in fact.evidence)
-        yield escape(f"  {fact.probability:.2f}  {names}   {support}")
+        head, tail = (document.entities[index].name for index in (fact.head, fact.tail))
+        support = "; ".join(" ".join(document.sentences[sentence]) for sentence in fact.evidence)
+        yield f"  {fact.probability:.2f}  {head} | {shown.relation_names[fact.relation]} | {tail}   {support}"

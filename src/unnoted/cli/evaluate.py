@@ -1,8 +1,9 @@
 """`unnoted evaluate`: how good are these predictions, or the predictions of this model?"""
 
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,58 +13,70 @@ from unnoted.common.errors import DefectLog, Severity
 from unnoted.common.lookup import lookup
 from unnoted.documents.formats.predictions import read_predictions
 from unnoted.documents.loading import stream_documents
+from unnoted.documents.schema import Document
 from unnoted.evaluation.benchmarks import BENCHMARKS
 from unnoted.evaluation.figures import Evaluation
 from unnoted.evaluation.figures import evaluate as evaluate_predictions
 from unnoted.evaluation.table import text_table
 
+if TYPE_CHECKING:  # loading torch takes seconds
+    from unnoted.extraction import Extractor
+
+Gold = Annotated[
+    list[Path],
+    typer.Option(
+        metavar="FILE", help="Documents with all their facts; repeat it for PubTator's relation files."
+    ),
+]
+Predictions = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Predictions in the official DocRED format.")
+]
+TrainedModel = Annotated[
+    str | None, typer.Option(metavar="MODEL", help="A trained model, to extract and score in one go.")
+]
+SeenInTraining = Annotated[
+    list[Path] | None, typer.Option(metavar="FILE", help="The training documents in use, for Ign F1.")
+]
+BenchmarkName = Annotated[
+    str,
+    typer.Option(
+        help=f"How to score: {', '.join(BENCHMARKS)}. For chemdisgene with --train also over the facts that "
+        "published systems could reach."
+    ),
+]
+Frequent = Annotated[
+    int | None, typer.Option(help="How many most frequent relations to score apart (10; chemdisgene 5).")
+]
+Relations = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Score these relations apart instead; may be repeated."),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        help="Decide only on predictions of at least this score (with --model: this probability, instead of "
+        "by its own rule)."
+    ),
+]
+PerRelation = Annotated[bool, typer.Option("--per-relation", help="Also show each relation.")]
+CurveFile = Annotated[
+    Path | None, typer.Option(metavar="FILE.csv", help="Write the precision-recall curve here.")
+]
+
 
 @reports_errors
 def evaluate(
-    gold: Annotated[
-        list[Path],
-        typer.Option(
-            "--gold", metavar="FILE", help="Documents with all their facts; again for PubTator's relations."
-        ),
-    ],
-    predictions: Annotated[
-        Path | None,
-        typer.Option("--predictions", metavar="FILE", help="Predictions in the official DocRED format."),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option("--model", metavar="MODEL", help="A trained model, to extract and score in one go."),
-    ] = None,
-    train: Annotated[
-        list[Path] | None,
-        typer.Option("--train", metavar="FILE", help="The training documents in use, for Ign F1."),
-    ] = None,
+    gold: Gold,
+    predictions: Predictions = None,
+    model: TrainedModel = None,
+    train: SeenInTraining = None,
     vocabulary: Vocabulary = None,
-    benchmark: Annotated[
-        str,
-        typer.Option(
-            help=f"How to score: {', '.join(BENCHMARKS)}. For chemdisgene with --train also over the facts "
-            "that published systems could reach."
-        ),
-    ] = "plain",
-    frequent: Annotated[
-        int | None, typer.Option(help="How many most frequent relations to score apart (10; chemdisgene 5).")
-    ] = None,
-    relation: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Score these relations apart instead; may be repeated."),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            help="Decide only on predictions of at least this score (with --model: this probability, instead "
-            "of by its own rule)."
-        ),
-    ] = None,
-    per_relation: Annotated[bool, typer.Option("--per-relation", help="Also show each relation.")] = False,
-    curve: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="Write the precision-recall curve here.")
-    ] = None,
+    benchmark: BenchmarkName = "plain",
+    frequent: Frequent = None,
+    relation: Relations = None,
+    threshold: Threshold = None,
+    per_relation: PerRelation = False,
+    curve: CurveFile = None,
     batch: Batch = None,
     device: Device = None,
     as_json: AsJSON = False,
@@ -75,36 +88,20 @@ def evaluate(
     logs = [DefectLog(), DefectLog(), DefectLog()]
     documents = tuple(stream_documents(*gold, vocabulary=names, log=logs[0]))
     seen = stream_documents(*train, vocabulary=names, log=logs[2]) if train else None
-    chosen = lookup("benchmark", benchmark, BENCHMARKS)
+    options: dict[str, Any] = {
+        "benchmark": lookup("benchmark", benchmark, BENCHMARKS),
+        "frequent": relation or frequent,
+        "vocabulary": names,
+        "threshold": threshold,
+    }
     match predictions, model:
         case Path() as file, None:
             if batch is not None or device is not None:
                 raise ValueError("found --batch or --device without --model, expected them with it")
-            evaluation = evaluate_predictions(
-                documents,
-                read_predictions(file, logs[1]),
-                seen,
-                benchmark=chosen,
-                frequent=relation or frequent,
-                vocabulary=names,
-                threshold=threshold,
-            )
+            evaluation = evaluate_predictions(documents, read_predictions(file, logs[1]), seen, **options)
         case None, str() as folder:
-            # Here, because it loads torch, which predictions in a file need not wait for.
-            from unnoted.evaluation.extraction_scores import evaluate_extractor
-
             extractor = load_extractor(folder, batch, device)
-            with progress(len(documents)) as told:
-                evaluation = evaluate_extractor(
-                    extractor,
-                    documents,
-                    seen,
-                    benchmark=chosen,
-                    frequent=relation or frequent,
-                    vocabulary=names,
-                    threshold=threshold,
-                    told=told,
-                )
+            evaluation = _scored(extractor, documents, seen, options)
             names = names or extractor.model.relations
         case _:
             raise ValueError("found both or none of --predictions and --model, expected one of them")
@@ -116,6 +113,20 @@ def evaluate(
         typer.echo(json.dumps(evaluation.to_json(), ensure_ascii=False, indent=1))
     else:
         typer.echo(text_table(evaluation, per_relation, names.names if names else None))
+
+
+def _scored(
+    extractor: "Extractor",
+    documents: Sequence[Document],
+    seen: Iterable[Document] | None,
+    options: Mapping[str, Any],
+) -> Evaluation:
+    """Score a model, with a progress bar."""
+    # Here, because it loads torch, which predictions in a file need not wait for.
+    from unnoted.evaluation.extraction_scores import evaluate_extractor
+
+    with progress(len(documents)) as told:
+        return evaluate_extractor(extractor, documents, seen, told=told, **options)
 
 
 def _tell_ignored(log: DefectLog) -> None:

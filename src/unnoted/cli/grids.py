@@ -10,36 +10,30 @@ from unnoted.common.lookup import lookup
 
 if TYPE_CHECKING:  # loading torch takes seconds
     from unnoted.experiments.grid import Pool
-    from unnoted.experiments.plan import PlannedTable
     from unnoted.experiments.results import TableResult
     from unnoted.experiments.scale import Scale
 
 FORMATS = {name: name for name in ("text", "markdown", "csv", "latex")}
 """The formats in which a table can be printed."""
 
-EncoderLayers = Annotated[int | None, typer.Option(min=1, help="Keep only this many of its first layers.")]
-Epochs = Annotated[int | None, typer.Option(min=1, help="Epochs per run.")]
-Documents = Annotated[int | None, typer.Option(min=1, help="Train on this many documents, the first ones.")]
-UnlabelledShare = Annotated[
-    float | None, typer.Option(help="Share of unlabelled pairs that is scored per training document.")
+EncoderName = Annotated[
+    str | None,
+    typer.Option(metavar="ENCODER", help="A folder, a name on the hub, or `recurrent`: a small new one."),
 ]
-Changes = Annotated[
+Seeds = Annotated[str | None, typer.Option(help="How many seeds, such as 3, or which, such as 62-66.")]
+EpochsPerRun = Annotated[int | None, typer.Option(min=1, help="Epochs per run.")]
+Documents = Annotated[int | None, typer.Option(min=1, help="Train on this many documents, the first ones.")]
+UnlabelledShare = Annotated[float | None, typer.Option(help="Share of unlabelled pairs scored per document.")]
+ChangesOfRows = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="KEY=VALUE",
-        help="Change a setting in all rows that have it, e.g. --set epochs=8; may be repeated.",
-    ),
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting in all rows with it; may be repeated."),
 ]
 Jobs = Annotated[int, typer.Option(min=1, help="Runs at a time on this machine.")]
 Ray = Annotated[
     str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Run on a Ray cluster: its address, `auto`, or `local` to start one here.",
-    ),
+    typer.Option(metavar="ADDRESS", help="The Ray cluster to run on: its address, `auto`, or `local`."),
 ]
-To = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where runs and tables go.")]
+RunsTo = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where runs and tables go.")]
 Format = Annotated[str, typer.Option("--format", help=f"Format of the printed table: {', '.join(FORMATS)}.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be run.")]
 
@@ -51,13 +45,16 @@ def pool_of(jobs: int, ray: str | None) -> "Pool":
     return LocalPool(jobs) if ray is None else RayPool(None if ray == "local" else ray)
 
 
-def scale_of(seeds: str | None, documents: int | None, changes: Sequence[str], **settings: object) -> "Scale":
+def scale_of(
+    seeds: str | None, documents: int | None, changes: Sequence[str] | None, **settings: object
+) -> "Scale":
     """How large the runs are; settings without a value are left as they are."""
     from unnoted.experiments.scale import Scale, parse_seeds
     from unnoted.training.settings import parse_changes
 
     given = {key: value for key, value in settings.items() if value is not None}
-    return Scale(given | parse_changes(changes), None if seeds is None else parse_seeds(seeds), documents)
+    given |= parse_changes(changes or ())
+    return Scale(given, None if seeds is None else parse_seeds(seeds), documents)
 
 
 def listed(text: str | None) -> tuple[str, ...]:
@@ -80,30 +77,27 @@ def tell(line: str) -> None:
     typer.echo(line, err=True)
 
 
-def show_plan(plan: "PlannedTable", folder: Path) -> None:
+def show_plan(plan: "TableResult", folder: Path) -> None:
     """Print what would be run."""
-    for line in plan.lines(folder):
+    from unnoted.experiments.plan import plan_lines
+
+    for line in plan_lines(plan, folder):
         typer.echo(line)
 
 
 def put_out(result: "TableResult", folder: Path, format: str) -> None:
     """Write a table of runs in every format, and print it in one."""
+    from unnoted.documents.relations import RelationVocabulary
     from unnoted.report import write_table
 
-    show(write_table(result, folder, relation_names(result)), format)
+    files = {row.records[0].settings.get("vocabulary") for row in result.rows if row.records}
+    known = [RelationVocabulary.from_file(Path(file)) for file in files if file and Path(file).is_file()]
+    names = {relation: vocabulary.name(relation) for vocabulary in known for relation in vocabulary}
+    show(write_table(result, folder, names), format)
     failed = {failure.address for row in result.rows for failure in row.failures}
     if failed:
         tell(f"failed: {len(failed)}; the reasons stand below the table, more in {folder}/ADDRESS/log.txt")
         raise typer.Exit(1)
-
-
-def relation_names(result: "TableResult") -> dict[str, str]:
-    """Readable names of the relations, from the vocabulary that the runs were given, if it is there."""
-    from unnoted.documents.relations import RelationVocabulary
-
-    files = {row.records[0].settings.get("vocabulary") for row in result.rows if row.records}
-    known = [RelationVocabulary.from_file(Path(file)) for file in files if file and Path(file).is_file()]
-    return {relation: vocabulary.name(relation) for vocabulary in known for relation in vocabulary}
 
 
 def show(files: Mapping[str, Path], format: str) -> None:

@@ -1,57 +1,45 @@
 """`unnoted reproduce`: a table of the paper, published figures beside measured ones."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from unnoted.cli import grids
 from unnoted.cli.common import reports_errors
 from unnoted.cli.predict import quieten_transformers
+from unnoted.cli.train import Layers
 
-if TYPE_CHECKING:  # loading torch takes seconds
-    from unnoted.experiments.data_sets import DataFolder
-    from unnoted.experiments.paper import PaperTable
+TableName = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="TABLE", help="Its number or word, such as table8 or losses; without, all are listed."
+    ),
+]
+Data = Annotated[
+    Path,
+    typer.Option(
+        metavar="DIR", help="The data sets, as `unnoted data fetch` writes them, in folders or not."
+    ),
+]
+Rows = Annotated[str | None, typer.Option(metavar="NAMES", help="Run only these, such as atlop,ssr-pu.")]
 
 
 @reports_errors
 def reproduce(
-    table: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="TABLE",
-            help="Its printed number or its word, such as table8 or losses; without one, all are listed.",
-        ),
-    ] = None,
-    data: Annotated[
-        Path,
-        typer.Option(
-            metavar="DIR",
-            help="The data sets' files, directly or in docred/, re-docred/, chemdisgene/, under the names of "
-            "`unnoted data fetch`.",
-        ),
-    ] = Path("data"),
-    encoder: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ENCODER", help="A folder or a name on the hub, in place of every pretrained encoder."
-        ),
-    ] = None,
-    encoder_layers: grids.EncoderLayers = None,
-    seeds: Annotated[
-        str | None,
-        typer.Option(help="How many, such as 3, or which, such as 62-66; by default as published, 62-66."),
-    ] = None,
-    epochs: grids.Epochs = None,
+    table: TableName = None,
+    data: Data = Path("data"),
+    encoder: grids.EncoderName = None,
+    encoder_layers: Layers = None,
+    seeds: grids.Seeds = None,
+    epochs: grids.EpochsPerRun = None,
     documents: grids.Documents = None,
     unlabelled_share: grids.UnlabelledShare = None,
-    changes: grids.Changes = None,
-    rows: Annotated[
-        str | None, typer.Option(metavar="NAMES", help="Run these rows only, such as atlop,ssr-pu.")
-    ] = None,
+    changes: grids.ChangesOfRows = None,
+    rows: Rows = None,
     jobs: grids.Jobs = 1,
     ray: grids.Ray = None,
-    to: grids.To = Path("runs/reproduce"),
+    to: grids.RunsTo = Path("runs/reproduce"),
     format: grids.Format = "text",
     dry_run: grids.DryRun = False,
 ) -> None:
@@ -61,17 +49,20 @@ def reproduce(
     chemdisgene, table4 supervised, table5 extreme, table6 frequent, table7 frequent-chemdisgene, table8
     losses, table9 supervised-in-detail, table10 extreme-in-detail, table11 margins, table12 priors.
 
-    Whatever departs from the published setting is listed below the table. Interrupt it as you like: the same
-    command continues, and what is finished is not repeated, whichever table it stands in. Full scale is work
-    for a GPU; on two cores try
+    By default everything is as published, with the seeds 62-66; an --encoder takes the place of every
+    pretrained one. Whatever departs from the published setting is listed below the table. Interrupt it as you
+    like: the same command continues, and what is finished is not repeated, whichever table it stands in. Full
+    scale is work for a GPU; on two cores try
 
     unnoted reproduce losses --data DIR --encoder FOLDER --documents 60 --epochs 1 --seeds 1
     """
     # Here, because they load torch, which the other commands need not wait for.
     from unnoted.experiments.data_sets import DataFolder
     from unnoted.experiments.paper import published, table_named
-    from unnoted.experiments.reproduce import plan_table
-    from unnoted.experiments.reproduce import reproduce as reproduce_table
+    from unnoted.experiments.paper_tables import plan_table
+    from unnoted.experiments.paper_tables import reproduce as reproduce_table
+    from unnoted.experiments.statistics_table import statistics_table
+    from unnoted.report import write_statistics
 
     if table is None:
         for name, each in published().items():
@@ -79,32 +70,16 @@ def reproduce(
         return
     quieten_transformers()
     grids.check_format(format)
-    wanted = table_named(table)
-    folder = DataFolder(data)
-    if not wanted.setting:
-        _count(wanted, folder, to, format)
+    wanted, folder, chosen = table_named(table), DataFolder(data), grids.listed(rows)
+    if not wanted.setting:  # nothing is trained: the documents at hand are counted
+        grids.show(write_statistics(statistics_table(wanted, folder), to), format)
         return
     scale = grids.scale_of(
-        seeds,
-        documents,
-        changes or (),
-        encoder=encoder,
-        encoder_layers=encoder_layers,
-        epochs=epochs,
-        unlabelled_share=unlabelled_share,
-    )
-    chosen = grids.listed(rows)
+        seeds, documents, changes,
+        encoder=encoder, encoder_layers=encoder_layers, epochs=epochs, unlabelled_share=unlabelled_share,
+    )  # fmt: skip
     if dry_run:
         grids.show_plan(plan_table(wanted, scale, folder, to, chosen), to)
         return
     pool = grids.pool_of(jobs, ray)
-    result = reproduce_table(wanted, scale, folder, to, pool, rows=chosen, tell=grids.tell)
-    grids.put_out(result, to, format)
-
-
-def _count(wanted: "PaperTable", data: "DataFolder", to: Path, format: str) -> None:
-    """Count the documents at hand: nothing is trained."""
-    from unnoted.experiments.statistics_table import statistics_table
-    from unnoted.report import write_statistics
-
-    grids.show(write_statistics(statistics_table(wanted, data), to), format)
+    grids.put_out(reproduce_table(wanted, scale, folder, to, pool, rows=chosen, tell=grids.tell), to, format)

@@ -1,7 +1,7 @@
 """Where the files of a published setting are, in a folder of one's own."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
@@ -10,10 +10,10 @@ from unnoted.evaluation.benchmarks import CHEMDISGENE, DOCRED, Benchmark
 from unnoted.training.settings import Settings
 
 ROOT = "data"
-"""Where the settings of the package look for data; the folder that a user names takes its place."""
+"""Where the package's settings look for data; the folder that a user names takes its place."""
 
 FOLDERS = ("docred", "re-docred", "chemdisgene", "glove")
-"""Below it, each data set has a folder of its own, if the user likes."""
+"""Below it, each data set may have a folder of its own."""
 
 Choice: TypeAlias = tuple[str, ...]
 """Files that belong together, by their paths below the root."""
@@ -25,13 +25,9 @@ class MissingData(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class DataSet:
-    """What a published setting is scored on.
+    """A data set by its title in the paper, how it is reported, and the files that it is scored on.
 
-    Attributes:
-        title: of the data set in the paper's table of statistics.
-        benchmark: how it is reported.
-        test: the files to score on: the published ones, then what may stand in for them.
-        dev: the same for development documents that are scored too; empty if none are.
+    Of several choices, the published files are the first. Few settings score development documents too.
     """
 
     title: str
@@ -56,24 +52,18 @@ DATA_SETS: Mapping[str, DataSet] = {
     "docred-extreme": DataSet("DocRED", DOCRED, _DOCRED_TEST),
     "chemdisgene": DataSet("ChemDisGene", CHEMDISGENE, _CHEMDISGENE_TEST),
 }
-"""Every setting by its folder below `configs/`. The sets are those of the setting, not of a table, so that a
-run which stands in several tables is one run."""
+"""By the setting's folder below `configs/`: sets of documents belong to a setting and not to a table, so that
+a run which stands in several tables is one run."""
 
-SUBSTITUTES: Mapping[str, tuple[str, str]] = {
-    "docred/train_ext.json": ("docred/train_annotated.json", "extreme")
+SUBSTITUTES: Mapping[Choice, tuple[Choice, str]] = {
+    ("docred/train_ext.json",): (("docred/train_annotated.json",), "extreme")
 }
-"""Training files that can be made from another one, by hiding labels down to a level."""
+"""Training files that can be made from others, by hiding labels down to a level."""
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files that were found.
-
-    Attributes:
-        paths: of the files.
-        note: how they depart from the published ones; None if they do not.
-        level: the labelling level that they have yet to be thinned to; None if they are as they should be.
-    """
+    """Files that were found, how they depart from the published ones, and the level yet to thin them to."""
 
     paths: tuple[Path, ...]
     note: str | None = None
@@ -81,12 +71,7 @@ class Files:
 
 
 class DataFolder:
-    """A folder with one data set's files, or with several data sets in folders of their own.
-
-    File names are those of `unnoted data fetch`, with or without their folders.
-
-    Args:
-        path: the folder.
+    """A folder with files under the names of `unnoted data fetch`, with or without their folders.
 
     Example:
         >>> import tempfile
@@ -101,43 +86,26 @@ class DataFolder:
             raise MissingData(f"{path}: found no folder, expected one with the data sets' files")
         self.path = path
 
-    def places(self, name: str) -> Iterator[Path]:
-        """Where a file may be: in its own folders first, last by its bare name in any."""
-        folder, _, rest = name.partition("/")
-        for each in dict.fromkeys([folder, ".", *FOLDERS]):
-            yield self.path / each / rest
-            yield self.path / each / PurePosixPath(rest).name
-
     def find(self, name: str) -> Path | None:
-        """The file, given its path below the root; None if it is nowhere."""
-        return next((place for place in self.places(name) if place.is_file()), None)
+        """A file, given its path below the root: in its own folder first, last by its bare name in any."""
+        folder, _, rest = name.partition("/")
+        below = [self.path / each for each in dict.fromkeys([folder, ".", *FOLDERS])]
+        places = [place / file for place in below for file in (rest, PurePosixPath(rest).name)]
+        return next(filter(Path.is_file, places), None)
 
     def need(self, what: str, choices: Sequence[Choice], otherwise: str = "") -> Files:
-        """The first choice that is wholly there.
-
-        Args:
-            what: the files are, for the note and the error.
-            choices: the published files first.
-            otherwise: what else can be done if none is there, for the error.
-
-        Raises:
-            MissingData: if none is.
-        """
+        """The first choice that is wholly there; if none is, `otherwise` is what else can be done."""
         for choice in choices:
             found = [path for path in map(self.find, choice) if path is not None]
             if len(found) == len(choice):
                 note = f"{what}: {_names(choice)} (published: {_names(choices[0])})"
                 return Files(tuple(found), None if choice == choices[0] else note)
         folder = choices[0][0].partition("/")[0]
-        looked = " or ".join(_names(choice) for choice in choices)
+        looked = " or ".join(map(_names, choices))
         fetched = f"; `unnoted data fetch {folder} --to {self.path / folder}` gets it"
         hint = fetched if folder in Catalog.read().datasets else ""
         below = ", ".join(f"{each}/" for each in FOLDERS)
         raise MissingData(f"{what}: found no {looked} in {self.path} or in {below} below it{hint}{otherwise}")
-
-    def benchmark(self, setting: str) -> Benchmark:
-        """How a setting is scored."""
-        return DATA_SETS[setting].benchmark
 
     def test(self, setting: str) -> Files:
         """The documents that a setting is scored on."""
@@ -145,28 +113,26 @@ class DataFolder:
 
     def scored(self, setting: str) -> tuple[dict[str, tuple[Path, ...]], list[str]]:
         """The files of each set that a setting is scored on, and notes on them."""
-        test = self.test(setting)
-        sets, notes = {"test": test.paths}, [test.note] if test.note else []
+        found = {"test": self.test(setting)}
         if choices := DATA_SETS[setting].dev:
             dev = self.need("development documents", choices)
-            notes += [dev.note] if dev.note else []
             # Documents that stand in for the test set already are not scored twice.
-            if dev.paths != test.paths:
-                sets["dev"] = dev.paths
-        return sets, notes
+            if dev.paths != found["test"].paths:
+                found["dev"] = dev
+        notes = [files.note for files in found.values() if files.note is not None]
+        return {name: files.paths for name, files in found.items()}, notes
 
     def train(self, settings: Settings) -> Files:
         """The training documents of published settings, or what they can be made from."""
-        published = tuple(map(below_root, settings.train))
-        choices = [published]
-        substitute, level = SUBSTITUTES.get(published[0], (None, None))
-        if substitute is not None:
-            choices.append((substitute,))
-        found = self.need("training documents", choices)
-        if found.note is None or level is None:
+        published = _below_root(settings.train)
+        if published not in SUBSTITUTES:
+            return self.need("training documents", [published])
+        substitute, level = SUBSTITUTES[published]
+        found = self.need("training documents", [published, substitute])
+        if found.note is None:
             return found
-        made = f"training documents: made from {_names(choices[1])} by `unnoted data thin --level {level}`"
-        return Files(found.paths, f"{made} with seed 0 (published: {_names(published)})", level)
+        made = f"training documents: made from {_names(substitute)} by `unnoted data thin --level {level}`"
+        return replace(found, note=f"{made} with seed 0 (published: {_names(published)})", level=level)
 
     def others(self, settings: Settings, given: Container[str]) -> dict[str, Path | tuple[Path, ...]]:
         """The other files that published settings name, by key, but for those that the user gave."""
@@ -174,20 +140,15 @@ class DataFolder:
         for key in ("dev", "vocabulary", "vectors"):
             files = getattr(settings, key)
             if files is not None and key not in given:
-                several = files if isinstance(files, tuple) else (files,)
-                paths = self.need(key, [tuple(map(below_root, several))], f"; or --set {key}=FILE").paths
-                found[key] = paths if isinstance(files, tuple) else paths[0]
+                published = _below_root(files if isinstance(files, tuple) else (files,))
+                paths = self.need(key, [published], f"; or --set {key}=FILE").paths
+                found[key] = paths if len(paths) > 1 else paths[0]
         return found
 
 
-def below_root(path: Path) -> str:
-    """The path of a file below the root, as published settings name it.
-
-    Example:
-        >>> below_root(Path("data/docred/rel_info.json"))
-        'docred/rel_info.json'
-    """
-    return path.relative_to(ROOT).as_posix()
+def _below_root(paths: Sequence[Path]) -> Choice:
+    """Files as `Choice` has them, such as docred/rel_info.json for data/docred/rel_info.json."""
+    return tuple(path.relative_to(ROOT).as_posix() for path in paths)
 
 
 def _names(choice: Choice) -> str:

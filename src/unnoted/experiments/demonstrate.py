@@ -1,7 +1,7 @@
 """The demonstration: documents of known truth, most labels hidden, two losses that learn from the rest."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,8 @@ from unnoted.documents.schema import Document, Fact
 from unnoted.documents.thinning import thin
 from unnoted.documents.writing import write_documents
 from unnoted.encoders.making import make_encoder
-from unnoted.evaluation import Score
+from unnoted.evaluation import Evaluation, Score
 from unnoted.evaluation.extraction_scores import FLOOR, evaluate_extractor
-from unnoted.experiments.demonstration import Demonstration, MethodResult, ShownDocument
 from unnoted.extraction import Extraction, Extractor
 from unnoted.training import Record, RunError, Settings, run
 
@@ -23,31 +22,22 @@ LOSSES = {"ATLOP": "atlop", "SSR-PU": "ssr-pu"}
 """What is compared: title and name in settings; the baseline first."""
 
 PRIOR_MULTIPLIER = 3.0
-"""How many true facts SSR-PU is told there are for each labelled one: the paper's figure for DocRED, not
-fitted to the generated documents."""
+"""True facts per label as SSR-PU is told: the paper's figure for DocRED, not fitted to these documents."""
 
 FIXED: dict[str, Any] = {
-    "batch_documents": 8,
-    "embedding": 128,
-    "block": 16,
-    "encoder_learning_rate": 2e-3,
-    "head_learning_rate": 2e-3,
-}
+    "batch_documents": 8, "embedding": 128, "block": 16,
+    "encoder_learning_rate": 2e-3, "head_learning_rate": 2e-3,
+}  # fmt: skip
 """What both trainings share, besides documents, encoder, epochs and seed. The rates are higher than the
 published ones, because nothing in the encoder is pretrained."""
 
 
 @dataclass(frozen=True, slots=True)
 class DemoPlan:
-    """How large a demonstration is.
+    """How large a demonstration is, which labels are hidden (one of `LEVELS`), and how many are shown.
 
-    Attributes:
-        train_documents: documents to learn from.
-        test_documents: unseen documents to evaluate on.
-        level: which labels are hidden, one of `LEVELS`.
-        epochs: of both trainings.
-        seed: of the documents, of what is hidden, and of both trainings.
-        shown: how many training documents are shown: the first ones, so that nobody chooses.
+    The seed is that of the documents, of what is hidden, and of both trainings. The training documents shown
+    are the first ones, so that nobody chooses.
     """
 
     train_documents: int = 800
@@ -56,6 +46,56 @@ class DemoPlan:
     epochs: int = 12
     seed: int = 0
     shown: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDocument:
+    """A training document with its labels, the true facts it lacks, and what each loss says, by its title."""
+
+    document: Document
+    hidden: tuple[Fact, ...]
+    extractions: Mapping[str, Extraction]
+
+
+@dataclass(frozen=True, slots=True)
+class MethodResult:
+    """What one loss came to.
+
+    Attributes:
+        title: as the paper writes it, e.g. "SSR-PU".
+        evaluation: on unseen documents, against their complete truth.
+        recovered: predictions on the training documents beyond their labels, against what was hidden.
+        risks: (epoch, risk) over the training.
+        seconds: that the training took.
+    """
+
+    title: str
+    evaluation: Evaluation
+    recovered: Score
+    risks: tuple[tuple[float, float], ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Demonstration:
+    """All of it: what `DemoPlan` says, and what it came to.
+
+    Of the true facts of the training documents, some were labelled and the others hidden. The first of the
+    methods is the baseline; `complete` is what it reaches if nothing is hidden from it.
+    """
+
+    train_documents: int
+    test_documents: int
+    labelled: int
+    hidden: int
+    prior_multiplier: float
+    epochs: int
+    seed: int
+    encoder: str
+    relation_names: Mapping[str, str]
+    methods: tuple[MethodResult, ...]
+    complete: Score
+    shown: tuple[ShownDocument, ...]
 
 
 def demonstrate(
@@ -67,17 +107,11 @@ def demonstrate(
 ) -> Demonstration:
     """Generate, hide, train each loss, and compare.
 
-    Documents, encoder and trained models stay in the folder. After an interruption the same call goes on
+    Documents, encoder and trained models stay in the folder. After an interruption the same call continues
     where it was; what is finished is not repeated.
 
-    Args:
-        folder: where everything goes.
-        plan: how large it is.
-        overwrite: remove the trainings of another plan that the folder holds.
-        tell: is given a line at each stage.
-
     Raises:
-        RunError: if the folder holds the trainings of another plan.
+        RunError: if the folder holds the trainings of another plan, which `overwrite` would replace.
     """
     plan = DemoPlan() if plan is None else plan
     _claim(folder, plan, overwrite)
@@ -87,8 +121,7 @@ def demonstrate(
     for name, documents in (("train", train), ("truth", truth), ("test", test)):
         write_documents(folder / f"{name}.jsonl", documents)
     make_encoder(folder / "encoder", train, seed=plan.seed)
-    labelled = sum(len(document.facts) for document in train)
-    true = sum(len(document.facts) for document in truth)
+    labelled, true = (sum(len(document.facts) for document in documents) for documents in (train, truth))
     tell(f"{plan.train_documents:,} documents with {true:,} true facts, of which {labelled:,} are labelled")
 
     def trained(title: str, settings: Settings) -> tuple[Extractor, Record]:
@@ -100,19 +133,19 @@ def demonstrate(
     for title, loss in LOSSES.items():
         extractor, record = trained(title, demo_settings(folder, loss, plan))
         found[title] = list(extractor.extract(train[: plan.shown], floor=FLOOR))
-        results.append(
-            MethodResult(
-                title=title,
-                recovered=recovered_facts(train, truth, extractor.extract(train)),
-                evaluation=evaluate_extractor(extractor, test, train),
-                risks=tuple((entry["epoch"], entry["loss"]) for entry in record.training["history"]),
-                seconds=record.seconds,
-            )
-        )
+        recovered = recovered_facts(train, truth, extractor.extract(train))
+        risks = tuple((entry["epoch"], entry["loss"]) for entry in record.training["history"])
+        evaluation = evaluate_extractor(extractor, test, train)
+        results.append(MethodResult(title, evaluation, recovered, risks, record.seconds))
     title, loss = next(iter(LOSSES.items()))
-    complete, _ = trained(
-        f"{title} on all labels, for comparison", demo_settings(folder, loss, plan, "truth")
-    )
+    on_all = demo_settings(folder, loss, plan, "truth")
+    complete, _ = trained(f"{title} on all labels, for comparison", on_all)
+    shown = [
+        ShownDocument(
+            document, hidden_facts(document, whole), {title: found[title][index] for title in found}
+        )
+        for index, (document, whole) in enumerate(zip(train[: plan.shown], truth, strict=False))
+    ]
     return Demonstration(
         train_documents=plan.train_documents,
         test_documents=plan.test_documents,
@@ -125,24 +158,16 @@ def demonstrate(
         relation_names=relation_names(),
         methods=tuple(results),
         complete=evaluate_extractor(complete, test).overall,
-        shown=tuple(
-            ShownDocument(
-                train[index],
-                hidden_facts(train[index], truth[index]),
-                {title: extractions[index] for title, extractions in found.items()},
-            )
-            for index in range(min(plan.shown, plan.train_documents))
-        ),
+        shown=tuple(shown),
     )
 
 
 def _claim(folder: Path, plan: DemoPlan, overwrite: bool) -> None:
     """Mark the folder as this plan's, before anything in it is touched."""
     mark, wanted = folder / "plan.json", json.dumps(asdict(plan))
-    if mark.exists() and mark.read_text("utf-8") != wanted and not overwrite:
+    if mark.exists() and (found := mark.read_text("utf-8")) != wanted and not overwrite:
         raise RunError(
-            f"{folder}: found another demonstration ({mark.read_text('utf-8')}), expected {wanted}; "
-            "--overwrite removes it"
+            f"{folder}: found another demonstration ({found}), expected {wanted}; --overwrite removes it"
         )
     folder.mkdir(parents=True, exist_ok=True)
     with write_text(mark) as stream:
@@ -150,13 +175,9 @@ def _claim(folder: Path, plan: DemoPlan, overwrite: bool) -> None:
 
 
 def demo_settings(folder: Path, loss: str, plan: DemoPlan, labels: str = "train") -> Settings:
-    """The settings of one training: the same for every loss but for the loss and its priors.
+    """The settings of one training, which differ in the loss and its priors only.
 
-    Args:
-        folder: of the demonstration.
-        loss: one of `unnoted.risks.LOSSES`.
-        plan: how large it is.
-        labels: which file to learn from: `train`, or `truth`, in which nothing is hidden.
+    It learns from the labels of `train`, or of `truth`, in which nothing is hidden.
     """
     return Settings(
         train=(folder / f"{labels}.jsonl",),
@@ -171,24 +192,18 @@ def demo_settings(folder: Path, loss: str, plan: DemoPlan, labels: str = "train"
 
 
 def hidden_facts(labelled: Document, truth: Document) -> tuple[Fact, ...]:
-    """The true facts of a document that its labels lack.
-
-    Example:
-        >>> truth = Document("d", (), (), (Fact(0, 1, "a"), Fact(1, 0, "b")))
-        >>> hidden_facts(truth.with_facts(truth.facts[:1]), truth)
-        (Fact(head=1, tail=0, relation='b', evidence=()),)
-    """
-    known = {fact.triple for fact in labelled.facts}
+    """The true facts of a document that its labels lack."""
+    known = labelled.labels
     return tuple(fact for fact in truth.facts if fact.triple not in known)
 
 
 def recovered_facts(
     train: Iterable[Document], truth: Iterable[Document], extractions: Iterable[Extraction]
 ) -> Score:
-    """Of what is stated about training documents beyond their labels: how much is true, and was hidden."""
-    stated, hidden = set(), set()
+    """Of what is predicted on training documents beyond their labels: how much is true, and was hidden."""
+    predicted, hidden = set(), set()
     for labelled, complete, extraction in zip(train, truth, extractions, strict=True):
         known = {(labelled.id, *fact.triple) for fact in labelled.facts}
-        stated |= {claim.key for claim in extraction.predictions()} - known
+        predicted |= {claim.key for claim in extraction.predictions()} - known
         hidden |= {(labelled.id, *fact.triple) for fact in hidden_facts(labelled, complete)}
-    return Score.of(stated, hidden)
+    return Score.of(predicted, hidden)

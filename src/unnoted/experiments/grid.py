@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol, TypeAlias
 
 from unnoted.common.wording import counted, duration
@@ -25,18 +24,14 @@ class Pool(Protocol):
 
     def __enter__(self) -> object: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
     @property
     def room(self) -> int:
         """How many runs may be under way at the moment."""
-        ...
 
     def submit(self, settings: Settings) -> Future[Outcome | None]:
         """Begin a run into `settings.output`; None comes of it if another process is at that run."""
-        ...
 
 
 def run_grid(
@@ -45,14 +40,8 @@ def run_grid(
     """Perform runs, equal ones once, each into `folder`/address.
 
     A finished run is read. An interrupted one continues at its last checkpoint. One that fails is told, and
-    tried again by the next call; the others go on. Several processes may work on one folder: they share the
+    tried again by the next call; the others continue. Several processes that work on one folder share the
     runs.
-
-    Args:
-        runs: in any order; their `output` is not used.
-        folder: of the grid.
-        pool: where the runs are performed.
-        tell: is given a line on everything that happens.
 
     Returns:
         the record or the failure of each run by its address, in the order of the runs.
@@ -60,8 +49,8 @@ def run_grid(
     Raises:
         RunError: a file of a run cannot be read; nothing was begun.
     """
-    every = {fingerprint(settings).address: settings for settings in runs}
-    every = {address: _placed(settings, folder / address) for address, settings in every.items()}
+    by_address = {fingerprint(settings).address: settings for settings in runs}
+    every = {address: _placed(settings, folder / address) for address, settings in by_address.items()}
     found = {address: RunFolder(run.output).finished(run, tell) for address, run in every.items()}
     outcomes: dict[str, Outcome] = {address: record for address, record in found.items() if record}
     waiting = {address: run for address, run in every.items() if address not in outcomes}
@@ -111,9 +100,8 @@ def _outcome(future: Future[Outcome | None], address: str) -> Outcome | None:
     try:
         return future.result()
     except Exception as error:
-        return Failure(
-            address, f"its process was not started, or is lost ({type(error).__name__}: {one_line(error)})"
-        )
+        reason = f"{type(error).__name__}: {one_line(error)}"
+        return Failure(address, f"its process was not started, or is lost ({reason})")
 
 
 def title(settings: Settings) -> str:
@@ -128,7 +116,7 @@ def title(settings: Settings) -> str:
 
 def _placed(settings: Settings, output: Path) -> Settings:
     """Settings that mean the same from everywhere on the machine."""
-    values = {key: _absolute(getattr(settings, key)) for key in type(settings).model_fields}
+    values = _absolute(dict(settings))
     if is_folder(settings.encoder):
         values["encoder"] = str(Path(settings.encoder).absolute())
     return settings.model_copy(update={**values, "output": output.absolute()})
@@ -165,11 +153,9 @@ class _Teller:
 
     def ended(self, run: Settings, outcome: Outcome) -> None:
         self.left -= 1
-        rest = f"{self.left} left"
-        if self.left:
-            # What is under way counts as not begun, so that this is rather too much than too little.
-            seconds = (time.monotonic() - self.since) / (self.runs - self.left) * self.left
-            rest += f", about {duration(seconds)}"
+        # What is under way counts as not begun, so that this is rather too much than too little.
+        seconds = (time.monotonic() - self.since) / (self.runs - self.left) * self.left
+        rest = f"{self.left} left" + (f", about {duration(seconds)}" if self.left else "")
         if isinstance(outcome, Failure):
             self.tell(f"failed: {self._named(run)}: {outcome.reason} (in {run.output}); {rest}")
             return

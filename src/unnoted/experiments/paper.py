@@ -14,16 +14,11 @@ from unnoted.training.settings import Settings, load_settings
 
 @dataclass(frozen=True, slots=True)
 class PaperRow:
-    """A row as it was published.
+    """A row as it was published; see `RowResult` for what they share.
 
     Attributes:
-        name: short and unique in its table.
-        title: as the paper writes it.
-        group: rows of one group stand together.
-        published: figures by the title of their column.
-        config: the settings, a config's name; empty where nothing is trained.
+        config: the name of its settings; empty where nothing is trained.
         changes: what the row has other than its config.
-        mark: "own" for baselines that the authors trained, "reported" for those taken from elsewhere, or "".
         behind: the row that the paper puts before this one; None for the best.
     """
 
@@ -49,16 +44,13 @@ class PaperRow:
 
 @dataclass(frozen=True, slots=True)
 class PaperTable:
-    """A table as it was published.
+    """A table as it was published; see `TableResult` for what they share.
 
     Attributes:
         number: in print.
         word: another name of it, such as "losses".
         label: of the table in the paper's source.
-        title: one line on what it shows.
-        columns: their titles, from left to right.
         seeds: that were averaged over; None where the paper does not say.
-        rows: from top to bottom.
     """
 
     number: int
@@ -102,33 +94,23 @@ def table_named(name: str) -> PaperTable:
 def published() -> Mapping[str, PaperTable]:
     """The paper's tables by name, in the order of print, read from `published.json`."""
     text = (resources.files("unnoted.experiments") / "published.json").read_text("utf-8")
-    tables = [_table(**entry) for entry in json.loads(text)["tables"]]
+    tables = [_table(entry) for entry in json.loads(text)["tables"]]
     return {table.name: table for table in tables}
 
 
-def figure(printed: str, seeds: int | None = None) -> Figure:
-    """A figure as it is printed.
-
-    Example:
-        >>> figure("32.57 ± 0.22", 5), figure("3,053")
-        (Figure(mean=32.57, deviation=0.22, seeds=5), Figure(mean=3053.0, deviation=None, seeds=None))
-    """
-    mean, _, deviation = printed.replace(",", "").partition("±")
-    return Figure(float(mean), float(deviation) if deviation else None, seeds)
-
-
-def _table(
-    columns: list[str],
-    seeds: list[int] | None,
-    rows: list[dict[str, Any]],
-    **others: Any,  # noqa: ANN401
-) -> PaperTable:
-    made = []
-    for row in rows:
+def _table(entry: dict[str, Any]) -> PaperTable:
+    columns, seeds = tuple(entry["columns"]), entry["seeds"]
+    rows = []
+    for row in entry["rows"]:
         # What was reported from elsewhere was not averaged over the paper's seeds.
         averaged = None if seeds is None or row.get("mark") == "reported" else len(seeds)
-        figures = [figure(printed, averaged) for printed in row.pop("figures")]
-        made.append(PaperRow(published=dict(zip(columns, figures, strict=True)), **row))
-    return PaperTable(
-        columns=tuple(columns), seeds=None if seeds is None else tuple(seeds), rows=tuple(made), **others
-    )
+        figures = [_figure(printed, averaged) for printed in row.pop("figures")]
+        rows.append(PaperRow(published=dict(zip(columns, figures, strict=True)), **row))
+    read = {"columns": columns, "seeds": seeds and tuple(seeds), "rows": tuple(rows)}
+    return PaperTable(**(entry | read))
+
+
+def _figure(printed: str, seeds: int | None) -> Figure:
+    """A figure as it is printed, such as "32.57 ± 0.22" or "3,053"."""
+    mean, _, deviation = printed.replace(",", "").partition("±")
+    return Figure(float(mean), float(deviation) if deviation else None, seeds)

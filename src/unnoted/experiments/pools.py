@@ -15,7 +15,6 @@ from datetime import datetime
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from queue import SimpleQueue
-from types import TracebackType
 from typing import Any
 
 import torch
@@ -31,12 +30,9 @@ from unnoted.training.trainer import CHECKPOINTS
 
 
 def perform(settings: Settings) -> Outcome | None:
-    """Perform a run of a grid in a process that does nothing else: what it prints goes to the run's log.
+    """Perform a run in a process that does nothing else: what it prints goes to the run's log.
 
-    Checkpoints go when all is done. No failure of the run is raised.
-
-    Returns:
-        its record, why it failed, or None if another process is at it.
+    Its checkpoints are removed at the end. It returns None if another process is at the run.
     """
     folder = settings.output
     if not folder.parent.is_dir():
@@ -68,15 +64,9 @@ def _say(line: str) -> None:
 
 
 class LocalPool:
-    """Performs runs on this machine, each in a process of its own with a share of the cores.
+    """Performs so many runs at a time on this machine, each in a process with a share of the cores.
 
     Where there are several GPUs, each run sees one of them. The processes end with this one, however it ends.
-
-    Args:
-        jobs: how many at a time.
-
-    Raises:
-        ValueError: `jobs` is less than 1.
 
     Example:
         >>> LocalPool(jobs=10_000).threads
@@ -105,9 +95,7 @@ class LocalPool:
         self._over = False
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         with self._starting:
             self._over = True
             for process in self._processes:
@@ -137,6 +125,7 @@ class LocalPool:
             sender.close()
             outcome: Outcome | None = receiver.recv()
             process.join()
+            return outcome
         except EOFError:
             process.join()
             what = f"{_described(process.exitcode)}; see {settings.output / LOG}"
@@ -144,45 +133,37 @@ class LocalPool:
         finally:
             self._processes.discard(process)
             self._devices.put(device)
-        return outcome
 
 
 def _child(settings: Settings, sender: "Connection[Outcome | None, Any]") -> None:
+    def end_with_parent() -> None:
+        if (parent := multiprocessing.parent_process()) is not None:
+            parent.join()
+            os._exit(1)  # at once, as a kill would: all that a run writes is whole at any moment
+
     # Ctrl-C in a terminal reaches all processes there; this one is ended by its parent.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     sender.send(perform(settings))
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    # At once, as a kill would: all that a run writes is whole at any moment.
-    os._exit(1)
 
 
 @contextmanager
 def _environment(changes: dict[str, str]) -> Iterator[None]:
     """Change the environment while a process is started, which inherits it before it loads any library."""
-    before = {key: os.environ.get(key) for key in changes}
+    before = {key: os.environ[key] for key in changes if key in os.environ}
     os.environ.update(changes)
     try:
         yield
     finally:
-        for key, value in before.items():
-            if value is None:
-                del os.environ[key]
-            else:
-                os.environ[key] = value
+        for key in changes:
+            del os.environ[key]
+        os.environ.update(before)
 
 
 def _described(code: int | None) -> str:
     if code == -signal.SIGKILL:
         return "its process was killed (signal 9: perhaps memory ran out)"
-    return (
-        f"its process ended by signal {-code}" if code and code < 0 else f"its process ended with code {code}"
-    )
+    return f"its process ended {f'by signal {-code}' if code and code < 0 else f'with code {code}'}"
 
 
 def _cores() -> int:
@@ -192,49 +173,39 @@ def _cores() -> int:
 
 def visible_gpus() -> list[str]:
     """The GPUs that this process may use, by what CUDA_VISIBLE_DEVICES calls them."""
-    chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if chosen is not None:
-        return [device for device in chosen.split(",") if device.strip()]
-    return [str(number) for number in range(torch.cuda.device_count())]
+    every = ",".join(map(str, range(torch.cuda.device_count())))
+    return [device for device in os.environ.get("CUDA_VISIBLE_DEVICES", every).split(",") if device.strip()]
 
 
 class RayPool:
     """Performs runs as Ray tasks, as many at a time as the cluster has room for.
 
     The folder of the grid, the data and the encoder must have the same paths on every machine, and `unnoted`
-    be installed there. Where the cluster has GPUs, each run gets one.
-
-    Args:
-        address: of a cluster, e.g. `auto` or `ray://host:10001`; None takes the one that is connected to, or
-            that RAY_ADDRESS names, or starts Ray on this machine until the runs are done.
-        cores: that each run takes.
-
-    Raises:
-        ValueError: Ray is not installed.
+    be installed there. Where the cluster has GPUs, each run gets one. Without an address, such as `auto` or
+    `ray://host:10001`, it is the cluster that is connected to, or that RAY_ADDRESS names, or Ray is started
+    on this machine until the runs are done.
     """
 
-    def __init__(self, address: str | None = None, cores: int = 1) -> None:
+    def __init__(self, address: str | None = None) -> None:
         try:
             import ray
         except ImportError:
             raise ValueError("ray: found no such package, expected it: pip install 'unnoted[ray]'") from None
         self._ray: Any = ray  # it is optional, and has no types
         self.address = address
-        self.cores = cores
 
     def __enter__(self) -> "RayPool":
         self._ours = not self._ray.is_initialized()
         if self._ours:
             self._connect()
-        gpus = 1 if self._ray.cluster_resources().get("GPU") else 0
+        self._scarce = "GPU" if self._ray.cluster_resources().get("GPU") else "CPU"
+        gpus = int(self._scarce == "GPU")
         # One run per worker process: transformers keeps one state per process.
-        self._task = self._ray.remote(num_cpus=self.cores, num_gpus=gpus, max_calls=1)(perform)
-        self._gpus, self._tasks = gpus, list[Any]()
+        self._task = self._ray.remote(num_cpus=1, num_gpus=gpus, max_calls=1)(perform)
+        self._tasks: list[Any] = []
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for task in self._tasks:
             self._ray.cancel(task, force=True)
         if self._ours:
@@ -244,8 +215,7 @@ class RayPool:
     def room(self) -> int:
         """How many runs the cluster has room for."""
         resources = self._ray.cluster_resources()
-        room = resources.get("CPU", 0) // self.cores
-        return max(1, int(min(room, resources.get("GPU", 0)) if self._gpus else room))
+        return max(1, int(min(resources.get("CPU", 0), resources.get(self._scarce, 0))))
 
     def submit(self, settings: Settings) -> Future[Outcome | None]:
         """Begin a run; see `Pool`."""

@@ -1,24 +1,18 @@
-"""A table of results: rows of runs over seeds, published beside measured figures, and what is claimed."""
+"""A table of runs: published beside measured figures for each row, and who is better than whom."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
 from unnoted.training.record import Failure, Record
+from unnoted.training.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure in per cent, over one seed or several.
-
-    Attributes:
-        mean: over the seeds.
-        deviation: their standard deviation (of a sample); None for one seed, or where none was published.
-        seeds: how many; None where that was not published.
+    """A figure in per cent: mean and standard deviation (of a sample) over the seeds, as far as known.
 
     Example:
-        >>> Figure.over([30.0, 32.0])
-        Figure(mean=31.0, deviation=1.4142135623730951, seeds=2)
         >>> str(Figure.over([30.0, 32.0])), str(Figure(42.1))
         ('31.00 ± 1.41', '42.10')
     """
@@ -29,7 +23,7 @@ class Figure:
 
     @classmethod
     def over(cls, values: Sequence[float]) -> "Figure":
-        """Of one value for each seed."""
+        """Of one value per seed."""
         return cls(fmean(values), stdev(values) if len(values) > 1 else None, len(values))
 
     def __str__(self) -> str:
@@ -38,17 +32,18 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class RowResult:
-    """A row: what was published, and what our runs came to.
+    """A row; while it is only planned, it has no records and nothing measured.
 
     Attributes:
         name: short and unique in its table, e.g. "ssr-pu".
         title: as the paper writes it, e.g. "SSR-PU+ATLOP+BERT-base".
         group: rows of one group stand together.
         published: figures by the title of their column; empty for rows that nobody published.
-        measured: the same of our runs; empty if none came to an end.
-        records: the finished runs, one for each seed.
-        failures: those that failed.
-        mark: where the published figures are from, in a word ("own", "reported"), or empty.
+        measured: the same of our runs; empty if none finished.
+        records: the finished runs, one per seed.
+        failures: why runs failed, or why the row cannot be run.
+        mark: where the published figures are from: "own", "reported" or "".
+        runs: the settings of its runs, one per seed; empty if it is not run.
     """
 
     name: str
@@ -59,19 +54,15 @@ class RowResult:
     records: tuple[Record, ...]
     failures: tuple[Failure, ...] = ()
     mark: str = ""
+    runs: tuple[Settings, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """Whether one row is better than another, by a paired bootstrap over documents.
 
-    Attributes:
-        better: the name of a row.
-        than: the name of another.
-        difference: in points of F1.
-        low: where the middle 95 % of the resampled differences begin.
-        high: where they end.
-        share: of the resamples in which it is better.
+    The difference is in points of F1; the middle 95 % of the resampled ones are between low and high. The
+    share is that of the resamples in which it is better.
     """
 
     better: str
@@ -96,15 +87,16 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class TableResult:
-    """A table of the paper, or of one's own.
+    """A table of the paper, or of one's own; see `plan` for how a planned one is run.
 
     Attributes:
         name: as the command has it, e.g. "table1".
         title: one line on what it shows.
-        columns: their titles, from left to right.
-        rows: in the paper's order.
-        notes: every way in which the runs depart from what was published, a line each.
+        columns: their titles.
+        rows: from top to bottom.
+        notes: every departure from what was published, a line each.
         claims: who is better than whom.
+        compared: the names of rows (better, than) that claims are made about.
     """
 
     name: str
@@ -113,3 +105,9 @@ class TableResult:
     rows: tuple[RowResult, ...]
     notes: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
+    compared: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def runs(self) -> list[Settings]:
+        """Those of all rows."""
+        return [run for row in self.rows for run in row.runs]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from unnoted.encoders import ENCODER_KINDS
-from unnoted.experiments.data_sets import DataFolder
+from unnoted.experiments.data_sets import DATA_SETS, DataFolder
 from unnoted.experiments.paper import PaperRow
 from unnoted.experiments.training_files import make_training_file
 from unnoted.risks import loss_named
@@ -24,12 +24,9 @@ ELSEWHERE = {"seed": "--seeds", "train": "--data or --train", "output": "--to"}
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How large runs are; what is not given stays as it is in their settings.
+    """How large runs are: changed settings of all rows that have them, seeds, first training documents.
 
-    Attributes:
-        changes: settings by key, for all rows that have them. An encoder takes the place of pretrained ones.
-        seeds: of the runs of each row.
-        documents: the first so many training documents.
+    What is not given stays as it is in their settings. An encoder takes the place of pretrained ones only.
 
     Example:
         >>> Scale({"encoder": "nowhere/at/all/minilm/"})
@@ -42,29 +39,21 @@ class Scale:
     documents: int | None = None
 
     def __post_init__(self) -> None:
-        for key in self.changes:
-            if key in ELSEWHERE:
-                raise ValueError(f"--set {key}: found a value, expected none: {ELSEWHERE[key]} decides it")
+        for key in self.changes.keys() & ELSEWHERE.keys():
+            raise ValueError(f"--set {key}: found a value, expected none: {ELSEWHERE[key]} decides it")
         encoder = str(self.changes.get("encoder", "recurrent"))
-        if Path(encoder).is_dir() or encoder in ENCODER_KINDS:
-            return
-        if encoder.count("/") > 1 or encoder[:1] in (".", "/", "~"):
+        is_path = encoder.count("/") > 1 or encoder[:1] in (".", "/", "~")
+        if is_path and not Path(encoder).is_dir():
             raise ValueError(f"encoder: found no folder {encoder!r}, expected one, or a name on the hub")
 
     def applied(self, settings: Settings) -> dict[str, object]:
-        """The changes that mean something to settings."""
+        """The changes that mean something to these settings."""
         return {key: value for key, value in self.changes.items() if applies(key, settings)}
 
 
 @dataclass(frozen=True, slots=True)
 class Scaled:
-    """A row at a scale.
-
-    Attributes:
-        published: the settings of the row as they were published.
-        settings: those that are run, but for the seed.
-        note: on its data; None if they are the published ones.
-    """
+    """A row at a scale: its published settings, those that are run but for the seed, a note on its data."""
 
     published: Settings
     settings: Settings
@@ -72,25 +61,18 @@ class Scaled:
 
 
 def scale_row(row: PaperRow, scale: Scale, data: DataFolder, folder: Path) -> Scaled:
-    """A row's settings at a scale, with files that are there.
-
-    Args:
-        row: of the paper.
-        scale: how large it is run.
-        data: where the files are.
-        folder: of the grid; training documents that have to be made go into its folder `data`.
+    """A row's settings at a scale, with files that are there, or made in `data` below the grid's folder.
 
     Raises:
         MissingData: a file is not there.
         ValueError: the scale asks for what the row cannot have.
     """
-    for key in scale.changes:
-        if key in row.changes:
-            raise ValueError(f"--set {key}: found a value for all rows, expected none: the rows differ in it")
-    published, train = row.settings, data.train(row.settings)
-    files = train.paths
-    if scale.documents is not None or train.level is not None:
-        level = train.level or "full"
+    for key in scale.changes.keys() & row.changes.keys():
+        raise ValueError(f"--set {key}: found a value for all rows, expected none: the rows differ in it")
+    published = row.settings
+    train = data.train(published)
+    files, level = train.paths, train.level or "full"
+    if (scale.documents, level) != (None, "full"):
         files = (make_training_file(files, folder / "data", documents=scale.documents, level=level).path,)
     changes = {
         **row.changes,
@@ -98,7 +80,7 @@ def scale_row(row: PaperRow, scale: Scale, data: DataFolder, folder: Path) -> Sc
         **scale.applied(published),
         "train": files,
         "test": data.scored(row.setting)[0],
-        "benchmark": data.benchmark(row.setting).name,
+        "benchmark": DATA_SETS[row.setting].benchmark.name,
         "output": folder,
     }
     return Scaled(published, load_settings(row.config, changes), train.note)

@@ -1,42 +1,17 @@
 """The paper's table of the data sets, counted anew from the files at hand."""
 
-from dataclasses import dataclass
-from pathlib import Path
-
 from unnoted.documents import candidates as candidate_rules
 from unnoted.documents.loading import stream_documents
-from unnoted.documents.schema import Document
 from unnoted.documents.statistics import Statistics
 from unnoted.evaluation.gold import Gold
 from unnoted.evaluation.published import published_score
-from unnoted.experiments.data_sets import DATA_SETS, DataFolder, MissingData
+from unnoted.experiments.data_sets import DATA_SETS, DataFolder, Files, MissingData
 from unnoted.experiments.paper import PaperTable
 from unnoted.experiments.results import Figure, RowResult, TableResult
-from unnoted.training.settings import Settings, load_settings
+from unnoted.training.settings import load_settings
 
-CONFIGS = {
-    "DocRED": "docred-original/bert-base/ssr-pu",
-    "ChemDisGene": "chemdisgene/pubmedbert/ssr-pu",
-}
+CONFIGS = ("docred-original/bert-base/ssr-pu", "chemdisgene/pubmedbert/ssr-pu")
 """Settings that name the training files of each data set."""
-
-
-@dataclass(slots=True)
-class _Counted:
-    """What one pass over a part of a data set found; documents only where they are asked for again."""
-
-    statistics: Statistics
-    candidates: int
-    documents: list[Document]
-
-    def figures(self) -> dict[str, float]:
-        found = self.statistics
-        return {
-            "# docs": found.documents,
-            "# rels": len(found.relations),
-            "Avg # ents": found.mean(found.entities),
-            "Avg # rels": found.mean(found.facts),
-        }
 
 
 def statistics_table(paper: PaperTable, data: DataFolder) -> TableResult:
@@ -44,68 +19,58 @@ def statistics_table(paper: PaperTable, data: DataFolder) -> TableResult:
 
     A data set that is not there has no figures, and a note says so.
 
-    Args:
-        paper: the published table.
-        data: where the data sets are.
-
     Raises:
         MissingData: if no data set is there.
     """
-    measured: dict[str, dict[str, float]] = {}
-    notes = ["# rels: relations that occur in the files"]
-    missing = []
-    for title, config in CONFIGS.items():
-        settings = load_settings(config)
-        setting = config.partition("/")[0]
+    counted: dict[str, Statistics] = {}
+    notes, missing = ["# rels: relations that occur in the files"], []
+    for config in CONFIGS:
+        settings, data_set = load_settings(config), DATA_SETS[config.partition("/")[0]]
+        title = data_set.title
         try:
-            train, test = data.train(settings), data.test(setting)
+            parts = {"train": data.train(settings), "test": data.need("test documents", data_set.test)}
         except MissingData as error:
             missing.append(f"{title}: {error}")
             continue
-        counted = {
-            "train": _count(train.paths, settings, keep=False),
-            "test": _count(test.paths, settings, keep=True),
-        }
-        measured |= {f"{title} {part}": each.figures() for part, each in counted.items()}
-        notes += [f"{title}: {note}" for note in (train.note, test.note) if note is not None]
-        if DATA_SETS[setting].benchmark.has_published_denominator:
-            notes += _denominator_notes(title, counted)
-    if not measured:
+        notes += [f"{title}: {files.note}" for files in parts.values() if files.note is not None]
+        found = {part: Statistics() for part in parts}
+        entities = {part: _count(parts[part], found[part], settings.candidates) for part in parts}
+        counted |= {f"{title} {part}": statistics for part, statistics in found.items()}
+        if data_set.benchmark.has_published_denominator:
+            gold = Gold.of(stream_documents(*parts["test"].paths))
+            reachable = published_score((), gold, found["train"].relations, ()).overall.gold
+            shown = ", ".join(f"{found[part].mean(entities[part]):.2f} in {part}" for part in parts)
+            notes += [
+                f"{title} test: published scores are over the facts of relations that train has and of "
+                f"entities that a mention names alone, {found['test'].mean(reachable):.2f} per document",
+                f"{title}: entities of all types are counted; of types that can stand in a relation there "
+                f"are {shown}",
+            ]
+    if not counted:
         raise MissingData("; ".join(missing))
+    figures = {part: _figures(statistics) for part, statistics in counted.items()}
     rows = tuple(
         RowResult(
-            name=row.name,
-            title=row.title,
-            group=row.group,
-            published=row.published,
-            measured={part: Figure(figures[row.name]) for part, figures in measured.items()},
-            records=(),
+            row.name, row.title, row.group, row.published, {p: figures[p][row.name] for p in figures}, ()
         )
         for row in paper.rows
     )
     return TableResult(paper.name, paper.title, paper.columns, rows, tuple([*notes, *missing]))
 
 
-def _count(files: tuple[Path, ...], settings: Settings, *, keep: bool) -> _Counted:
-    rule = None if settings.candidates is None else candidate_rules.parse(settings.candidates)
+def _count(files: Files, statistics: Statistics, candidates: str | None) -> int:
+    """Count documents, and their entities of the types that candidate pairs have."""
+    rule = None if candidates is None else candidate_rules.parse(candidates)
     types = {side for pair in getattr(rule, "types", ()) for side in pair}
-    counted = _Counted(Statistics(), 0, [])
-    for document in counted.statistics.watch(stream_documents(*files)):
-        counted.candidates += sum(entity.type in types for entity in document.entities)
-        if keep:
-            counted.documents.append(document)
-    return counted
+    documents = statistics.watch(stream_documents(*files.paths))
+    return sum(entity.type in types for document in documents for entity in document.entities)
 
 
-def _denominator_notes(title: str, counted: dict[str, _Counted]) -> list[str]:
-    train, test = counted["train"], counted["test"]
-    reachable = published_score((), Gold.of(test.documents), train.statistics.relations, ()).overall.gold
-    entities = ", ".join(
-        f"{each.statistics.mean(each.candidates):.2f} in {part}" for part, each in counted.items()
-    )
-    return [
-        f"{title} test: published scores are over the facts of relations that train has and of entities that "
-        f"a mention names alone, {test.statistics.mean(reachable):.2f} a document",
-        f"{title}: entities of all types are counted; of types that can stand in a relation there are "
-        f"{entities}",
-    ]
+def _figures(found: Statistics) -> dict[str, Figure]:
+    """By the names of the rows."""
+    return {
+        "# docs": Figure(found.documents),
+        "# rels": Figure(len(found.relations)),
+        "Avg # ents": Figure(found.mean(found.entities)),
+        "Avg # rels": Figure(found.mean(found.facts)),
+    }

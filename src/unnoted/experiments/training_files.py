@@ -2,15 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from unnoted.common.files import write_text
 from unnoted.common.lookup import nearest
 from unnoted.documents.levels import LEVELS
-from unnoted.documents.levels import level as level_named
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.schema import Document
 from unnoted.documents.thinning import Thinning, ThinningReport, UniformShare, thin
@@ -23,14 +22,7 @@ SEED = 0
 
 @dataclass(frozen=True, slots=True)
 class MadeFile:
-    """A file that was made.
-
-    Attributes:
-        path: the documents.
-        documents: how many they are.
-        before: how many labels they had.
-        after: how many they have.
-    """
+    """A file that was made: its documents, and their labels before and after."""
 
     path: Path
     documents: int
@@ -46,57 +38,42 @@ class MadeFile:
 def make_training_file(
     files: Sequence[Path], folder: Path, *, documents: int | None = None, level: str = "full"
 ) -> MadeFile:
-    """Write the documents of `files`, or the first ones of them, with the labels of a level.
+    """Write the documents of `files`, or the first ones of them, with the labels of a level (`level_rule`).
 
     The file is named after the content of what it is made from, and made once.
-
-    Args:
-        files: documents; for PubTator also its relation files.
-        folder: where it goes.
-        documents: how many at most; all if None.
-        level: one of `LEVELS`, or the share of labels that each document keeps on average.
     """
-    sources = [digest(file) for file in files]
-    identity = json.dumps([sources, documents, level, SEED])
-    name = hashlib.sha256(identity.encode()).hexdigest()[:16]
-    path, made = folder / f"{name}.jsonl", folder / f"{name}.json"
-    if path.is_file() and made.is_file():
-        return MadeFile(path, **json.loads(made.read_text("utf-8")))
+    identity = json.dumps([[digest(file) for file in files], documents, level, SEED])
+    path = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:16]}.jsonl"
+    counts = path.with_suffix(".json")
+    if path.is_file() and counts.is_file():
+        return MadeFile(path, **json.loads(counts.read_text("utf-8")))
     folder.mkdir(parents=True, exist_ok=True)
 
     def chosen() -> Iterator[Document]:
         return islice(stream_documents(*files), documents)
 
     report = ThinningReport()
-    write_documents(path, thin(chosen(), _rule(level, chosen), SEED, report))
-    result = MadeFile(path, report.documents, report.before.total(), report.after.total())
-    counts = asdict(result)
-    del counts["path"]
-    with write_text(made) as stream:
-        json.dump(counts, stream)
-    return result
+    write_documents(path, thin(chosen(), level_rule(level)(chosen()), SEED, report))
+    counted = {
+        "documents": report.documents, "before": report.before.total(), "after": report.after.total(),
+    }  # fmt: skip
+    with write_text(counts) as stream:
+        json.dump(counted, stream)
+    return MadeFile(path, **counted)
 
 
-def check_level(name: str) -> str:
-    """The name of a level or a share, if it is one.
+def level_rule(name: str) -> Callable[[Iterable[Document]], Thinning]:
+    """What fits the rule of a level to documents: one of `LEVELS`, or a share of labels to keep.
 
     Example:
-        >>> check_level("extreme"), check_level("0.2")
-        ('extreme', '0.2')
-        >>> check_level("2")
+        >>> level_rule("0.2")([])
+        UniformShare(share=0.2)
+        >>> level_rule("2")
         Traceback (most recent call last):
         ValueError: share of facts to keep: found 2.0, expected more than 0 and at most 1
     """
-    if name not in LEVELS:
-        _share(name)
-    return name
-
-
-def _rule(name: str, documents: Callable[[], Iterator[Document]]) -> Thinning:
-    return level_named(name, documents) if name in LEVELS else _share(name)
-
-
-def _share(name: str) -> UniformShare:
+    if name in LEVELS:
+        return LEVELS[name]
     try:
         share = float(name)
     except ValueError:
@@ -104,4 +81,5 @@ def _share(name: str) -> UniformShare:
         raise ValueError(
             f"unknown level {name!r}, expected {known}, or a share such as 0.2{nearest(name, LEVELS)}"
         ) from None
-    return UniformShare(share)
+    rule = UniformShare(share)
+    return lambda documents: rule

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from unnoted.common.tables import NO_VALUE, Column, Notes, Table, Value, counts, words
 from unnoted.common.wording import counted, duration, percent, signed
-from unnoted.experiments.columns import columns_titled, measured
+from unnoted.experiments.columns import measured
 from unnoted.experiments.results import Claim, Figure, RowResult, TableResult
 
 MARKS = {
@@ -70,9 +70,8 @@ def with_curve(result: TableResult) -> TableResult:
     """The result with the figures of the whole curve as two more columns, if any run finished."""
     if not any(row.records for row in result.rows):
         return result
-    curve = columns_titled(list(CURVE))
     rows = tuple(
-        replace(row, measured={**row.measured, **measured(row.records, curve)}) for row in result.rows
+        replace(row, measured={**row.measured, **measured(row.records, CURVE)}) for row in result.rows
     )
     return replace(result, columns=tuple(dict.fromkeys((*result.columns, *CURVE))), rows=rows)
 

@@ -94,8 +94,8 @@ class RunFolder:
             values: dict[str, Any] = json.loads((self.path / RUN).read_text("utf-8"))["values"]
         except (ValueError, KeyError, TypeError):
             raise RunError(
-                f"{self.path / RUN}: found no readable description of a run (damaged, or an earlier version's), "
-                "expected one to compare with; --overwrite removes the run"
+                f"{self.path / RUN}: found no readable description of a run (damaged, or of another "
+                "version), expected one to compare with; --overwrite removes the run"
             ) from None
         return values
 

@@ -4,12 +4,11 @@ import pytest
 from tests.unit.experiments.making_tables import record, scored
 
 from unnoted.evaluation import Score
-from unnoted.experiments.columns import columns_titled, measured
+from unnoted.experiments.columns import measured
 
 
 def value(title, made):
-    (column,) = columns_titled([title])
-    return column.of(made)
+    return measured([made], [title])[title].mean
 
 
 def test_figures_are_those_of_the_counts():
@@ -37,12 +36,12 @@ def test_development_figures_are_the_tests_where_it_stands_in():
 
 def test_seeds_are_averaged():
     records = [record(test=scored(correct=correct, predicted=50)) for correct in (20, 30)]
-    figure = measured(records, columns_titled(["R"]))["R"]
+    figure = measured(records, ["R"])["R"]
     assert (figure.mean, figure.seeds) == (pytest.approx(25), 2)
     assert figure.deviation == pytest.approx(50**0.5)
-    assert measured([], columns_titled(["R"])) == {}
+    assert measured([], ["R"]) == {}
 
 
 def test_an_unknown_column_is_refused():
     with pytest.raises(ValueError, match=r"unknown column 'Ign F2'.*nearest: 'Ign F1'"):
-        columns_titled(["Ign F2"])
+        measured([], ["Ign F2"])

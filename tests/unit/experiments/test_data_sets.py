@@ -6,7 +6,7 @@ from tests.unit.experiments.making_tables import docred_folder
 from unnoted.documents import load_documents
 from unnoted.documents.catalog import Catalog
 from unnoted.experiments.data_sets import DATA_SETS, DataFolder, MissingData
-from unnoted.experiments.training_files import check_level, make_training_file
+from unnoted.experiments.training_files import level_rule, make_training_file
 from unnoted.training.settings import load_settings
 
 ORIGINAL = load_settings("docred-original/bert-base/ssr-pu")
@@ -107,4 +107,4 @@ def test_a_level_hides_labels_and_says_how_many(tmp_path):
 
 def test_levels_are_checked():
     with pytest.raises(ValueError, match=r"unknown level 'extrem'.*nearest: 'extreme'"):
-        check_level("extrem")
+        level_rule("extrem")

@@ -8,7 +8,7 @@ from tests.unit.training.making import tiny_encoder
 
 from unnoted.experiments.data_sets import DataFolder
 from unnoted.experiments.paper import table_named
-from unnoted.experiments.reproduce import plan_table
+from unnoted.experiments.paper_tables import plan_table
 from unnoted.experiments.scale import Scale
 from unnoted.training import run
 

@@ -6,7 +6,7 @@ from tests.unit.experiments.making_tables import docred_folder
 from unnoted.experiments.data_sets import DataFolder
 from unnoted.experiments.departures import departure_notes, departures, seed_note
 from unnoted.experiments.paper import table_named
-from unnoted.experiments.reproduce import twins_of
+from unnoted.experiments.paper_tables import twins_of
 from unnoted.experiments.scale import Scale, applies, parse_seeds, scale_row
 
 TABLE = table_named("table2")
@@ -81,7 +81,7 @@ def test_what_rows_differ_in_cannot_be_set_for_all(data, tmp_path):
     scale = Scale({"margin": 0.5})
     with pytest.raises(ValueError, match=r"--set margin: .*the rows differ in it"):
         scaled("margin-0.1", scale, data, tmp_path, table_named("table11"))
-    with pytest.raises(ValueError, match=r"--set: unknown key 'epoch' \(nearest: 'epochs'\)"):
+    with pytest.raises(ValueError, match=r"^unknown key 'epoch' \(nearest: 'epochs'\)"):
         scaled("atlop", Scale({"epoch": 1}), data, tmp_path)
 
 

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from unnoted.evaluation import IgnScore, Score, paired_bootstrap
-from unnoted.experiments.columns import columns_titled, measured
+from unnoted.experiments.columns import measured
 from unnoted.experiments.results import Claim, Figure, RowResult, TableResult
 from unnoted.training.record import Failure, Record, Scored
 
@@ -94,7 +94,7 @@ def row(name, title, group, columns, published, records, **rest):
         title,
         group,
         {column: Figure(*figure) for column, figure in zip(columns, published, strict=False)},
-        measured(records, columns_titled(columns)),
+        measured(records, columns),
         tuple(records),
         **rest,
     )

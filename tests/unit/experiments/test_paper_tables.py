@@ -6,7 +6,8 @@ from tests.unit.experiments.making_tables import MadeUpPool, docred_folder, reco
 
 from unnoted.experiments.data_sets import DataFolder, MissingData
 from unnoted.experiments.paper import table_named
-from unnoted.experiments.reproduce import count_notes, plan_table, reproduce
+from unnoted.experiments.paper_tables import count_notes, plan_table, reproduce
+from unnoted.experiments.plan import plan_lines
 from unnoted.experiments.scale import Scale
 from unnoted.experiments.statistics_table import statistics_table
 
@@ -71,7 +72,7 @@ def test_one_encoder_for_all_runs_twins_once(data, encoder, tmp_path):
         "atlop": 1, "ssr-pu": 1, "atlop-large": 0, "docunet": 1, "kd-docre": 1, "ssr-pu-large": 0,
     }  # fmt: skip
     # What stood behind the twin stands behind the row that was run in its place.
-    assert plan.claims == (("ssr-pu", "atlop"), ("ssr-pu", "docunet"), ("ssr-pu", "kd-docre"))
+    assert plan.compared == (("ssr-pu", "atlop"), ("ssr-pu", "docunet"), ("ssr-pu", "kd-docre"))
     assert any("atlop-large (as atlop), ssr-pu-large (as ssr-pu)" in note for note in plan.notes)
     published_encoders = plan_table(table_named("table4"), Scale(seeds=(62,)), data, tmp_path / "grid")
     assert all(len(row.runs) == 1 for row in published_encoders.rows)
@@ -130,15 +131,15 @@ def test_the_extreme_labels_are_made_and_told(data, encoder, tmp_path):
 def test_a_dry_run_says_what_is_to_do(data, encoder, tmp_path):
     scale = Scale({"encoder": encoder}, seeds=(62,))
     plan = plan_table(table_named("table4"), scale, data, tmp_path / "grid")
-    lines = list(plan.lines(tmp_path / "grid"))
+    lines = list(plan_lines(plan, tmp_path / "grid"))
     assert lines[0].startswith("table4: 4 runs, 0 of them finished")
     assert "  ssr-pu-large: not run" in lines
     assert any(line.startswith("  ssr-pu: architecture atlop, loss ssr-pu, seed 62: ") for line in lines)
 
 
 def test_the_published_numbers_of_documents_are_no_departure():
-    assert count_notes("docred-original", []) == []
-    assert count_notes("docred-original", [record(train_documents=3053)]) == [
+    assert list(count_notes("docred-original", [])) == []
+    assert list(count_notes("docred-original", [record(train_documents=3053)])) == [
         "documents scored on: 10 (published: 500)",
         "relations with a label: 1 (published: 96)",
     ]

@@ -1,6 +1,6 @@
 """Architectures and losses on one's own documents, at several levels of labelling."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,10 +11,10 @@ from unnoted.documents.levels import LEVELS
 from unnoted.documents.loading import default_candidates, stream_documents
 from unnoted.evaluation import BENCHMARKS
 from unnoted.experiments.grid import Pool
-from unnoted.experiments.plan import PlannedRow, PlannedTable
-from unnoted.experiments.results import TableResult
+from unnoted.experiments.plan import carry_out, with_seeds
+from unnoted.experiments.results import RowResult, TableResult
 from unnoted.experiments.scale import FIRST_SEED, Scale
-from unnoted.experiments.training_files import MadeFile, check_level, make_training_file
+from unnoted.experiments.training_files import MadeFile, level_rule, make_training_file
 from unnoted.risks.losses import LOSSES, loss_named
 from unnoted.training.configs import read_config
 from unnoted.training.settings import Settings, load_settings, unused_by
@@ -28,14 +28,13 @@ class Contest:
 
     Attributes:
         architectures: of `ARCHITECTURES`.
-        losses: of `LOSSES`; the first is what the others are compared with.
+        losses: of `LOSSES`; the others are compared with the first.
         train: the training documents; for PubTator also its relation files.
         test: the documents to score on, with all their facts.
         config: that all runs start from; its loss, architecture and data are not used.
-        levels: of labelling, each one of `LEVELS` or the share of labels that stays; "full" is all that
-            `train` has.
-        prior_multiplier: how many true facts there are for each label of `train`; without it, that of
-            `config`. Where labels are hidden, losses with priors are told that many more.
+        levels: of labelling, see `level_rule`; "full" is all that `train` has.
+        prior_multiplier: true facts per label of `train`, by default that of `config`. Where labels are
+            hidden, losses with priors are told that many more.
         benchmark: how the figures are reported, one of `BENCHMARKS`.
         name: of the table.
 
@@ -59,7 +58,7 @@ class Contest:
         for loss in self.losses:
             lookup("loss", loss, LOSSES)
         for level in self.levels:
-            check_level(level)
+            level_rule(level)
         lookup("benchmark", self.benchmark, BENCHMARKS)
         for what in ("architectures", "losses", "levels"):
             names = getattr(self, what)
@@ -75,8 +74,8 @@ class Contest:
         """
         if self.prior_multiplier is not None:
             return self.prior_multiplier
-        needing = [loss for loss in self.losses if loss_named(loss).needs_priors]
         found = read_config(self.config).values.get("prior_multiplier")
+        needing = [loss for loss in self.losses if loss_named(loss).needs_priors]
         if needing and found is None:
             raise ValueError(
                 f"--prior-multiplier: found none, expected how many true facts there are for each label, "
@@ -87,64 +86,41 @@ class Contest:
 
 
 def compare(
-    contest: Contest,
-    scale: Scale,
-    folder: Path,
-    pool: Pool,
-    tell: Callable[[str], None] = lambda line: None,
+    contest: Contest, scale: Scale, folder: Path, pool: Pool, tell: Callable[[str], None] = lambda line: None
 ) -> TableResult:
-    """Run every architecture with every loss at every level.
-
-    Args:
-        contest: what is compared.
-        scale: how large the runs are.
-        folder: of the runs. What is finished there is not repeated.
-        pool: where runs are performed.
-        tell: is given lines for the user.
-    """
-    result = plan_comparison(contest, scale, folder).carry_out(folder, pool, tell)
+    """Run every architecture with every loss at every level; finished runs in the folder are not repeated."""
+    result = carry_out(plan_comparison(contest, scale, folder), folder, pool, tell)
     return replace(result, notes=(*result.notes, *where_it_pays(result)))
 
 
-def plan_comparison(contest: Contest, scale: Scale, folder: Path) -> PlannedTable:
+def plan_comparison(contest: Contest, scale: Scale, folder: Path) -> TableResult:
     """What `compare` would run."""
     multiplier = contest.multiplier
-    shared = {
-        "output": folder, "test": contest.test, "benchmark": contest.benchmark, **_candidates(contest),
-    }  # fmt: skip
-    rows: list[PlannedRow] = []
-    notes = []
-    claims: list[tuple[str, str]] = []
+    shared = {"output": folder, "test": contest.test, "benchmark": contest.benchmark} | _candidates(contest)
+    rows: list[RowResult] = []
+    notes: list[str] = []
+    compared: list[tuple[str, str]] = []
     for level in contest.levels:
         made = make_training_file(contest.train, folder / "data", documents=scale.documents, level=level)
         if not made.after:
             raise ValueError(f"level {level}: found no label left of {made.before:,}, expected some")
-        told = None if multiplier is None else multiplier / made.share
-        title = _level_title(level, made)
-        prior = "" if told is None else f"; prior ×{told:.3g}"
-        notes.append(
-            f"{title}: {made.after:,} of {made.before:,} labels of {made.documents:,} documents{prior}"
-        )
+        title, given = _level_title(level, made), shared | {"train": made.path}
+        note = f"{title}: {made.after:,} of {made.before:,} labels of {made.documents:,} documents"
+        if multiplier is not None:
+            told = multiplier / made.share
+            given |= {"prior_multiplier": told, "prior_file": None}
+            note += f"; prior ×{told:.3g}"
+        notes.append(note)
         for architecture in contest.architectures:
-            given = {**shared, "train": made.path, "architecture": architecture}
-            if told is not None:
-                given |= {"prior_multiplier": told, "prior_file": None}
-            together = [
-                _row(contest, scale, {**given, "loss": loss}, level, title) for loss in contest.losses
-            ]
-            rows += together
-            claims += [(row.name, together[0].name) for row in together[1:]]
+            for loss in contest.losses:
+                values = given | {"architecture": architecture, "loss": loss}
+                runs = with_seeds(_settings(contest.config, values, scale), scale.seeds or (FIRST_SEED,))
+                shown = f"{architecture}, {loss}" if len(contest.architectures) > 1 else loss
+                name, first = (f"{architecture}/{each}/{level}" for each in (loss, contest.losses[0]))
+                rows.append(RowResult(name, shown, title, {}, {}, (), runs=runs))
+                compared += [(name, first)] if name != first else []
     heading = f"{', '.join(contest.losses)} on {contest.train[0].name}"
-    return PlannedTable(contest.name, heading, COLUMNS, tuple(rows), tuple(notes), tuple(claims))
-
-
-def _row(contest: Contest, scale: Scale, given: Mapping[str, object], level: str, group: str) -> PlannedRow:
-    settings = _settings(contest.config, given, scale)
-    name, loss = settings.architecture, settings.loss
-    seeds = scale.seeds or (FIRST_SEED,)
-    runs = tuple(settings.model_copy(update={"seed": seed}) for seed in seeds)
-    title = f"{name}, {loss}" if len(contest.architectures) > 1 else loss
-    return PlannedRow(f"{name}/{loss}/{level}", title, group, runs)
+    return TableResult(contest.name, heading, COLUMNS, tuple(rows), tuple(notes), (), tuple(compared))
 
 
 def _settings(config: str | Path, given: Mapping[str, object], scale: Scale) -> Settings:
@@ -155,43 +131,30 @@ def _settings(config: str | Path, given: Mapping[str, object], scale: Scale) -> 
     return load_settings(config, {**values, **scale.applied(load_settings(config, values))})
 
 
-def _candidates(contest: Contest) -> dict[str, str]:
-    """The candidate pairs of PubTator documents, which the runs read in another format.
-
-    Only from the format would it be known that not all pairs are candidates.
-    """
-    files = contest.train
-    rule = default_candidates(files, lambda: observed(stream_documents(*files)))
+def _candidates(contest: Contest) -> dict[str, object]:
+    """The candidate pairs of PubTator documents: the runs read another format, which does not tell them."""
+    rule = default_candidates(contest.train, lambda: observed(stream_documents(*contest.train)))
     if not isinstance(rule, TypePairs) or "candidates" in read_config(contest.config).values:
         return {}
     return {"candidates": ",".join(f"{head}:{tail}" for head, tail in sorted(rule.types))}
 
 
 def _level_title(level: str, made: MadeFile) -> str:
-    """What a level is called, with the share of labels that it came to.
-
-    Example:
-        >>> made = MadeFile(Path("x"), documents=3, before=10, after=2)
-        >>> _level_title("0.2", made), _level_title("extreme", made), _level_title("full", made)
-        ('20 % of the labels', 'extreme, 20 % of the labels', 'all labels')
-    """
+    """What a level is called, such as "extreme, 20 % of the labels"."""
     if level == "full":
         return "all labels"
-    share = f"{made.share:.0%} of the labels".replace("%", " %")
+    share = f"{100 * made.share:.0f} % of the labels"
     return f"{level}, {share}" if level in LEVELS else share
 
 
-def where_it_pays(result: TableResult) -> list[str]:
-    """For each row that is compared with another: at which levels it is better, by all that was resampled."""
+def where_it_pays(result: TableResult) -> Iterator[str]:
+    """For each row that is compared with another: at which levels it is better, worse, or neither."""
     groups = {row.name: row.group for row in result.rows}
     levels: dict[tuple[str, str], dict[str, list[str]]] = {}
     for claim in result.claims:
         pair = claim.better.rpartition("/")[0], claim.than.rpartition("/")[0]
-        levels.setdefault(pair, {}).setdefault(claim.verdict, []).append(
-            f"{groups[claim.better]} ({claim.difference:+.1f})"
-        )
-    return [
-        f"F1 of {better} against {than}: "
-        + "; ".join(f"{verdict} at {', '.join(where)}" for verdict, where in verdicts.items())
-        for (better, than), verdicts in levels.items()
-    ]
+        where = levels.setdefault(pair, {}).setdefault(claim.verdict, [])
+        where.append(f"{groups[claim.better]} ({claim.difference:+.1f})")
+    for (better, than), verdicts in levels.items():
+        said = "; ".join(f"{verdict} at {', '.join(where)}" for verdict, where in verdicts.items())
+        yield f"F1 of {better} against {than}: {said}"

@@ -4,7 +4,7 @@ import pytest
 from tests.unit.experiments.making_tables import MadeUpPool, docred_folder
 
 from unnoted.documents import load_documents
-from unnoted.experiments.compare import Contest, compare, plan_comparison
+from unnoted.experiments.contest import Contest, compare, plan_comparison
 from unnoted.experiments.scale import Scale
 
 SCALE = Scale({"encoder": "recurrent", "epochs": 1, "encoder_learning_rate": 2e-3})
@@ -38,7 +38,7 @@ def test_every_model_with_every_method_at_every_level(tmp_path):
         ("recurrent", 1, 2e-3)
     }
     assert settings[0].train != settings[-1].train
-    assert plan.claims[0] == ("atlop/ssr-pu/full", "atlop/atlop/full") and len(plan.claims) == 4
+    assert plan.compared[0] == ("atlop/ssr-pu/full", "atlop/atlop/full") and len(plan.compared) == 4
 
 
 def test_priors_grow_with_what_is_hidden(tmp_path):
@@ -66,7 +66,7 @@ def test_a_settings_file_and_changes_reach_the_rows_that_have_them(tmp_path):
     scale = Scale({"epochs": 2, "margin": 0.1})
     plan = plan_comparison(contest(tmp_path, config=file, prior_multiplier=None), scale, tmp_path / "grid")
     atlop, ssr_pu = (row.runs[0] for row in plan.rows)
-    assert (atlop.margin, ssr_pu.margin) == (None, 0.1)
+    assert (atlop.loss_options.get("margin"), ssr_pu.loss_options["margin"]) == (None, 0.1)
     assert (atlop.embedding, atlop.prior_multiplier, ssr_pu.prior_multiplier) == (128, None, 9)
     assert len(ssr_pu.train) == 1 and ssr_pu.train[0].parent == tmp_path / "grid" / "data"
 
