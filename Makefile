@@ -18,7 +18,7 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(READY)
 
-demo: $(READY)  ## Generate documents, hide most labels, train two methods, and show what each finds
+demo: $(READY)  ## Generate documents, hide most labels, train with two losses, and show what each finds
 	$(BIN)/unnoted demo
 
 test: $(READY) lint  ## Run the linters and all tests but the slow ones

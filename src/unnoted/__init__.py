@@ -3,6 +3,7 @@
 The folders are the walk of the data:
 
     common        what every room uses: located errors, atomic files, lookup by name, locks
+    configs       published settings by name, and settings files of your own
     priors        how often each relation holds
     documents     what a document is; formats, labelling levels, a generated corpus
     features      documents → token ids, mention positions, candidate pairs, labels; batches

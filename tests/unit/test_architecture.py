@@ -10,6 +10,7 @@ import unnoted
 SOURCE = Path(unnoted.__file__).parent
 ROOMS = [
     "common",
+    "configs",
     "priors",
     "documents",
     "features",

@@ -15,11 +15,11 @@ import yaml
 from tools.docs.commands import commands
 
 from unnoted.common.errors import Kind
+from unnoted.configs import config_named
 from unnoted.documents import load_documents
 from unnoted.documents.formats import FORMATS
 from unnoted.risks import LOSSES
 from unnoted.training import Settings
-from unnoted.training.configs import config_named
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -8,7 +8,6 @@ import typer
 from unnoted.cli import grids
 from unnoted.cli.common import reports_errors
 from unnoted.cli.evaluate import BenchmarkName
-from unnoted.cli.predict import quieten_transformers
 from unnoted.cli.train import Layers, Multiplier
 from unnoted.documents.levels import LEVELS
 
@@ -58,7 +57,6 @@ def compare(
     from unnoted.experiments.contest import Contest, plan_comparison
     from unnoted.experiments.contest import compare as run_comparison
 
-    quieten_transformers()
     grids.check_format(format)
     contest = Contest(
         grids.listed(architectures), grids.listed(losses), tuple(train), tuple(test), config,

@@ -10,7 +10,6 @@ from rich.table import Table
 
 from unnoted.cli.common import Seed, console, reports_errors, table
 from unnoted.cli.grids import tell
-from unnoted.cli.predict import quieten_transformers
 from unnoted.common.files import write_text
 from unnoted.documents.levels import LEVELS
 
@@ -46,7 +45,6 @@ def demo(
     from unnoted.experiments import DemoPlan, demonstrate
     from unnoted.report import demo_page
 
-    quieten_transformers()
     plan = DemoPlan(documents, test_documents, level, epochs, seed)
     shown = demonstrate(to, plan, overwrite=overwrite, tell=tell)
     page = to / "report.html"

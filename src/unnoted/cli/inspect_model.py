@@ -9,7 +9,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from unnoted.cli.common import AsJSON, console, reports_errors, table
-from unnoted.cli.predict import quieten_transformers
 
 LONGEST_LIST = 8
 """Entries up to which a list is shown whole."""
@@ -28,7 +27,6 @@ def inspect(
     """
     from unnoted.extraction import inspect_model
 
-    quieten_transformers()
     description = inspect_model(model)
     if as_json:
         typer.echo(json.dumps(description, ensure_ascii=False, indent=1, default=str))

@@ -54,9 +54,9 @@ app.add_typer(data, name="data")
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from unnoted import __version__
 
-        typer.echo(f"unnoted {version('unnoted')}")
+        typer.echo(f"unnoted {__version__}")
         raise typer.Exit
 
 

@@ -85,17 +85,8 @@ def load_extractor(model: str, batch: int | None, device: str | None) -> "Extrac
     """The extractor that the options ask for."""
     from unnoted.extraction import BATCH, Extractor
 
-    quieten_transformers()
     limits = BATCH if batch is None else replace(BATCH, documents=batch)
     return Extractor.from_pretrained(model, limits, device)
-
-
-def quieten_transformers() -> None:
-    """Keep what transformers says while it loads a model, and its bar, out of a command's output."""
-    from transformers.utils import logging
-
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _print_tables(extractor: "Extractor", files: list[Path], total: int, threshold: float | None) -> None:

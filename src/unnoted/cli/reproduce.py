@@ -7,7 +7,6 @@ import typer
 
 from unnoted.cli import grids
 from unnoted.cli.common import reports_errors
-from unnoted.cli.predict import quieten_transformers
 from unnoted.cli.train import Layers
 
 TableName = Annotated[
@@ -68,7 +67,6 @@ def reproduce(
         for name, each in published().items():
             typer.echo(f"{name} or {each.word}: {each.title}")
         return
-    quieten_transformers()
     grids.check_format(format)
     wanted, folder, chosen = table_named(table), DataFolder(data), grids.listed(rows)
     if not wanted.setting:  # nothing is trained: the documents at hand are counted

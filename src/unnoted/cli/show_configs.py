@@ -19,14 +19,14 @@ def configs(
     `unnoted train NAME` trains it. To start a settings file of your own: unnoted configs NAME > own.yaml
     """
     if name is None:
-        from unnoted.training.configs import published_configs
+        from unnoted.configs import published_configs
 
         found = list(published_configs())
         width = max(len(config.source) for config in found)
         for config in found:
             typer.echo(f"{config.source:{width}}  {config.description}")
         return
-    # Here, because it loads torch, which listing need not wait for.
+    # Here, because it loads torch, which listing does not wait for.
     from unnoted.training.settings import load_settings
 
     settings = load_settings(name, tell=lambda line: typer.echo(line, err=True))

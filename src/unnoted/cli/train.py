@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from unnoted.cli.common import reports_errors, stops_with
+from unnoted.common.wording import counted
 
 Config = Annotated[
     str,
@@ -27,7 +28,10 @@ Test = Annotated[
 ]
 Encoder = Annotated[
     str | None,
-    typer.Option(metavar="ENCODER", help="The pretrained encoder: a folder, or a name on the hub."),
+    typer.Option(
+        metavar="ENCODER",
+        help="The encoder: a folder, a name on the hub, or `recurrent` to make one on the spot.",
+    ),
 ]
 Layers = Annotated[int | None, typer.Option(min=1, help="Keep only this many of the encoder's first layers.")]
 Architecture = Annotated[
@@ -117,7 +121,7 @@ def _train(config: str, options: dict[str, Any], changes: list[str], resume: boo
     settings = load_settings(config, options | changed, tell=_tell)
     record = run(settings, resume=resume, overwrite=overwrite, tell=_tell)
     risk = "" if record.risk is None else f", risk {record.risk:.4g}"
-    typer.echo(f"trained for {record.steps:,} steps{risk}; the model is in {settings.output}")
+    typer.echo(f"trained for {counted(record.steps, 'step')}{risk}; the model is in {settings.output}")
 
 
 def _tell(line: str) -> None:

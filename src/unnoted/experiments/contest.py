@@ -6,6 +6,7 @@ from pathlib import Path
 
 from unnoted.architectures import ARCHITECTURES
 from unnoted.common.lookup import lookup
+from unnoted.configs import read_config
 from unnoted.documents.candidates import TypePairs, observed
 from unnoted.documents.levels import LEVELS
 from unnoted.documents.loading import default_candidates, stream_documents
@@ -16,7 +17,6 @@ from unnoted.experiments.results import RowResult, TableResult
 from unnoted.experiments.scale import FIRST_SEED, Scale
 from unnoted.experiments.training_files import MadeFile, level_rule, make_training_file
 from unnoted.risks.losses import LOSSES, loss_named
-from unnoted.training.configs import read_config
 from unnoted.training.settings import Settings, load_settings, unused_by
 
 COLUMNS = ("Ign F1", "F1", "P", "R")

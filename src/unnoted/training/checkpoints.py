@@ -18,7 +18,7 @@ STATE = "trainer_state.json"
 """Where transformers keeps how far a training is; written last, so that no checkpoint lacks it."""
 
 STATE_FILES = ("model.safetensors", "optimizer.pt", "scheduler.pt", "rng_state*.pth", STATE)
-"""What a checkpoint must have: without one of them the stock trainer would go on from another state."""
+"""What a checkpoint must have: without one of them the stock trainer would continue from another state."""
 
 REMEDY = "remove this checkpoint to resume from the one before it"
 

@@ -23,7 +23,7 @@ def environment() -> dict[str, str | int | None]:
         "git": git_describe(Path(__file__).parent),
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "processors": os.cpu_count(),
+        "cpus": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
     }

@@ -11,6 +11,7 @@ from typing import Any
 from safetensors import SafetensorError
 
 from unnoted.common.files import write_json
+from unnoted.common.wording import counted
 from unnoted.documents.loading import load_documents
 from unnoted.evaluation import BENCHMARKS
 from unnoted.evaluation.documents import document_scores
@@ -178,7 +179,7 @@ def _scored(
     for name, files in left.items():
         # Without the vocabulary: a fact that the model cannot predict still has to be found.
         gold = load_documents(*files).documents
-        tell(f"scoring {name}: {len(gold):,} documents")
+        tell(f"scoring {name}: {counted(len(gold), 'document')}")
         evaluation = evaluate_extractor(extractor, gold, train, benchmark=BENCHMARKS[settings.benchmark])
         documents = document_scores(gold, evaluation.submission.predictions, train)
         scored = {**record.scored, name: Scored.of(evaluation, documents)}

@@ -12,11 +12,11 @@ from unnoted.architectures import ARCHITECTURES
 from unnoted.common.errors import shown
 from unnoted.common.files import write_text
 from unnoted.common.lookup import lookup, nearest
+from unnoted.configs import Config, read_config
 from unnoted.documents import candidates as candidate_rules
 from unnoted.encoders import ENCODER_KINDS
 from unnoted.evaluation.benchmarks import BENCHMARKS
 from unnoted.risks import LOSSES, Loss, loss_named
-from unnoted.training.configs import Config, read_config
 from unnoted.training.optimisation import Count, DistillationSettings, Optimisation, Positive
 
 __all__ = [

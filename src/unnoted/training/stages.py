@@ -61,7 +61,7 @@ class Stage:
         return self.risk.meaning.priors
 
     def train(self, model: RelationModel, resume: bool) -> dict[str, Any]:
-        """Train a model, or go on with it, and tell what it came to."""
+        """Train a model, or continue it, and tell what it came to."""
         trainer = Trainer(
             model,
             self.risk,

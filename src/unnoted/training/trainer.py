@@ -140,7 +140,7 @@ class Trainer(transformers.Trainer):
         """Train, from the beginning or from the last checkpoint.
 
         Args:
-            resume: go on from the last checkpoint in the folder, if there is one.
+            resume: continue from the last checkpoint in the folder, if there is one.
 
         Raises:
             NotFinite: if a risk is not a finite number.

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 import unnoted
 from unnoted.cli.lazy import docstring
 from unnoted.cli.main import Data, Program, app
+from unnoted.configs import config_names
 from unnoted.training import load_settings
-from unnoted.training.configs import config_names
 
 
 def run(*arguments, code=0):

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import yaml  # type: ignore[import-untyped]
 from unnoted.common.errors import shown
 from unnoted.common.lookup import nearest
 
-FOLDER = Path(str(resources.files("unnoted") / "configs"))
+FOLDER = Path(__file__).parent
 """The configs of the package."""
 
 SHARED = "base/"
