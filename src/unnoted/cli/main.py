@@ -54,9 +54,9 @@ app.add_typer(data, name="data")
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from unnoted import __version__
+        from importlib.metadata import version
 
-        typer.echo(f"unnoted {__version__}")
+        typer.echo(f"unnoted {version('unnoted')}")
         raise typer.Exit
 
 

@@ -140,7 +140,8 @@ def test_a_killed_worker_fails_alone_and_its_run_resumes(data, long_run, uninter
 
 
 GRID = """
-import json, sys
+import json, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
 from pathlib import Path
 from unnoted.experiments.grid import run_grid
 from unnoted.experiments.pools import LocalPool
