@@ -19,7 +19,7 @@ from unnoted.evaluation.breakdowns import (
 )
 from unnoted.evaluation.curve import Curve, precision_recall_curve
 from unnoted.evaluation.evidence import evidence_score
-from unnoted.evaluation.gold import Gold, TrainOverlap
+from unnoted.evaluation.gold import Gold, Key, TrainOverlap
 from unnoted.evaluation.published import PublishedScore, published_score
 from unnoted.evaluation.score import IgnScore, Score
 from unnoted.evaluation.submission import Submission
@@ -118,14 +118,13 @@ def evaluate(
     """
     truth = Gold.of(gold)
     overlap = None if train is None else TrainOverlap.of(truth, train)
-    counts = truth.relations
-    seen = counts.keys() | (overlap.relations.keys() if overlap else set())
+    seen = truth.relations.keys() | (overlap.relations.keys() if overlap else set())
     known = seen if vocabulary is None else vocabulary
     everything = Submission.of(predictions, truth, known)
     submission = everything if threshold is None else everything.at_least(threshold)
     claimed = submission.predictions.keys()
     relations = scores_by(relation_of, claimed, truth.facts)
-    often = _frequent(benchmark.frequent if frequent is None else frequent, counts, known)
+    often = _frequent(benchmark.frequent if frequent is None else frequent, truth.relations, known)
     overall = Score.of(claimed, truth.facts)
     return Evaluation(
         benchmark=benchmark,
@@ -139,11 +138,21 @@ def evaluate(
         relations=dict(sorted(relations.items(), key=lambda row: (-row[1].gold, row[0]))),
         distances=scores_by_distance(claimed, truth),
         train_frequencies=scores_by_frequency(relations, overlap.relations) if overlap else None,
-        published=published_score(claimed, truth, overlap.relations, often)
-        if overlap and benchmark.has_published_denominator
-        else None,
+        published=_published(benchmark, claimed, truth, overlap, often),
         curve=_curve(everything, truth),
     )
+
+
+def _published(
+    benchmark: Benchmark,
+    claimed: Collection[Key],
+    truth: Gold,
+    overlap: TrainOverlap | None,
+    frequent: Collection[str],
+) -> PublishedScore | None:
+    if overlap is None or not benchmark.has_published_denominator:
+        return None
+    return published_score(claimed, truth, overlap.relations, frequent)
 
 
 def _frequent(

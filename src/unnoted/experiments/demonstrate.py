@@ -115,12 +115,7 @@ def demonstrate(
     """
     plan = DemoPlan() if plan is None else plan
     _claim(folder, plan, overwrite)
-    truth = list(generate_documents(plan.train_documents, plan.seed))
-    train = list(thin(truth, level(plan.level, lambda: truth), plan.seed))
-    test = list(generate_documents(plan.test_documents, plan.seed, start=plan.train_documents))
-    for name, documents in (("train", train), ("truth", truth), ("test", test)):
-        write_documents(folder / f"{name}.jsonl", documents)
-    make_encoder(folder / "encoder", train, seed=plan.seed)
+    train, truth, test = _make_documents(folder, plan)
     labelled, true = (sum(len(document.facts) for document in documents) for documents in (train, truth))
     tell(f"{plan.train_documents:,} documents with {true:,} true facts, of which {labelled:,} are labelled")
 
@@ -160,6 +155,17 @@ def demonstrate(
         complete=evaluate_extractor(complete, test).overall,
         shown=tuple(shown),
     )
+
+
+def _make_documents(folder: Path, plan: DemoPlan) -> tuple[list[Document], list[Document], list[Document]]:
+    """Write documents with the labels that are left, with all of them, and unseen ones; and an encoder."""
+    truth = list(generate_documents(plan.train_documents, plan.seed))
+    train = list(thin(truth, level(plan.level, lambda: truth), plan.seed))
+    test = list(generate_documents(plan.test_documents, plan.seed, start=plan.train_documents))
+    for name, documents in (("train", train), ("truth", truth), ("test", test)):
+        write_documents(folder / f"{name}.jsonl", documents)
+    make_encoder(folder / "encoder", train, seed=plan.seed)
+    return train, truth, test
 
 
 def _claim(folder: Path, plan: DemoPlan, overwrite: bool) -> None:
