@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import re
 
 import pytest
 import torch
@@ -188,8 +189,8 @@ def test_unknown_types_are_told(documents, tmp_path):
 def test_progress_without_a_terminal(model, documents, tmp_path, monkeypatch):
     monkeypatch.setattr(command, "SECONDS_A_LINE", 0)
     told = run("predict", model, documents, "--to", tmp_path / "out.jsonl").stderr
-    assert f"1 of {len(DOCUMENTS)} documents, 0:00:" in told
-    assert f"{len(DOCUMENTS)} of {len(DOCUMENTS)} documents, 0:00:00 left" in told
+    assert re.search(rf"^1 of {len(DOCUMENTS)} documents, \d+ s left$", told, re.MULTILINE)
+    assert f"{len(DOCUMENTS)} of {len(DOCUMENTS)} documents, 0 s left" in told
 
 
 def test_the_bar_counts_from_where_it_went_on():
