@@ -159,7 +159,7 @@ class Settings(Optimisation):
         if self.embedding % self.block:
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")
         if self.candidates is not None:
-            candidate_rules.parse(self.candidates)
+            _check_candidates(self.candidates)
         if self.tuned_thresholds and self.dev is None:
             raise ValueError("tuned_thresholds: found true without dev, expected documents to tune them on")
         self._check_distillation()
@@ -260,8 +260,20 @@ def load_settings(
     try:
         return Settings.model_validate(values | changes)
     except ValidationError as error:
-        problems = [_problem(dict(detail), chosen.source, changes) for detail in error.errors()]
+        # What an old key meant to say is not missing as well.
+        meant = {RENAMED[key] for key in (values | changes).keys() & RENAMED.keys()}
+        details = [
+            each for each in error.errors() if each["type"] != "missing" or each["loc"][0] not in meant
+        ]
+        problems = [_problem(dict(detail), chosen.source, changes) for detail in details]
         raise SettingsError("; ".join(problems)) from None
+
+
+def _check_candidates(text: str) -> None:
+    try:
+        candidate_rules.parse(text)
+    except ValueError as error:
+        raise ValueError(f"candidates: {str(error).removeprefix('candidate pairs: ')}") from None
 
 
 def parse_changes(texts: Sequence[str]) -> dict[str, object]:

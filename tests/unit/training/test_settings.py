@@ -149,6 +149,12 @@ def test_an_old_key_is_answered_with_its_new_name(tmp_path, old, new):
 def test_an_old_file_is_answered_with_all_its_new_names(tmp_path):
     message = refusal(tmp_path, GOOD.replace("loss:", "method:") + "margin: 0.5")
     assert "'method': it is called 'loss' now" in message and "margin" not in message
+    assert "loss: found nothing" not in message  # the old key has said what is wrong
+
+
+def test_candidates_that_are_no_pairs_of_types_are_named(tmp_path):
+    message = refusal(tmp_path, GOOD + "candidates: foo\n")
+    assert "candidates: found 'foo', expected HeadType:TailType" in message
 
 
 def test_overrides_win_and_numbers_may_lack_a_point(tmp_path):
