@@ -152,11 +152,6 @@ def test_an_old_file_is_answered_with_all_its_new_names(tmp_path):
     assert "loss: found nothing" not in message  # the old key has said what is wrong
 
 
-def test_candidates_that_are_no_pairs_of_types_are_named(tmp_path):
-    message = refusal(tmp_path, GOOD + "candidates: foo\n")
-    assert "candidates: found 'foo', expected HeadType:TailType" in message
-
-
 def test_overrides_win_and_numbers_may_lack_a_point(tmp_path):
     # YAML 1.1 takes 5e-5 for a string.
     settings = load_settings(
@@ -185,7 +180,7 @@ def test_layers(tmp_path):
         (GOOD + "unlabelled_share: 1.5", "unlabelled_share: found 1.5, expected less than or equal to 1"),
         (GOOD + "precision: half", "precision: found 'half', expected 'auto', 'float32', 'bf16' or 'fp16'"),
         (GOOD + "seed: -1", "seed: found -1"),
-        (GOOD + "candidates: Chemical", "candidate pairs: found 'Chemical', expected HeadType:TailType"),
+        (GOOD + "candidates: Chemical", "candidates: found 'Chemical', expected HeadType:TailType"),
         (GOOD.replace("train: train.json", ""), "train: found nothing, expected a value"),
         (GOOD.replace("train: train.json", "train: []"), "train: found []"),
         (GOOD.replace("ssr-pu", "ssrpu"), "unknown loss 'ssrpu'"),
