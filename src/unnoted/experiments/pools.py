@@ -28,6 +28,9 @@ from unnoted.training.run_folder import LOG, Busy
 from unnoted.training.settings import Settings
 from unnoted.training.trainer import CHECKPOINTS
 
+_STARTING = threading.Lock()
+"""Held while a process is started: it inherits the environment, which all pools of this process share."""
+
 
 def perform(settings: Settings) -> Outcome | None:
     """Perform a run in a process that does nothing else: what it prints goes to the run's log.
@@ -77,7 +80,6 @@ class LocalPool:
         if jobs < 1:
             raise ValueError(f"jobs: found {jobs}, expected 1 or more")
         self.room = jobs
-        self._starting = threading.Lock()
         self._processes: set[SpawnProcess] = set()
 
     @property
@@ -96,7 +98,7 @@ class LocalPool:
         return self
 
     def __exit__(self, *error: object) -> None:
-        with self._starting:
+        with _STARTING:
             self._over = True
             for process in self._processes:
                 process.kill()  # what it wrote is whole
@@ -117,7 +119,7 @@ class LocalPool:
         if device is not None:
             share["CUDA_VISIBLE_DEVICES"] = device
         try:
-            with self._starting, _environment(share):
+            with _STARTING, _environment(share):
                 if self._over:
                     return None
                 process.start()
