@@ -1,6 +1,7 @@
 """Text files in and out: plain or gzip, strict UTF-8, streamed, written whole or not at all."""
 
 import gzip
+import hashlib
 import io
 import json
 import os
@@ -42,6 +43,12 @@ def _open_bytes(path: Path) -> gzip.GzipFile | io.BufferedReader:
     with path.open("rb") as probe:
         compressed = probe.read(2) == GZIP_MAGIC
     return gzip.open(path, "rb") if compressed else path.open("rb")
+
+
+def content_digest(path: Path) -> str:
+    """The SHA-256 of a file's content, in hexadecimal digits."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def refuse_input(output: Path, inputs: Iterable[Path]) -> None:

@@ -1,6 +1,5 @@
 """From files of documents to a file of facts, in a way that can be interrupted and taken up again."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from unnoted.common.errors import DefectLog
-from unnoted.common.files import write_text
+from unnoted.common.files import content_digest, write_text
 from unnoted.common.json_stream import write_lines, write_list
 from unnoted.common.lookup import lookup
 from unnoted.common.wording import counted
@@ -156,5 +155,4 @@ def _identity(model: str | Path) -> str:
 
 
 def _digest(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()[:16]
+    return content_digest(path)[:16]

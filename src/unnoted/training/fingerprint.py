@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unnoted.common.errors import shown
+from unnoted.common.files import content_digest
 from unnoted.encoders import ENCODER_KINDS
 from unnoted.training.settings import Settings
 
@@ -119,8 +120,7 @@ def digest(path: Path) -> str:
 @lru_cache(maxsize=4096)
 def _content(file: Path, size: int, changed: int) -> str:
     """The runs of a grid share files: each is read once."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return content_digest(file)
 
 
 def _sha256(text: str) -> str:
