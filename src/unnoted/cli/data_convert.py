@@ -13,7 +13,7 @@ from unnoted.cli.common import (
     tell_defects,
 )
 from unnoted.common.errors import DefectLog
-from unnoted.common.files import refuse_input
+from unnoted.common.outputs import refuse_input
 from unnoted.common.wording import counted
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.writing import write_documents

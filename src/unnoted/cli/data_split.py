@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from unnoted.cli.common import Files, FormatName, Seed, Strict, reports_errors, tell_defects
-from unnoted.common.files import refuse_input
+from unnoted.common.outputs import refuse_input
 from unnoted.common.wording import counted
 from unnoted.documents.loading import load_documents
 from unnoted.documents.splitting import split_documents

@@ -17,7 +17,7 @@ from unnoted.cli.common import (
     tell_defects,
 )
 from unnoted.common.errors import DefectLog
-from unnoted.common.files import refuse_input
+from unnoted.common.outputs import refuse_input
 from unnoted.common.wording import counted
 from unnoted.documents.levels import LEVELS, level
 from unnoted.documents.loading import stream_documents

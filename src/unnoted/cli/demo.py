@@ -10,7 +10,7 @@ from rich.table import Table
 
 from unnoted.cli.common import Seed, console, reports_errors, table
 from unnoted.cli.grids import tell
-from unnoted.common.files import write_text
+from unnoted.common.outputs import write_text
 from unnoted.documents.levels import LEVELS
 
 if TYPE_CHECKING:  # loading torch takes seconds

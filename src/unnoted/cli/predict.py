@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from unnoted.cli.common import Files, reports_errors, stops_with, tell_defects
 from unnoted.common.errors import DefectLog
-from unnoted.common.files import refuse_input
+from unnoted.common.outputs import refuse_input
 from unnoted.common.wording import counted, duration
 from unnoted.documents.loading import stream_documents
 

@@ -1,40 +1,14 @@
-"""JSON one record at a time: the elements of a list or the lines of a file, read and written as streams."""
+"""JSON one record at a time: the elements of a list or the lines of a file, read as streams."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from collections.abc import Iterator
+from typing import NoReturn, TextIO
 
 from unnoted.common.errors import Kind, fail, shown
-from unnoted.common.files import write_text
 
 CHUNK = 1 << 20
 LARGEST_ELEMENT = 1 << 28
 """Characters that one element of a list may have before the file is taken for damaged."""
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": "))
-
-
-def write_lines(path: str | Path, records: Iterable[Mapping[str, Any]]) -> int:
-    """Write one record per line; returns how many."""
-    count = 0
-    with write_text(Path(path)) as stream:
-        for record in records:
-            stream.write(_ENCODER.encode(record) + "\n")
-            count += 1
-    return count
-
-
-def write_list(path: str | Path, records: Iterable[Mapping[str, Any]]) -> int:
-    """Write one JSON list, one record per line, without holding it in memory; returns how many."""
-    count = 0
-    with write_text(Path(path)) as stream:
-        stream.write("[")
-        for record in records:
-            stream.write((",\n" if count else "") + _ENCODER.encode(record))
-            count += 1
-        stream.write("]\n")
-    return count
 
 
 def _no_constant(name: str) -> object:

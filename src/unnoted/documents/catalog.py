@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from unnoted.common.errors import DataError, shown
-from unnoted.common.files import open_text
 from unnoted.common.json_stream import parse_json, repeated_key
 from unnoted.common.lookup import nearest
+from unnoted.common.text_inputs import open_text
 
 SHIPPED_CATALOG = Path(__file__).with_name("catalog.json")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TextIO
 
 from unnoted.common.errors import DataError, Defect, DefectLog, Kind, fail
-from unnoted.common.files import open_text
+from unnoted.common.text_inputs import open_text
 from unnoted.documents.candidates import AllPairs, Candidates, TypePairs, observed
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.formats import DocumentFormat, format_of, recognise

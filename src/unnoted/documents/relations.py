@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import overload
 
 from unnoted.common.errors import DataError, Defect, Kind, shown
-from unnoted.common.files import open_text
 from unnoted.common.json_stream import parse_json
 from unnoted.common.lookup import nearest
+from unnoted.common.text_inputs import open_text
 from unnoted.documents.schema import Document
 
 NONE_CLASS = "Na"

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unnoted.common.errors import DataError, shown
-from unnoted.common.files import open_text
+from unnoted.common.text_inputs import open_text
 from unnoted.encoders.pretrained import EncoderError
 
 

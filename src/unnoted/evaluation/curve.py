@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unnoted.common.files import write_text
+from unnoted.common.outputs import write_text
 from unnoted.evaluation.score import Figures, harmonic_mean
 
 

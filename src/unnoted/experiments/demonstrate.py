@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from unnoted.common.files import write_text
+from unnoted.common.outputs import write_text
 from unnoted.documents.generator import generate_documents, relation_names
 from unnoted.documents.levels import level
 from unnoted.documents.schema import Document, Fact

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from unnoted.common.files import write_text
 from unnoted.common.lookup import nearest
+from unnoted.common.outputs import write_text
 from unnoted.documents.levels import LEVELS
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.schema import Document

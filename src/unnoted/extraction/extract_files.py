@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from unnoted.common.errors import DefectLog
-from unnoted.common.files import content_digest, write_text
-from unnoted.common.json_stream import write_lines, write_list
 from unnoted.common.lookup import lookup
+from unnoted.common.outputs import write_lines, write_list, write_text
+from unnoted.common.text_inputs import content_digest
 from unnoted.common.wording import counted
 from unnoted.documents.candidates import Candidates, TypePairs
 from unnoted.documents.loading import stream_documents

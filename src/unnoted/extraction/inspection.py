@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped,unused-ignore]
 
-from unnoted.common.files import open_text
+from unnoted.common.text_inputs import open_text
 from unnoted.model import ModelError, RelationModel
 
 SUMMARIES = {

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import NoReturn, TypedDict, TypeGuard
 
 from unnoted.common.errors import DataError, Defect, Kind, shown
-from unnoted.common.files import open_text, write_text
 from unnoted.common.json_stream import parse_json, repeated_key
 from unnoted.common.lookup import nearest
+from unnoted.common.outputs import write_text
+from unnoted.common.text_inputs import open_text
 from unnoted.common.wording import counted
 
 SLACK = 1e-9

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from unnoted.common.files import write_text
+from unnoted.common.outputs import write_text
 from unnoted.common.tables import Table
 from unnoted.experiments.results import TableResult
 from unnoted.report.gains import BASELINE, METHOD, gains, gains_plot, gains_table

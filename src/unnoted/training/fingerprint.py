@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unnoted.common.errors import shown
-from unnoted.common.files import content_digest
+from unnoted.common.text_inputs import content_digest
 from unnoted.encoders import ENCODER_KINDS
 from unnoted.training.settings import Settings
 

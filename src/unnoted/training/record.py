@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from unnoted.common.files import write_text
+from unnoted.common.outputs import write_text
 from unnoted.evaluation import Evaluation, IgnScore, Score
 
 CURVE_POINTS = 300

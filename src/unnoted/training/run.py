@@ -10,7 +10,7 @@ from typing import Any
 
 from safetensors import SafetensorError
 
-from unnoted.common.files import write_json
+from unnoted.common.outputs import write_json
 from unnoted.common.wording import counted
 from unnoted.documents.loading import load_documents
 from unnoted.evaluation import BENCHMARKS

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from unnoted.common.files import write_json, write_text
 from unnoted.common.locks import held, is_held
+from unnoted.common.outputs import write_json, write_text
 from unnoted.training.fingerprint import Fingerprint, RunError
 from unnoted.training.record import Record
 from unnoted.training.settings import Settings

@@ -10,8 +10,8 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from unnoted.architectures import ARCHITECTURES
 from unnoted.common.errors import shown
-from unnoted.common.files import write_text
 from unnoted.common.lookup import lookup, nearest
+from unnoted.common.outputs import write_text
 from unnoted.configs import Config, read_config
 from unnoted.documents import candidates as candidate_rules
 from unnoted.encoders import ENCODER_KINDS

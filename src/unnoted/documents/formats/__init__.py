@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TextIO
 
 from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
-from unnoted.common.files import open_text
 from unnoted.common.lookup import register
+from unnoted.common.text_inputs import open_text
 from unnoted.documents.formats import docred, jsonl, predictions, pubtator, relation_rows
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document

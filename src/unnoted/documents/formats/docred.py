@@ -11,7 +11,8 @@ from sys import intern
 from typing import Any, TextIO
 
 from unnoted.common.errors import DefectLog, Kind, fail, shown
-from unnoted.common.json_stream import ArrayReader, write_list
+from unnoted.common.json_stream import ArrayReader
+from unnoted.common.outputs import write_list
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence

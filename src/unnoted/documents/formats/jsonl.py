@@ -11,8 +11,9 @@ from sys import intern
 from typing import Any, TextIO
 
 from unnoted.common.errors import DefectLog, Kind, fail, shown
-from unnoted.common.json_stream import parse_json, write_lines
+from unnoted.common.json_stream import parse_json
 from unnoted.common.lookup import nearest
+from unnoted.common.outputs import write_lines
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list, wrong_type
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence

@@ -12,8 +12,9 @@ from sys import intern
 from typing import Any
 
 from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
-from unnoted.common.files import open_text
-from unnoted.common.json_stream import ArrayReader, write_list
+from unnoted.common.json_stream import ArrayReader
+from unnoted.common.outputs import write_list
+from unnoted.common.text_inputs import open_text
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list
 from unnoted.documents.schema import Document
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.documents.test_docred_reader import GOOD
 
-from unnoted.common.files import write_text
 from unnoted.common.json_stream import ArrayReader
+from unnoted.common.outputs import write_text
 from unnoted.documents import DataError, load_documents, write_documents
 
 BOTH = json.dumps([GOOD, {**GOOD, "title": "Bo"}]).encode()
