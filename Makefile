@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 SITE   := $(VENV)/.ready-docs
 
-.PHONY: help demo test test-slow lint format bench results tables docs clean
+.PHONY: help demo test test-slow fuzz lint format bench results tables docs sbom clean
 .DEFAULT_GOAL := help
 
 help:  ## Show what can be made
@@ -26,6 +26,9 @@ test: $(READY) lint  ## Run the linters and all tests but the slow ones
 
 test-slow: $(READY)  ## Run the slow tests
 	$(BIN)/python -m pytest -m slow
+
+fuzz: $(READY)  ## Feed 100,000 damaged and hostile files to every reader; FUZZ="--seed 7" repeats a run
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.attacks $(FUZZ)
 
 lint: $(READY)  ## Check style and types
 	$(BIN)/ruff check .
@@ -53,5 +56,14 @@ docs: $(SITE)  ## Build the documentation as a web site in site/; a broken link 
 	$(BIN)/python -m tools.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
+sbom:  ## List everything that an installation brings, with its licences, in build/sbom/unnoted.cdx.json
+	rm -rf build/sbom
+	$(PYTHON) -m venv build/sbom/installed
+	build/sbom/installed/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt .
+	$(PYTHON) -m venv build/sbom/tool
+	build/sbom/tool/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt cyclonedx-bom
+	build/sbom/tool/bin/cyclonedx-py environment build/sbom/installed --pyproject pyproject.toml \
+		--mc-type library --output-reproducible --output-file build/sbom/unnoted.cdx.json
+
 clean:  ## Remove what was made
-	rm -rf $(VENV) demo site .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build demo site .mypy_cache .ruff_cache .hypothesis
