@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 SITE   := $(VENV)/.ready-docs
 
-.PHONY: help demo test test-slow fuzz lint format bench results tables docs sbom clean
+.PHONY: help demo test test-slow fuzz attacks lint format bench results tables docs sbom clean
 .DEFAULT_GOAL := help
 
 help:  ## Show what can be made
@@ -29,6 +29,12 @@ test-slow: $(READY)  ## Run the slow tests
 
 fuzz: $(READY)  ## Feed 100,000 damaged and hostile files to every reader; FUZZ="--seed 7" repeats a run
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.attacks $(FUZZ)
+
+attacks: $(READY)  ## Kill trainings and predictions, let two write one file, share an extractor among threads
+	$(BIN)/python -m tests.attacks.kill_predict --kills 30
+	$(BIN)/python -m tests.attacks.kill_train --kills 20
+	$(BIN)/python -m tests.attacks.two_writers
+	$(BIN)/python -m tests.attacks.threads --threads 8 --documents 200
 
 lint: $(READY)  ## Check style and types
 	$(BIN)/ruff check .

@@ -13,7 +13,7 @@ Files = dict[str, bytes]
 """The content of a case's files by name."""
 
 SECONDS = 10.0
-"""The longest that a case may take."""
+"""The longest that a case may compute; a busy machine is not its fault."""
 
 TIMES_INPUT, AND_BYTES = 50, 500 << 20
 """The most memory that a case may take: so many times its size, and so much more."""
@@ -58,7 +58,7 @@ class Outcome:
         kind: `accepted`, `refused`, or the way in which it failed.
         detail: the message.
         place: the line of code that raised it: two failures of one place are one fault.
-        seconds: how long it took.
+        seconds: how long it computed.
         memory: how many bytes more than before it took at its peak.
     """
 
@@ -84,9 +84,9 @@ def limit_memory() -> None:
 
 def judged(target: Target, folder: Path, size: int) -> Outcome:
     """Let a target read a case of so many bytes, and see what becomes of it."""
-    before, start = _reset_peak(), time.monotonic()
+    before, start = _reset_peak(), time.process_time()
     kind, detail, place = _attempted(lambda: target.attempt(folder), target.errors, str(folder))
-    seconds, memory = time.monotonic() - start, _peak() - before
+    seconds, memory = time.process_time() - start, _peak() - before
     if seconds > SECONDS:
         kind, detail = "slow", f"{seconds:.0f} s"
     elif memory > TIMES_INPUT * size + AND_BYTES:
