@@ -1,5 +1,7 @@
 """What the commands share: how they fail, print, and take files."""
 
+import errno
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,7 +33,9 @@ Files = Annotated[
 ]
 To = Annotated[
     Path,
-    typer.Option("--to", metavar="FILE", help="The file to write; `.gz` compresses it."),
+    typer.Option(
+        "--to", metavar="FILE", help="The file to write; `.gz` compresses it, `-` is standard output."
+    ),
 ]
 FormatName = Annotated[
     str | None,
@@ -63,12 +67,30 @@ def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
             with stops_with("interrupted"):
                 return command(*args, **kwargs)
         except OSError as error:
-            typer.echo(f"error: {error.filename or ''}: {error.strerror or error}", err=True)
+            tell_error(error)
         except (DataError, ValueError) as error:
             typer.echo(f"error: {error}", err=True)
         raise typer.Exit(1)
 
     return wrapped
+
+
+def tell_error(error: OSError) -> None:
+    """Say in one line on stderr what cannot be read or written.
+
+    An error without a file's name may be one of standard output, which has none. What it cannot take is then
+    thrown away, so that Python does not fail once more at its end.
+    """
+    reason = error.strerror or str(error)
+    try:
+        sys.stdout.flush()
+    except OSError as unwritten:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+        reason = reason if error.filename else f"not written: {unwritten.strerror}"
+        error.filename = error.filename or "standard output"
+    typer.echo(f"error: {f'{error.filename}: ' if error.filename else ''}{reason}", err=True)
 
 
 @contextmanager
@@ -83,10 +105,21 @@ def stops_with(message: str) -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
 
 
-def console() -> Console:
-    """Where tables go: stdout, wide enough for a table when it is not a terminal."""
-    plain = Console(highlight=False)
-    return plain if plain.is_terminal else Console(highlight=False, width=120)
+class PlainConsole(Console):
+    """Highlights nothing, and leaves it to the command to say that nobody reads on."""
+
+    def __init__(self, err: bool = False, width: int | None = None) -> None:
+        super().__init__(highlight=False, stderr=err, width=width)
+
+    def on_broken_pipe(self) -> None:
+        """Raise what happened, instead of leaving the program."""
+        raise BrokenPipeError(errno.EPIPE, f"not written: {os.strerror(errno.EPIPE)}", "standard output")
+
+
+def console(err: bool = False) -> Console:
+    """Where tables go: stdout, or stderr, wide enough for a table when it is not a terminal."""
+    plain = PlainConsole(err)
+    return plain if plain.is_terminal else PlainConsole(err, width=120)
 
 
 def table(title: str | None, *columns: str, text: int = 1) -> Table:

@@ -13,7 +13,8 @@ from unnoted.cli.common import (
     tell_defects,
 )
 from unnoted.common.errors import DefectLog
-from unnoted.common.outputs import refuse_input
+from unnoted.common.output_streams import is_stream, shown_name
+from unnoted.common.outputs import claimed
 from unnoted.common.wording import counted
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.writing import write_documents
@@ -28,9 +29,9 @@ def convert(
     strict: Strict = False,
 ) -> None:
     """Convert documents to another format, as a stream."""
-    refuse_input(to, files)
     log = DefectLog(strict=strict)
-    documents = stream_documents(*files, vocabulary=read_vocabulary(vocabulary), log=log)
-    count = write_documents(to, documents, format)
+    with claimed(to, inputs=[*files, *([vocabulary] if vocabulary else [])]):
+        documents = stream_documents(*files, vocabulary=read_vocabulary(vocabulary), log=log)
+        count = write_documents(to, documents, format)
     tell_defects(log)
-    typer.echo(f"{counted(count, 'record')} written to {to}")
+    typer.echo(f"{counted(count, 'record')} written to {shown_name(to)}", err=is_stream(to))

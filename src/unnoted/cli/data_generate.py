@@ -6,6 +6,8 @@ from typing import Annotated
 import typer
 
 from unnoted.cli.common import FormatName, Seed, To, reports_errors
+from unnoted.common.output_streams import is_stream, shown_name
+from unnoted.common.outputs import claimed
 from unnoted.common.wording import counted
 from unnoted.documents.generator import generate_documents
 from unnoted.documents.levels import LEVELS, level
@@ -36,11 +38,16 @@ def generate(
     rule = level(level_name, lambda: generate_documents(sample, seed, start))
     report = ThinningReport()
     made = thin(generate_documents(documents, seed, start), rule, seed, report)
-    write_documents(to, made, format)
-    typer.echo(
-        f"{counted(report.documents, 'document')} written to {to}: {report.after.total():,} of "
-        f"{counted(report.before.total(), 'true fact')} labelled ({report.share:.2%})"
-    )
-    if truth is not None:
-        write_documents(truth, generate_documents(documents, seed, start), format)
-        typer.echo(f"documents with all facts written to {truth}")
+    outputs = [to, *([truth] if truth else [])]
+    streamed = any(map(is_stream, outputs))
+    with claimed(*outputs):
+        write_documents(to, made, format)
+        typer.echo(
+            f"{counted(report.documents, 'document')} written to {shown_name(to)}: "
+            f"{report.after.total():,} of {counted(report.before.total(), 'true fact')} labelled "
+            f"({report.share:.2%})",
+            err=streamed,
+        )
+        if truth is not None:
+            write_documents(truth, generate_documents(documents, seed, start), format)
+            typer.echo(f"documents with all facts written to {shown_name(truth)}", err=streamed)

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from unnoted.cli.common import Files, FormatName, Seed, Strict, reports_errors, tell_defects
-from unnoted.common.outputs import refuse_input
+from unnoted.common.output_streams import is_stream, shown_name
+from unnoted.common.outputs import claimed
 from unnoted.common.wording import counted
 from unnoted.documents.loading import load_documents
 from unnoted.documents.splitting import split_documents
@@ -28,13 +29,14 @@ def split(
 ) -> None:
     """Split a corpus by document, at random but reproducibly."""
     targets = [_target(part) for part in into]
-    for path, _ in targets:
-        refuse_input(path, files)
-    corpus = load_documents(*files, strict=strict)
-    parts = split_documents(corpus.documents, [share for _, share in targets], seed)
-    for (path, _), part in zip(targets, parts, strict=True):
-        write_documents(path, part, format)
-        typer.echo(f"{counted(len(part), 'document')} written to {path}")
+    paths = [path for path, _ in targets]
+    streamed = any(map(is_stream, paths))
+    with claimed(*paths, inputs=files):
+        corpus = load_documents(*files, strict=strict)
+        parts = split_documents(corpus.documents, [share for _, share in targets], seed)
+        for path, part in zip(paths, parts, strict=True):
+            write_documents(path, part, format)
+            typer.echo(f"{counted(len(part), 'document')} written to {shown_name(path)}", err=streamed)
     tell_defects(corpus.log)
 
 

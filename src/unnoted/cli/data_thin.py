@@ -17,7 +17,8 @@ from unnoted.cli.common import (
     tell_defects,
 )
 from unnoted.common.errors import DefectLog
-from unnoted.common.outputs import refuse_input
+from unnoted.common.output_streams import is_stream
+from unnoted.common.outputs import claimed
 from unnoted.common.wording import counted
 from unnoted.documents.levels import LEVELS, level
 from unnoted.documents.loading import stream_documents
@@ -51,27 +52,33 @@ def thin(
     strict: Strict = False,
 ) -> None:
     """Hide facts of a corpus: documents and entities stay, labels are removed."""
-    refuse_input(to, files)
-    rule = _rule(files, level_name, keep, keep_popular, bias)
     report = ThinningReport()
     log = DefectLog(strict=strict)
-    documents = stream_documents(*files, log=log)
-    write_documents(to, thin_documents(documents, rule, seed, report), format)
+    with claimed(to, inputs=files):
+        rule = _rule(files, level_name, keep, keep_popular, bias)
+        documents = stream_documents(*files, log=log)
+        write_documents(to, thin_documents(documents, rule, seed, report), format)
     tell_defects(log)
+    _tell(report, per_relation, is_stream(to))
+
+
+def _tell(report: ThinningReport, per_relation: bool, err: bool) -> None:
+    """Say what was hidden; on stderr if the documents went to stdout."""
     before, after = report.before.total(), report.after.total()
     typer.echo(
         f"{counted(report.documents, 'document')}: {counted(before, 'fact')} before, "
         f"{after:,} kept ({report.share:.2%}), {before - after:,} hidden; "
-        f"{after / max(report.documents, 1):.2f} facts per document"
+        f"{after / max(report.documents, 1):.2f} facts per document",
+        err=err,
     )
     if report.vanished:
-        typer.echo(f"relations left without any fact: {', '.join(report.vanished)}")
+        typer.echo(f"relations left without any fact: {', '.join(report.vanished)}", err=err)
     if per_relation:
         rows = table(None, "relation", "before", "kept", "share")
         for relation, count in report.before.most_common():
             kept = report.after[relation]
             rows.add_row(relation, f"{count:,}", f"{kept:,}", f"{kept / count:.1%}")
-        console().print(rows)
+        console(err).print(rows)
 
 
 def _rule(

@@ -11,6 +11,8 @@ from unnoted.cli.common import AsJSON, Vocabulary, read_vocabulary, reports_erro
 from unnoted.cli.predict import Batch, Device, load_extractor, progress
 from unnoted.common.errors import DefectLog, Severity
 from unnoted.common.lookup import lookup
+from unnoted.common.output_streams import is_stream
+from unnoted.common.outputs import check_output, claimed
 from unnoted.documents.formats.predictions import read_predictions
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.schema import Document
@@ -84,6 +86,8 @@ def evaluate(
     """Score predictions, or a model, against gold documents, as the official scorers do."""
     if frequent is not None and relation:
         raise ValueError("found both --frequent and --relation, expected one of them")
+    if curve is not None:
+        check_output(curve, filter(None, (*gold, *(train or ()), predictions, vocabulary)))
     names = read_vocabulary(vocabulary)
     logs = [DefectLog(), DefectLog(), DefectLog()]
     documents = tuple(stream_documents(*gold, vocabulary=names, log=logs[0]))
@@ -109,10 +113,12 @@ def evaluate(
     tell_defects(logs[2])
     _tell_ignored(logs[1])
     _write_curve(evaluation, curve, predictions)
-    if as_json:
-        typer.echo(json.dumps(evaluation.to_json(), ensure_ascii=False, indent=1))
-    else:
-        typer.echo(text_table(evaluation, per_relation, names.names if names else None))
+    shown = (
+        json.dumps(evaluation.to_json(), ensure_ascii=False, indent=1)
+        if as_json
+        else text_table(evaluation, per_relation, names.names if names else None)
+    )
+    typer.echo(shown, err=curve is not None and is_stream(curve))
 
 
 def _scored(
@@ -140,4 +146,5 @@ def _write_curve(evaluation: Evaluation, path: Path | None, predictions: Path | 
         return
     if evaluation.curve is None:
         raise ValueError(f"{predictions}: found no scores, expected a score for each prediction (--curve)")
-    evaluation.curve.write_csv(path)
+    with claimed(path):
+        evaluation.curve.write_csv(path)

@@ -1,6 +1,7 @@
 """The `unnoted` command."""
 
 import os
+import sys
 from typing import Annotated, ClassVar
 
 import typer
@@ -74,4 +75,10 @@ def main() -> None:
     # Said for both before they are imported: forked processes are ours, and what is wrong we say ourselves.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    app()
+    try:
+        app()
+    except OSError as error:  # help and the version, which no command prints
+        from unnoted.cli.common import tell_error
+
+        tell_error(error)
+        sys.exit(1)

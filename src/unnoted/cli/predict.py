@@ -14,7 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from unnoted.cli.common import Files, reports_errors, stops_with, tell_defects
 from unnoted.common.errors import DefectLog
-from unnoted.common.outputs import refuse_input
+from unnoted.common.output_streams import is_stream, shown_name
+from unnoted.common.outputs import check_output
 from unnoted.common.wording import counted, duration
 from unnoted.documents.loading import stream_documents
 
@@ -44,7 +45,8 @@ def predict(
         typer.Option(
             "--to",
             metavar="FILE",
-            help="The file to write; `.gz` compresses it. Without it, a table is printed.",
+            help="The file to write; `.gz` compresses it, `-` is standard output. Without it, a table is "
+            "printed.",
         ),
     ] = None,
     format: Annotated[
@@ -64,12 +66,13 @@ def predict(
     """Extract the facts of documents with a trained model.
 
     Facts in the documents themselves are ignored. Results are kept in FILE.partial while they are found:
-    after an interruption, the same command continues where it stopped. FILE appears when it is complete.
+    after an interruption, the same command continues where it stopped, and FILE will be the same to the last
+    byte. FILE appears when it is complete. A pipe, a device or `-` gets the results as they are found.
     """
     if to is None and format not in (None, "table"):
         raise ValueError(f"found --format {format} without --to, expected a file to write to")
     if to is not None:
-        refuse_input(to, files)
+        check_output(to, files)
     log = DefectLog()
     total = sum(1 for _ in stream_documents(*files, log=log))  # also finds bad documents before the long work
     tell_defects(log)
@@ -77,7 +80,8 @@ def predict(
     if to is None:
         _print_tables(extractor, files, total, threshold)
         return
-    with stops_with(f"interrupted; the same command continues from {to}.partial"):
+    go_on = "" if is_stream(to) else f"; the same command continues from {to}.partial"
+    with stops_with(f"interrupted{go_on}"):
         _write(extractor, model, files, total, to, format, threshold)
 
 
@@ -120,7 +124,8 @@ def _write(
         report = extract_files(extractor, model, files, to, format, threshold, told=told)
     _tell(report)
     documents = counted(report.documents, "document")
-    typer.echo(f"{counted(report.facts, 'fact')} of {documents} written to {to}")
+    written = f"{counted(report.facts, 'fact')} of {documents} written to {shown_name(to)}"
+    typer.echo(written, err=is_stream(to))
 
 
 def _tell(report: "ExtractionReport") -> None:

@@ -9,10 +9,10 @@ from unnoted.documents.schema import Document
 
 
 def write_documents(path: str | Path, documents: Iterable[Document], format: str | None = None) -> int:
-    """Write documents to a file that appears only when it is complete.
+    """Write documents to a file that appears only when it is complete, or to a stream.
 
     Args:
-        path: where to; a name ending in `.gz` is compressed.
+        path: where to; a name ending in `.gz` is compressed. `-` is standard output.
         documents: may be a stream; only one is held at a time.
         format: the key of a format; by default the one of the file's suffix (`.jsonl`), else `docred`.
 

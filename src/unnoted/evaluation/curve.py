@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unnoted.common.outputs import write_text
+from unnoted.common.outputs import open_output
 from unnoted.evaluation.score import Figures, harmonic_mean
 
 
@@ -89,7 +89,7 @@ class Curve:
 
     def write_csv(self, path: str | Path) -> None:
         """Write the points as CSV: threshold, precision, recall, f1."""
-        with write_text(Path(path)) as stream:
+        with open_output(Path(path)) as stream:
             stream.write("threshold,precision,recall,f1\n")
             for index in range(len(self)):
                 point = self.point(index)

@@ -36,10 +36,11 @@ class Contest:
         prior_multiplier: true facts per label of `train`, by default that of `config`. Where labels are
             hidden, losses with priors are told that many more.
         benchmark: how the figures are reported, one of `BENCHMARKS`.
-        name: of the table.
+        name: of the table's files, without a folder.
 
     Raises:
-        ValueError: an unknown architecture, loss, level or benchmark, or one of them twice.
+        ValueError: an unknown architecture, loss, level or benchmark, one of them twice, or a name that leads
+            out of its folder.
     """
 
     architectures: tuple[str, ...]
@@ -64,6 +65,8 @@ class Contest:
             names = getattr(self, what)
             if not names or len(set(names)) < len(names):
                 raise ValueError(f"{what}: found {', '.join(names) or 'none'}, expected each once")
+        if Path(self.name).name != self.name or self.name in (".", "..") or not self.name.isprintable():
+            raise ValueError(f"--name: found {self.name!r}, expected the name of a file, without a folder")
 
     @property
     def multiplier(self) -> float | None:

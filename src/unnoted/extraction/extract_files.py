@@ -2,23 +2,34 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from unnoted.common.errors import DefectLog
 from unnoted.common.lookup import lookup
-from unnoted.common.outputs import write_lines, write_list, write_text
+from unnoted.common.output_streams import is_stream
+from unnoted.common.outputs import claimed, open_output, write_lines, write_list
 from unnoted.common.text_inputs import content_digest
 from unnoted.common.wording import counted
 from unnoted.documents.candidates import Candidates, TypePairs
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.schema import Document
 from unnoted.extraction.extractor import Extractor
-from unnoted.extraction.facts import predictions_of, text_of
+from unnoted.extraction.facts import Extraction, predictions_of, text_of
 from unnoted.extraction.partial import PartialResults
 
 Records = Iterable[dict[str, Any]]
+
+MODEL_FILES = ("config.json", "*.safetensors", "*.safetensors.index.json")
+TOKENIZER_FILES = (
+    "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.*",
+    "merges.txt", "*.model",
+)  # fmt: skip
+"""What is read of a model's folder; whatever else lies there, such as a training's record, may change."""
 
 
 def _write_predictions(path: Path, records: Records) -> None:
@@ -30,7 +41,7 @@ def _write_jsonl(path: Path, records: Records) -> None:
 
 
 def _write_table(path: Path, records: Records) -> None:
-    with write_text(path) as stream:
+    with open_output(path) as stream:
         for record in records:
             stream.write(text_of(record) + "\n")
 
@@ -108,7 +119,8 @@ def extract_files(
     """Extract the facts of all documents of some files into one file.
 
     The results of each document are in `TO.partial` as soon as they are known. The same call, made again
-    after an interruption, continues from there. `TO` appears when it is complete.
+    after an interruption, continues from there and writes what it would have written without one. `TO`
+    appears when it is complete. A pipe, a device or `-` gets the results as they are found; none are kept.
 
     Args:
         extractor: with the model.
@@ -122,36 +134,69 @@ def extract_files(
 
     Raises:
         DataError: a file cannot be read, or a document cannot be used.
-        ValueError: `TO.partial` was made from other files or by another model or threshold.
+        ValueError: `TO` is one of the files that are read, or another process is writing it, or `TO.partial`
+            is something else than what the same call left.
     """
     write = lookup("format", format, RESULT_WRITERS)
-    made_from = {
-        "model": _identity(model),
-        "input": [f"{file.name} ({_digest(file)})" for file in files],
-        "threshold": threshold,
-    }
     report = ExtractionReport()
     documents = report.watched(stream_documents(*files, log=log), extractor.model.candidates)
-    partial = to.with_name(to.name + ".partial")
-    with PartialResults(partial, made_from) as results:
-        report.done_before = done = results.pass_over(documents)
-        told(done)
-        for extraction in extractor.extract(documents, threshold=threshold):
-            results.append(extraction)
-            done += 1
+    with claimed(to, inputs=[*files, *_files_of(model)]):
+        if is_stream(to):
+            told(0)
+            results = extractor.extract(documents, threshold=threshold)
+            write(to, report.counted(_as_found(results, told)))
+            return report
+        made_from = made_of(extractor, model, files, threshold)
+        with PartialResults(to.with_name(to.name + ".partial"), made_from) as partial:
+            report.done_before = done = partial.pass_over(documents, extractor.chunk)
             told(done)
-        write(to, report.counted(results.records()))
-    partial.unlink()
+            for extraction in extractor.extract(documents, threshold=threshold):
+                partial.append(extraction)
+                done += 1
+                told(done)
+            write(to, report.counted(partial.records()))
+            partial.remove()
     return report
 
 
-def _identity(model: str | Path) -> str:
-    """What tells a model from another: its configuration and weights, or its name if it is no folder."""
+def _as_found(results: Iterable[Extraction], told: Callable[[int], None]) -> Iterator[dict[str, Any]]:
+    """Results on their way to a stream."""
+    for done, extraction in enumerate(results, start=1):
+        yield extraction.to_json()
+        told(done)
+
+
+def made_of(
+    extractor: Extractor, model: str | Path, files: Sequence[Path], threshold: float | None
+) -> dict[str, Any]:
+    """All that the bytes of a result depend on: what is read, and how it is computed to the last digit.
+
+    Documents are computed in batches, so the limits of a batch count; so does the number of threads that
+    share a sum.
+    """
+    device = extractor.model.device.type
+    return {
+        "model": _digests(model, MODEL_FILES) or str(model),
+        "tokenizer": _digests(model, TOKENIZER_FILES),
+        "input": [f"{file.name} ({_digest(file)})" for file in files],
+        "threshold": threshold,
+        "batch": asdict(extractor.batch),
+        "chunk": extractor.chunk,
+        "device": device,
+        "threads": torch.get_num_threads() if device == "cpu" else None,
+        "software": f"unnoted {version('unnoted')}, torch {torch.__version__}",
+    }
+
+
+def _files_of(model: str | Path) -> list[Path]:
     folder = Path(model)
-    if not folder.is_dir():
-        return str(model)
-    weights = sorted(folder.glob("*.safetensors"))
-    return "-".join(_digest(path) for path in (folder / "config.json", *weights))
+    return [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
+
+
+def _digests(model: str | Path, names: Sequence[str]) -> str:
+    """The content of a folder's files of some names; nothing if it is no folder."""
+    paths = (path for name in names for path in sorted(Path(model).glob(name)))
+    return "-".join(_digest(path) for path in paths)
 
 
 def _digest(path: Path) -> str:

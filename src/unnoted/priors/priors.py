@@ -15,7 +15,7 @@ from typing import NoReturn, TypedDict, TypeGuard
 from unnoted.common.errors import DataError, Defect, Kind, shown
 from unnoted.common.json_stream import parse_json, repeated_key
 from unnoted.common.lookup import nearest
-from unnoted.common.outputs import write_text
+from unnoted.common.outputs import open_output
 from unnoted.common.text_inputs import open_text
 from unnoted.common.wording import counted
 
@@ -167,7 +167,7 @@ class Priors:
 
     def to_file(self, path: str | Path) -> None:
         """Write the overall priors in the format of `from_file`."""
-        with write_text(Path(path)) as stream:
+        with open_output(Path(path)) as stream:
             json.dump(dict(zip(self.relations, self.overall, strict=True)), stream, indent=2)
             stream.write("\n")
 

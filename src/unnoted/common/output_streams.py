@@ -1,0 +1,63 @@
+"""Outputs that are written and never replaced: standard output, pipes, devices."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+STANDARD = Path("-")
+"""Standard input where files are read, standard output where they are written."""
+
+LINKS = 40
+"""How many links may lead to one another, as Linux has it."""
+
+
+def is_stream(path: Path) -> bool:
+    """Whether an output is a stream: `-`, a pipe, a device, or an open file under a name such as /dev/stdout.
+
+    Example:
+        >>> is_stream(Path("-")), is_stream(Path("/dev/null")), is_stream(Path("facts.jsonl"))
+        (True, True, False)
+    """
+    if path == STANDARD or _of_the_system(followed(path)):
+        return True
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def followed(path: Path) -> Path:
+    """Where the links of a path lead, but not out of /dev and /proc: links there stand for open files.
+
+    Raises:
+        OSError: the links lead in a circle.
+    """
+    step = path
+    for _ in range(LINKS):
+        step = Path(os.path.realpath(step.parent)) / step.name
+        if _of_the_system(step) or not step.is_symlink():
+            return step
+        step = step.parent / step.readlink()
+    raise OSError(errno.ELOOP, f"cannot write here: {os.strerror(errno.ELOOP)}", str(path))
+
+
+def open_stream(path: Path) -> int:
+    """The descriptor of a stream, open for writing; one that is open already goes on where it stands."""
+    if path == STANDARD:
+        return os.dup(1)
+    place = followed(path)
+    if place.name.isdecimal() and str(place.parent) in map(os.path.realpath, ("/dev/fd", "/proc/self/fd")):
+        return os.dup(int(place.name))
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOCTTY)
+
+
+def shown_name(path: Path) -> str:
+    """What an output is called in messages."""
+    return "standard output" if path == STANDARD else str(path)
+
+
+def _of_the_system(path: Path) -> bool:
+    """Whether a path is an entry of /dev or /proc. Shared memory is an ordinary place for files."""
+    return path.parts[1:2] in (("dev",), ("proc",)) and path.parts[1:3] != ("dev", "shm")

@@ -1,0 +1,75 @@
+"""A file that takes the place of another in one step, and leaves nothing behind if that step never comes."""
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+NEW = os.O_WRONLY | os.O_CLOEXEC
+UNNAMED = getattr(os, "O_TMPFILE", None)
+"""Makes a file without a name, which vanishes with its process; only Linux has it, on most file systems."""
+
+OPEN_FILES = Path("/proc/self/fd")
+"""Where an unnamed file can be reached, to give it a name."""
+
+ALL_MAY_WRITE = 0o666
+"""The mode that is asked for; the system takes from it what the umask says."""
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A new file that is called `path` once all of it is on disk. A link of that name is replaced.
+
+    Whatever stops the writing (an exception, a full disk, a kill) leaves the old file as it was.
+
+    Raises:
+        OSError: the file cannot be made; errors of writing come without a file's name.
+    """
+    if path.is_dir():
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        descriptor, name = _new_file(folder)
+        try:
+            with os.fdopen(descriptor, "wb") as raw:
+                yield raw
+                raw.flush()
+                os.fsync(raw.fileno())
+                name = name or _named(raw.fileno(), folder, path.name)
+            if name != path.name:
+                os.rename(name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+                name = path.name
+        finally:
+            if name not in ("", path.name):
+                os.unlink(name, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def _new_file(folder: int) -> tuple[int, str]:
+    """A new file, and its name; it has none where the system can make such files."""
+    if UNNAMED is not None and OPEN_FILES.is_dir():
+        with suppress(OSError):  # not on this file system: a file with a name tells what else may be wrong
+            return os.open(".", NEW | UNNAMED, ALL_MAY_WRITE, dir_fd=folder), ""
+    name = _hidden_name()
+    return os.open(name, NEW | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, ALL_MAY_WRITE, dir_fd=folder), name
+
+
+def _named(descriptor: int, folder: int, wanted: str) -> str:
+    """Give an unnamed file a name: the wanted one, or where another file has it, one to rename."""
+    source = str(OPEN_FILES / str(descriptor))
+    try:
+        os.link(source, wanted, dst_dir_fd=folder, follow_symlinks=True)
+        return wanted
+    except FileExistsError:
+        name = _hidden_name()
+        os.link(source, name, dst_dir_fd=folder, follow_symlinks=True)
+        return name
+
+
+def _hidden_name() -> str:
+    """A name that does not grow with the one that is wanted, which may be as long as names can be."""
+    return f".unnoted-{secrets.token_hex(8)}"
