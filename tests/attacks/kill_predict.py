@@ -1,6 +1,6 @@
 """Kill `unnoted predict` at random moments, start it again, and compare what it writes, byte by byte.
 
-    python -m tests.attacks.kill_predict --kills 30 --seed 1
+python -m tests.attacks.kill_predict --kills 30 --seed 1
 """
 
 import argparse
@@ -30,9 +30,7 @@ class Kills:
     left_behind: int
 
     def __str__(self) -> str:
-        return (
-            f"kills={self.kills} outputs={self.outputs} equal={self.equal} left_behind={self.left_behind}"
-        )
+        return f"kills={self.kills} outputs={self.outputs} equal={self.equal} left_behind={self.left_behind}"
 
 
 def material(folder, documents=DOCUMENTS):
@@ -78,7 +76,9 @@ def kill_predict(kills, seed, documents=DOCUMENTS):
             outputs += 1
             equal += to.read_bytes() == whole.read_bytes()
             to.unlink()
-            left += len({path.name for path in folder.iterdir()} - {"documents.jsonl", "model", "whole.jsonl"})
+            left += len(
+                {path.name for path in folder.iterdir()} - {"documents.jsonl", "model", "whole.jsonl"}
+            )
     return Kills(done, outputs, equal, left)
 
 

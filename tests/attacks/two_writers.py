@@ -1,6 +1,6 @@
 """Start two `unnoted predict` at once on one output: one works, the other says why it does not.
 
-    python -m tests.attacks.two_writers --rounds 10
+python -m tests.attacks.two_writers --rounds 10
 """
 
 import argparse

@@ -11,6 +11,9 @@ STANDARD = Path("-")
 LINKS = 40
 """How many links may lead to one another, as Linux has it."""
 
+OPEN_FILES = ("/dev/fd", "/proc/self/fd", "/proc/thread-self/fd")
+"""The folders of what this process has open, by number."""
+
 
 def is_stream(path: Path) -> bool:
     """Whether an output is a stream: `-`, a pipe, a device, or an open file under a name such as /dev/stdout.
@@ -48,7 +51,7 @@ def open_stream(path: Path) -> int:
     if path == STANDARD:
         return os.dup(1)
     place = followed(path)
-    if place.name.isdecimal() and str(place.parent) in map(os.path.realpath, ("/dev/fd", "/proc/self/fd")):
+    if place.name.isdecimal() and str(place.parent) in map(os.path.realpath, OPEN_FILES):
         return os.dup(int(place.name))
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOCTTY)
 

@@ -28,9 +28,9 @@ def claimed(*outputs: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
     read = list(inputs)
     with ExitStack() as locks:
         for number, output in enumerate(outputs):
-            check_output(output, read)
             if any(_same(output, other, 1) for other in outputs[:number]):
                 raise ValueError(f"{shown_name(output)}: found twice as output, expected different files")
+            check_output(output, read)
             if not is_stream(output):
                 locks.enter_context(held(output_lock(output), _busy(output), passing=True))
         yield

@@ -4,13 +4,17 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
 import typer
 from rich.console import Console
 from rich.progress import Progress
+from tests.attacks.kill_predict import kill_predict
+from tests.attacks.two_writers import Rounds, two_writers
 from tests.unit.extraction.making import corpus, document_of, saved_model
 from typer.testing import CliRunner
 
@@ -115,12 +119,15 @@ def interrupted(monkeypatch, after, *arguments):
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.json"])
 def test_an_interrupted_run_goes_on(model, documents, tmp_path, monkeypatch, name):
+    monkeypatch.setattr(
+        command, "load_extractor", lambda *given: Extractor.from_pretrained(model, device="cpu", chunk=3)
+    )
     out, whole = tmp_path / name, tmp_path / f"whole-{name}"
     run("predict", model, documents, "--to", whole)
-    interrupted(monkeypatch, 4, "predict", model, documents, "--to", out)
+    interrupted(monkeypatch, 6, "predict", model, documents, "--to", out)
     partial = tmp_path / f"{name}.partial"
-    assert len(partial.read_bytes().splitlines()) == 1 + 4 and not out.exists()
-    partial.write_bytes(partial.read_bytes()[:-20])  # the fourth is cut
+    assert len(partial.read_bytes().splitlines()) == 1 + 6 and not out.exists()
+    partial.write_bytes(partial.read_bytes()[:-20])  # the sixth is cut, and with it the second chunk
 
     taken = []
     extract = Extractor.extract
@@ -138,13 +145,67 @@ def test_an_interrupted_run_goes_on(model, documents, tmp_path, monkeypatch, nam
     assert "note: 3 documents had been done before" in result.stderr
     assert taken == [document.id for document in DOCUMENTS[3:]]
     assert not partial.exists()
-    # A batch of other documents rounds otherwise in the last places.
-    if name == "out.jsonl":
-        claims = [[(r["id"], f["head"], f["tail"], f["relation"], f["evidence"]) for r in lines(path) for f in r["facts"]] for path in (out, whole)]  # fmt: skip
-        assert [record["id"] for record in lines(out)] == [document.id for document in DOCUMENTS]
-    else:
-        claims = [[(*p.key, p.evidence) for p in read_predictions(path)] for path in (out, whole)]
-    assert claims[0] == claims[1] and claims[0]
+    assert out.read_bytes() == whole.read_bytes()
+
+
+def test_whatever_is_computed_otherwise_does_not_go_on(documents, tmp_path, monkeypatch):
+    model, out = saved_model(tmp_path / "model"), tmp_path / "out.jsonl"
+    interrupted(monkeypatch, 4, "predict", model, documents, "--to", out)
+    before = (tmp_path / "out.jsonl.partial").read_bytes()
+
+    def refused(*options):
+        return run("predict", model, documents, "--to", out, *options, code=1).stderr
+
+    assert "another batch: found {'documents': 16," in refused("--batch", 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(torch, "get_num_threads", lambda: 7)
+        assert "another threads: found 1, expected 7" in refused()
+    settings = model / "tokenizer_config.json"
+    settings.write_text(settings.read_text("utf-8").replace("{", '{"note": "edited", ', 1), "utf-8")
+    assert "another tokenizer: found" in refused()
+    assert (tmp_path / "out.jsonl.partial").read_bytes() == before
+
+
+def test_a_file_of_the_user_in_the_place_of_results_is_left_alone(model, documents, tmp_path):
+    out, own = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
+    own.write_text("three hours of work, and no newline", "utf-8")
+    told = run("predict", model, documents, "--to", out, code=1).stderr
+    assert told.startswith(f"error: {own}: found b'three hours of work") and "move it" in told
+    assert own.read_text("utf-8") == "three hours of work, and no newline" and not out.exists()
+
+
+def test_neither_an_input_nor_the_model_is_written_over(model, documents, tmp_path):
+    before = {path: path.read_bytes() for path in (documents, *model.iterdir())}
+    (tmp_path / "link.jsonl").symlink_to(documents)
+    (tmp_path / "hard.json").hardlink_to(model / "config.json")
+    for to in (documents, tmp_path / "link.jsonl", model / "model.safetensors", tmp_path / "hard.json"):
+        told = run("predict", model, documents, "--to", to, code=1).stderr
+        assert told == f"error: {to}: found as input and as output, expected another file to write to\n"
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_pipe_gets_the_results_as_they_are_found(model, documents, expected, tmp_path):
+    pipe = tmp_path / "pipe.gz"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        read = pool.submit(pipe.read_text, "utf-8")
+        result = run("predict", model, documents, "--to", pipe, "--format", "jsonl")
+        assert [json.loads(line) for line in read.result().splitlines()] == [
+            extraction.to_json() for extraction in expected
+        ]
+    assert f"documents written to {pipe}" in result.stderr and not result.stdout
+    assert pipe.is_fifo() and {path.name for path in tmp_path.iterdir()} == {"documents.jsonl", "pipe.gz"}
+
+
+@pytest.mark.slow
+def test_killed_anywhere_the_same_bytes():
+    attack = kill_predict(6, seed=0)
+    assert attack.kills == 6 and attack.equal == attack.outputs and not attack.left_behind
+
+
+@pytest.mark.slow
+def test_of_two_writers_one_works_and_the_other_says_why():
+    assert two_writers(3) == Rounds(rounds=3, one_worked=3, other_said_why=3, complete=3)
 
 
 def test_ctrl_c_says_how_to_continue(model, documents, tmp_path, monkeypatch):

@@ -1,13 +1,16 @@
 """Locks between processes: one holder, looks that disturb nobody, and nothing left behind by a kill."""
 
+import fcntl
 import os
+import stat
 import subprocess
 import sys
-from threading import Thread
+import tempfile
+from threading import Thread, Timer
 
 import pytest
 
-from unnoted.common.locks import held, is_held
+from unnoted.common.locks import held, is_held, output_lock
 
 HOLD = """
 import sys
@@ -98,3 +101,48 @@ def test_a_lock_that_may_not_be_opened_counts_as_free(lock, monkeypatch):
     lock.touch()
     monkeypatch.setattr(os, "open", deny)
     assert not is_held(lock)
+
+
+def test_a_look_that_takes_long_keeps_nobody_out(lock):
+    lock.touch()
+    with lock.open() as stopped:
+        fcntl.flock(stopped, fcntl.LOCK_SH)  # as a look does, in a process that is then stopped for a while
+        timer = Timer(0.5, lambda: fcntl.flock(stopped, fcntl.LOCK_UN))
+        timer.start()
+        with held(lock, ValueError("busy")):
+            assert is_held(lock)
+        timer.join()
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_planted_link_is_not_followed(lock, tmp_path, there):
+    victim = tmp_path / "victim"
+    if there:
+        victim.write_text("precious")
+    lock.symlink_to(victim)
+    assert not is_held(lock)
+    with (
+        pytest.raises(OSError, match="found a link in the place of a lock") as caught,
+        held(lock, ValueError()),
+    ):
+        pass
+    assert caught.value.filename == str(lock)
+    assert not there or victim.read_text() == "precious"
+    assert victim.exists() == there
+
+
+def test_the_lock_of_an_output_is_the_same_for_all_its_names(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "link").symlink_to("out")
+    locks = {output_lock(tmp_path / name) for name in ("out", "link", f"../{tmp_path.name}/out")}
+    (lock,) = locks
+    assert stat.S_IMODE(lock.parent.stat().st_mode) == 0o700
+    assert output_lock(tmp_path / "other") != lock
+
+
+@pytest.mark.parametrize("make", [lambda folder: folder.symlink_to("/"), lambda folder: folder.mkdir(0o755)])
+def test_locks_lie_where_only_the_user_may_write(tmp_path, monkeypatch, make):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    make(tmp_path / f"unnoted-{os.geteuid()}")
+    with pytest.raises(OSError, match="expected a folder that only you may enter"):
+        output_lock(tmp_path / "out")

@@ -5,14 +5,22 @@ import gzip
 import io
 import json
 import os
+import re
+import resource
+import stat
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.documents.test_docred_reader import GOOD
 
+from unnoted.common import replacing
 from unnoted.common.json_stream import ArrayReader
-from unnoted.common.outputs import write_text
+from unnoted.common.locks import output_lock
+from unnoted.common.outputs import check_output, claimed, open_output, write_lines, write_list, write_text
 from unnoted.documents import DataError, load_documents, write_documents
 
 BOTH = json.dumps([GOOD, {**GOOD, "title": "Bo"}]).encode()
@@ -112,3 +120,207 @@ def test_written_files_have_ordinary_permissions(tmp_path):
         stream.write("x")
     (tmp_path / "b").write_text("x")
     assert (tmp_path / "a").stat().st_mode == (tmp_path / "b").stat().st_mode
+
+
+@pytest.fixture(params=["without a name", "with a name"])
+def temporary(request, monkeypatch):
+    """Both kinds of files that data go to before they have their name."""
+    if request.param == "with a name":
+        monkeypatch.setattr(replacing, "UNNAMED", None)
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o002, 0o077])
+def test_modes_follow_the_umask(tmp_path, temporary, mask):
+    before = os.umask(mask)
+    try:
+        for _ in range(2):  # a new file, and one in the place of another
+            with write_text(tmp_path / "a") as stream:
+                stream.write("x")
+            assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o666 & ~mask
+    finally:
+        os.umask(before)
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, temporary):
+    path = tmp_path / "a"
+    path.write_text("old")
+    with pytest.raises(KeyError), write_text(path) as stream:
+        stream.write("new")
+        raise KeyError
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_the_longest_name_can_be_written(tmp_path, temporary):
+    with write_text(tmp_path / ("n" * 255)) as stream:
+        stream.write("x")
+    assert [len(path.name) for path in tmp_path.iterdir()] == [255]
+
+
+def test_an_error_of_another_file_keeps_its_name(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught, write_text(tmp_path / "a"):
+        (tmp_path / "input").open()
+    assert caught.value.filename == str(tmp_path / "input")
+
+
+def test_a_folder_is_refused_before_the_work(tmp_path):
+    with pytest.raises(IsADirectoryError, match="cannot write here"), open_output(tmp_path):
+        pytest.fail("work was done")
+
+
+WRITE = """
+import sys
+from pathlib import Path
+from unnoted.common.outputs import claimed, open_output
+with claimed(Path(sys.argv[1])), open_output(Path(sys.argv[1])) as stream:
+    stream.write("new" * 10_000)
+    stream.flush()
+    print("writing", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def writer(tmp_path):
+    """Another process that writes out.json until its input ends."""
+    (tmp_path / "out.json").write_text("old")
+    command = (sys.executable, "-c", WRITE, str(tmp_path / "out.json"))
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "writing\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_kill_leaves_the_old_file_and_nothing_else(tmp_path, writer):
+    writer.kill()
+    writer.wait()
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out.json": "old"}
+    with claimed(tmp_path / "out.json"):
+        pass
+
+
+def test_an_output_is_written_by_one_process_at_a_time(tmp_path, writer):
+    out, link = tmp_path / "out.json", tmp_path / "link.json"
+    link.symlink_to("out.json")
+    for name in (out, link, tmp_path / ".." / tmp_path.name / "out.json"):
+        message = f"^{re.escape(str(name))}: found another process that is writing it"
+        with pytest.raises(ValueError, match=message), claimed(name):
+            pass
+        with pytest.raises(ValueError, match=message):
+            check_output(name)
+    with claimed(tmp_path / "other.json"):
+        pass
+    writer.communicate("")
+    assert out.read_text() == "new" * 10_000
+    with claimed(out):
+        lock = output_lock(out)
+        assert lock.exists()
+    assert not lock.exists()
+
+
+def test_an_input_is_not_written_over(tmp_path):
+    source = tmp_path / "a.json"
+    source.write_text("x")
+    (tmp_path / "link").symlink_to("a.json")
+    (tmp_path / "hard").hardlink_to(source)
+    (tmp_path / "folder").symlink_to(tmp_path)
+    (tmp_path / "coming").symlink_to("later")
+    for output, read in (
+        (source, source),
+        (tmp_path / "link", source),
+        (source, tmp_path / "link"),
+        (tmp_path / "hard", source),
+        (tmp_path / "folder" / "a.json", source),
+        (tmp_path / "coming", tmp_path / "later"),
+    ):
+        message = f"^{re.escape(str(output))}: found as input and as output"
+        with pytest.raises(ValueError, match=message), claimed(output, inputs=[tmp_path / "b.json", read]):
+            pass
+    with pytest.raises(ValueError, match="found twice as output"), claimed(source, tmp_path / "link"):
+        pass
+    with claimed(Path("/dev/null"), Path("/dev/null"), inputs=[Path("/dev/null"), Path("-")]):
+        pass
+
+
+def test_a_link_leads_to_the_file(tmp_path, temporary):
+    for there in ("old", None):
+        target, link = tmp_path / f"target-{there}", tmp_path / f"link-{there}.gz"
+        if there:
+            target.write_text(there)
+        link.symlink_to(target.name)
+        with open_output(link) as stream:
+            stream.write("new")
+        assert link.is_symlink() and gzip.decompress(target.read_bytes()) == b"new"
+    with write_text(link) as stream:  # in a folder of ours, where nobody else plants a link
+        stream.write("newer")
+    assert not link.is_symlink() and gzip.decompress(target.read_bytes()) == b"new"
+
+
+def test_a_circle_of_links_is_named(tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with (
+        pytest.raises(OSError, match="cannot write here: Too many levels") as caught,
+        open_output(tmp_path / "a"),
+    ):
+        pass
+    assert caught.value.filename == str(tmp_path / "a")
+
+
+@pytest.mark.parametrize("form", ["/dev/fd/{}", "/proc/self/fd/{}", "/proc/thread-self/fd/{}", "{link}"])
+def test_an_open_file_goes_on_where_it_stands(tmp_path, form):
+    path = tmp_path / "redirected.gz"
+    with path.open("w") as stream:
+        stream.write("before\n")
+        stream.flush()
+        (tmp_path / "link").symlink_to(f"/dev/fd/{stream.fileno()}")
+        before = path.stat().st_ino
+        name = Path(form.format(stream.fileno(), link=tmp_path / "link"))
+        with claimed(name), open_output(name) as text:
+            text.write("written\n")
+        stream.write("after\n")
+    assert path.read_text() == "before\nwritten\nafter\n" and path.stat().st_ino == before
+
+
+def test_devices_stay_devices(tmp_path):
+    node = tmp_path / "null"
+    try:
+        os.mknod(node, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+        node.open("w").close()
+    except PermissionError:
+        pytest.skip("only root makes devices, and not on every file system")
+    assert write_lines(node, [{"a": 1}]) == 1
+    assert node.is_char_device() and list(tmp_path.iterdir()) == [node]
+
+
+def test_nothing_new_is_made_among_the_devices():
+    name = Path("/dev/unnoted-does-not-exist")
+    with pytest.raises(FileNotFoundError, match="cannot write here"), open_output(name):
+        pass
+    assert not name.exists()
+
+
+def test_a_full_device_and_a_closed_pipe_are_named(tmp_path):
+    with pytest.raises(OSError, match="not written: No space left on device: '/dev/full'"):
+        write_lines("/dev/full", [{"a": 1}])
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        with pytest.raises(BrokenPipeError, match=f"not written: Broken pipe: '/dev/fd/{writing}'"):
+            write_list(f"/dev/fd/{writing}", [{"a": 1}])
+    finally:
+        os.close(writing)
+
+
+@pytest.mark.parametrize("name", ["out.json", "out.json.gz"])
+def test_a_file_that_grows_too_large_is_named(tmp_path, temporary, name):
+    path, limits = tmp_path / name, resource.getrlimit(resource.RLIMIT_FSIZE)
+    path.write_bytes(b"old")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
+    try:
+        with pytest.raises(OSError, match=f"not written: File too large: '{re.escape(str(path))}'"):
+            write_lines(path, ({"random": os.urandom(100).hex()} for _ in range(10_000)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]

@@ -1,6 +1,8 @@
 """Results that outlive an interruption."""
 
 import json
+import os
+import resource
 
 import pytest
 from tests.unit.extraction.making import corpus
@@ -90,3 +92,69 @@ def test_a_line_is_on_disk_when_it_is_added(tmp_path):
     with PartialResults(path, FROM) as results:
         results.append(extraction(corpus()[0]))
         assert json.loads(path.read_text("utf-8").splitlines()[1])["id"] == corpus()[0].id
+
+
+def test_only_whole_chunks_are_kept(path):
+    whole = path.read_bytes()
+    stream = iter(corpus())
+    with PartialResults(path, FROM) as results:
+        assert results.pass_over(stream, chunk=2) == 2
+    assert next(stream) == corpus()[2]
+    assert path.read_bytes() == b"".join(whole.splitlines(keepends=True)[:3])
+
+
+@pytest.mark.parametrize(
+    "content", ["mine", "mine\n", "[1, 2]", '{"id": 1}\n', '{"partial results of me": 2}\n']
+)
+def test_a_file_of_the_user_is_left_as_it_is(path, content):
+    path.write_text(content, "utf-8")
+    with pytest.raises(ValueError, match=r"out\.partial: found b'.*' in line 1, expected nothing or what an"):
+        PartialResults(path, FROM)
+    assert path.read_text("utf-8") == content
+
+
+def test_a_first_line_that_was_cut_is_begun_anew(path):
+    first = path.read_bytes().splitlines(keepends=True)[0]
+    with PartialResults(path.with_name("other"), {**FROM, "model": "a longer name"}):
+        pass
+    other = path.with_name("other").read_bytes()
+    for begun in (b"", first[:1], first[:20], first[:-1], other[:-1]):
+        path.write_bytes(begun)
+        with PartialResults(path, FROM):
+            assert path.read_bytes() == first
+
+
+def test_links_and_pipes_are_not_opened(path, tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"")
+    for plant in (path.symlink_to, path.hardlink_to):
+        path.unlink()
+        plant(victim)
+        with pytest.raises(ValueError, match=r"out\.partial: found (a link|no regular file)"):
+            PartialResults(path, FROM)
+        assert victim.read_bytes() == b""
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(ValueError, match="found no regular file"):
+        PartialResults(path, FROM)
+
+
+def test_one_process_at_a_time(path):
+    whole = path.read_bytes()
+    with PartialResults(path, FROM) as results:
+        with pytest.raises(ValueError, match=r"out\.partial: found another process that is writing it"):
+            PartialResults(path, FROM)
+        results.remove()
+    assert not path.exists() and whole
+
+
+def test_a_full_disk_is_told(tmp_path):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with PartialResults(tmp_path / "out.partial", FROM) as results:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, limits[1]))
+        try:
+            with pytest.raises(OSError, match=r"not written: File too large.*out\.partial"):
+                for document in corpus() * 100:
+                    results.append(extraction(document))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
