@@ -27,7 +27,7 @@ class Rounds:
         )
 
 
-def two_writers(rounds, documents=1_200):
+def two_writers(rounds, documents=600):
     """Let two processes race, so many times."""
     worked = said = complete = 0
     with tempfile.TemporaryDirectory() as name:

@@ -76,21 +76,9 @@ def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
 
 
 def tell_error(error: OSError) -> None:
-    """Say in one line on stderr what cannot be read or written.
-
-    An error without a file's name may be one of standard output, which has none. What it cannot take is then
-    thrown away, so that Python does not fail once more at its end.
-    """
-    reason = error.strerror or str(error)
-    try:
-        sys.stdout.flush()
-    except OSError as unwritten:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
-        reason = reason if error.filename else f"not written: {unwritten.strerror}"
-        error.filename = error.filename or "standard output"
-    typer.echo(f"error: {f'{error.filename}: ' if error.filename else ''}{reason}", err=True)
+    """Say in one line on stderr what cannot be read or written."""
+    where = "" if error.filename is None else f"{error.filename}: "
+    typer.echo(f"error: {where}{error.strerror or error}", err=True)
 
 
 @contextmanager

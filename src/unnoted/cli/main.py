@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from unnoted.cli.lazy import LazyGroup
+from unnoted.common.output_streams import name_standard_output
 
 
 class Program(LazyGroup):
@@ -75,6 +76,7 @@ def main() -> None:
     # Said for both before they are imported: forked processes are ours, and what is wrong we say ourselves.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    name_standard_output()
     try:
         app()
     except OSError as error:  # help and the version, which no command prints

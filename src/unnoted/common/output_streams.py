@@ -1,12 +1,17 @@
 """Outputs that are written and never replaced: standard output, pipes, devices."""
 
 import errno
+import io
 import os
 import stat
+import sys
 from pathlib import Path
+from typing import Any
 
 STANDARD = Path("-")
 """Standard input where files are read, standard output where they are written."""
+
+STANDARD_NAME = "standard output"
 
 LINKS = 40
 """How many links may lead to one another, as Linux has it."""
@@ -58,7 +63,38 @@ def open_stream(path: Path) -> int:
 
 def shown_name(path: Path) -> str:
     """What an output is called in messages."""
-    return "standard output" if path == STANDARD else str(path)
+    return STANDARD_NAME if path == STANDARD else str(path)
+
+
+class StandardOutput(io.FileIO):
+    """Standard output that names itself when it cannot be written: nobody reads on, or the disk is full.
+
+    It says so once. What comes afterwards is thrown away, or Python would fail again at its end.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(1, "wb", closefd=False)
+        self._failed = False
+
+    def write(self, data: Any, /) -> int:  # noqa: ANN401
+        """Write bytes; returns how many."""
+        if self._failed:
+            return len(data)
+        try:
+            return super().write(data)
+        except OSError as error:
+            self._failed = True
+            raise OSError(error.errno, f"not written: {error.strerror}", STANDARD_NAME) from None
+
+
+def name_standard_output() -> None:
+    """Let all that the program prints go through `StandardOutput`."""
+    printed = sys.stdout
+    if printed is sys.__stdout__ and isinstance(printed, io.TextIOWrapper):
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(StandardOutput()), printed.encoding, printed.errors,
+            line_buffering=printed.line_buffering, write_through=printed.write_through,
+        )  # fmt: skip
 
 
 def _of_the_system(path: Path) -> bool:

@@ -52,6 +52,14 @@ def test_errors_are_one_line(options):
         assert lines[-1].startswith(expected)
 
 
+@pytest.mark.parametrize("name", ["../../x", "/tmp/x", "folder/x", "..", "", "a\nb"])
+def test_the_table_stays_in_its_folder(options, tmp_path, name):
+    before = sorted(tmp_path.rglob("*"))
+    told = run(*options, "--encoder", "recurrent", "--name", name, code=1).stderr
+    assert told == f"error: --name: found {name!r}, expected the name of a file, without a folder\n"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 @pytest.mark.slow
 def test_a_sweep_for_real(tmp_path):
     """Trained in processes of their own; the second time there is nothing to do."""

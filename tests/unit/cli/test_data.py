@@ -1,6 +1,9 @@
 """The data commands, as a user types them."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from tests.unit.documents.test_docred_reader import GOOD, changed
@@ -140,3 +143,97 @@ def test_no_command_writes_over_its_input(train, tmp_path, arguments):
         given = [arguments[0], str(train), *(text.replace("{}", str(output)) for text in arguments[2:])]
         assert "found as input and as output" in run(*given, code=1).stderr
     assert train.read_bytes() == before
+
+
+MAIN = (sys.executable, "-c", "from unnoted.cli.main import main; main()", "data")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("convert", "TRAIN", "--to", "-", "--format", "jsonl"),
+        ("convert", "TRAIN", "--to", "/dev/stdout", "--format", "jsonl"),
+        ("thin", "TRAIN", "--keep", "1", "--per-relation", "--to", "-", "--format", "jsonl"),
+        ("split", "TRAIN", "--into", "-=1", "--format", "jsonl"),
+    ],
+)
+def test_documents_go_to_standard_output_and_messages_beside_it(train, tmp_path, command):
+    done = subprocess.run(
+        [*MAIN, *(str(train) if part == "TRAIN" else part for part in command)],
+        capture_output=True, text=True, check=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert {json.loads(line)["id"] for line in done.stdout.splitlines()} == {"Ada", "Bo", "Cy"}
+    assert done.stderr and list(tmp_path.iterdir()) == [train]
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("generate --documents 2000 --to -", "standard output"),
+        ("generate --documents 2000 --to /dev/stdout", "/dev/stdout"),
+        ("check TRAIN", "standard output"),
+        ("check TRAIN --json", "standard output"),
+    ],
+)
+def test_a_reader_that_leaves_is_told_in_one_line(train, command, name):
+    reading, writing = os.pipe()
+    os.close(reading)
+    arguments = command.replace("TRAIN", str(train)).split()
+    done = subprocess.run([*MAIN, *arguments], stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, f"error: {name}: not written: Broken pipe\n")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("convert", "TRAIN", "--to", "TRAIN"),
+        ("convert", "OTHER", "--vocabulary", "TRAIN", "--to", "TRAIN"),
+        ("thin", "TRAIN", "--keep", "0.5", "--to", "TRAIN"),
+        ("split", "TRAIN", "--into", "OTHER=0.5", "--into", "TRAIN=0.5"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["itself", "link", "hard link", "spelling"])
+def test_no_command_writes_over_what_it_reads(train, tmp_path, command, kind):
+    output = tmp_path / "output.json"
+    match kind:
+        case "link":
+            output.symlink_to(train)
+        case "hard link":
+            output.hardlink_to(train)
+        case "spelling":
+            output = tmp_path / ".." / tmp_path.name / train.name
+        case _:
+            output = train
+    before = train.read_bytes()
+    *first, last = command
+    given = [
+        part.replace("TRAIN", str(train)).replace("OTHER", str(tmp_path / "other.json")) for part in first
+    ]
+    told = run(*given, last.replace("TRAIN", str(output)), code=1).stderr
+    assert told == f"error: {output}: found as input and as output, expected another file to write to\n"
+    assert train.read_bytes() == before and not (tmp_path / "other.json").exists()
+
+
+def test_two_outputs_are_two_files(train, tmp_path):
+    out = tmp_path / "out.json"
+    told = run("split", train, "--into", f"{out}=0.5", "--into", f"{tmp_path}/./out.json=0.5", code=1).stderr
+    assert "found twice as output" in told
+    told = run("generate", "--to", out, "--truth", out, "--documents", 2, code=1).stderr
+    assert "found twice as output" in told and not out.exists()
+
+
+def test_what_another_process_writes_is_not_touched(train, tmp_path):
+    out = tmp_path / "out.jsonl"
+    hold = (
+        "from pathlib import Path; from unnoted.common.outputs import claimed; import sys\n"
+        "with claimed(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        (sys.executable, "-c", hold, str(out)), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        assert holder.stdout.readline() == b"held\n"
+        told = run("convert", train, "--to", out, code=1).stderr
+        holder.communicate(b"")
+    assert told.startswith(f"error: {out}: found another process that is writing it") and not out.exists()
+    run("convert", train, "--to", out)

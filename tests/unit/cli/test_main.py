@@ -1,8 +1,10 @@
 """The program as a whole: what it lists, how fast, and what it says of itself."""
 
+import os
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 import yaml
@@ -88,3 +90,18 @@ def test_a_config_is_shown_as_a_file_that_can_be_used(tmp_path):
     (tmp_path / "own.yaml").write_text(shown, "utf-8")
     assert load_settings(tmp_path / "own.yaml") == load_settings("docred-original/bert-base/ssr-pu")
     assert "unknown config 'smal' (nearest: 'small')" in run("configs", "smal", code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "unbuffered"), [(("--version",), ""), (("data", "--help"), "1"), (("configs",), "")]
+)
+def test_standard_output_is_named_when_it_is_full(command, unbuffered):
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            (sys.executable, "-c", "from unnoted.cli.main import main; main()", *command),
+            stdout=full, stderr=subprocess.PIPE, env=environment, text=True,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (
+        1, "error: standard output: not written: No space left on device\n"
+    )  # fmt: skip

@@ -11,6 +11,7 @@ from threading import Thread, Timer
 import pytest
 
 from unnoted.common.locks import held, is_held, output_lock
+from unnoted.training.run_folder import LOCK, RunFolder
 
 HOLD = """
 import sys
@@ -129,6 +130,13 @@ def test_a_planted_link_is_not_followed(lock, tmp_path, there):
     assert caught.value.filename == str(lock)
     assert not there or victim.read_text() == "precious"
     assert victim.exists() == there
+
+
+def test_a_link_planted_in_a_run_is_not_followed(tmp_path):
+    (tmp_path / LOCK).symlink_to(tmp_path.parent / "elsewhere")
+    with pytest.raises(OSError, match="found a link in the place of a lock"), RunFolder(tmp_path).locked():
+        pass
+    assert not (tmp_path.parent / "elsewhere").exists()
 
 
 def test_the_lock_of_an_output_is_the_same_for_all_its_names(tmp_path, monkeypatch):
