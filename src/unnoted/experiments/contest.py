@@ -65,7 +65,7 @@ class Contest:
             names = getattr(self, what)
             if not names or len(set(names)) < len(names):
                 raise ValueError(f"{what}: found {', '.join(names) or 'none'}, expected each once")
-        if Path(self.name).name != self.name or self.name in (".", "..") or not self.name.isprintable():
+        if Path(self.name).name != self.name or self.name in ("", ".", "..") or not self.name.isprintable():
             raise ValueError(f"--name: found {self.name!r}, expected the name of a file, without a folder")
 
     @property
