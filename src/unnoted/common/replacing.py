@@ -59,7 +59,7 @@ def _new_file(folder: int) -> tuple[int, str]:
 
 
 def _named(descriptor: int, folder: int, wanted: str) -> str:
-    """Give an unnamed file a name: the wanted one, or where another file has it, one to rename."""
+    """Give an unnamed file a name: the wanted one, or where another file has it, one to rename at once."""
     source = str(OPEN_FILES / str(descriptor))
     try:
         os.link(source, wanted, dst_dir_fd=folder, follow_symlinks=True)
