@@ -38,13 +38,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
                 yield raw
                 raw.flush()
                 os.fsync(raw.fileno())
-                name = name or _named(raw.fileno(), folder, path.name)
-            if name != path.name:
-                os.rename(name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
-                name = path.name
+                _put_in_place(raw.fileno(), folder, name, path.name)
         finally:
-            if name not in ("", path.name):
-                os.unlink(name, dir_fd=folder)
+            _remove(name, folder)
     finally:
         os.close(folder)
 
@@ -58,16 +54,27 @@ def _new_file(folder: int) -> tuple[int, str]:
     return os.open(name, NEW | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, ALL_MAY_WRITE, dir_fd=folder), name
 
 
-def _named(descriptor: int, folder: int, wanted: str) -> str:
-    """Give an unnamed file a name: the wanted one, or where another file has it, one to rename at once."""
+def _put_in_place(descriptor: int, folder: int, name: str, wanted: str) -> None:
+    """Give a file the wanted name, also where another file has it; errors name neither of them."""
     source = str(OPEN_FILES / str(descriptor))
     try:
-        os.link(source, wanted, dst_dir_fd=folder, follow_symlinks=True)
-        return wanted
-    except FileExistsError:
-        name = _hidden_name()
-        os.link(source, name, dst_dir_fd=folder, follow_symlinks=True)
-        return name
+        if not name:
+            with suppress(FileExistsError):
+                os.link(source, wanted, dst_dir_fd=folder, follow_symlinks=True)
+                return
+            name = _hidden_name()
+            os.link(source, name, dst_dir_fd=folder, follow_symlinks=True)
+        os.rename(name, wanted, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError as error:
+        _remove(name, folder)
+        raise OSError(error.errno, error.strerror) from None
+
+
+def _remove(name: str, folder: int) -> None:
+    """Remove a file that has a name of ours, if it still has it."""
+    if name:
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
 
 
 def _hidden_name() -> str:

@@ -151,6 +151,14 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path, temporary):
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
 
 
+def test_a_name_that_cannot_be_given_is_told_with_the_file(tmp_path, temporary):
+    path = tmp_path / "a"
+    with pytest.raises(IsADirectoryError, match="not written: ") as caught, write_text(path) as stream:
+        stream.write("x")
+        path.mkdir()
+    assert caught.value.filename == str(path) and list(tmp_path.iterdir()) == [path]
+
+
 def test_the_longest_name_can_be_written(tmp_path, temporary):
     with write_text(tmp_path / ("n" * 255)) as stream:
         stream.write("x")
