@@ -1,32 +1,31 @@
 """The model: encoder, pairs and scores joined, and everything needed to use it elsewhere saved beside it."""
 
-import json
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from safetensors import SafetensorError
+import torch
 from torch import Tensor, nn
 from transformers import AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from unnoted.architectures import ARCHITECTURES, Sizes
+from unnoted.common.foreign import foreign
 from unnoted.common.lookup import lookup
 from unnoted.common.quiet import quiet_transformers
 from unnoted.documents import candidates as candidate_rules
 from unnoted.documents.candidates import AllPairs, Candidates
 from unnoted.documents.relations import RelationVocabulary
-from unnoted.encoders import DocumentEncoder, Encoded, EncoderError, build_encoder, load_encoder
-from unnoted.encoders.hub import hub_options, is_on_hub
+from unnoted.encoders import DocumentEncoder, Encoded, build_encoder, load_encoder
+from unnoted.encoders.hub import fetched_folder, is_on_hub
+from unnoted.encoders.pretrained import load_tokenizer
+from unnoted.encoders.stored_weights import known_tokens, no_larger_than, not_finite
 from unnoted.features.batch import Batch
 from unnoted.risks import NoneClass, ScoreMeaning
 from unnoted.risks.links import Link
+from unnoted.saved_model import CONFIG, MODEL_TYPE, ModelError, SavedModel, note_checksums
 
-TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json")
-
-
-class ModelError(ValueError):
-    """A saved model that cannot be used; names the folder, what was found and what was expected."""
+__all__ = ["ModelError", "PairScores", "RelationConfig", "RelationModel"]
 
 
 class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
@@ -46,7 +45,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         meaning: what the scores mean, as `ScoreMeaning.to_json` gives it; None before a risk has said so.
     """
 
-    model_type = "unnoted-relation"
+    model_type = MODEL_TYPE
 
     encoder_config: dict[str, Any] | None = None
     relations: list[str] | None = None
@@ -255,24 +254,33 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         )
         model = cls(config, encoder)
         model.encoder.prepare()
-        try:
-            with quiet_transformers():
-                model.tokenizer = AutoTokenizer.from_pretrained(path, **hub_options(path))
-        except (OSError, ValueError) as error:
-            reason = str(error).strip().partition("\n")[0]
-            raise EncoderError(f"encoder {str(path)!r}: found no usable tokenizer ({reason})") from error
+        model.tokenizer = load_tokenizer(path, encoder)
         return model
 
     def save_pretrained(self, save_directory: str | PathLike[str], **options: Any) -> None:  # type: ignore[override] # noqa: ANN401
-        """Write weights (safetensors), configuration (JSON) and tokenizer to a folder."""
+        """Write weights (safetensors), configuration (JSON) and tokenizer to a folder, and their checksums.
+
+        Raises:
+            ModelError: if a weight is not a finite number; nothing is written then.
+        """
+        if (name := not_finite(self)) is not None:
+            raise ModelError(
+                f"{save_directory}: found weights {name} that are not finite, expected finite numbers; the "
+                "model was not saved"
+            )
         with quiet_transformers():
             super().save_pretrained(save_directory, **options)
+        written: tuple[str, ...] = ()
         if self.tokenizer is not None:
-            self.tokenizer.save_pretrained(save_directory)
+            written = self.tokenizer.save_pretrained(save_directory)
+        note_checksums(Path(save_directory), written)
 
     @classmethod
     def from_pretrained(cls, path: str | PathLike[str], **options: Any) -> "RelationModel":  # type: ignore[override] # noqa: ANN401
         """A saved model, in evaluation mode.
+
+        Its files are held against the checksums that were saved with them; models of earlier versions have
+        none. Code that lies beside a model is never run.
 
         Args:
             path: a folder that `save_pretrained` wrote, or the name of one on the hub.
@@ -281,65 +289,70 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         Raises:
             ModelError: if the folder is missing, not a saved model of this package, incomplete or damaged.
         """
+        if options.pop("trust_remote_code", False):
+            raise ModelError("trust_remote_code: found True, expected False: a model's own code is never run")
         folder = Path(path)
-        if folder.is_dir():
-            _check_folder(folder)
-        elif "/" not in str(path) or not is_on_hub(path):
+        if not folder.is_dir() and ("/" not in str(path) or not is_on_hub(path)):
             raise ModelError(
                 f"{path}: found no such folder, expected one written by save_pretrained, or the name of one "
                 "on the hub (owner/name)"
             )
+        if not folder.is_dir():
+            expected = "a folder written by save_pretrained, or the name of one on the hub"
+            with foreign(path, "no readable saved model", expected, ModelError):
+                folder = fetched_folder(path, options)
+        saved = SavedModel.open(folder)
+        _check_parts(saved)
+        model = cls._loaded(saved, options)
+        if saved.has_tokenizer:
+            with (
+                foreign(folder, "no usable tokenizer", "the one that was saved", ModelError),
+                quiet_transformers(),
+            ):
+                tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+            saved.check_tokenizer(tokenizer, known_tokens(model.encoder.model))
+            model.tokenizer = tokenizer
+        return model
+
+    @classmethod
+    def _loaded(cls, saved: SavedModel, options: dict[str, Any]) -> "RelationModel":
+        """The model itself, once its folder has proved to be one."""
+        folder = saved.folder
         model: RelationModel
         loading: dict[str, Any]
-        options = hub_options(path) | options
-        try:
-            with quiet_transformers():
-                model, loading = super().from_pretrained(  # type: ignore[misc]
-                    path, **options, use_safetensors=True, output_loading_info=True
-                )
-        except SafetensorError as error:
-            raise ModelError(f"{path}: found damaged or truncated weights ({error})") from error
-        except OSError as error:
-            reason = str(error).strip().partition("\n")[0]
-            raise ModelError(
-                f"{path}: found no readable saved model ({reason}); expected a folder written by "
-                "save_pretrained, or the name of one on the hub"
-            ) from error
+        with (
+            foreign(folder, "no usable saved model", "a folder written by save_pretrained", ModelError),
+            quiet_transformers(),
+        ):
+            model, loading = super().from_pretrained(  # type: ignore[misc]
+                folder, **options, use_safetensors=True, output_loading_info=True, trust_remote_code=False
+            )
         for what in ("missing_keys", "mismatched_keys", "unexpected_keys"):
             if loading[what]:
                 shown = ", ".join(map(str, sorted(loading[what])[:3]))
                 raise ModelError(
-                    f"{path}: found weights with {what.replace('_', ' ')} ({shown}), expected none"
+                    f"{folder}: found weights with {what.replace('_', ' ')} ({shown}), expected none"
                 )
-        model.encoder.prepare()
-        if not folder.is_dir() or (folder / "tokenizer_config.json").exists():
-            where = {"revision": options.get("revision", "main")} | hub_options(path)
-            with quiet_transformers():
-                model.tokenizer = AutoTokenizer.from_pretrained(path, **where)
+        if (name := not_finite(model)) is not None:
+            raise ModelError(f"{folder}: found weights {name} that are not finite, expected finite numbers")
+        with foreign(folder, "an encoder that does not work", "one that gives states", ModelError):
+            model.encoder.prepare()
+            model.encoder.try_out()
         return model
 
 
-def _check_folder(folder: Path) -> None:
-    """Name what is wrong with a folder before transformers does it in its own words."""
-    path = folder / "config.json"
-    if not path.exists():
-        raise ModelError(f"{folder}: found no config.json, expected a folder written by save_pretrained")
-    content = _read_json(path)
-    kind = content.get("model_type") if isinstance(content, dict) else None
-    if kind != RelationConfig.model_type:
-        raise ModelError(
-            f"{path}: found a model of type {kind!r}, expected {RelationConfig.model_type!r} (an encoder "
-            "becomes a relation model by RelationModel.from_encoder and training)"
-        )
-    if not any((folder / name).exists() for name in ("model.safetensors", "model.safetensors.index.json")):
-        raise ModelError(f"{folder}: found no model.safetensors, expected the weights beside config.json")
-    for name in TOKENIZER_FILES:
-        if (folder / name).exists():
-            _read_json(folder / name)
-
-
-def _read_json(path: Path) -> Any:  # noqa: ANN401
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
-        raise ModelError(f"{path}: found no readable JSON ({error})") from error
+def _check_parts(saved: SavedModel) -> None:
+    """Refuse a configuration whose parts do not fit each other, or the weights, before weights are read."""
+    path = saved.folder / CONFIG
+    with foreign(path, "a configuration that cannot be used", "that of a saved model", ModelError):
+        with no_larger_than(saved.weights, path, ModelError), torch.device("meta"), quiet_transformers():
+            model = RelationModel(RelationConfig.from_pretrained(saved.folder))
+        saved.check_shapes({name: tuple(tensor.shape) for name, tensor in model.state_dict().items()})
+        meaning, scores = model.meaning, torch.zeros(1, len(model.relations) + 1)
+        if meaning.priors is not None:
+            model.check_relations(meaning.priors.relations)
+        # What the scores mean is tried on a pair of zeros: it must be in numbers, and for these relations.
+        means = (meaning.decide(scores), meaning.decision.margins(scores), meaning.probabilities(scores))
+        if any(bool(part.isnan().any()) for part in means):
+            raise ModelError("meaning: found thresholds or priors that are not numbers, expected numbers")
+        assert model.candidates is not None  # refused here if it is no rule

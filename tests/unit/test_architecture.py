@@ -20,6 +20,7 @@ ROOMS = [
     "scores",
     "architectures",
     "risks",
+    "saved_model",
     "model",
     "calibration",
     "extraction",

@@ -116,6 +116,25 @@ class DocumentEncoder(nn.Module):
             if isinstance(layer, GradientCheckpointingLayer) and attention in set(layer.modules())
         )
 
+    @torch.no_grad()
+    def try_out(self) -> None:
+        """Encode two tokens: sizes that torch accepts need not make an encoder that works.
+
+        Raises:
+            EncoderError: if the states are not finite numbers, or it is asked for more tokens than it takes.
+        """
+        tokens = torch.zeros(1, 2, dtype=torch.int64, device=self.model.device)
+        output = self.model(input_ids=tokens, attention_mask=torch.ones_like(tokens))
+        if not torch.isfinite(output.last_hidden_state).all():
+            raise EncoderError("found states that are not finite, expected finite numbers")
+        for name, module in self.model.named_modules():
+            table = isinstance(module, nn.Embedding) and name.endswith("position_embeddings")
+            if table and self.limit > module.num_embeddings:
+                raise EncoderError(
+                    f"found a window of {self.limit:,} tokens, expected the encoder's "
+                    f"{module.num_embeddings:,} at most"
+                )
+
     def forward(self, batch: Batch) -> Encoded:
         """Encode a batch's documents."""
         if self._gives_rows is None:

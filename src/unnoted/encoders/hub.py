@@ -3,6 +3,7 @@
 import re
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 """How models on the hub are called: `name` or `owner/name`."""
@@ -28,6 +29,21 @@ def is_on_hub(path: str | PathLike[str]) -> bool:
 def hub_options(path: str | PathLike[str]) -> dict[str, bool]:
     """Options for `from_pretrained`: where the hub cannot be reached, look only into its cache."""
     return {"local_files_only": True} if not Path(path).is_dir() and not _hub_answers() else {}
+
+
+def fetched_folder(path: str | PathLike[str], options: dict[str, Any]) -> Path:
+    """The folder into which the files of a model on the hub are fetched: it is then looked at as any other.
+
+    Args:
+        path: the model's name.
+        options: those of `from_pretrained`; what says where the files are is taken out of them.
+    """
+    from huggingface_hub import snapshot_download
+
+    names = ("revision", "token", "cache_dir", "force_download", "local_files_only")
+    where = hub_options(path) | {name: options.pop(name) for name in names if name in options}
+    kept = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja"]
+    return Path(snapshot_download(str(path), allow_patterns=kept, ignore_patterns=["*/*"], **where))
 
 
 def _hub_answers() -> bool:

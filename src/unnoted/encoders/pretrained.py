@@ -5,10 +5,20 @@ from pathlib import Path
 from typing import Any
 
 from torch import nn
-from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel
+from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedConfig, PreTrainedModel
+from transformers import PreTrainedTokenizerBase as Tokenizer
 
+from unnoted.common.errors import shown
+from unnoted.common.foreign import foreign, read_json, reason
 from unnoted.common.quiet import quiet_transformers
 from unnoted.encoders.hub import hub_options, is_on_hub
+from unnoted.encoders.stored_weights import (
+    check_counts,
+    known_tokens,
+    no_larger_than,
+    not_finite,
+    stored_weights,
+)
 
 
 class EncoderError(ValueError):
@@ -31,46 +41,74 @@ def load_encoder(path: str | Path, layers: int | None = None, revision: str | No
             f"encoder {str(path)!r}: found no such folder, expected one with config.json and "
             "model.safetensors, or a name on the hub"
         )
-    where = hub_options(path)
+    place, where = f"encoder {str(path)!r}", hub_options(path)
+    if (Path(path) / "config.json").is_file():
+        content = read_json(Path(path) / "config.json", EncoderError)
+        check_counts(content if isinstance(content, dict) else {}, place, EncoderError)
     try:
-        config = AutoConfig.from_pretrained(path, revision=revision, **where)
-    except (OSError, ValueError) as error:
+        config = AutoConfig.from_pretrained(path, revision=revision, trust_remote_code=False, **where)
+    except Exception as error:  # whatever transformers makes of a file from elsewhere
         raise EncoderError(_not_found(path, error)) from error
+    _refuse_fetched_code(config, place)
     if layers is not None:
         _keep_layers(config, layers, path)
     options = _model_options(config, path)
+    expected = "model.safetensors beside config.json, and its sizes in there"
     model: PreTrainedModel
-    try:
-        # Weights left over (of the pooler, of heads) are no news; missing ones are an error of ours.
-        with quiet_transformers():
-            model, loading = AutoModel.from_pretrained(
-                path,
-                config=config,
-                revision=revision,
-                use_safetensors=True,
-                weights_only=True,
-                output_loading_info=True,
-                **options,
-                **where,
-            )
-    except OSError as error:
-        raise EncoderError(
-            f"encoder {str(path)!r}: found no readable weights in safetensors format ({_first_line(error)}); "
-            "expected model.safetensors beside config.json"
-        ) from error
+    with (
+        foreign(place, "no readable weights in safetensors format", expected, EncoderError),
+        no_larger_than(stored_weights(Path(path), EncoderError), place, EncoderError),
+        quiet_transformers(),  # weights left over (of the pooler, of heads) are no news
+    ):
+        model, loading = AutoModel.from_pretrained(
+            path,
+            config=config,
+            revision=revision,
+            use_safetensors=True,
+            weights_only=True,
+            output_loading_info=True,
+            trust_remote_code=False,
+            **options,
+            **where,
+        )
     if missing := sorted(loading["missing_keys"]):
         raise EncoderError(
-            f"encoder {str(path)!r}: found no weights for {len(missing)} of its tensors ({missing[0]}, ...), "
-            "expected all"
+            f"{place}: found no weights for {len(missing)} of its tensors ({missing[0]}, ...), expected all"
         )
+    if (name := not_finite(model)) is not None:
+        raise EncoderError(f"{place}: found weights {name} that are not finite, expected finite numbers")
     return model
+
+
+def load_tokenizer(path: str | Path, encoder: PreTrainedModel) -> Tokenizer:
+    """The tokenizer beside a pretrained encoder.
+
+    Raises:
+        EncoderError: if there is none that can be used, or it has tokens that the encoder does not know.
+    """
+    place = f"encoder {str(path)!r}"
+    expected = "tokenizer.json and tokenizer_config.json, which need no code of their own"
+    with foreign(place, "no usable tokenizer", expected, EncoderError), quiet_transformers():
+        tokenizer: Tokenizer = AutoTokenizer.from_pretrained(
+            path, trust_remote_code=False, **hub_options(path)
+        )
+        highest = max(tokenizer.get_vocab().values(), default=-1)
+    rows = known_tokens(encoder)
+    if not 0 <= highest < rows:
+        raise EncoderError(
+            f"{place}: found a tokenizer whose tokens go up to {highest:,}, expected the encoder's "
+            f"{rows:,} tokens"
+        )
+    return tokenizer
 
 
 def build_encoder(config: dict[str, Any]) -> PreTrainedModel:
     """An encoder with new weights from a saved configuration (that of `PreTrainedConfig.to_dict`)."""
+    place = "saved configuration"
     rebuilt = AutoConfig.for_model(**config)
+    _refuse_fetched_code(rebuilt, place)
     model: PreTrainedModel = AutoModel.from_config(  # type: ignore[no-untyped-call]
-        rebuilt, **_model_options(rebuilt, "saved configuration")
+        rebuilt, trust_remote_code=False, **_model_options(rebuilt, place)
     )
     return model
 
@@ -107,6 +145,13 @@ def _model_options(config: PreTrainedConfig, path: object) -> dict[str, bool]:
     return {"add_pooling_layer": False} if pooler else {}
 
 
+def _refuse_fetched_code(config: PreTrainedConfig, place: str) -> None:
+    """Attention by the name of a repository is code that transformers would fetch and run."""
+    attention = config._attn_implementation
+    if attention is not None and not str(attention).replace("_", "").isalnum():
+        raise EncoderError(f"{place}: found attention by {shown(attention)}, expected no code from elsewhere")
+
+
 def _keep_layers(config: PreTrainedConfig, layers: int, path: object) -> None:
     available = config.num_hidden_layers
     if not 1 <= layers <= available:
@@ -119,12 +164,8 @@ def _keep_layers(config: PreTrainedConfig, layers: int, path: object) -> None:
 def _not_found(path: str | Path, error: Exception) -> str:
     folder = Path(path)
     if folder.is_dir():
-        return f"encoder folder {str(path)!r}: found no usable config.json ({_first_line(error)})"
+        return f"encoder folder {str(path)!r}: found no usable config.json ({reason(error)})"
     return (
         f"encoder {str(path)!r}: found neither a folder of that name nor such a model on the hub or in its "
-        f"cache ({_first_line(error)}); expected a folder with config.json and model.safetensors, or a name"
+        f"cache ({reason(error)}); expected a folder with config.json and model.safetensors, or a name"
     )
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
