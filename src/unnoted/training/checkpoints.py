@@ -1,15 +1,18 @@
 """Folders that are there whole or not at all, whatever stops the writing: a kill, a full disk."""
 
-import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from pickle import UnpicklingError
 
 from safetensors import SafetensorError
+
+from unnoted.common.checksums import check_checksums, write_checksums
+from unnoted.common.errors import shown
+from unnoted.common.foreign import read_json
 
 KEPT = 2
 """How many checkpoints are kept: the last one, and one before it should the disk have damaged that."""
@@ -20,7 +23,7 @@ STATE = "trainer_state.json"
 STATE_FILES = ("model.safetensors", "optimizer.pt", "scheduler.pt", "rng_state*.pth", STATE)
 """What a checkpoint must have: without one of them the stock trainer would continue from another state."""
 
-REMEDY = "remove this checkpoint to resume from the one before it"
+REMEDY = "remove this checkpoint to resume from the one before it, or to begin anew"
 
 _NAME = re.compile(r"checkpoint-(\d+)")
 _UNFINISHED = ".unfinished-"
@@ -100,13 +103,60 @@ def tidy(folder: Path, kept: int = KEPT) -> None:
         shutil.rmtree(path, ignore_errors=True)
 
 
+def note_files(checkpoint: Path) -> None:
+    """Note the checksums of all files of a checkpoint that is about to be whole."""
+    write_checksums(checkpoint, [path.name for path in checkpoint.iterdir()])
+
+
 def check_files(checkpoint: Path) -> None:
-    """Refuse a checkpoint that lacks a file."""
+    """Refuse a checkpoint that lacks a file, or whose files are not those that were written.
+
+    Raises:
+        CheckpointError: names the file, what was found and what was expected.
+    """
     for name in STATE_FILES:
         if not any(checkpoint.glob(name)):
             raise CheckpointError(f"{checkpoint}: found no {name}; {REMEDY}")
-    with readable(checkpoint):
-        json.loads((checkpoint / STATE).read_text("utf-8"))
+    try:
+        check_checksums(checkpoint, CheckpointError)
+        state = read_json(checkpoint / STATE, CheckpointError)
+    except CheckpointError as error:
+        raise CheckpointError(f"{error}; {REMEDY}") from error
+    step = state.get("global_step") if isinstance(state, dict) else None
+    if checkpoint.name != f"checkpoint-{step}":
+        raise CheckpointError(
+            f"{checkpoint / STATE}: global_step: found {shown(step)}, expected that of {checkpoint.name}; "
+            f"{REMEDY}"
+        )
+
+
+def last_good(
+    folder: Path, check: Callable[[Path], None], tell: Callable[[str], None] = lambda line: None
+) -> Path | None:
+    """The last checkpoint that can be continued from; None if there is none at all.
+
+    Args:
+        folder: of the checkpoints.
+        check: refuses a checkpoint by a `CheckpointError`.
+        tell: is given a line for each that is passed over.
+
+    Raises:
+        CheckpointError: if there are some, and none of them is good; says what is wrong with the last.
+    """
+    found = checkpoints(folder)
+    faults = []
+    for path in reversed(found):
+        try:
+            check(path)
+        except CheckpointError as error:
+            faults.append(error)
+            continue
+        for fault in faults:
+            tell(f"note: {str(fault).removesuffix(f'; {REMEDY}')}; continuing from {path.name} instead")
+        return path
+    if faults:
+        raise faults[0]
+    return None
 
 
 @contextmanager

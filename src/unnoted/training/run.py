@@ -1,6 +1,5 @@
 """A run: from settings to a folder with a trained model and a record of what it came to."""
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -10,6 +9,8 @@ from typing import Any
 
 from safetensors import SafetensorError
 
+from unnoted.common.errors import shown
+from unnoted.common.foreign import read_json
 from unnoted.common.outputs import write_json
 from unnoted.common.wording import counted
 from unnoted.documents.loading import load_documents
@@ -17,7 +18,7 @@ from unnoted.evaluation import BENCHMARKS
 from unnoted.evaluation.documents import document_scores
 from unnoted.evaluation.extraction_scores import evaluate_extractor
 from unnoted.extraction import Extractor
-from unnoted.training.checkpoints import CheckpointError, checkpoints, one_line, whole_folder
+from unnoted.training.checkpoints import CheckpointError, one_line, whole_folder
 from unnoted.training.environment import environment
 from unnoted.training.fingerprint import RunError, fingerprint
 from unnoted.training.ingredients import load_corpus
@@ -25,7 +26,6 @@ from unnoted.training.record import Record, Scored
 from unnoted.training.run_folder import RECORD, RunFolder
 from unnoted.training.settings import Settings
 from unnoted.training.stages import DISTILLATION, Plan, Stage, is_distilled, plan_of
-from unnoted.training.trainer import CHECKPOINTS
 from unnoted.training.tuning import tuned_on
 
 MODEL = ".model"
@@ -93,8 +93,6 @@ def _found(folder: RunFolder, settings: Settings, resume: bool, tell: Callable[[
         raise RunError(
             f"{folder.path}: found this run, unfinished; --resume continues it, --overwrite begins anew"
         )
-    for last in checkpoints(folder.path / CHECKPOINTS)[-1:] if record is None else ():
-        tell(f"continuing at {last.name}")
     return record
 
 
@@ -109,8 +107,8 @@ def _trained(
     """All stages, then the model in its place, and a record without scores."""
     distilled = {}
     if settings.distillation is not None:
-        distilled = {DISTILLATION: _distil(folder.path / DISTILLATION, plan, resume)}
-    summary = {**plan.main.train(plan.model, resume), **distilled}
+        distilled = {DISTILLATION: _distil(folder.path / DISTILLATION, plan, resume, tell)}
+    summary = {**plan.main.train(plan.model, resume, tell), **distilled}
     if settings.tuned_thresholds and plan.main.dev is not None:
         tuned = tuned_on(plan.model, plan.main.dev)
         plan.model.meaning = replace(plan.model.meaning, decision=tuned.rule)
@@ -131,15 +129,17 @@ def _trained(
     return record
 
 
-def _distil(folder: Path, plan: Plan, resume: bool) -> dict[str, Any]:
+def _distil(folder: Path, plan: Plan, resume: bool, tell: Callable[[str], None]) -> dict[str, Any]:
     """The first of two stages, or what it came to if it is over."""
     if plan.distillation is None:
         path = folder / FIRST_STAGE
         if not path.is_file():
             raise RunError(f"{path}: found no file, expected what the first stage came to")
-        over: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        over = read_json(path, RunError)
+        if not isinstance(over, dict) or type(over.get("steps")) is not int:
+            raise RunError(f"{path}: found {shown(over)}, expected what the first stage came to")
         return over
-    summary = plan.distillation.train(plan.model, resume)
+    summary = plan.distillation.train(plan.model, resume, tell)
     _write_priors(folder, plan.distillation)
     write_json(folder / FIRST_STAGE, summary)
     return summary

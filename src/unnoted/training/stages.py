@@ -60,8 +60,8 @@ class Stage:
         """The priors of the risk, if it has any."""
         return self.risk.meaning.priors
 
-    def train(self, model: RelationModel, resume: bool) -> dict[str, Any]:
-        """Train a model, or continue it, and tell what it came to."""
+    def train(self, model: RelationModel, resume: bool, tell: Callable[[str], None]) -> dict[str, Any]:
+        """Train a model, or continue it, and return what it came to."""
         trainer = Trainer(
             model,
             self.risk,
@@ -72,7 +72,7 @@ class Stage:
             dev=self.dev,
             teacher=self.teacher,
         )
-        output = trainer.train(resume=resume)
+        output = trainer.train(resume=resume, tell=tell)
         if self.teacher is not None:
             # What comes next needs the memory of the device.
             self.teacher.to(torch.device("cpu"))

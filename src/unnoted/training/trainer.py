@@ -1,7 +1,8 @@
 """A thin subclass of `transformers.Trainer`: our batches, risks and checkpoints in its loop."""
 
+import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,11 @@ from transformers import PrinterCallback, ProgressCallback, set_seed
 from transformers.integrations.integration_utils import TensorBoardCallback
 from transformers.optimization import get_linear_schedule_with_warmup
 
+from unnoted.common.errors import shown
+from unnoted.common.foreign import read_json
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.schema import Document
+from unnoted.encoders.stored_weights import not_finite
 from unnoted.features import (
     Batch,
     BatchLimits,
@@ -33,11 +37,14 @@ from unnoted.model import RelationModel
 from unnoted.risks import Risk
 from unnoted.training.arguments import chosen_precision, training_arguments
 from unnoted.training.checkpoints import (
+    REMEDY,
     STATE,
     CheckpointError,
     check_files,
     checkpoint_folder,
     checkpoints,
+    last_good,
+    note_files,
     one_line,
     readable,
     tidy,
@@ -50,10 +57,22 @@ from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate, make_optimiser, map_layers
 from unnoted.training.preparing import features_of, tell_task
 from unnoted.training.progress import Progress
-from unnoted.training.watch import RiskWatch
+from unnoted.training.watch import NotFinite, RiskWatch
 
 CHECKPOINTS = "checkpoints"
 LOGS = "logs"
+
+OWN_SETTINGS = (
+    "relations",
+    "entity_types",
+    "architecture",
+    "embedding",
+    "block",
+    "window",
+    "candidates",
+    "meaning",
+)
+"""What a checkpoint's model must share with the model that is to continue from it."""
 
 
 class Trainer(transformers.Trainer):
@@ -136,28 +155,33 @@ class Trainer(transformers.Trainer):
             board.logging_dir = str(self.folder / LOGS)
             self.add_callback(board)
 
-    def train(self, resume: bool = False) -> transformers.trainer_utils.TrainOutput:  # type: ignore[override]
+    def train(  # type: ignore[override]
+        self, resume: bool = False, tell: Callable[[str], None] = lambda line: None
+    ) -> transformers.trainer_utils.TrainOutput:
         """Train, from the beginning or from the last checkpoint.
 
         Args:
-            resume: continue from the last checkpoint in the folder, if there is one.
+            resume: continue from the last checkpoint in the folder, if there is one. One that is damaged is
+                passed over for the one before it.
+            tell: is given lines for the user: where the training continues, and which checkpoint is damaged.
 
         Raises:
-            NotFinite: if a risk is not a finite number.
-            CheckpointError: if a checkpoint cannot be written, or the last one not be read.
+            NotFinite: if a risk, or a weight, is not a finite number.
+            CheckpointError: if a checkpoint cannot be written, or none of those that are there can be read.
         """
-        found = checkpoints(self.checkpoints) if resume else []
-        for path in found[-1:]:
-            check_files(path)
+        found = last_good(self.checkpoints, self._check_checkpoint, tell) if resume else None
+        if found is not None:
+            tell(f"continuing at {found.name}")
         # Dropout must not depend on what drew random numbers since the trainer was made.
         set_seed(self.args.seed)
         try:
             with flushed_denormals():
-                output = super().train(resume_from_checkpoint=str(found[-1]) if found else None)
+                output = super().train(resume_from_checkpoint=None if found is None else str(found))
         finally:
             self.is_in_train = False
             self._progress.close()
         self._watch.look()
+        self._check_weights()
         # What comes next (another stage, thresholds) may be in another precision.
         self.accelerator.unwrap_model(self.model_wrapped, keep_fp32_wrapper=False)
         self.relation_model.eval()  # type: ignore[no-untyped-call]
@@ -232,7 +256,33 @@ class Trainer(transformers.Trainer):
             self._write_checkpoint(self.state.global_step)
         self.accelerator.wait_for_everyone()
 
+    def _check_weights(self) -> None:
+        """Refuse weights that a last step, whose risk nobody sees, has made infinite or no numbers at all."""
+        if (name := not_finite(self.relation_model)) is not None:
+            left = checkpoints(self.checkpoints)
+            last = (
+                f"{left[-1].name} is the last good checkpoint" if left else "there is no earlier checkpoint"
+            )
+            raise NotFinite(
+                f"step {self.state.global_step}: found weights {name} that are not finite, expected finite "
+                f"numbers; {last}"
+            )
+
+    def _check_checkpoint(self, checkpoint: Path) -> None:
+        """Refuse a checkpoint that is damaged, or of another training."""
+        check_files(checkpoint)
+        saved = read_json(checkpoint / "config.json", CheckpointError)
+        own = self.relation_model.config.to_dict()
+        for key in OWN_SETTINGS:
+            found = saved.get(key) if isinstance(saved, dict) else None
+            if json.dumps(found, sort_keys=True) != json.dumps(own.get(key), sort_keys=True):
+                raise CheckpointError(
+                    f"{checkpoint / 'config.json'}: {key}: found {shown(found)}, expected this model's "
+                    f"{shown(own.get(key))}; {REMEDY}"
+                )
+
     def _write_checkpoint(self, step: int) -> None:
+        self._check_weights()
         try:
             with whole_folder(checkpoint_folder(self.checkpoints, step)) as unfinished:
                 target = str(unfinished)
@@ -241,6 +291,7 @@ class Trainer(transformers.Trainer):
                 self._save_scaler(target)
                 self._save_rng_state(target)
                 self.state.save_to_json(str(unfinished / STATE))
+                note_files(unfinished)
         except (OSError, RuntimeError, SafetensorError) as error:
             left = checkpoints(self.checkpoints)
             last = f"{left[-1].name} is whole, resume from it" if left else "there is no earlier one"
