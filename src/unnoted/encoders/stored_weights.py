@@ -1,5 +1,6 @@
 """Weights in safetensors files, seen from outside: names, shapes and types, before anything is built."""
 
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -163,9 +164,8 @@ def no_larger_than(weights: StoredWeights | None, place: object, error: type[Val
 
 
 def known_tokens(encoder: PreTrainedModel) -> int:
-    """How many tokens an encoder has a vector for."""
-    table: nn.Embedding = encoder.get_input_embeddings()  # type: ignore[assignment]
-    return table.num_embeddings
+    """How many tokens an encoder has a vector for; any number where its configuration does not say."""
+    return int(getattr(encoder.config, "vocab_size", sys.maxsize))
 
 
 def not_finite(module: nn.Module) -> str | None:

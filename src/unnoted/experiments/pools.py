@@ -32,6 +32,11 @@ _STARTING = threading.Lock()
 """Held while a process is started: it inherits the environment, which all pools of this process share."""
 
 
+SAFE_PATH = {"PYTHONSAFEPATH": "1"}
+"""Keeps Python from putting the working folder first on its path, where a `yaml.py` that lies there would be
+taken for the library. The folder of a user's own script stays."""
+
+
 def perform(settings: Settings) -> Outcome | None:
     """Perform a run in a process that does nothing else: what it prints goes to the run's log.
 
@@ -119,7 +124,7 @@ class LocalPool:
         if device is not None:
             share["CUDA_VISIBLE_DEVICES"] = device
         try:
-            with _STARTING, _environment(share):
+            with _STARTING, _environment(share | SAFE_PATH), _without_working_folder():
                 if self._over:
                     return None
                 process.start()
@@ -160,6 +165,20 @@ def _environment(changes: dict[str, str]) -> Iterator[None]:
         for key in changes:
             del os.environ[key]
         os.environ.update(before)
+
+
+@contextmanager
+def _without_working_folder() -> Iterator[None]:
+    """Take the working folder off the path while a process is started, which takes the path over.
+
+    It is there under the empty name where Python runs no file: `python -c`, a notebook.
+    """
+    before = sys.path
+    sys.path = [entry for entry in before if entry]
+    try:
+        yield
+    finally:
+        sys.path = before
 
 
 def _described(code: int | None) -> str:
@@ -230,9 +249,14 @@ class RayPool:
         # it is told not to.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_worker_niceness", "0")
-        local: dict[str, Any] = {"include_dashboard": False} if self.address is None else {}
+        options: dict[str, Any] = {"log_to_driver": False, "logging_level": "WARNING"}
+        if self.address is None:
+            options["include_dashboard"] = False
+        # It would also put the working folder on the path of all tasks; those of its clients go without.
+        job = self._ray.job_config.JobConfig(_client_job=True)
         try:
-            self._ray.init(address=self.address, log_to_driver=False, logging_level="WARNING", **local)
+            with _STARTING, _environment(SAFE_PATH):
+                self._ray.init(address=self.address, job_config=job, **options)
         except (ConnectionError, ValueError) as error:
             found = f"found no Ray that answers at {self.address or 'this machine'} ({one_line(error)})"
             raise ValueError(f"--ray: {found}") from error

@@ -18,7 +18,7 @@ from unnoted.evaluation import BENCHMARKS
 from unnoted.evaluation.documents import document_scores
 from unnoted.evaluation.extraction_scores import evaluate_extractor
 from unnoted.extraction import Extractor
-from unnoted.training.checkpoints import CheckpointError, one_line, whole_folder
+from unnoted.training.checkpoints import CheckpointError, check_files, last_good, one_line, whole_folder
 from unnoted.training.environment import environment
 from unnoted.training.fingerprint import RunError, fingerprint
 from unnoted.training.ingredients import load_corpus
@@ -26,6 +26,7 @@ from unnoted.training.record import Record, Scored
 from unnoted.training.run_folder import RECORD, RunFolder
 from unnoted.training.settings import Settings
 from unnoted.training.stages import DISTILLATION, Plan, Stage, is_distilled, plan_of
+from unnoted.training.trainer import CHECKPOINTS
 from unnoted.training.tuning import tuned_on
 
 MODEL = ".model"
@@ -93,6 +94,8 @@ def _found(folder: RunFolder, settings: Settings, resume: bool, tell: Callable[[
         raise RunError(
             f"{folder.path}: found this run, unfinished; --resume continues it, --overwrite begins anew"
         )
+    if record is None and (last := last_good(folder.path / CHECKPOINTS, check_files)) is not None:
+        tell(f"continuing at {last.name}")
     return record
 
 

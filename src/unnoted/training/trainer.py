@@ -163,15 +163,13 @@ class Trainer(transformers.Trainer):
         Args:
             resume: continue from the last checkpoint in the folder, if there is one. One that is damaged is
                 passed over for the one before it.
-            tell: is given lines for the user: where the training continues, and which checkpoint is damaged.
+            tell: is given a line for each checkpoint that is passed over.
 
         Raises:
             NotFinite: if a risk, or a weight, is not a finite number.
             CheckpointError: if a checkpoint cannot be written, or none of those that are there can be read.
         """
         found = last_good(self.checkpoints, self._check_checkpoint, tell) if resume else None
-        if found is not None:
-            tell(f"continuing at {found.name}")
         # Dropout must not depend on what drew random numbers since the trainer was made.
         set_seed(self.args.seed)
         try:
