@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import resource
 import shutil
 from dataclasses import replace
@@ -11,6 +12,7 @@ import torch
 from tests.unit.training.making import tiny_encoder
 from transformers import TrainerCallback, set_seed
 
+from unnoted.common.checksums import CHECKSUMS
 from unnoted.documents.candidates import AllPairs, TypePairs
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.generator import generate_documents
@@ -22,7 +24,7 @@ from unnoted.risks import ATLOP, SPU, SSRPU, AdaptiveThreshold, Expected, PerBat
 from unnoted.risks.decisions import Fixed, NoneClass, TopK
 from unnoted.risks.links import Link
 from unnoted.training import CheckpointError, NotFinite, Optimisation, Trainer
-from unnoted.training.checkpoints import checkpoints
+from unnoted.training.checkpoints import check_files, checkpoints
 from unnoted.training.development import development_score
 
 VOCABULARY = RelationVocabulary.of(generate_documents(40))
@@ -344,6 +346,98 @@ def test_a_damaged_checkpoint_is_named(encoder, stopped, tmp_path, name, damage)
     trainer = Trainer(fresh(encoder), risk, corpus(), folder=tmp_path, optimisation=QUICK)
     with pytest.raises(CheckpointError, match=r"checkpoint-3.*remove this checkpoint"):
         trainer.train(resume=True)
+
+
+def flip(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def edit(path, **changes):
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), "utf-8")
+
+
+def forget_checksums(path):
+    (path.parent / CHECKSUMS).unlink()
+
+
+DAMAGE = {
+    "a bit of the weights": (lambda f: flip(f / "model.safetensors"), r"model\.safetensors: found other content"),
+    "a bit of the optimiser": (lambda f: flip(f / "optimizer.pt"), r"optimizer\.pt: found other content"),
+    "a bit of the random numbers": (lambda f: flip(f / "rng_state.pth"), r"rng_state\.pth: found other content"),
+    "an edited step": (
+        lambda f: (edit(f / "trainer_state.json", global_step=1), forget_checksums(f / "any")),
+        "global_step: found 1, expected that of checkpoint-6",
+    ),
+    "another model": (
+        lambda f: (edit(f / "config.json", candidates=[["PER", "LOC"]]), forget_checksums(f / "any")),
+        r"config\.json: candidates: found .* expected this model's 'all'",
+    ),
+    "half a file": (
+        lambda f: (f / "optimizer.pt").write_bytes((f / "optimizer.pt").read_bytes()[:1000]), "found 1,000 bytes",
+    ),
+    "a lost file": (lambda f: (f / "scheduler.pt").unlink(), r"found no scheduler\.pt"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def whole(encoder, tmp_path_factory):
+    """A training of six steps with checkpoints after the third and the last, and its model."""
+    folder = tmp_path_factory.mktemp("whole")
+    return folder, trained(encoder, QUICK, folder=folder)[0]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_last_checkpoint_is_passed_over_for_the_one_before(encoder, whole, tmp_path, damage):
+    folder, model = whole
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    apply, message = DAMAGE[damage]
+    apply(tmp_path / "checkpoints" / "checkpoint-6")
+    again, told = fresh(encoder, seed=9), []
+    trainer = Trainer(
+        again, SSRPU(corpus().labelled_priors * 2), corpus(), folder=tmp_path, optimisation=QUICK
+    )
+    trainer.train(resume=True, tell=told.append)
+    assert equal(again, model)
+    assert re.search(rf"checkpoint-6.*{message}|{message}", told[0])
+    assert told[0].endswith("; continuing from checkpoint-3 instead") and len(told) == 1
+    # What was damaged has been written again.
+    check_files(tmp_path / "checkpoints" / "checkpoint-6")
+
+
+def test_two_damaged_checkpoints_are_an_error(encoder, whole, tmp_path):
+    shutil.copytree(whole[0], tmp_path, dirs_exist_ok=True)
+    for path in checkpoints(tmp_path / "checkpoints"):
+        flip(path / "model.safetensors")
+    trainer = Trainer(
+        fresh(encoder), SSRPU(corpus().labelled_priors * 2), corpus(), folder=tmp_path, optimisation=QUICK
+    )
+    with pytest.raises(CheckpointError, match=r"checkpoint-6/model\.safetensors: found other content"):
+        trainer.train(resume=True)
+
+
+class Overflow(TrainerCallback):
+    """After a step, one weight is infinite; no risk shows it yet."""
+
+    def __init__(self, step):
+        self.step = step
+
+    def on_step_end(self, args, state, control, model, **others):
+        if state.global_step == self.step:
+            with torch.no_grad():
+                model.scores.bias[0] = math.inf
+
+
+def test_a_training_that_ends_in_weights_that_are_not_finite_is_an_error(encoder, tmp_path):
+    for folder in (tmp_path, None):
+        trainer = Trainer(
+            fresh(encoder), SSRPU(corpus().labelled_priors * 2), corpus(), folder=folder, optimisation=QUICK
+        )
+        trainer.add_callback(Overflow(6))
+        with pytest.raises(NotFinite, match=r"step 6: found weights scores\.bias that are not finite"):
+            trainer.train()
+    assert [path.name for path in checkpoints(tmp_path / "checkpoints")] == ["checkpoint-3"]
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
