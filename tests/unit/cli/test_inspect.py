@@ -9,6 +9,7 @@ from tests.unit.extraction.making import RELATIONS, reading_model
 from typer.testing import CliRunner
 
 from unnoted.cli.inspect_model import inspect
+from unnoted.common.checksums import CHECKSUMS
 from unnoted.priors import Priors
 from unnoted.risks import Link, ScoreMeaning, TopK
 
@@ -96,6 +97,7 @@ def test_training_summary(folder):
     ],
 )
 def test_damage_is_one_line(folder, file, content, message):
+    (folder / CHECKSUMS).unlink()  # as earlier versions saved it
     (folder / file).write_text(content, "utf-8")
     told = run(folder, code=1).stderr
     assert told.startswith("error: ") and file in told and message in told and told.count("\n") == 1

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 from unnoted.cli import predict as command
 from unnoted.cli.evaluate import evaluate
+from unnoted.common.checksums import CHECKSUMS
 from unnoted.documents.formats.predictions import read_predictions
 from unnoted.documents.writing import write_documents
 from unnoted.extraction import Extractor
@@ -279,6 +280,7 @@ def cut(path):
 )
 def test_a_damaged_model_is_refused(documents, tmp_path, damage, message):
     folder = saved_model(tmp_path / "model")
+    (folder / CHECKSUMS).unlink()  # as earlier versions saved it
     damage(folder)
     result = run("predict", folder, documents, "--to", tmp_path / "out.jsonl", code=1)
     assert result.stderr.startswith("error: ") and message in result.stderr

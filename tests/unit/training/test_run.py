@@ -210,8 +210,8 @@ def test_a_disk_that_is_full_at_the_very_end(here, tmp_path, monkeypatch):
     settings, limits = load_settings(here), resource.getrlimit(resource.RLIMIT_FSIZE)
     finish = Trainer.train
 
-    def train_then_full(self, resume=False):
-        output = finish(self, resume)
+    def train_then_full(self, **options):
+        output = finish(self, **options)
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limits[1]))
         return output
 
