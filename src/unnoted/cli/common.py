@@ -1,17 +1,19 @@
 """What the commands share: how they fail, print, and take files."""
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, ParamSpec, TypeVar
+from typing import Annotated, Any, ParamSpec, TypeVar
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
+from rich.text import Text
 
-from unnoted.common.errors import DataError, DefectLog, Severity
+from unnoted.common.errors import DataError, DefectLog, Severity, plain
 from unnoted.common.wording import counted
 from unnoted.documents.relations import RelationVocabulary
 
@@ -25,7 +27,8 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILES...",
-        help="Documents in any known format, plain or gzip; for PubTator also its relation files.",
+        help="Documents in any known format, plain or gzip, or - for standard input; for PubTator also its "
+        "relation files.",
         show_default=False,
     ),
 ]
@@ -63,12 +66,33 @@ def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
             with stops_with("interrupted"):
                 return command(*args, **kwargs)
         except OSError as error:
-            typer.echo(f"error: {error.filename or ''}: {error.strerror or error}", err=True)
+            tell(f"error: {error.filename or ''}: {error.strerror or error}")
         except (DataError, ValueError) as error:
-            typer.echo(f"error: {error}", err=True)
+            tell(f"error: {error}")
         raise typer.Exit(1)
 
     return wrapped
+
+
+def tell(line: str) -> None:
+    """A line on stderr, in which nothing that comes from data can move the cursor or colour the terminal."""
+    typer.echo(plain(line), err=True)
+
+
+def say(text: str) -> None:
+    """Lines on stdout, as harmless as those of `tell`."""
+    typer.echo(plain(text, keep="\n\t"))
+
+
+def put_json(content: object) -> None:
+    """JSON on stdout: what a terminal would obey is escaped in it, which readers of JSON undo."""
+    text = json.dumps(content, ensure_ascii=False, indent=1, default=str)
+    if not text.isprintable():
+        text = "".join(
+            letter if letter == "\n" or plain(letter) == letter else json.dumps(letter)[1:-1]
+            for letter in text
+        )
+    typer.echo(text)
 
 
 @contextmanager
@@ -85,13 +109,22 @@ def stops_with(message: str) -> Iterator[None]:
 
 def console() -> Console:
     """Where tables go: stdout, wide enough for a table when it is not a terminal."""
-    plain = Console(highlight=False)
-    return plain if plain.is_terminal else Console(highlight=False, width=120)
+    made = Console(highlight=False, emoji=False)
+    return made if made.is_terminal else Console(highlight=False, emoji=False, width=120)
+
+
+class PlainTable(Table):
+    """A table whose cells are shown as they are: `[/b]` in a name is no markup, an escape code no colour."""
+
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:  # noqa: ANN401
+        """Add a row."""
+        shown = (Text(plain(cell)) if isinstance(cell, str) else cell for cell in cells)
+        super().add_row(*shown, **options)
 
 
 def table(title: str | None, *columns: str, text: int = 1) -> Table:
     """An empty table; the first `text` columns are words, the rest are figures."""
-    made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    made = PlainTable(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for number, column in enumerate(columns):
         made.add_column(column, justify="left" if number < text else "right", overflow="fold")
     return made

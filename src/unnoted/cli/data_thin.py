@@ -13,11 +13,13 @@ from unnoted.cli.common import (
     To,
     console,
     reports_errors,
+    say,
     table,
     tell_defects,
 )
-from unnoted.common.errors import DefectLog
+from unnoted.common.errors import DefectLog, shortened
 from unnoted.common.outputs import refuse_input
+from unnoted.common.text_inputs import rereadable
 from unnoted.common.wording import counted
 from unnoted.documents.levels import LEVELS, level
 from unnoted.documents.loading import stream_documents
@@ -52,11 +54,12 @@ def thin(
 ) -> None:
     """Hide facts of a corpus: documents and entities stay, labels are removed."""
     refuse_input(to, files)
-    rule = _rule(files, level_name, keep, keep_popular, bias)
     report = ThinningReport()
     log = DefectLog(strict=strict)
-    documents = stream_documents(*files, log=log)
-    write_documents(to, thin_documents(documents, rule, seed, report), format)
+    with rereadable(files) as kept_files:
+        rule = _rule(kept_files, level_name, keep, keep_popular, bias)
+        documents = stream_documents(*kept_files, log=log)
+        write_documents(to, thin_documents(documents, rule, seed, report), format)
     tell_defects(log)
     before, after = report.before.total(), report.after.total()
     typer.echo(
@@ -65,12 +68,12 @@ def thin(
         f"{after / max(report.documents, 1):.2f} facts per document"
     )
     if report.vanished:
-        typer.echo(f"relations left without any fact: {', '.join(report.vanished)}")
+        say(f"relations left without any fact: {shortened(', '.join(report.vanished), 1000)}")
     if per_relation:
         rows = table(None, "relation", "before", "kept", "share")
         for relation, count in report.before.most_common():
             kept = report.after[relation]
-            rows.add_row(relation, f"{count:,}", f"{kept:,}", f"{kept / count:.1%}")
+            rows.add_row(shortened(relation), f"{count:,}", f"{kept:,}", f"{kept / count:.1%}")
         console().print(rows)
 
 

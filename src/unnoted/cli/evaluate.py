@@ -1,13 +1,21 @@
 """`unnoted evaluate`: how good are these predictions, or the predictions of this model?"""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unnoted.cli.common import AsJSON, Vocabulary, read_vocabulary, reports_errors, tell_defects
+from unnoted.cli.common import (
+    AsJSON,
+    Vocabulary,
+    put_json,
+    read_vocabulary,
+    reports_errors,
+    say,
+    tell,
+    tell_defects,
+)
 from unnoted.cli.predict import Batch, Device, load_extractor, progress
 from unnoted.common.errors import DefectLog, Severity
 from unnoted.common.lookup import lookup
@@ -110,9 +118,9 @@ def evaluate(
     _tell_ignored(logs[1])
     _write_curve(evaluation, curve, predictions)
     if as_json:
-        typer.echo(json.dumps(evaluation.to_json(), ensure_ascii=False, indent=1))
+        put_json(evaluation.to_json())
     else:
-        typer.echo(text_table(evaluation, per_relation, names.names if names else None))
+        say(text_table(evaluation, per_relation, names.names if names else None))
 
 
 def _scored(
@@ -132,7 +140,7 @@ def _scored(
 def _tell_ignored(log: DefectLog) -> None:
     if ignored := log.total(Severity.DEFECT):
         example = next(iter(log.examples.values()))[0]
-        typer.echo(f"note: {ignored:,} unknown fields of predictions ignored, e.g. {example}", err=True)
+        tell(f"note: {ignored:,} unknown fields of predictions ignored, e.g. {example}")
 
 
 def _write_curve(evaluation: Evaluation, path: Path | None, predictions: Path | None) -> None:

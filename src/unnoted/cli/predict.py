@@ -12,9 +12,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from unnoted.cli.common import Files, reports_errors, stops_with, tell_defects
+from unnoted.cli.common import Files, reports_errors, say, stops_with, tell, tell_defects
 from unnoted.common.errors import DefectLog
 from unnoted.common.outputs import refuse_input
+from unnoted.common.text_inputs import rereadable
 from unnoted.common.wording import counted, duration
 from unnoted.documents.loading import stream_documents
 
@@ -70,15 +71,18 @@ def predict(
         raise ValueError(f"found --format {format} without --to, expected a file to write to")
     if to is not None:
         refuse_input(to, files)
-    log = DefectLog()
-    total = sum(1 for _ in stream_documents(*files, log=log))  # also finds bad documents before the long work
-    tell_defects(log)
-    extractor = load_extractor(model, batch, device)
-    if to is None:
-        _print_tables(extractor, files, total, threshold)
-        return
-    with stops_with(f"interrupted; the same command continues from {to}.partial"):
-        _write(extractor, model, files, total, to, format, threshold)
+    with rereadable(files) as kept:
+        log = DefectLog()
+        total = sum(
+            1 for _ in stream_documents(*kept, log=log)
+        )  # also finds bad documents before the long work
+        tell_defects(log)
+        extractor = load_extractor(model, batch, device)
+        if to is None:
+            _print_tables(extractor, kept, total, threshold)
+            return
+        with stops_with(f"interrupted; the same command continues from {to}.partial"):
+            _write(extractor, model, kept, total, to, format, threshold)
 
 
 def load_extractor(model: str, batch: int | None, device: str | None) -> "Extractor":
@@ -97,7 +101,7 @@ def _print_tables(extractor: "Extractor", files: list[Path], total: int, thresho
     # No bar where the results go to the same terminal.
     with progress(total, bar=not sys.stdout.isatty()) as told:
         for number, extraction in enumerate(extractor.extract(documents, threshold=threshold), start=1):
-            typer.echo(str(extraction))
+            say(str(extraction))
             report.facts += len(extraction.facts)
             told(number)
     _tell(report)
@@ -128,7 +132,7 @@ def _tell(report: "ExtractionReport") -> None:
         done = counted(report.done_before, "document")
         typer.echo(f"note: {done} had been done before", err=True)
     for line in report.notes():
-        typer.echo(f"note: {line}", err=True)
+        tell(f"note: {line}")
 
 
 class Teller:

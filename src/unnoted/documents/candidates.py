@@ -95,13 +95,28 @@ class AllPairs:
         return "all"
 
 
-@lru_cache(maxsize=64)
+FEW = 256
+"""Up to how many entities the pairs are kept for the next document of that size."""
+
+
 def _all_ordered(entities: int) -> tuple[Indices, Indices]:
-    heads, tails = (~np.eye(entities, dtype=bool)).nonzero()
-    arrays = heads.astype(np.int32), tails.astype(np.int32)
-    for array in arrays:
+    return _kept_pairs(entities) if entities <= FEW else _ordered(entities)
+
+
+@lru_cache(maxsize=64)
+def _kept_pairs(entities: int) -> tuple[Indices, Indices]:
+    return _ordered(entities)
+
+
+def _ordered(entities: int) -> tuple[Indices, Indices]:
+    """Every ordered pair, made without anything larger than the result."""
+    numbers = np.arange(entities, dtype=np.int32)
+    heads = np.repeat(numbers, max(entities - 1, 0))
+    tails = np.tile(numbers[:-1], entities)
+    tails += tails >= heads  # passes over the head itself
+    for array in (heads, tails):
         array.flags.writeable = False  # shared by every document of this size
-    return arrays
+    return heads, tails
 
 
 @dataclass(frozen=True, slots=True)
