@@ -39,8 +39,8 @@ class Limits:
         unnoted.common.errors.DataError: : found 11 words, expected at most 10 (UNNOTED_MAX_WORDS)
     """
 
-    line: int = 16 * MEBI
-    document: int = 16 * MEBI
+    line: int = 8 * MEBI
+    document: int = 8 * MEBI
     words: int = 1_000_000
     entities: int = 4_000
     mentions: int = 100_000

@@ -23,7 +23,7 @@ from unnoted.common.limits import MEBI, Limits
 GZIP_MAGIC = b"\x1f\x8b"
 START = 1 << 16
 """How many bytes of an input are looked at before it is read, to recognise its format."""
-UNPACKED_FREELY = 16 * MEBI
+UNPACKED_FREELY = 8 * MEBI
 """Bytes up to which it does not matter how small a gzip file was."""
 STANDARD_INPUT = "-"
 
@@ -117,15 +117,23 @@ def read_whole(path: str | Path) -> str:
 def numbered_lines(stream: TextIO, limits: Limits | None = None) -> Iterator[tuple[int, str]]:
     r"""The lines of a stream with their numbers from 1; one that does not end within the limit is an error.
 
+    So are as many blank lines, one after the other.
+
     Example:
         >>> list(numbered_lines(io.StringIO("a\n\nb")))
         [(1, 'a\n'), (2, '\n'), (3, 'b')]
     """
     limits = limits or Limits.current()
+    last_text = 0
     for number in count(1):
         line = stream.readline(limits.line + 1)
         if not line:
             return
+        if line != "\n":
+            last_text = number
+        elif number - last_text > limits.line:
+            found = f"more than {limits.line:,} blank lines"
+            fail(Kind.TOO_LARGE, None, f"line {number}", found, limits.allowance("line"))
         if len(line) > limits.line:
             found = f"more than {limits.line:,} characters without a line's end"
             fail(Kind.TOO_LARGE, None, f"line {number}", found, limits.allowance("line"))
@@ -246,6 +254,6 @@ class _Unpacked:
         self.given += len(part)
         self.limits.check("decompressed", self.given, "bytes or more of decompressed data")
         if self.given > max(UNPACKED_FREELY, self.limits.ratio * self.source.given):
-            found = f"gzip data that unpacks to over {self.limits.ratio:,} times its size"
+            found = f"gzip data that unpacks to {self.given // self.source.given:,} times its size"
             fail(Kind.TOO_LARGE, None, None, found, self.limits.allowance("ratio"))
         return part

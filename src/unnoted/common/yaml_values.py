@@ -16,6 +16,10 @@ LONGEST_NUMBER = 1_000
 """Characters; Python itself refuses to read or print numbers beyond some thousand digits."""
 
 
+DEEPEST = 50
+"""How many lists and mappings may lie in each other."""
+
+
 class YamlError(ValueError):
     """Text that is no YAML as settings need it: says in which line, what was found and what was expected."""
 
@@ -47,10 +51,11 @@ def parse_yaml(text: str) -> object:
     except yaml.MarkedYAMLError as error:
         line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
         raise YamlError(plain(f"{line}{shortened(str(error.problem))}")) from None
+    except yaml.reader.ReaderError as error:
+        number, letter = text.count("\n", 0, error.position) + 1, text[error.position]
+        raise YamlError(f"line {number}: found the character {letter!r}, expected text") from None
     except yaml.YAMLError as error:
         raise YamlError(f"found no YAML ({plain(shortened(' '.join(str(error).split())))})") from None
-    except RecursionError:
-        raise YamlError("found values nested too deeply, expected settings") from None
     finally:
         if loader is not None:
             loader.dispose()
@@ -59,12 +64,19 @@ def parse_yaml(text: str) -> object:
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
     """Refuses what YAML would take silently, such as a key that stands twice, of which it keeps the last."""
 
+    depth = 0
+
     def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node:
         event = self.peek_event()
+        if self.depth > DEEPEST:
+            _refuse(event.start_mark, f"values more than {DEEPEST} deep in each other", "settings")
         if getattr(event, "tag", None) is not None:
             tag = str(event.tag).replace("tag:yaml.org,2002:", "!!")
             _refuse(event.start_mark, f"the tag {shown(tag)}", "a plain value")
-        return super().compose_node(parent, index)
+        self.depth += 1
+        node: yaml.Node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[Hashable] = set()
@@ -88,7 +100,10 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]
         if len(node.value) > LONGEST_NUMBER:
             _refuse(node.start_mark, f"a number of {len(node.value):,} characters", "a shorter one")
         is_int = node.tag.endswith(":int")
-        return self.construct_yaml_int(node) if is_int else self.construct_yaml_float(node)
+        try:
+            return self.construct_yaml_int(node) if is_int else self.construct_yaml_float(node)
+        except ValueError:  # what looks like a number and is none, such as 0x_
+            _refuse(node.start_mark, shown(node.value), "a number")
 
 
 for _kind in ("int", "float"):
@@ -116,7 +131,7 @@ def _check_aliases(node: yaml.Node, limits: Limits) -> None:
             sizes[id(part)] = 1 + sum(size(each) for pair in pairs for each in pair)
             within.remove(id(part))
         if sizes[id(part)] > limits.config_values:
-            found = f"{shown(sizes[id(part)])} values, aliases counted as often as they stand"
+            found = f"{sizes[id(part)]:,} values, aliases counted as often as they stand"
             _refuse(part.start_mark, found, limits.allowance("config_values"))
         return sizes[id(part)]
 

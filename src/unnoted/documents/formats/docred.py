@@ -46,9 +46,9 @@ def _document(numbered: tuple[int, object], reading: Reading) -> Document:
     fields: dict[str, Any] = expect(record, dict, None, f"[{index}]")
     title = reading.new_id(take(fields, "title", str, None, f"[{index}]"), "title")
     note_unknown_keys(fields, DOCUMENT_KEYS, log, title, "")
-    sentences = tuple(
-        _sentence(words, title, number) for number, words in enumerate(take(fields, "sents", list, title))
-    )
+    words = take(fields, "sents", list, title)
+    reading.limits.check("words", len(words), "sentences", title, "sents")
+    sentences = tuple(_sentence(sentence, title, number) for number, sentence in enumerate(words))
     listed = take(fields, "vertexSet", list, title)
     reading.limits.check("entities", len(listed), "entities", title, "vertexSet")
     entities = tuple(_entity(mentions, title, number, log) for number, mentions in enumerate(listed))

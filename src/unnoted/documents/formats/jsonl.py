@@ -57,7 +57,7 @@ def _document(fields: Mapping[str, Any], title: str, reading: Reading) -> Docume
     for index, entity in enumerate(entities):
         note_unknown_keys(entity, ENTITY_KEYS, log, title, f"entities[{index}]")
     if "sentences" in fields:
-        sentences, text = _words(fields, title)
+        sentences, text = _words(fields, title, reading.limits)
         built = tuple(_word_entity(entity, title, i, sentences, reading) for i, entity in enumerate(entities))
     else:
         text = take(fields, "text", str, title)
@@ -67,8 +67,9 @@ def _document(fields: Mapping[str, Any], title: str, reading: Reading) -> Docume
     return Document(title, sentences, built, _facts(fields, title, built, log), text)
 
 
-def _words(fields: Mapping[str, Any], title: str) -> tuple[tuple[Sentence, ...], str | None]:
+def _words(fields: Mapping[str, Any], title: str, limits: Limits) -> tuple[tuple[Sentence, ...], str | None]:
     lists = take_list(fields, "sentences", list, title)
+    limits.check("words", len(lists), "sentences", title, "sentences")
     for index, words in enumerate(lists):
         for number, word in enumerate(words):
             expect(word, str, title, f"sentences[{index}][{number}]")

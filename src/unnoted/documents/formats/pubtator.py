@@ -153,6 +153,7 @@ def _entities(
             log.add(Kind.UNLINKED_MENTION, identifier, place, shown(item.ids), "an id")
         elif len(ids) > 1:
             log.add(Kind.SHARED_MENTION, identifier, place, shown(item.ids), "one id")
+        reading.limits.check("entities", len(ids), "ids of one mention", identifier, place)
         span = locate(item.start, item.end)
         assert span is not None  # a mention has a word: checked when its line was read
         for single in ids:
