@@ -79,20 +79,19 @@ def tell(line: str) -> None:
     typer.echo(plain(line), err=True)
 
 
-def say(text: str) -> None:
-    """Lines on stdout, as harmless as those of `tell`."""
-    typer.echo(plain(text, keep="\n\t"))
+def say(text: str, err: bool = False) -> None:
+    """Lines on stdout, or stderr, as harmless as those of `tell`."""
+    typer.echo(plain(text, keep="\n\t"), err=err)
 
 
-def put_json(content: object) -> None:
-    """JSON on stdout: what a terminal would obey is escaped in it, which readers of JSON undo."""
+def json_text(content: object) -> str:
+    """Content as JSON for programs and people: what a terminal would obey is escaped, and readers undo it."""
     text = json.dumps(content, ensure_ascii=False, indent=1, default=str)
-    if not text.isprintable():
-        text = "".join(
-            letter if letter == "\n" or plain(letter) == letter else json.dumps(letter)[1:-1]
-            for letter in text
-        )
-    typer.echo(text)
+    if all(map(str.isprintable, text.splitlines())):
+        return text
+    return "".join(
+        letter if letter == "\n" or plain(letter) == letter else json.dumps(letter)[1:-1] for letter in text
+    )
 
 
 @contextmanager

@@ -14,9 +14,10 @@ from unnoted.cli.common import (
     Strict,
     Vocabulary,
     console,
-    put_json,
+    json_text,
     read_vocabulary,
     reports_errors,
+    say,
     table,
 )
 from unnoted.common.errors import plain, shortened
@@ -47,7 +48,7 @@ def check(
     sources = [TextInput(file) for file in files]
     reports = [check_files(group, names, rule, strict) for group in group_files(sources)]
     if as_json:
-        put_json([report.to_json() for report in reports])
+        say(json_text([report.to_json() for report in reports]))
     else:
         for report in reports:
             _print(report, per_relation, names.names if names else {})

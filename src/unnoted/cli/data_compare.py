@@ -9,13 +9,16 @@ from unnoted.cli.common import (
     AsJSON,
     Vocabulary,
     console,
-    put_json,
+    json_text,
     read_vocabulary,
     reports_errors,
+    say,
     table,
+    tell,
     tell_defects,
 )
 from unnoted.common.errors import plain, shortened
+from unnoted.common.text_inputs import TextInput
 from unnoted.documents.comparison import LabellingComparison, RelationComparison
 from unnoted.documents.comparison import compare as compare_labellings
 from unnoted.documents.loading import load_documents
@@ -31,11 +34,13 @@ def compare(
     """Compare two labellings of the same documents: how many facts of B are missing in A?"""
     names = read_vocabulary(vocabulary)
     corpora = [load_documents(path, vocabulary=names) for path in (a, b)]
-    for corpus in corpora:
+    for path, corpus in zip((a, b), corpora, strict=True):
         tell_defects(corpus.log)
+        if not any(document.facts for document in corpus):
+            tell(f"note: {TextInput(path).name}: its documents have no facts")
     result = compare_labellings(*corpora)
     if as_json:
-        put_json(_as_json(result))
+        say(json_text(_as_json(result)))
         return
     out = console()
     rows = table(

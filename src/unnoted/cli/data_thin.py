@@ -15,6 +15,7 @@ from unnoted.cli.common import (
     reports_errors,
     say,
     table,
+    tell,
     tell_defects,
 )
 from unnoted.common.errors import DefectLog, shortened
@@ -61,6 +62,8 @@ def thin(
         documents = stream_documents(*kept_files, log=log)
         write_documents(to, thin_documents(documents, rule, seed, report), format)
     tell_defects(log)
+    if not report.before:
+        tell("note: the documents have no facts, so there was nothing to hide")
     before, after = report.before.total(), report.after.total()
     typer.echo(
         f"{counted(report.documents, 'document')}: {counted(before, 'fact')} before, "

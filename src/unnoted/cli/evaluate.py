@@ -9,7 +9,7 @@ import typer
 from unnoted.cli.common import (
     AsJSON,
     Vocabulary,
-    put_json,
+    json_text,
     read_vocabulary,
     reports_errors,
     say,
@@ -118,7 +118,7 @@ def evaluate(
     _tell_ignored(logs[1])
     _write_curve(evaluation, curve, predictions)
     if as_json:
-        put_json(evaluation.to_json())
+        say(json_text(evaluation.to_json()))
     else:
         say(text_table(evaluation, per_relation, names.names if names else None))
 

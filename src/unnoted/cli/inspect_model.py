@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from unnoted.cli.common import AsJSON, console, put_json, reports_errors, table
+from unnoted.cli.common import AsJSON, console, json_text, reports_errors, say, table
 from unnoted.common.errors import plain
 
 LONGEST_LIST = 8
@@ -29,7 +29,7 @@ def inspect(
 
     description = inspect_model(model)
     if as_json:
-        put_json(description)
+        say(json_text(description))
         return
     out = console()
     rows = table(None, "", "", text=2)

@@ -210,6 +210,10 @@ class DefectLog:
         if len(self.examples[defect.kind]) < EXAMPLES_KEPT:
             self.examples[defect.kind].append(defect)
 
+    def keeps(self, kind: Kind) -> bool:
+        """Whether a defect of this kind would be among the examples, and is worth describing with effort."""
+        return self.counts[kind] < EXAMPLES_KEPT
+
     def located(self, error: DataError) -> DataError:
         """The same error with the file's name filled in."""
         d = error.defect

@@ -26,7 +26,7 @@ def refuse_input(output: Path, inputs: Iterable[Path]) -> None:
     """
     for path in inputs:
         same = output.samefile(path) if output.exists() and path.exists() else False
-        if same or output.resolve() == path.resolve():
+        if same or os.path.realpath(output) == os.path.realpath(path):
             raise ValueError(f"{output}: found as input and as output, expected another file to write to")
 
 

@@ -161,13 +161,18 @@ def rereadable(paths: Sequence[Path]) -> Iterator[list[Path]]:
 
 def content_digest(path: Path) -> str:
     """The SHA-256 of a file's content, in hexadecimal digits; of a stream nothing would be left to read."""
-    if str(path) == STANDARD_INPUT or (path.exists() and not path.is_file() and not path.is_dir()):
-        found = "a stream, which can be read only once"
-        raise DataError(Defect(Kind.UNREADABLE, TextInput(path).name, None, None, found, "a file"))
+    refuse_stream(path)
     if "\0" in os.fspath(path):
         raise FileNotFoundError(errno.ENOENT, "a name with a NUL character", str(path))
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def refuse_stream(path: Path) -> None:
+    """Refuse a stream where the content is read more than once."""
+    if str(path) == STANDARD_INPUT or (path.exists() and not path.is_file() and not path.is_dir()):
+        found = "a stream, which can be read only once"
+        raise DataError(Defect(Kind.UNREADABLE, TextInput(path).name, None, None, found, "a file"))
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import TextIO
 
 from unnoted.common.errors import DataError, Defect, DefectLog, Kind, fail
 from unnoted.common.text_inputs import TextInput
+from unnoted.common.wording import counted
 from unnoted.documents.candidates import AllPairs, Candidates, TypePairs, observed
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.formats import DocumentFormat, format_of, recognise
@@ -113,6 +114,20 @@ def load_documents(
         candidates = default_candidates(sources, lambda: observed(documents))
     relations = vocabulary if vocabulary is not None else RelationVocabulary.of(documents)
     return Corpus(documents, relations, candidates, log)
+
+
+def require_facts(documents: int, facts: int, paths: Iterable[str | Path]) -> None:
+    """Refuse documents without any fact where facts are what is learnt from or compared.
+
+    Example:
+        >>> require_facts(20, 0, ["new.jsonl"])
+        Traceback (most recent call last):
+        unnoted.common.errors.DataError: new.jsonl: found no fact in 20 documents, expected labelled facts
+    """
+    if not facts:
+        files = ", ".join(TextInput(path).name for path in paths)
+        found = f"no fact in {counted(documents, 'document')}"
+        raise DataError(Defect(Kind.MALFORMED, files, None, None, found, "labelled facts"))
 
 
 def default_candidates(paths: Iterable[str | Path | TextInput], seen: Callable[[], TypePairs]) -> Candidates:

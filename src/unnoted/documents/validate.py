@@ -1,6 +1,6 @@
 """The checks that every document passes, whatever format it came from."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -51,7 +51,7 @@ def validate(
     for index, entity in enumerate(document.entities):
         _check_entity(document, index, entity, log, names, limits)
     for index, fact in enumerate(document.facts):
-        _check_fact(document, index, fact, names, vocabulary)
+        _check_fact(document, index, fact, log, names, vocabulary)
     _check_encodable(document, names)
     _add_notes(document, log, names)
     return _without_repeated_facts(document, log, names)
@@ -74,8 +74,10 @@ def _check_entity(
     if not entity.mentions:
         fail(Kind.MALFORMED, document.id, names.entity.format(index), "no mention", "at least one mention")
     for number, mention in enumerate(entity.mentions):
-        _check_span(document, names.mention.format(index, number), mention, names)
-        _check_name(document, names.mention.format(index, number), mention, log, names, limits)
+        if not _is_named_as_it_stands(document, mention, limits):
+            place = names.mention.format(index, number)
+            _check_span(document, place, mention, names)
+            _check_name(document, place, mention, log, names, limits)
     if len(entity.mentions) == 1:
         return
     first = entity.mentions[0]
@@ -85,6 +87,22 @@ def _check_entity(
     if any(mention.type != first.type for mention in entity.mentions):
         types = ", ".join(sorted({mention.type for mention in entity.mentions}))
         log.add(Kind.MIXED_TYPES, document.id, names.entity.format(index), shortened(types), "one type")
+
+
+def _is_named_as_it_stands(document: Document, mention: Mention, limits: Limits) -> bool:
+    """Whether nothing at all is wrong with a mention, which is nearly always so: told with little effort."""
+    if not (0 <= mention.sentence < len(document.sentences) and mention.type.strip()):
+        return False
+    words = document.sentences[mention.sentence]
+    start, end = mention.start, mention.end
+    if not (0 <= start < end <= len(words) and end - start <= limits.mention >= len(mention.name)):
+        return False
+    return mention.name == words[start] if end == start + 1 else _joins_to(mention.name, words[start:end])
+
+
+def _joins_to(name: str, words: Sequence[str]) -> bool:
+    # Their lengths first: what is far longer than the name is not joined just to be compared.
+    return sum(map(len, words)) + len(words) - 1 == len(name) and name == " ".join(words)
 
 
 def _check_span(document: Document, place: str, mention: Mention, names: FieldNames) -> None:
@@ -109,8 +127,6 @@ def _check_name(
     limits.check("mention", mention.end - mention.start, "words in one mention", document.id, place)
     covered = document.words_of(mention)
     limits.check("mention", sum(map(len, covered)), "characters in one mention", document.id, place)
-    if mention.name == " ".join(covered):
-        return
     if "".join(mention.name.split()) != "".join("".join(covered).split()):
         log.add(
             Kind.NAME_MISMATCH,
@@ -122,7 +138,12 @@ def _check_name(
 
 
 def _check_fact(
-    document: Document, index: int, fact: Fact, names: FieldNames, vocabulary: Collection[str] | None
+    document: Document,
+    index: int,
+    fact: Fact,
+    log: DefectLog,
+    names: FieldNames,
+    vocabulary: Collection[str] | None,
 ) -> None:
     entities, sentences = len(document.entities), len(document.sentences)
     place = names.fact.format(index)
@@ -141,9 +162,15 @@ def _check_fact(
             found, expected = shown(sentence), f"sentences below {sentences}"
             fail(Kind.MALFORMED, document.id, f"{place}.{names.evidence}", found, expected)
     if vocabulary is not None and fact.relation not in vocabulary:
-        expected = "a relation of the vocabulary" + nearest(fact.relation, vocabulary)
+        hint = nearest(fact.relation, vocabulary) if log.keeps(Kind.UNKNOWN_RELATION) else ""
         field = f"{place}.{names.relation}"
-        fail(Kind.UNKNOWN_RELATION, document.id, field, shown(fact.relation), expected)
+        fail(
+            Kind.UNKNOWN_RELATION,
+            document.id,
+            field,
+            shown(fact.relation),
+            f"a relation of the vocabulary{hint}",
+        )
 
 
 def _check_encodable(document: Document, names: FieldNames) -> None:
@@ -158,14 +185,8 @@ def _check_encodable(document: Document, names: FieldNames) -> None:
     try:
         "".join(strings).encode()
     except UnicodeEncodeError as error:
-        found = shown(error.object[error.start : error.end])
-        fail(
-            Kind.MALFORMED,
-            document.id,
-            _place_of(error.object[error.start], document, names),
-            found,
-            ENCODABLE,
-        )
+        letter = error.object[error.start]
+        fail(Kind.MALFORMED, document.id, _place_of(letter, document, names), shown(letter), ENCODABLE)
 
 
 def _place_of(letter: str, document: Document, names: FieldNames) -> str:

@@ -161,8 +161,8 @@ def _facts(
         evidence = take_list(fact, "evidence", int, title, place) if "evidence" in fact else []
         facts.append(
             Fact(
-                _entity_index(fact, "head", identifiers, title, place),
-                _entity_index(fact, "tail", identifiers, title, place),
+                _entity_index(fact, "head", identifiers, title, place, log),
+                _entity_index(fact, "tail", identifiers, title, place, log),
                 intern(take(fact, "relation", str, title, place)),
                 tuple(evidence),
             )
@@ -171,7 +171,7 @@ def _facts(
 
 
 def _entity_index(
-    fact: Mapping[str, Any], key: str, identifiers: Mapping[str, int], title: str, place: str
+    fact: Mapping[str, Any], key: str, identifiers: Mapping[str, int], title: str, place: str, log: DefectLog
 ) -> int:
     """Head and tail are given by index, or by the entity's id."""
     value = fact.get(key)
@@ -180,7 +180,8 @@ def _entity_index(
     if type(value) is not str:
         wrong_type(value, int, title, f"{place}.{key}")
     if value not in identifiers:
-        expected = f"the index of an entity, or an id that one entity has{nearest(value, identifiers)}"
+        hint = nearest(value, identifiers) if log.keeps(Kind.MALFORMED) else ""
+        expected = f"the index of an entity, or an id that one entity has{hint}"
         fail(Kind.MALFORMED, title, f"{place}.{key}", shown(value), expected)
     return identifiers[value]
 
