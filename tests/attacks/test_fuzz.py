@@ -58,7 +58,9 @@ def test_the_judge_notices_what_it_should(tmp_path):
         "wrong": raising(lambda folder: Wrong("other")),
         "memory": lambda folder: bytearray(600 << 20),
     }
-    assert {kind: judged(Planted(act), tmp_path, 10).kind for kind, act in acts.items()} == {kind: kind for kind in acts}
+    assert {kind: judged(Planted(act), tmp_path, 10).kind for kind, act in acts.items()} == {
+        kind: kind for kind in acts
+    }
 
 
 class KeyErrorWith(KeyError):

@@ -19,12 +19,14 @@ from unnoted.cli.common import (
 from unnoted.cli.predict import Batch, Device, load_extractor, progress
 from unnoted.common.errors import DefectLog, Severity
 from unnoted.common.lookup import lookup
+from unnoted.common.text_inputs import TextInput
 from unnoted.documents.formats.predictions import read_predictions
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.schema import Document
 from unnoted.evaluation.benchmarks import BENCHMARKS
 from unnoted.evaluation.figures import Evaluation
 from unnoted.evaluation.figures import evaluate as evaluate_predictions
+from unnoted.evaluation.submission import SubmissionError
 from unnoted.evaluation.table import text_table
 
 if TYPE_CHECKING:  # loading torch takes seconds
@@ -106,7 +108,10 @@ def evaluate(
         case Path() as file, None:
             if batch is not None or device is not None:
                 raise ValueError("found --batch or --device without --model, expected them with it")
-            evaluation = evaluate_predictions(documents, read_predictions(file, logs[1]), seen, **options)
+            try:
+                evaluation = evaluate_predictions(documents, read_predictions(file, logs[1]), seen, **options)
+            except SubmissionError as error:
+                raise ValueError(f"{TextInput(file).name}: {error}") from None
         case None, str() as folder:
             extractor = load_extractor(folder, batch, device)
             evaluation = _scored(extractor, documents, seen, options)

@@ -42,7 +42,7 @@ class Limits:
     line: int = 8 * MEBI
     document: int = 8 * MEBI
     words: int = 1_000_000
-    entities: int = 4_000
+    entities: int = 2_000
     mentions: int = 100_000
     mention: int = 1_000
     facts: int = 200_000

@@ -56,10 +56,10 @@ class TextInput:
             if self._start is None:
                 stack, stream = self._open()
                 self._start = _read_start(stream)
-                if _is_file(self.path):
-                    stack.close()
-                else:
+                if _is_stream(self.path):
                     self._opened = stack, stream
+                else:
+                    stack.close()
             return codecs.getincrementaldecoder("utf-8-sig")().decode(self._start)
 
     @contextmanager
@@ -143,18 +143,16 @@ def numbered_lines(stream: TextIO, limits: Limits | None = None) -> Iterator[tup
 @contextmanager
 def rereadable(paths: Sequence[Path]) -> Iterator[list[Path]]:
     """The same inputs as files: whatever is a stream is kept in a temporary file until the block ends."""
-    with tempfile.TemporaryDirectory(prefix="unnoted-") as folder, _failures_named():
+    with tempfile.TemporaryDirectory(prefix="unnoted-") as folder:
         files = []
         for number, path in enumerate(paths):
-            if _is_file(path) or path.is_dir():
+            if not _is_stream(path):
                 files.append(path)
                 continue
-            with ExitStack() as stack:
-                raw = _binary(path, stack)
-                kept = Path(folder, str(number), TextInput(path).name.replace("/", "_"))
-                kept.parent.mkdir()
-                with kept.open("wb") as copy:
-                    shutil.copyfileobj(raw, copy)
+            kept = Path(folder, str(number), TextInput(path).name.replace("/", "_"))
+            kept.parent.mkdir()
+            with ExitStack() as stack, kept.open("wb") as copy:
+                shutil.copyfileobj(_binary(path, stack), copy)
             files.append(kept)
         yield files
 
@@ -170,7 +168,7 @@ def content_digest(path: Path) -> str:
 
 def refuse_stream(path: Path) -> None:
     """Refuse a stream where the content is read more than once."""
-    if str(path) == STANDARD_INPUT or (path.exists() and not path.is_file() and not path.is_dir()):
+    if _is_stream(path):
         found = "a stream, which can be read only once"
         raise DataError(Defect(Kind.UNREADABLE, TextInput(path).name, None, None, found, "a file"))
 
@@ -192,12 +190,13 @@ def _failures_named() -> Iterator[None]:
         fail(Kind.UNREADABLE, None, None, error.strerror or str(error), "a readable file")
 
 
-def _is_file(path: Path) -> bool:
-    """Whether it can be read again: a file by its path, not a stream."""
+def _is_stream(path: Path) -> bool:
+    """Whether it can be read only once: standard input, a pipe, a device."""
     try:
-        return str(path) != STANDARD_INPUT and stat.S_ISREG(path.stat().st_mode)
+        mode = path.stat().st_mode
     except (OSError, ValueError):
-        return False
+        return str(path) == STANDARD_INPUT
+    return str(path) == STANDARD_INPUT or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _binary(path: Path, stack: ExitStack) -> BinaryIO:

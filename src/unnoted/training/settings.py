@@ -9,7 +9,7 @@ import yaml  # type: ignore[import-untyped]
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from unnoted.architectures import ARCHITECTURES
-from unnoted.common.errors import shown
+from unnoted.common.errors import shortened, shown
 from unnoted.common.lookup import lookup, nearest
 from unnoted.common.outputs import write_text
 from unnoted.common.yaml_values import YamlError, parse_yaml
@@ -271,7 +271,7 @@ def load_settings(
         ]
         problems = [_problem(dict(detail), chosen.source, changes) for detail in details]
         rest = f"; and {len(problems) - MOST_PROBLEMS:,} more" if len(problems) > MOST_PROBLEMS else ""
-        raise SettingsError("; ".join(problems[:MOST_PROBLEMS]) + rest) from None
+        raise SettingsError("; ".join(map(shortened, problems[:MOST_PROBLEMS])) + rest) from None
 
 
 def _check_candidates(text: str) -> None:
