@@ -1,19 +1,21 @@
 """What the commands share: how they fail, print, and take files."""
 
 import errno
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, ParamSpec, TypeVar
+from typing import Annotated, Any, ParamSpec, TypeVar
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
+from rich.text import Text
 
-from unnoted.common.errors import DataError, DefectLog, Severity
+from unnoted.common.errors import DataError, DefectLog, Severity, plain
 from unnoted.common.wording import counted
 from unnoted.documents.relations import RelationVocabulary
 
@@ -27,7 +29,8 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILES...",
-        help="Documents in any known format, plain or gzip; for PubTator also its relation files.",
+        help="Documents in any known format, plain or gzip, or - for standard input; for PubTator also its "
+        "relation files.",
         show_default=False,
     ),
 ]
@@ -69,7 +72,7 @@ def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
         except OSError as error:
             tell_error(error)
         except (DataError, ValueError) as error:
-            typer.echo(f"error: {error}", err=True)
+            tell(f"error: {error}")
         raise typer.Exit(1)
 
     return wrapped
@@ -78,7 +81,27 @@ def reports_errors(command: Callable[P, T]) -> Callable[P, T]:
 def tell_error(error: OSError) -> None:
     """Say in one line on stderr what cannot be read or written."""
     where = "" if error.filename is None else f"{error.filename}: "
-    typer.echo(f"error: {where}{error.strerror or error}", err=True)
+    tell(f"error: {where}{error.strerror or error}")
+
+
+def tell(line: str) -> None:
+    """A line on stderr, in which nothing that comes from data can move the cursor or colour the terminal."""
+    typer.echo(plain(line), err=True)
+
+
+def say(text: str, err: bool = False) -> None:
+    """Lines on stdout, or stderr, as harmless as those of `tell`."""
+    typer.echo(plain(text, keep="\n\t"), err=err)
+
+
+def json_text(content: object) -> str:
+    """Content as JSON for programs and people: what a terminal would obey is escaped, and readers undo it."""
+    text = json.dumps(content, ensure_ascii=False, indent=1, default=str)
+    if all(map(str.isprintable, text.splitlines())):
+        return text
+    return "".join(
+        letter if letter == "\n" or plain(letter) == letter else json.dumps(letter)[1:-1] for letter in text
+    )
 
 
 @contextmanager
@@ -97,7 +120,7 @@ class PlainConsole(Console):
     """Highlights nothing, and leaves it to the command to say that nobody reads on."""
 
     def __init__(self, err: bool = False, width: int | None = None) -> None:
-        super().__init__(highlight=False, stderr=err, width=width)
+        super().__init__(highlight=False, emoji=False, stderr=err, width=width)
 
     def on_broken_pipe(self) -> None:
         """Raise what happened, instead of leaving the program."""
@@ -106,13 +129,22 @@ class PlainConsole(Console):
 
 def console(err: bool = False) -> Console:
     """Where tables go: stdout, or stderr, wide enough for a table when it is not a terminal."""
-    plain = PlainConsole(err)
-    return plain if plain.is_terminal else PlainConsole(err, width=120)
+    made = PlainConsole(err)
+    return made if made.is_terminal else PlainConsole(err, width=120)
+
+
+class PlainTable(Table):
+    """A table whose cells are shown as they are: `[/b]` in a name is no markup, an escape code no colour."""
+
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:  # noqa: ANN401
+        """Add a row."""
+        shown = (Text(plain(cell)) if isinstance(cell, str) else cell for cell in cells)
+        super().add_row(*shown, **options)
 
 
 def table(title: str | None, *columns: str, text: int = 1) -> Table:
     """An empty table; the first `text` columns are words, the rest are figures."""
-    made = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    made = PlainTable(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for number, column in enumerate(columns):
         made.add_column(column, justify="left" if number < text else "right", overflow="fold")
     return made

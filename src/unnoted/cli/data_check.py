@@ -1,11 +1,11 @@
 """`unnoted data check`: is this data usable, and what does it contain?"""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from unnoted.cli.common import (
@@ -14,10 +14,14 @@ from unnoted.cli.common import (
     Strict,
     Vocabulary,
     console,
+    json_text,
     read_vocabulary,
     reports_errors,
+    say,
     table,
 )
+from unnoted.common.errors import plain, shortened
+from unnoted.common.text_inputs import TextInput
 from unnoted.documents import candidates as candidate_rules
 from unnoted.documents.checking import CheckReport, check_files, group_files
 
@@ -41,9 +45,10 @@ def check(
     """Validate files and show what they contain. The exit code is 0 only if all are usable."""
     rule = candidate_rules.parse(candidates) if candidates else None
     names = read_vocabulary(vocabulary)
-    reports = [check_files(group, names, rule, strict) for group in group_files(files)]
+    sources = [TextInput(file) for file in files]
+    reports = [check_files(group, names, rule, strict) for group in group_files(sources)]
     if as_json:
-        typer.echo(json.dumps([report.to_json() for report in reports], ensure_ascii=False, indent=1))
+        say(json_text([report.to_json() for report in reports]))
     else:
         for report in reports:
             _print(report, per_relation, names.names if names else {})
@@ -53,18 +58,19 @@ def check(
 
 def _print(report: CheckReport, per_relation: bool, names: Mapping[str, str]) -> None:
     out = console()
-    out.print(f"\n[bold]{' + '.join(path.name for path in report.files)}[/bold] ({report.format})")
+    files = " + ".join(plain(Path(file).name) for file in report.files)
+    out.print(f"\n[bold]{escape(files)}[/bold] ({escape(report.format)})")
     if report.statistics.documents:
         out.print(_figures(report))
     if per_relation:
         counts = table(None, "relation", "name", "facts", text=2)
         for relation, count in report.statistics.relations.most_common():
-            counts.add_row(relation, names.get(relation, ""), f"{count:,}")
+            counts.add_row(shortened(relation), shortened(names.get(relation, "")), f"{count:,}")
         out.print(counts)
     for kind in report.defects:
         out.print(f"[bold]{kind.severity}[/bold] {report.log.counts[kind]:,} × {kind.slug}: {kind.meaning}")
         for defect in report.log.examples[kind][:2]:
-            where = f"{Path(defect.file).name}: " if len(report.files) > 1 else ""
+            where = f"{plain(Path(defect.file).name)}: " if len(report.files) > 1 else ""
             out.print(f"    e.g. {where}{defect.within_file}", markup=False, soft_wrap=True)
     out.print("usable" if report.usable else "[bold]not usable[/bold]")
 
@@ -89,8 +95,12 @@ def _figures(report: CheckReport) -> Table:
     share = labelled / pairs if pairs else 0.0
     figures.add_row("  of them labelled", f"{labelled:,}", f"{share:.2%} of pairs")
     figures.add_row("relations", f"{len(statistics.relations):,}", "")
-    figures.add_row("longest document (words)", f"{statistics.longest[0]:,}", statistics.longest[1])
-    figures.add_row("most entities", f"{statistics.most_entities[0]:,}", statistics.most_entities[1])
+    figures.add_row(
+        "longest document (words)", f"{statistics.longest[0]:,}", shortened(statistics.longest[1], 60)
+    )
+    figures.add_row(
+        "most entities", f"{statistics.most_entities[0]:,}", shortened(statistics.most_entities[1], 60)
+    )
     if rows := report.relation_rows():
         read, kept = rows.pop("read"), rows.pop("kept")
         dropped = ", ".join(f"{count} {reason}" for reason, count in rows.items()) or "0 dropped"

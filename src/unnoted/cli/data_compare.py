@@ -1,6 +1,5 @@
 """`unnoted data compare`: which facts does one labelling miss that another has?"""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,11 +9,16 @@ from unnoted.cli.common import (
     AsJSON,
     Vocabulary,
     console,
+    json_text,
     read_vocabulary,
     reports_errors,
+    say,
     table,
+    tell,
     tell_defects,
 )
+from unnoted.common.errors import plain, shortened
+from unnoted.common.text_inputs import TextInput
 from unnoted.documents.comparison import LabellingComparison, RelationComparison
 from unnoted.documents.comparison import compare as compare_labellings
 from unnoted.documents.loading import load_documents
@@ -30,11 +34,13 @@ def compare(
     """Compare two labellings of the same documents: how many facts of B are missing in A?"""
     names = read_vocabulary(vocabulary)
     corpora = [load_documents(path, vocabulary=names) for path in (a, b)]
-    for corpus in corpora:
+    for path, corpus in zip((a, b), corpora, strict=True):
         tell_defects(corpus.log)
+        if not any(document.facts for document in corpus):
+            tell(f"note: {TextInput(path).name}: its documents have no facts")
     result = compare_labellings(*corpora)
     if as_json:
-        typer.echo(json.dumps(_as_json(result), ensure_ascii=False, indent=1))
+        say(json_text(_as_json(result)))
         return
     out = console()
     rows = table(
@@ -42,7 +48,7 @@ def compare(
     )
     for row in (result.overall, *result.relations):
         name = names.name(row.relation) if names and row.relation in names else ""
-        rows.add_row(row.relation, name, *_figures(row))
+        rows.add_row(shortened(row.relation), shortened(name), *_figures(row))
     out.print(rows)
     _print_documents(result)
 
@@ -63,8 +69,9 @@ def _print_documents(result: LabellingComparison) -> None:
     out.print(f"documents compared: {result.compared:,}")
     for reason, documents in _left_out(result).items():
         if documents:
-            shown = ", ".join(documents[:5]) + (", …" if len(documents) > 5 else "")
-            out.print(f"not compared, {reason}: {len(documents):,} ({shown})", markup=False)
+            first = ", ".join(plain(shortened(document, 60)) for document in documents[:5])
+            rest = ", …" if len(documents) > 5 else ""
+            out.print(f"not compared, {reason}: {len(documents):,} ({first}{rest})", markup=False)
 
 
 def _left_out(result: LabellingComparison) -> dict[str, list[str]]:

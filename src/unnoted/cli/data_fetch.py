@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from unnoted.cli.common import reports_errors
+from unnoted.cli.common import reports_errors, say
 from unnoted.documents import fetching
 from unnoted.documents.catalog import SHIPPED_CATALOG, Catalog
 from unnoted.documents.fetching import Outcome
@@ -30,12 +30,12 @@ def fetch(
     with _Bars() as bars:
         files = fetching.fetch(dataset, to, chosen, bars.show, force=force)
     entry = chosen.dataset(dataset)
-    typer.echo(f"{dataset}: {entry.description}")
+    say(f"{dataset}: {entry.description}")
     for file in files:
-        typer.echo(f"  {file.name}: {file.outcome} ({file.size:,} bytes)")
+        say(f"  {file.name}: {file.outcome} ({file.size:,} bytes)")
     outcomes = [file.outcome for file in files]
     counts = ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in Outcome)
-    typer.echo(f"In {to}: {counts}. Licence: {entry.licence}.")
+    say(f"In {to}: {counts}. Licence: {entry.licence}.")
 
 
 class _Bars:

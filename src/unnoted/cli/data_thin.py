@@ -13,12 +13,15 @@ from unnoted.cli.common import (
     To,
     console,
     reports_errors,
+    say,
     table,
+    tell,
     tell_defects,
 )
-from unnoted.common.errors import DefectLog
+from unnoted.common.errors import DefectLog, shortened
 from unnoted.common.output_streams import is_stream
 from unnoted.common.outputs import claimed
+from unnoted.common.text_inputs import rereadable
 from unnoted.common.wording import counted
 from unnoted.documents.levels import LEVELS, level
 from unnoted.documents.loading import stream_documents
@@ -54,9 +57,9 @@ def thin(
     """Hide facts of a corpus: documents and entities stay, labels are removed."""
     report = ThinningReport()
     log = DefectLog(strict=strict)
-    with claimed(to, inputs=files):
-        rule = _rule(files, level_name, keep, keep_popular, bias)
-        documents = stream_documents(*files, log=log)
+    with claimed(to, inputs=files), rereadable(files) as kept:
+        rule = _rule(kept, level_name, keep, keep_popular, bias)
+        documents = stream_documents(*kept, log=log)
         write_documents(to, thin_documents(documents, rule, seed, report), format)
     tell_defects(log)
     _tell(report, per_relation, is_stream(to))
@@ -64,6 +67,8 @@ def thin(
 
 def _tell(report: ThinningReport, per_relation: bool, err: bool) -> None:
     """Say what was hidden; on stderr if the documents went to stdout."""
+    if not report.before:
+        tell("note: the documents have no facts, so there was nothing to hide")
     before, after = report.before.total(), report.after.total()
     typer.echo(
         f"{counted(report.documents, 'document')}: {counted(before, 'fact')} before, "
@@ -72,12 +77,12 @@ def _tell(report: ThinningReport, per_relation: bool, err: bool) -> None:
         err=err,
     )
     if report.vanished:
-        typer.echo(f"relations left without any fact: {', '.join(report.vanished)}", err=err)
+        say(f"relations left without any fact: {shortened(', '.join(report.vanished), 1000)}", err=err)
     if per_relation:
         rows = table(None, "relation", "before", "kept", "share")
         for relation, count in report.before.most_common():
             kept = report.after[relation]
-            rows.add_row(relation, f"{count:,}", f"{kept:,}", f"{kept / count:.1%}")
+            rows.add_row(shortened(relation), f"{count:,}", f"{kept:,}", f"{kept / count:.1%}")
         console(err).print(rows)
 
 

@@ -1,24 +1,34 @@
 """`unnoted evaluate`: how good are these predictions, or the predictions of this model?"""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unnoted.cli.common import AsJSON, Vocabulary, read_vocabulary, reports_errors, tell_defects
+from unnoted.cli.common import (
+    AsJSON,
+    Vocabulary,
+    json_text,
+    read_vocabulary,
+    reports_errors,
+    say,
+    tell,
+    tell_defects,
+)
 from unnoted.cli.predict import Batch, Device, load_extractor, progress
 from unnoted.common.errors import DefectLog, Severity
 from unnoted.common.lookup import lookup
 from unnoted.common.output_streams import is_stream
 from unnoted.common.outputs import check_output, claimed
+from unnoted.common.text_inputs import TextInput
 from unnoted.documents.formats.predictions import read_predictions
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.schema import Document
 from unnoted.evaluation.benchmarks import BENCHMARKS
 from unnoted.evaluation.figures import Evaluation
 from unnoted.evaluation.figures import evaluate as evaluate_predictions
+from unnoted.evaluation.submission import SubmissionError
 from unnoted.evaluation.table import text_table
 
 if TYPE_CHECKING:  # loading torch takes seconds
@@ -102,7 +112,10 @@ def evaluate(
         case Path() as file, None:
             if batch is not None or device is not None:
                 raise ValueError("found --batch or --device without --model, expected them with it")
-            evaluation = evaluate_predictions(documents, read_predictions(file, logs[1]), seen, **options)
+            try:
+                evaluation = evaluate_predictions(documents, read_predictions(file, logs[1]), seen, **options)
+            except SubmissionError as error:
+                raise ValueError(f"{TextInput(file).name}: {error}") from None
         case None, str() as folder:
             extractor = load_extractor(folder, batch, device)
             evaluation = _scored(extractor, documents, seen, options)
@@ -114,11 +127,11 @@ def evaluate(
     _tell_ignored(logs[1])
     _write_curve(evaluation, curve, predictions)
     shown = (
-        json.dumps(evaluation.to_json(), ensure_ascii=False, indent=1)
+        json_text(evaluation.to_json())
         if as_json
         else text_table(evaluation, per_relation, names.names if names else None)
     )
-    typer.echo(shown, err=curve is not None and is_stream(curve))
+    say(shown, err=curve is not None and is_stream(curve))
 
 
 def _scored(
@@ -138,7 +151,7 @@ def _scored(
 def _tell_ignored(log: DefectLog) -> None:
     if ignored := log.total(Severity.DEFECT):
         example = next(iter(log.examples.values()))[0]
-        typer.echo(f"note: {ignored:,} unknown fields of predictions ignored, e.g. {example}", err=True)
+        tell(f"note: {ignored:,} unknown fields of predictions ignored, e.g. {example}")
 
 
 def _write_curve(evaluation: Evaluation, path: Path | None, predictions: Path | None) -> None:

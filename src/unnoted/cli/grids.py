@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unnoted.cli import common
 from unnoted.common.lookup import lookup
 
 if TYPE_CHECKING:  # loading torch takes seconds
@@ -74,7 +75,7 @@ def check_format(name: str) -> None:
 
 def tell(line: str) -> None:
     """A line for the user, beside the table."""
-    typer.echo(line, err=True)
+    common.tell(line)
 
 
 def show_plan(plan: "TableResult", folder: Path) -> None:
@@ -82,7 +83,7 @@ def show_plan(plan: "TableResult", folder: Path) -> None:
     from unnoted.experiments.plan import plan_lines
 
     for line in plan_lines(plan, folder):
-        typer.echo(line)
+        common.say(line)
 
 
 def put_out(result: "TableResult", folder: Path, format: str) -> None:
@@ -102,5 +103,5 @@ def put_out(result: "TableResult", folder: Path, format: str) -> None:
 
 def show(files: Mapping[str, Path], format: str) -> None:
     """Print a table in one of the formats in which it was written, and name the files."""
-    typer.echo(files[format].read_text("utf-8").rstrip("\n"))
+    common.say(files[format].read_text("utf-8").rstrip("\n"))
     tell(f"written: {', '.join(map(str, files.values()))}")

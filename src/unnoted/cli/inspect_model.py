@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
 from rich.table import Table
 
-from unnoted.cli.common import AsJSON, console, reports_errors, table
+from unnoted.cli.common import AsJSON, console, json_text, reports_errors, say, table
+from unnoted.common.errors import plain
 
 LONGEST_LIST = 8
 """Entries up to which a list is shown whole."""
@@ -29,19 +29,19 @@ def inspect(
 
     description = inspect_model(model)
     if as_json:
-        typer.echo(json.dumps(description, ensure_ascii=False, indent=1, default=str))
+        say(json_text(description))
         return
     out = console()
     rows = table(None, "", "", text=2)
     rows.show_header = False
     for name, value in _rows(description):
-        rows.add_row(name, escape(value))
+        rows.add_row(name, value)
     out.print(rows)
     for name in ("settings", "training", "environment"):
         if description[name] is not None:
             out.print(f"\n[bold]{name}[/bold]")
             for line in _lines(description[name]):
-                out.print(f"  {line}", markup=False, soft_wrap=True)
+                out.print(f"  {plain(line)}", markup=False, soft_wrap=True)
     out.print()
     out.print(_relations(description["relations"]))
 
@@ -92,9 +92,7 @@ def _relations(relations: list[dict[str, Any]]) -> Table:
     rows = table(None, "relation", "name", "labelled prior", "overall prior", text=2)
     for row in relations:
         name = "" if row["name"] == row["relation"] else row["name"]
-        rows.add_row(
-            escape(row["relation"]), escape(name), _prior(row["labelled_prior"]), _prior(row["overall_prior"])
-        )
+        rows.add_row(row["relation"], name, _prior(row["labelled_prior"]), _prior(row["overall_prior"]))
     return rows
 
 

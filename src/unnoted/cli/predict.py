@@ -12,10 +12,11 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from unnoted.cli.common import Files, reports_errors, stops_with, tell_defects
+from unnoted.cli.common import Files, reports_errors, say, stops_with, tell, tell_defects
 from unnoted.common.errors import DefectLog
 from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.outputs import check_output
+from unnoted.common.text_inputs import rereadable
 from unnoted.common.wording import counted, duration
 from unnoted.documents.loading import stream_documents
 
@@ -73,16 +74,17 @@ def predict(
         raise ValueError(f"found --format {format} without --to, expected a file to write to")
     if to is not None:
         check_output(to, files)
-    log = DefectLog()
-    total = sum(1 for _ in stream_documents(*files, log=log))  # also finds bad documents before the long work
-    tell_defects(log)
-    extractor = load_extractor(model, batch, device)
-    if to is None:
-        _print_tables(extractor, files, total, threshold)
-        return
-    go_on = "" if is_stream(to) else f"; the same command continues from {to}.partial"
-    with stops_with(f"interrupted{go_on}"):
-        _write(extractor, model, files, total, to, format, threshold)
+    with rereadable(files) as kept:
+        log = DefectLog()
+        total = sum(1 for _ in stream_documents(*kept, log=log))  # finds bad documents before the long work
+        tell_defects(log)
+        extractor = load_extractor(model, batch, device)
+        if to is None:
+            _print_tables(extractor, kept, total, threshold)
+            return
+        go_on = "" if is_stream(to) else f"; the same command continues from {to}.partial"
+        with stops_with(f"interrupted{go_on}"):
+            _write(extractor, model, kept, total, to, format, threshold)
 
 
 def load_extractor(model: str, batch: int | None, device: str | None) -> "Extractor":
@@ -101,7 +103,7 @@ def _print_tables(extractor: "Extractor", files: list[Path], total: int, thresho
     # No bar where the results go to the same terminal.
     with progress(total, bar=not sys.stdout.isatty()) as told:
         for number, extraction in enumerate(extractor.extract(documents, threshold=threshold), start=1):
-            typer.echo(str(extraction))
+            say(str(extraction))
             report.facts += len(extraction.facts)
             told(number)
     _tell(report)
@@ -133,7 +135,7 @@ def _tell(report: "ExtractionReport") -> None:
         done = counted(report.done_before, "document")
         typer.echo(f"note: {done} had been done before", err=True)
     for line in report.notes():
-        typer.echo(f"note: {line}", err=True)
+        tell(f"note: {line}")
 
 
 class Teller:

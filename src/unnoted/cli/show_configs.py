@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from unnoted.cli.common import reports_errors
+from unnoted.cli.common import reports_errors, tell
 
 
 @reports_errors
@@ -29,5 +29,5 @@ def configs(
     # Here, because it loads torch, which listing does not wait for.
     from unnoted.training.settings import load_settings
 
-    settings = load_settings(name, tell=lambda line: typer.echo(line, err=True))
+    settings = load_settings(name, tell=tell)
     typer.echo(settings.to_yaml(), nl=False)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from unnoted.cli.common import reports_errors, stops_with
+from unnoted.cli.common import reports_errors, stops_with, tell
 from unnoted.common.wording import counted
 
 Config = Annotated[
@@ -118,11 +118,7 @@ def _train(config: str, options: dict[str, Any], changes: list[str], resume: boo
     changed = parse_changes(changes)
     for key in options.keys() & changed.keys():
         raise ValueError(f"{key}: found both --{key.replace('_', '-')} and --set, expected one of them")
-    settings = load_settings(config, options | changed, tell=_tell)
-    record = run(settings, resume=resume, overwrite=overwrite, tell=_tell)
+    settings = load_settings(config, options | changed, tell=tell)
+    record = run(settings, resume=resume, overwrite=overwrite, tell=tell)
     risk = "" if record.risk is None else f", risk {record.risk:.4g}"
     typer.echo(f"trained for {counted(record.steps, 'step')}{risk}; the model is in {settings.output}")
-
-
-def _tell(line: str) -> None:
-    typer.echo(line, err=True)

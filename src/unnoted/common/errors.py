@@ -8,6 +8,7 @@ Three severities:
 * a **note** is information that a user of the data will want to have: never an error.
 """
 
+import unicodedata
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
@@ -30,9 +31,11 @@ class Kind(Enum):
     DUPLICATE_ID = Severity.ERROR, "two documents share a title or id"
     OFFSET_MISMATCH = Severity.ERROR, "a mention's text differs from the text at its offsets"
     UNKNOWN_RELATION = Severity.ERROR, "a relation is not in the given vocabulary"
+    TOO_LARGE = Severity.ERROR, "a file, a document or a part of it is beyond a limit, which can be raised"
 
     DUPLICATE_FACT = Severity.DEFECT, "a fact is listed twice; kept once"
     DUPLICATE_MENTION = Severity.DEFECT, "an entity lists the same mention twice; kept"
+    CONFLICTING_ID = Severity.DEFECT, "mentions of one entity have different ids; the first one counts"
     NAME_MISMATCH = Severity.DEFECT, "a mention's name differs from its words; kept"
     UNKNOWN_DOCUMENT = Severity.DEFECT, "a relation row names an unknown document; dropped"
     UNLINKED_ENTITY = Severity.DEFECT, "a relation row names an entity that no mention links to; dropped"
@@ -81,17 +84,19 @@ class Defect:
     expected: str
 
     def __str__(self) -> str:
-        return f"{self.file}: {self.within_file}"
+        return f"{plain(self.file)}: {self.within_file}"
 
     @property
     def within_file(self) -> str:
-        """The same without the file."""
+        """The same without the file, on one line of bearable length whatever the data holds."""
         places = []
         if self.document is not None:
-            places.append(f"document {self.document!r}")
+            places.append(f"document {shown(self.document)}")
         if self.field is not None:
-            places.append(self.field)
-        return ": ".join([*places, f"found {self.found}, expected {self.expected}"])
+            places.append(shortened(self.field))
+        return plain(
+            ": ".join([*places, f"found {shortened(self.found)}, expected {shortened(self.expected)}"])
+        )
 
 
 class DataError(ValueError):
@@ -106,11 +111,53 @@ def shown(value: object, longest: int = 60) -> str:
     """A value as an error message shows it: its repr, shortened.
 
     Example:
-        >>> shown("x" * 100)[-6:]
-        'xxx...'
+        >>> shown("x" * 100)[-6:], shown(10**5000)
+        ('xxx...', 'a value of type int')
     """
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (RecursionError, ValueError):  # nested too deeply, or a number too long to be written out
+        text = f"a value of type {type(value).__name__}"
+    return shortened(text, longest)
+
+
+def shortened(text: str, longest: int = 300) -> str:
+    """A text, or its beginning where it is long.
+
+    Example:
+        >>> shortened("abcdefgh", 6)
+        'abc...'
+    """
     return text if len(text) <= longest else text[: longest - 3] + "..."
+
+
+_JOINERS = "\u200c\u200d"
+"""Characters of the category of direction marks that are needed to write Persian, Hindi and some emoji."""
+
+
+def plain(text: str, keep: str = "") -> str:
+    r"""A text that a terminal only shows: escape codes, direction marks and the like are spelt out.
+
+    Args:
+        text: may come from anywhere.
+        keep: control characters that mean no harm here, such as a newline.
+
+    Example:
+        >>> print(plain("a\x1b[31m\u202eb\nc"))
+        a\x1b[31m\u202eb\nc
+        >>> plain("größer\u00a0als") == "größer\u00a0als"
+        True
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter in keep or letter in _JOINERS or _is_shown(letter) else repr(letter)[1:-1]
+        for letter in text
+    )
+
+
+def _is_shown(letter: str) -> bool:
+    return letter.isprintable() or unicodedata.category(letter) in ("Zs", "Co", "Cn")
 
 
 def fail(kind: Kind, document: str | None, place: str | None, found: str, expected: str) -> NoReturn:
@@ -162,6 +209,10 @@ class DefectLog:
         self.counts[defect.kind] += 1
         if len(self.examples[defect.kind]) < EXAMPLES_KEPT:
             self.examples[defect.kind].append(defect)
+
+    def keeps(self, kind: Kind) -> bool:
+        """Whether a defect of this kind would be among the examples, and is worth describing with effort."""
+        return self.counts[kind] < EXAMPLES_KEPT
 
     def located(self, error: DataError) -> DataError:
         """The same error with the file's name filled in."""

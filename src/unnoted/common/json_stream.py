@@ -1,49 +1,98 @@
-"""JSON one record at a time: the elements of a list or the lines of a file, read as streams."""
+"""JSON one record at a time: the elements of a list or the lines of a file, read as streams.
+
+What Python's reader takes silently is an error here: a key that stands twice, constants such as NaN, half a
+surrogate pair. What it raises as errors of its own is named: numbers of thousands of digits, endless nesting.
+"""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import NoReturn, TextIO
 
-from unnoted.common.errors import Kind, fail, shown
+from unnoted.common.errors import DataError, Kind, fail, shown
+from unnoted.common.limits import Limits
 
 CHUNK = 1 << 20
-LARGEST_ELEMENT = 1 << 28
-"""Characters that one element of a list may have before the file is taken for damaged."""
+ENCODABLE = "characters that UTF-8 can hold"
+
+
+class RepeatedKey(dict[str, object]):
+    """An object in which a key stands twice. It is no `dict` to whoever asks for exactly that type."""
+
+    def __init__(self, pairs: list[tuple[str, object]]) -> None:
+        super().__init__(pairs)
+        seen: set[str] = set()
+        self.key = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+
+    def __repr__(self) -> str:
+        return f"the key {shown(self.key)} twice in one object"
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    return fields if len(fields) == len(pairs) else RepeatedKey(pairs)
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = _object(pairs)
+    if type(fields) is RepeatedKey:
+        fail(Kind.MALFORMED, None, f"key {shown(fields.key)}", "it twice in one object", "it once")
+    return fields
 
 
 def _no_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
 
 
-DECODER = json.JSONDecoder(parse_constant=_no_constant)
-_BLANK = " \t\r\n"
+_LOCATING = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_object)
+"""Hands out objects with a repeated key as such, so that the reader that knows the place reports it."""
+_REFUSING = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_unique)
+_BLANKS = re.compile(r"[ \t\r\n]*")
 
 
-def parse_json(text: str, document: str | None, place: str | None) -> object:
-    """Parse one JSON value; a `DataError` names what is wrong with it."""
-    try:
-        return DECODER.decode(text)
-    except RecursionError:
-        fail(Kind.MALFORMED, document, place, "JSON nested too deeply", "a JSON object")
-    except ValueError as error:
-        fail(Kind.MALFORMED, document, place, f"{shown(text)} ({error})", "a JSON object")
-
-
-def repeated_key(text: str) -> str | None:
-    """A key that stands twice in one object of a JSON text: parsers keep the last value and say nothing.
+def parse_record(text: str, place: str) -> object:
+    """Parse the JSON value of a line; an object in which a key stands twice is a `RepeatedKey`.
 
     Example:
-        >>> repeated_key('{"a": {"b": 1, "b": 2}}'), repeated_key('{"a": {"a": 1}}')
-        ('b', None)
+        >>> parse_record('{"a": 1}', "line 1"), parse_record('{"a": 1, "a": 2}', "line 2")
+        ({'a': 1}, the key 'a' twice in one object)
     """
-    repeated: list[str] = []
+    return _parsed(_LOCATING, text, place)
 
-    def note(pairs: list[tuple[str, object]]) -> None:
-        keys = [key for key, _ in pairs]
-        repeated.extend(key for key in keys if keys.count(key) > 1)
 
-    json.loads(text, object_pairs_hook=note)
-    return repeated[0] if repeated else None
+def parse_json(text: str) -> object:
+    r"""Parse the JSON value that a whole file is; a `DataError` names what is wrong with it.
+
+    Example:
+        >>> parse_json('{"a": {"b": 1, "b": 2}}')
+        Traceback (most recent call last):
+        unnoted.common.errors.DataError: : key 'b': found it twice in one object, expected it once
+    """
+    value = _parsed(_REFUSING, text, None)
+    if (
+        "\\u" in text
+    ):  # the only way to half a surrogate pair, which can be read from JSON and never be written again
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            fail(Kind.MALFORMED, None, None, shown(error.object[error.start]), ENCODABLE)
+    return value
+
+
+def _parsed(decoder: json.JSONDecoder, text: str, place: str | None) -> object:
+    try:
+        return decoder.decode(text)
+    except DataError:
+        raise
+    except RecursionError:
+        fail(Kind.MALFORMED, None, place, "JSON nested too deeply", "a JSON object")
+    except ValueError as error:
+        fail(Kind.MALFORMED, None, place, f"{shown(text)} ({_reason(error)})", "a JSON object")
+
+
+def _reason(error: ValueError) -> str:
+    """What is wrong, where Python says how to allow it instead."""
+    return "a number of thousands of digits" if "integer string conversion" in str(error) else str(error)
 
 
 class ArrayReader:
@@ -55,8 +104,9 @@ class ArrayReader:
         [{'a': 1}, {'a': 2}]
     """
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, limits: Limits | None = None) -> None:
         self.stream = stream
+        self.limits = limits or Limits.current()
         self.buffer = ""
         self.position = 0
         self.ended = False
@@ -87,16 +137,23 @@ class ArrayReader:
 
     def _next_character(self) -> str:
         """The next character that is not blank, without taking it; empty at the end of the file."""
+        passed = 0
         while True:
-            while self.position < len(self.buffer) and self.buffer[self.position] in _BLANK:
-                self.position += 1
+            blank = _BLANKS.match(self.buffer, self.position)
+            assert blank is not None  # it matches nothing at all, too
+            passed += blank.end() - self.position
+            self.position = blank.end()
+            self._check_size(passed)
             if self.position < len(self.buffer):
                 return self.buffer[self.position]
             if not self._read_more():
                 return ""
 
     def _read_more(self) -> bool:
-        chunk = "" if self.ended else self.stream.read(max(CHUNK, len(self.buffer) - self.position))
+        rest = len(self.buffer) - self.position
+        # As much again as was not enough, so that nothing is parsed often; never far beyond the limit.
+        size = min(max(CHUNK, rest), max(CHUNK, self.limits.document - rest + 1))
+        chunk = "" if self.ended else self.stream.read(size)
         self.ended = not chunk
         self.buffer = self.buffer[self.position :] + chunk
         self.position = 0
@@ -106,18 +163,24 @@ class ArrayReader:
         self._next_character()
         while True:
             try:
-                value, self.position = DECODER.raw_decode(self.buffer, self.position)
-                return value
+                value, end = _LOCATING.raw_decode(self.buffer, self.position)
             except json.JSONDecodeError as error:
-                if _is_definite(error, len(self.buffer)) or not self._can_grow():
+                self._check_size(len(self.buffer) - self.position)
+                if _is_definite(error, len(self.buffer)) or not self._read_more():
                     self._fail_element(error)
             except RecursionError:
                 self._fail(f"JSON nested too deeply in document {self.index + 1}", "a document")
             except ValueError as error:
-                self._fail(f"{error} in document {self.index + 1}", "a document")
+                self._fail(f"{_reason(error)} in document {self.index + 1}", "a document")
+            else:
+                self._check_size(end - self.position)
+                self.position = end
+                return value
 
-    def _can_grow(self) -> bool:
-        return len(self.buffer) - self.position < LARGEST_ELEMENT and self._read_more()
+    def _check_size(self, size: int) -> None:
+        if size > self.limits.document:
+            found = f"more than {self.limits.document:,} characters in document {self.index + 1}"
+            fail(Kind.TOO_LARGE, None, None, found, self.limits.allowance("document"))
 
     def _fail_element(self, error: json.JSONDecodeError) -> NoReturn:
         cut = error.pos >= len(self.buffer.rstrip()) or error.msg.startswith("Unterminated")

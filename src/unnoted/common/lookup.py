@@ -4,7 +4,12 @@ from collections.abc import Iterable, Mapping, MutableMapping
 from difflib import get_close_matches
 from typing import TypeVar
 
+from unnoted.common.errors import shown
+
 Thing = TypeVar("Thing")
+
+LONGEST_NAME = 200
+"""Characters up to which a name may be misspelt: finding the nearest takes the square of its length."""
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
@@ -14,6 +19,8 @@ def nearest(name: str, valid: Iterable[str]) -> str:
         >>> nearest("spuse", ["spouse", "child"]), nearest("zzz", ["spouse", "child"])
         (" (nearest: 'spouse')", '')
     """
+    if len(name) > LONGEST_NAME:
+        return ""
     close = get_close_matches(name, list(valid), n=1, cutoff=0.4)
     return f" (nearest: {close[0]!r})" if close else ""
 
@@ -29,7 +36,7 @@ def lookup(what: str, name: object, table: Mapping[str, Thing]) -> Thing:
     if isinstance(name, str) and name in table:
         return table[name]
     raise ValueError(
-        f"unknown {what} {name!r}, expected one of {', '.join(table)}{nearest(str(name), table)}"
+        f"unknown {what} {shown(name)}, expected one of {', '.join(table)}{nearest(str(name), table)}"
     )
 
 

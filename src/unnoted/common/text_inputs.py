@@ -1,28 +1,182 @@
-"""Text files in: plain or gzip, strict UTF-8, streamed."""
+"""Text in: files and streams, plain or gzip, strict UTF-8, each opened once and read within limits."""
 
+import codecs
+import errno
 import gzip
 import hashlib
 import io
+import os
+import shutil
+import stat
+import sys
+import tempfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
-from typing import TextIO
+from typing import Any, BinaryIO, Protocol, TextIO
 
-from unnoted.common.errors import Kind, fail
+from unnoted.common.errors import DataError, Defect, Kind, fail
+from unnoted.common.limits import MEBI, Limits
 
 GZIP_MAGIC = b"\x1f\x8b"
+START = 1 << 16
+"""How many bytes of an input are looked at before it is read, to recognise its format."""
+UNPACKED_FREELY = 8 * MEBI
+"""Bytes up to which it does not matter how small a gzip file was."""
+STANDARD_INPUT = "-"
+
+
+class TextInput:
+    """A file, or a stream that can be read once: its start can be looked at before it is read.
+
+    Standard input is called `-`. A file is opened when it is needed; a stream (a pipe, standard input, a
+    device) is opened once and kept open between looking and reading.
+
+    Example:
+        >>> TextInput("-").name, TextInput("train.json").name
+        ('standard input', 'train.json')
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.name = "standard input" if str(path) == STANDARD_INPUT else str(path)
+        self._start: bytes | None = None
+        self._opened: tuple[ExitStack, _Readable] | None = None
+
+    @classmethod
+    def of(cls, source: "str | Path | TextInput") -> "TextInput":
+        """The input at a path, or the one that is given."""
+        return source if isinstance(source, TextInput) else cls(source)
+
+    def start(self) -> str:
+        """The first characters; remembered, so that they can be asked for after reading too."""
+        with _failures_named():
+            if self._start is None:
+                stack, stream = self._open()
+                self._start = _read_start(stream)
+                if _is_stream(self.path):
+                    self._opened = stack, stream
+                else:
+                    stack.close()
+            return codecs.getincrementaldecoder("utf-8-sig")().decode(self._start)
+
+    @contextmanager
+    def open(self) -> Iterator[TextIO]:
+        """Read it, and turn every way to fail into a `DataError`.
+
+        Lines end at a newline only: other characters that Python takes for line breaks occur in abstracts.
+        """
+        with _failures_named():
+            head, (stack, stream) = self._taken() if self._opened else (b"", self._open())
+            with stack:
+                joined = io.BufferedReader(_Joined(head, stream), 1 << 18)
+                with io.TextIOWrapper(joined, "utf-8-sig", newline="\n") as text:
+                    yield text
+
+    def close(self) -> None:
+        """Let go of a stream that was looked at and never read."""
+        if self._opened is not None:
+            self._taken()[1][0].close()
+
+    def _taken(self) -> "tuple[bytes, tuple[ExitStack, _Readable]]":
+        assert self._opened is not None and self._start is not None  # both are set together
+        opened, self._opened = self._opened, None
+        return self._start, opened
+
+    def _open(self) -> "tuple[ExitStack, _Readable]":
+        stack = ExitStack()
+        raw = _binary(self.path, stack)
+        magic = raw.read(len(GZIP_MAGIC))
+        counted = _Joined(magic, raw)
+        if magic != GZIP_MAGIC:
+            return stack, counted
+        buffered = stack.enter_context(io.BufferedReader(counted))
+        return stack, _Unpacked(stack.enter_context(gzip.GzipFile(fileobj=buffered)), counted)
 
 
 @contextmanager
-def open_text(path: Path) -> Iterator[TextIO]:
-    """Open a plain or gzip file, told apart by content, and turn every way to fail into a `DataError`.
+def open_text(path: str | Path) -> Iterator[TextIO]:
+    """Open an input, plain or gzip, told apart by content; every way to fail is a `DataError`."""
+    with TextInput(path).open() as text:
+        yield text
 
-    Lines end at a newline only: other characters that Python counts as line breaks occur inside abstracts.
+
+def read_whole(path: str | Path) -> str:
+    """The text of an input that is one value, such as a vocabulary, within the limit of a document."""
+    limits = Limits.current()
+    with open_text(path) as stream:
+        text = stream.read(limits.document + 1)
+        if len(text) > limits.document:
+            found = f"more than {limits.document:,} characters"
+            fail(Kind.TOO_LARGE, None, None, found, limits.allowance("document"))
+    return text
+
+
+def numbered_lines(stream: TextIO, limits: Limits | None = None) -> Iterator[tuple[int, str]]:
+    r"""The lines of a stream with their numbers from 1; one that does not end within the limit is an error.
+
+    So are as many blank lines, one after the other.
+
+    Example:
+        >>> list(numbered_lines(io.StringIO("a\n\nb")))
+        [(1, 'a\n'), (2, '\n'), (3, 'b')]
     """
+    limits = limits or Limits.current()
+    last_text = 0
+    for number in count(1):
+        line = stream.readline(limits.line + 1)
+        if not line:
+            return
+        if line != "\n":
+            last_text = number
+        elif number - last_text > limits.line:
+            found = f"more than {limits.line:,} blank lines"
+            fail(Kind.TOO_LARGE, None, f"line {number}", found, limits.allowance("line"))
+        if len(line) > limits.line:
+            found = f"more than {limits.line:,} characters without a line's end"
+            fail(Kind.TOO_LARGE, None, f"line {number}", found, limits.allowance("line"))
+        yield number, line
+
+
+@contextmanager
+def rereadable(paths: Sequence[Path]) -> Iterator[list[Path]]:
+    """The same inputs as files: whatever is a stream is kept in a temporary file until the block ends."""
+    with tempfile.TemporaryDirectory(prefix="unnoted-") as folder:
+        files = []
+        for number, path in enumerate(paths):
+            if not _is_stream(path):
+                files.append(path)
+                continue
+            kept = Path(folder, str(number), TextInput(path).name.replace("/", "_"))
+            kept.parent.mkdir()
+            with ExitStack() as stack, kept.open("wb") as copy:
+                shutil.copyfileobj(_binary(path, stack), copy)
+            files.append(kept)
+        yield files
+
+
+def content_digest(path: Path) -> str:
+    """The SHA-256 of a file's content, in hexadecimal digits; of a stream nothing would be left to read."""
+    refuse_stream(path)
+    if "\0" in os.fspath(path):
+        raise FileNotFoundError(errno.ENOENT, "a name with a NUL character", str(path))
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def refuse_stream(path: Path) -> None:
+    """Refuse a stream where the content is read more than once."""
+    if _is_stream(path):
+        found = "a stream, which can be read only once"
+        raise DataError(Defect(Kind.UNREADABLE, TextInput(path).name, None, None, found, "a file"))
+
+
+@contextmanager
+def _failures_named() -> Iterator[None]:
     try:
-        with _open_bytes(path) as raw, io.TextIOWrapper(raw, "utf-8-sig", newline="\n") as text:
-            yield text
+        yield
     except UnicodeDecodeError as error:
         found = f"the byte 0x{error.object[error.start]:02x}"
         fail(Kind.UNREADABLE, None, None, found, "UTF-8 text")
@@ -36,13 +190,74 @@ def open_text(path: Path) -> Iterator[TextIO]:
         fail(Kind.UNREADABLE, None, None, error.strerror or str(error), "a readable file")
 
 
-def _open_bytes(path: Path) -> gzip.GzipFile | io.BufferedReader:
-    with path.open("rb") as probe:
-        compressed = probe.read(2) == GZIP_MAGIC
-    return gzip.open(path, "rb") if compressed else path.open("rb")
+def _is_stream(path: Path) -> bool:
+    """Whether it can be read only once: standard input, a pipe, a device."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return str(path) == STANDARD_INPUT
+    return str(path) == STANDARD_INPUT or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def content_digest(path: Path) -> str:
-    """The SHA-256 of a file's content, in hexadecimal digits."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+def _binary(path: Path, stack: ExitStack) -> BinaryIO:
+    """The bytes of an input; standard input stays open afterwards."""
+    if str(path) == STANDARD_INPUT:
+        if sys.stdin is None:
+            fail(Kind.UNREADABLE, None, None, "no standard input", "a file")
+        return sys.stdin.buffer
+    if "\0" in os.fspath(path):
+        fail(Kind.UNREADABLE, None, None, "a name with a NUL character", "a file")
+    return stack.enter_context(path.open("rb"))
+
+
+class _Readable(Protocol):
+    """What bytes are taken from."""
+
+    def read1(self, size: int, /) -> bytes: ...
+
+
+def _read_start(stream: _Readable) -> bytes:
+    """The first bytes, fewer only at the end: a pipe gives what it has, which may be less."""
+    parts: list[bytes] = []
+    while (left := START - sum(map(len, parts))) > 0 and (part := stream.read1(left)):
+        parts.append(part)
+    return b"".join(parts)
+
+
+class _Joined(io.RawIOBase):
+    """Bytes that were taken from a stream already, and those that follow; counts what it gives."""
+
+    def __init__(self, head: bytes, rest: Any) -> None:  # noqa: ANN401
+        self.head, self.rest, self.given = head, rest, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read1(self, size: int) -> bytes:
+        if self.head:
+            part, self.head = self.head[:size], self.head[size:]
+        else:
+            part = self.rest.read1(size)
+        self.given += len(part)
+        return part
+
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401
+        part = self.read1(len(buffer))
+        buffer[: len(part)] = part
+        return len(part)
+
+
+class _Unpacked:
+    """The content of a gzip stream, which is refused where it grows out of all proportion."""
+
+    def __init__(self, packed: gzip.GzipFile, source: _Joined) -> None:
+        self.packed, self.source, self.given, self.limits = packed, source, 0, Limits.current()
+
+    def read1(self, size: int) -> bytes:
+        part = self.packed.read1(size)
+        self.given += len(part)
+        self.limits.check("decompressed", self.given, "bytes or more of decompressed data")
+        if self.given > max(UNPACKED_FREELY, self.limits.ratio * self.source.given):
+            found = f"gzip data that unpacks to {self.given // self.source.given:,} times its size"
+            fail(Kind.TOO_LARGE, None, None, found, self.limits.allowance("ratio"))
+        return part

@@ -1,15 +1,17 @@
 """Configs: settings files, found by their path or by a name in the package, that may begin from others."""
 
+import os
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]
-
-from unnoted.common.errors import shown
+from unnoted.common.errors import DataError, shown
+from unnoted.common.limits import Limits
 from unnoted.common.lookup import nearest
+from unnoted.common.text_inputs import open_text
+from unnoted.common.yaml_values import YamlError, parse_yaml
 
 FOLDER = Path(__file__).parent
 """The configs of the package."""
@@ -134,7 +136,9 @@ def _from_file(path: Path, below: tuple[Path, ...]) -> Config:
         path: the file.
         below: the files that led here, to notice a circle.
     """
-    resolved = path.resolve()
+    resolved = Path(
+        os.path.realpath(path)
+    )  # unlike `resolve`, without an error of its own at a loop of links
     if resolved in below:
         raise ValueError(f"{path}: {EXTENDS}: found a circle of files, expected one that ends")
     text = _text(path)
@@ -164,37 +168,20 @@ def _extended(parent: str, path: Path, below: tuple[Path, ...]) -> Config:
     return config
 
 
-class _Loader(yaml.SafeLoader):  # type: ignore[misc]
-    """Refuses a key that stands twice: YAML would keep the last and say nothing."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        keys = [self.construct_object(key, deep=deep) for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise yaml.MarkedYAMLError(
-                    problem=f"found the key {key!r} twice", problem_mark=node.start_mark
-                )
-        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
-        return mapping
-
-
 def _text(path: Path) -> str:
     try:
-        return path.read_text("utf-8")
-    except OSError as error:
-        raise ValueError(f"{path}: found no readable file ({error.strerror})") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"{path}: found bytes that are not UTF-8, expected YAML") from None
+        with open_text(path) as stream:
+            return stream.read(Limits.current().config + 1)
+    except DataError as error:
+        reason = f"{error.defect.found}, expected {error.defect.expected}"
+        raise ValueError(f"{path}: found no readable file ({reason})") from None
 
 
 def _parsed(path: Path, text: str) -> dict[str, Any]:
     try:
-        content = yaml.load(text, _Loader)
-    except yaml.MarkedYAMLError as error:
-        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        raise ValueError(f"{path}: {line}{error.problem}") from None
-    except yaml.YAMLError as error:
-        raise ValueError(f"{path}: found no YAML ({' '.join(str(error).split())})") from None
+        content = parse_yaml(text)
+    except YamlError as error:
+        raise ValueError(f"{path}: {error}") from None
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         raise ValueError(f"{path}: found {shown(content)}, expected keys and values")
     return content

@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import permutations
 from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unnoted.common.errors import shown
 from unnoted.common.lookup import nearest
 from unnoted.documents.schema import Document, Entity
 
@@ -53,10 +55,10 @@ class Candidates(Protocol):
         ...
 
 
-def listed(arrays: tuple[Indices, Indices]) -> list[tuple[int, int]]:
-    """Heads and tails as a list of (head, tail)."""
-    heads, tails = arrays
-    return list(zip(heads.tolist(), tails.tolist(), strict=True))
+def listed(arrays: tuple[Indices, Indices], entities: int) -> list[tuple[int, int]]:
+    """Heads and tails as a list of (head, tail), in which each index is one object: there may be millions."""
+    numbers = list(range(entities))
+    return [(numbers[head], numbers[tail]) for head, tail in zip(*arrays, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class AllPairs:
 
     def pairs(self, document: Document) -> list[tuple[int, int]]:
         """The document's pairs as (head, tail), ordered by head, then by tail."""
-        return listed(self.arrays(document))
+        return list(permutations(range(len(document.entities)), 2))
 
     def count(self, document: Document) -> int:
         """How many pairs the document has."""
@@ -95,13 +97,28 @@ class AllPairs:
         return "all"
 
 
-@lru_cache(maxsize=64)
+FEW = 256
+"""Up to how many entities the pairs are kept for the next document of that size."""
+
+
 def _all_ordered(entities: int) -> tuple[Indices, Indices]:
-    heads, tails = (~np.eye(entities, dtype=bool)).nonzero()
-    arrays = heads.astype(np.int32), tails.astype(np.int32)
-    for array in arrays:
+    return _kept_pairs(entities) if entities <= FEW else _ordered(entities)
+
+
+@lru_cache(maxsize=64)
+def _kept_pairs(entities: int) -> tuple[Indices, Indices]:
+    return _ordered(entities)
+
+
+def _ordered(entities: int) -> tuple[Indices, Indices]:
+    """Every ordered pair, made without anything larger than the result."""
+    numbers = np.arange(entities, dtype=np.int32)
+    heads = np.repeat(numbers, max(entities - 1, 0))
+    tails = np.tile(numbers[:-1], entities)
+    tails += tails >= heads  # passes over the head itself
+    for array in (heads, tails):
         array.flags.writeable = False  # shared by every document of this size
-    return arrays
+    return heads, tails
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +158,7 @@ class TypePairs:
 
     def pairs(self, document: Document) -> list[tuple[int, int]]:
         """The document's pairs as (head, tail), ordered by head, then by tail."""
-        return listed(self.arrays(document))
+        return listed(self.arrays(document), len(document.entities))
 
     def count(self, document: Document) -> int:
         """How many pairs the document has, from the number of entities of each type."""
@@ -178,7 +195,7 @@ def from_json(value: object) -> AllPairs | TypePairs:
         return AllPairs()
     if not isinstance(value, list) or not all(map(_is_type_pair, value)):
         raise ValueError(
-            f'candidate pairs: found {value!r}, expected "all" or a list of [head type, tail type]'
+            f'candidate pairs: found {shown(value)}, expected "all" or a list of [head type, tail type]'
         )
     return TypePairs(frozenset((head, tail) for head, tail in value))
 
@@ -212,9 +229,9 @@ def parse(text: str, known: Collection[str] | None = None) -> AllPairs | TypePai
 def _parse_pair(part: str, known: Collection[str] | None) -> TypePair:
     types = [type.strip() for type in part.split(":")]
     if len(types) != 2 or not all(types):
-        raise ValueError(f"candidate pairs: found {part!r}, expected HeadType:TailType, or all")
+        raise ValueError(f"candidate pairs: found {shown(part)}, expected HeadType:TailType, or all")
     for type in types:
         if known is not None and type not in known:
             expected = ", ".join(sorted(known)) + nearest(type, known)
-            raise ValueError(f"candidate pairs: found type {type!r}, expected one of {expected}")
+            raise ValueError(f"candidate pairs: found type {shown(type)}, expected one of {expected}")
     return types[0], types[1]

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from unnoted.common.errors import DataError, shown
-from unnoted.common.json_stream import parse_json, repeated_key
+from unnoted.common.json_stream import parse_json
 from unnoted.common.lookup import nearest
-from unnoted.common.text_inputs import open_text
+from unnoted.common.text_inputs import read_whole
 
 SHIPPED_CATALOG = Path(__file__).with_name("catalog.json")
 
@@ -122,13 +122,7 @@ class Catalog(_Strict):
     def read(cls, path: Path = SHIPPED_CATALOG) -> "Catalog":
         """Read and validate a catalog: the one that is shipped, or a mirror's."""
         try:
-            with open_text(path) as stream:
-                text = stream.read()
-            content = parse_json(text, None, None)
-            # JSON keeps the last of two equal keys: a file listed twice would silently lose an address.
-            if key := repeated_key(text):
-                raise CatalogError(f"{path}: key {key!r}: found it twice in one object, expected it once")
-            return cls.model_validate(content)
+            return cls.model_validate(parse_json(read_whole(path)))
         except DataError as error:
             raise CatalogError(f"{path}: {error.defect.within_file}") from None
         except ValidationError as error:

@@ -3,14 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from unnoted.common.errors import DefectLog, Kind, Severity
+from unnoted.common.text_inputs import TextInput
 from unnoted.documents.candidates import Candidates
 from unnoted.documents.formats import format_name, format_of
 from unnoted.documents.loading import default_candidates, stream_documents
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.statistics import Statistics
+
+Source = TypeVar("Source", Path, TextInput)
 
 ROW_REASONS = (
     Kind.UNKNOWN_DOCUMENT,
@@ -26,7 +29,7 @@ ROW_REASONS = (
 class CheckReport:
     """What one or more files that belong together contain, and what is wrong with them."""
 
-    files: tuple[Path, ...]
+    files: tuple[str, ...]
     format: str
     statistics: Statistics
     candidates: Candidates
@@ -47,7 +50,7 @@ class CheckReport:
     def to_json(self) -> dict[str, Any]:
         """Everything as plain data."""
         return {
-            "files": [str(path) for path in self.files],
+            "files": list(self.files),
             "format": self.format,
             "usable": self.usable,
             "statistics": self.statistics.to_json(self.candidates),
@@ -76,7 +79,7 @@ class CheckReport:
 
 
 def check_files(
-    paths: Sequence[Path],
+    paths: Sequence[str | Path | TextInput],
     vocabulary: RelationVocabulary | None = None,
     candidates: Candidates | None = None,
     strict: bool = False,
@@ -84,27 +87,30 @@ def check_files(
     """Read files that belong together to their end, whatever is wrong, and report.
 
     Args:
-        paths: one file of documents, or PubTator files with their relation files.
+        paths: one file of documents, or PubTator files with their relation files; `-` is standard input.
         vocabulary: relations that are allowed; None allows all.
         candidates: which pairs are candidates; by default as `load_documents` has it.
         strict: defects make the files unusable too.
     """
     log = DefectLog(strict=strict, collect=True)
     statistics = Statistics()
-    for _ in statistics.watch(stream_documents(*paths, vocabulary=vocabulary, log=log)):
+    sources = [TextInput.of(path) for path in paths]
+    for _ in statistics.watch(stream_documents(*sources, vocabulary=vocabulary, log=log)):
         pass
-    formats = [format_name(path) for path in paths]
+    formats = dict.fromkeys(map(format_name, sources))
     if candidates is None:
-        candidates = default_candidates(paths, lambda: statistics.observed)
-    return CheckReport(tuple(paths), " + ".join(dict.fromkeys(formats)), statistics, candidates, log)
+        candidates = default_candidates(sources, lambda: statistics.observed)
+    names = tuple(source.name for source in sources)
+    return CheckReport(names, " + ".join(formats), statistics, candidates, log)
 
 
-def group_files(paths: Sequence[Path]) -> list[list[Path]]:
+def group_files(paths: Sequence[Source]) -> list[list[Source]]:
     """Files that belong together: PubTator files with the relation files; every other file by itself."""
     keys = {path: entry.key for path in paths if (entry := format_of(path))}
     rows = [path for path in paths if keys.get(path) == "relation-rows"]
     texts = [path for path in paths if keys.get(path) == "pubtator"]
     if not rows:
         return [[path] for path in paths]
-    others = [[path] for path in paths if path not in rows and path not in texts]
-    return [texts + rows, *others]
+    groups = [texts + rows]
+    groups += [[path] for path in paths if path not in rows and path not in texts]
+    return groups

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import overload
 
-from unnoted.common.errors import DefectLog
+from unnoted.common.errors import DataError, Defect, DefectLog, Kind
+from unnoted.common.wording import counted
 from unnoted.documents.candidates import Candidates
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.schema import Document
@@ -37,6 +38,9 @@ class Corpus(Sequence[Document]):
 
         A fact whose pair is no candidate, or whose relation is not in the vocabulary, is not counted.
         """
+        if not self.relations:  # those that occur, so none does
+            found = f"no fact in {counted(len(self), 'document')}"
+            raise DataError(Defect(Kind.MALFORMED, "priors", None, None, found, "labelled facts to count"))
         counts: Counter[str] = Counter()
         for document in self.documents:
             entities = document.entities

@@ -5,17 +5,22 @@ the catalog is renamed, so a file under its final name is always whole. What goe
 """
 
 import os
+import re
+import stat
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import NamedTuple, TypeAlias
 
 import requests
 from urllib3.exceptions import HTTPError
 
 from unnoted.common.errors import shown
+from unnoted.common.limits import Limits, variable
 from unnoted.documents.catalog import Catalog, CatalogFile, FetchError
 
 CHUNK = 1 << 16
@@ -35,11 +40,13 @@ class Patience:
         attempts: how often a file is asked for; each attempt continues where the last one stopped.
         pause: seconds before the second attempt; doubled before each further one.
         timeout: seconds of silence after which a connection counts as lost.
+        deadline: seconds after which it gives up whatever still arrives; None is `Limits.fetch_seconds`.
     """
 
     attempts: int = 3
     pause: float = 1.0
     timeout: float = 30.0
+    deadline: float | None = None
 
     def __post_init__(self) -> None:
         if self.attempts < 1:
@@ -100,13 +107,23 @@ def fetch(
         unnoted.documents.catalog.FetchError: no data set is named 'docrd', expected ... (nearest: 'docred')
     """
     chosen = (catalog or Catalog.read()).dataset(dataset)
+    limits = Limits.current()
+    seconds = limits.fetch_seconds if patience.deadline is None else patience.deadline
+    deadline = _Deadline(seconds, time.monotonic() + seconds)
     downloads = [
-        _Download(f"{dataset}: {name}", name, file, to / name, progress, patience)
+        _Download(f"{dataset}: {name}", name, file, to / name, progress, patience, limits, deadline)
         for name, file in chosen.files.items()
     ]
     # All that is there is looked at first: a wrong file is not worth learning of after an hour's download.
     present = [download.is_present(force) for download in downloads]
     return [download.bring(there) for download, there in zip(downloads, present, strict=True)]
+
+
+class _Deadline(NamedTuple):
+    """When a run gives up: after so many seconds, which is when the clock shows `end`."""
+
+    seconds: float
+    end: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +136,8 @@ class _Download:
     target: Path
     progress: Progress
     patience: Patience
+    limits: Limits
+    deadline: _Deadline
 
     @property
     def part(self) -> Path:
@@ -126,8 +145,17 @@ class _Download:
 
     @property
     def kept(self) -> int:
-        """How many bytes earlier attempts have left."""
-        return self.part.stat().st_size if self.part.exists() else 0
+        """How many bytes earlier attempts have left; what is no such part is left alone."""
+        try:
+            found = self.part.lstat()
+        except FileNotFoundError:
+            return 0
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+            raise FetchError(
+                f"{self.label}: {self.part}: found a link or something else that is no part of a download, "
+                "expected nothing"
+            )
+        return found.st_size
 
     def is_present(self, force: bool) -> bool:
         """Whether the right file is there; another one in its place is an error unless `force`."""
@@ -169,10 +197,8 @@ class _Download:
                 break
             except _Interrupted as interruption:
                 if attempt + 1 == self.patience.attempts:
-                    kept = f"{self.kept:,} bytes are kept, running the command again continues from there"
-                    advice = kept if self.kept else "nothing of it was fetched"
-                    raise FetchError(f"{self.label}: {interruption}; {advice}") from None
-            time.sleep(self.patience.pause * 2**attempt)
+                    raise FetchError(f"{self.label}: {interruption}; {self._advice}") from None
+            time.sleep(min(self.patience.pause * 2**attempt, self._left()))
         if wrong := self.file.mismatch(self.part):
             self.part.unlink()
             raise FetchError(
@@ -180,6 +206,26 @@ class _Download:
                 "it was removed, and the next run starts clean"
             )
         self.part.replace(self.target)
+
+    @property
+    def _advice(self) -> str:
+        kept = f"{self.kept:,} bytes are kept, running the command again continues from there"
+        return kept if self.kept else "nothing of it was fetched"
+
+    def _left(self) -> float:
+        """How many seconds are left; none is an error."""
+        left = self.deadline.end - time.monotonic()
+        if left <= 0:
+            raise FetchError(
+                f"{self.label}: found no end of the download from {self.file.url} after "
+                f"{self.deadline.seconds:,g} seconds, expected the whole data set by then "
+                f"({variable('fetch_seconds')}); {self._advice}"
+            )
+        return left
+
+    @property
+    def _largest(self) -> int:
+        return self.limits.download if self.file.size is None else self.file.size
 
     def _continue(self) -> None:
         """One attempt: ask for what the part file lacks and append it."""
@@ -191,9 +237,9 @@ class _Download:
         headers = {"User-Agent": "unnoted", "Accept-Encoding": "identity"}
         if self.kept:
             headers["Range"] = f"bytes={self.kept}-"
-        url, timeout = self.file.url, self.patience.timeout
+        url = self.file.url
         try:
-            with requests.get(url, headers=headers, stream=True, timeout=timeout) as answer:
+            with self._answer(headers) as answer:
                 self._receive(answer, self._accepted(answer))
         except requests.exceptions.SSLError as error:
             raise FetchError(f"{self.label}: no trusted connection to {url} ({_said(error)})") from None
@@ -202,6 +248,29 @@ class _Download:
             raise _Interrupted(why) from None
         except HTTPError as error:
             raise _Interrupted(f"lost the connection to {url} ({_said(error)})") from None
+
+    def _answer(self, headers: dict[str, str]) -> requests.Response:
+        """The server's answer up to its body, which it may not take longer to begin than there is time."""
+        results: SimpleQueue[requests.Response | Exception] = SimpleQueue()
+        left = self._left()
+
+        def ask() -> None:
+            try:
+                timeout = min(self.patience.timeout, left)
+                results.put(requests.get(self.file.url, headers=headers, stream=True, timeout=timeout))
+            except Exception as error:  # raised below, where somebody waits for it
+                results.put(error)
+
+        # A thread, because a timeout counts from the last byte: a server may send one every other second.
+        Thread(target=ask, daemon=True).start()
+        try:
+            found = results.get(timeout=left)
+        except Empty:
+            self._left()
+            raise
+        if isinstance(found, Exception):
+            raise found
+        return found
 
     def _accepted(self, answer: requests.Response) -> int:
         """How many bytes of the part file an answer continues; 0 also if the server can only start over."""
@@ -222,21 +291,42 @@ class _Download:
 
     def _receive(self, answer: requests.Response, done: int) -> None:
         """Append the answer's body to the first `done` bytes of the part file."""
-        length = answer.headers.get("Content-Length")
-        total = done + int(length) if length else self.file.size
-        with self.part.open("ab" if done else "wb") as sink:
+        length = answer.headers.get("Content-Length", "")
+        total = done + int(length) if re.fullmatch("[0-9]{1,18}", length) else self.file.size
+        with os.fdopen(self._open_part(done), "ab") as sink:
             # Not `iter_content`, which would unpack what is served as gzip.
             while chunk := answer.raw.read1(CHUNK, decode_content=False):
                 sink.write(chunk)
                 done += len(chunk)
                 self.progress(self.name, done, total)
-                if self.file.size is not None and done > self.file.size:
-                    return  # not this file, however much of it follows: verification will say so
+                if done > self._largest:
+                    break  # not this file, however much of it follows
+                self._left()
             sink.flush()
             os.fsync(sink.fileno())
-        if total is not None and done < total:
+        if done > self._largest:
+            self._refuse_excess()
+        elif total is not None and done < total:
             short = f"found {done:,} bytes, expected {total:,}"
             raise _Interrupted(f"lost the connection to {self.file.url} ({short})")
+
+    def _refuse_excess(self) -> None:
+        """Refuse a body that did not end in time, where verification would not: the catalog has no size."""
+        if self.file.size is None:
+            self.part.unlink()
+            raise FetchError(
+                f"{self.label}: found more than {self._largest:,} bytes at {self.file.url}, "
+                f"expected {self.limits.allowance('download')}; what was fetched was removed"
+            )
+
+    def _open_part(self, done: int) -> int:
+        """Open the part file to append to its first `done` bytes; never what a link points to."""
+        self.kept  # noqa: B018 - refuses what is no part file
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        descriptor = os.open(self.part, flags, 0o666)
+        if os.fstat(descriptor).st_size > done:
+            os.ftruncate(descriptor, done)
+        return descriptor
 
 
 def _said(error: BaseException) -> str:

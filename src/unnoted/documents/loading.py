@@ -1,12 +1,13 @@
 """From files to documents: the format is recognised by content, and nothing is lost on the way."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TextIO
 
 from unnoted.common.errors import DataError, Defect, DefectLog, Kind, fail
-from unnoted.common.text_inputs import open_text
+from unnoted.common.text_inputs import TextInput
+from unnoted.common.wording import counted
 from unnoted.documents.candidates import AllPairs, Candidates, TypePairs, observed
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.formats import DocumentFormat, format_of, recognise
@@ -16,7 +17,7 @@ from unnoted.documents.schema import Document
 
 
 def stream_documents(
-    *paths: str | Path,
+    *paths: str | Path | TextInput,
     vocabulary: Collection[str] | None = None,
     strict: bool = False,
     log: DefectLog | None = None,
@@ -25,7 +26,7 @@ def stream_documents(
 
     Args:
         paths: files of documents in any known format, plain or gzip; relation files (tab-separated) belong to
-            the PubTator files beside them. Ids must be unique over all of them.
+            the PubTator files beside them. Ids must be unique over all of them. `-` is standard input.
         vocabulary: relations that are allowed; None allows all.
         strict: every defect is an error.
         log: where to count what is found; its own settings then hold instead of `strict`.
@@ -35,19 +36,21 @@ def stream_documents(
     """
     log = log if log is not None else DefectLog(strict=strict)
     reading = Reading(log, vocabulary)
-    sources: list[tuple[Path, DocumentFormat]] = []
-    for path in map(Path, paths):
-        try:
-            sources.append((path, recognise(path)))
-        except DataError as error:
-            log.error(error)
-    for path, entry in sources:
-        if entry.read is None:
-            with _opened(path, log) as stream:
-                reading.rows.read(stream, log)
-    for path, entry in sources:
-        if entry.read is not None:
-            yield from _documents(path, entry.read, reading)
+    sources: list[tuple[TextInput, DocumentFormat]] = []
+    with ExitStack() as stack:
+        for source in map(TextInput.of, paths):
+            stack.callback(source.close)
+            try:
+                sources.append((source, recognise(source)))
+            except DataError as error:
+                log.error(error)
+        for source, entry in sources:
+            if entry.read is None:
+                with _opened(source, log) as stream:
+                    reading.rows.read(stream, log, reading.limits)
+        for source, entry in sources:
+            if entry.read is not None:
+                yield from _documents(source, entry.read, reading)
     if any(entry.read is not None for _, entry in sources):
         reading.rows.report_rest(log)
     elif sources:
@@ -55,28 +58,28 @@ def stream_documents(
 
 
 @contextmanager
-def _opened(path: Path, log: DefectLog) -> Iterator[TextIO]:
-    """Open a file; an error while it is read goes to the log with the name of the file."""
-    log.file = str(path)
+def _opened(source: TextInput, log: DefectLog) -> Iterator[TextIO]:
+    """Open an input; an error while it is read goes to the log with its name."""
+    log.file = source.name
     try:
-        with open_text(path) as stream:
+        with source.open() as stream:
             yield stream
     except DataError as error:
         log.error(error)
 
 
 def _documents(
-    path: Path, read: Callable[[TextIO, Reading], Iterator[Document]], reading: Reading
+    source: TextInput, read: Callable[[TextIO, Reading], Iterator[Document]], reading: Reading
 ) -> Iterator[Document]:
     before = len(reading.seen)
-    with _opened(path, reading.log) as stream:
+    with _opened(source, reading.log) as stream:
         yield from read(stream, reading)
         if len(reading.seen) == before and reading.log.usable:
             fail(Kind.UNREADABLE, None, None, "0 documents", "at least one")
 
 
 def load_documents(
-    *paths: str | Path,
+    *paths: str | Path | TextInput,
     vocabulary: RelationVocabulary | None = None,
     candidates: Candidates | None = None,
     strict: bool = False,
@@ -105,14 +108,29 @@ def load_documents(
         (1, ('met',), (('Ada', 'met', 'Bo', '.'),))
     """
     log = log if log is not None else DefectLog(strict=strict)
-    documents = tuple(stream_documents(*paths, vocabulary=vocabulary, log=log))
+    sources = [TextInput.of(path) for path in paths]
+    documents = tuple(stream_documents(*sources, vocabulary=vocabulary, log=log))
     if candidates is None:
-        candidates = default_candidates(paths, lambda: observed(documents))
+        candidates = default_candidates(sources, lambda: observed(documents))
     relations = vocabulary if vocabulary is not None else RelationVocabulary.of(documents)
     return Corpus(documents, relations, candidates, log)
 
 
-def default_candidates(paths: Iterable[str | Path], seen: Callable[[], TypePairs]) -> Candidates:
+def require_facts(documents: int, facts: int, paths: Iterable[str | Path]) -> None:
+    """Refuse documents without any fact where facts are what is learnt from or compared.
+
+    Example:
+        >>> require_facts(20, 0, ["new.jsonl"])
+        Traceback (most recent call last):
+        unnoted.common.errors.DataError: new.jsonl: found no fact in 20 documents, expected labelled facts
+    """
+    if not facts:
+        files = ", ".join(TextInput(path).name for path in paths)
+        found = f"no fact in {counted(documents, 'document')}"
+        raise DataError(Defect(Kind.MALFORMED, files, None, None, found, "labelled facts"))
+
+
+def default_candidates(paths: Iterable[str | Path | TextInput], seen: Callable[[], TypePairs]) -> Candidates:
     """All ordered pairs; for a format whose relations are typed, the type pairs `seen` among its facts."""
     if not any(entry.typed for entry in map(format_of, paths) if entry):
         return AllPairs()

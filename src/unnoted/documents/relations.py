@@ -1,14 +1,14 @@
 """The relation vocabulary: which relations there are, in which order, and what they are called."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import overload
+from typing import NoReturn, overload
 
-from unnoted.common.errors import DataError, Defect, Kind, shown
+from unnoted.common.errors import DataError, Kind, fail, shown
 from unnoted.common.json_stream import parse_json
 from unnoted.common.lookup import nearest
-from unnoted.common.text_inputs import open_text
+from unnoted.common.text_inputs import TextInput, read_whole
 from unnoted.documents.schema import Document
 
 NONE_CLASS = "Na"
@@ -73,16 +73,19 @@ class RelationVocabulary(Sequence[str]):
     @classmethod
     def from_file(cls, path: str | Path) -> "RelationVocabulary":
         """Read DocRED's `rel_info.json` (id to name), `rel2id.json` (id to number), or a JSON list of ids."""
-        path = Path(path)
         try:
-            with open_text(path) as stream:
-                return cls._from_json(parse_json(stream.read(), None, None))
+            return cls._from_json(parse_json(read_whole(path)))
         except DataError as error:
-            d = error.defect
-            raise DataError(Defect(d.kind, str(path), None, d.field, d.found, d.expected)) from None
+            raise DataError(replace(error.defect, file=TextInput(path).name)) from None
 
     @classmethod
     def _from_json(cls, content: object) -> "RelationVocabulary":
+        if isinstance(content, list | dict) and any(
+            type(each) is str and not each.strip() for each in content
+        ):
+            _refuse("a relation without a name")
+        if isinstance(content, list) and len(set(map(repr, content))) < len(content):
+            _refuse("a relation that is listed twice")
         match content:
             case list() if all(isinstance(item, str) for item in content):
                 return cls(tuple(content))
@@ -91,5 +94,9 @@ class RelationVocabulary(Sequence[str]):
             case dict() if all(type(item) is int for item in content.values()):
                 ordered = sorted(content, key=content.__getitem__)
                 return cls(tuple(relation for relation in ordered if relation != NONE_CLASS))
-        expected = "an object of relation to name or number, or a list of relations"
-        raise DataError(Defect(Kind.MALFORMED, "", None, None, shown(content), expected))
+        _refuse(shown(content))
+
+
+def _refuse(found: str) -> NoReturn:
+    expected = "an object of relation to name or number, or a list of relations"
+    fail(Kind.MALFORMED, None, None, found, expected)

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from sys import intern
 
@@ -59,11 +59,7 @@ def split_text(text: str, spans: Sequence[tuple[int, int]] = (), breaks: Sequenc
     """
     starts, ends = _word_spans(text, [place for span in spans for place in span])
     words = [intern(text[start:end]) for start, end in zip(starts, ends, strict=True)]
-    inside = {
-        boundary
-        for start, end in spans
-        for boundary in range(bisect_left(starts, start) + 1, bisect_right(ends, end))
-    }
+    inside = _inside(spans, starts, ends)
     forced = {bisect_left(starts, place) for place in breaks}
     if not words:
         return SplitText((), (), (), ())
@@ -74,17 +70,34 @@ def split_text(text: str, spans: Sequence[tuple[int, int]] = (), breaks: Sequenc
     return SplitText(sentences, starts, ends, cuts)
 
 
-def _word_spans(text: str, boundaries: list[int]) -> tuple[list[int], list[int]]:
+def _word_spans(text: str, boundaries: Iterable[int]) -> tuple[list[int], list[int]]:
     """Where words start and end; boundaries that fall inside a word cut it."""
-    spans = [match.span() for match in _WORD.finditer(text)]
-    starts = [start for start, _ in spans]
-    ends = [end for _, end in spans]
-    for boundary in boundaries:
-        word = bisect_right(starts, boundary) - 1
-        if word >= 0 and starts[word] < boundary < ends[word]:
-            starts.insert(word + 1, boundary)
-            ends.insert(word, boundary)
+    starts: list[int] = []
+    ends: list[int] = []
+    cuts = sorted(set(boundaries))
+    next_cut = 0
+    for match in _WORD.finditer(text):
+        start, end = match.span()
+        while next_cut < len(cuts) and cuts[next_cut] <= start:
+            next_cut += 1
+        while next_cut < len(cuts) and cuts[next_cut] < end:
+            starts.append(start)
+            ends.append(start := cuts[next_cut])
+            next_cut += 1
+        starts.append(start)
+        ends.append(end)
     return starts, ends
+
+
+def _inside(spans: Iterable[tuple[int, int]], starts: list[int], ends: list[int]) -> set[int]:
+    """Indices of the words before which no sentence may end, because a span goes on there."""
+    runs = sorted({(bisect_left(starts, start) + 1, bisect_right(ends, end)) for start, end in spans})
+    inside: set[int] = set()
+    reached = 0
+    for first, last in runs:  # each word is added once, however many spans cover it
+        inside.update(range(max(first, reached), last))
+        reached = max(reached, last)
+    return inside
 
 
 def _sentence_ends(text: str, words: list[str], starts: list[int], ends: list[int]) -> list[int]:

@@ -1,7 +1,7 @@
 """What a corpus contains, counted in one pass over a stream of documents."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,8 @@ class Statistics:
     longest: tuple[int, str] = (0, "")
     most_entities: tuple[int, str] = (0, "")
     relations: Counter[str] = field(default_factory=Counter)
-    pairs_by_type: Counter[TypePair] = field(default_factory=Counter)
+    all_pairs: int = 0
+    types: Counter[frozenset[tuple[str, int]]] = field(default_factory=Counter)
     labelled_by_type: Counter[TypePair] = field(default_factory=Counter)
 
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
@@ -56,10 +57,9 @@ class Statistics:
         self._add_facts(document)
 
     def _add_pairs(self, document: Document) -> None:
-        having = Counter(entity.type for entity in document.entities)
-        for head, heads in having.items():
-            for tail, tails in having.items():
-                self.pairs_by_type[head, tail] += heads * (tails - (head == tail))
+        # Not the pairs of types themselves: a document may have as many types as entities.
+        self.types[frozenset(Counter(entity.type for entity in document.entities).items())] += 1
+        self.all_pairs += len(document.entities) * (len(document.entities) - 1)
 
     def _add_facts(self, document: Document) -> None:
         entities = document.entities
@@ -77,11 +77,6 @@ class Statistics:
         return self.relations.total()
 
     @property
-    def all_pairs(self) -> int:
-        """How many ordered pairs of different entities there are."""
-        return self.pairs_by_type.total()
-
-    @property
     def observed(self) -> TypePairs:
         """The type pairs that stand in some fact."""
         return TypePairs(frozenset(self.labelled_by_type))
@@ -90,10 +85,11 @@ class Statistics:
         """How many pairs are candidates under a rule, and how many of those have a fact."""
         if not isinstance(rule, TypePairs):
             return self.all_pairs, self.labelled_by_type.total()
-        return (
-            sum(self.pairs_by_type[types] for types in rule.types),
-            sum(self.labelled_by_type[types] for types in rule.types),
-        )
+        tails_of: defaultdict[str, set[str]] = defaultdict(set)
+        for head, tail in rule.types:
+            tails_of[head].add(tail)
+        pairs = sum(_pairs(dict(having), tails_of) * times for having, times in self.types.items())
+        return pairs, sum(self.labelled_by_type[types] for types in rule.types)
 
     def mean(self, total: int) -> float:
         """A total per document."""
@@ -121,3 +117,12 @@ class Statistics:
             "labelled_share": labelled / candidates if candidates else 0.0,
             "facts_per_relation": dict(self.relations.most_common()),
         }
+
+
+def _pairs(having: Mapping[str, int], tails_of: Mapping[str, set[str]]) -> int:
+    """How many pairs a document has, from the number of its entities of each type."""
+    return sum(
+        having[head] * (having[tail] - (head == tail))
+        for head in having.keys() & tails_of.keys()
+        for tail in tails_of[head] & having.keys()
+    )

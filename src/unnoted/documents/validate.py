@@ -1,10 +1,12 @@
 """The checks that every document passes, whatever format it came from."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from unnoted.common.errors import DefectLog, Kind, fail, shown
+from unnoted.common.errors import DefectLog, Kind, fail, shortened, shown
+from unnoted.common.json_stream import ENCODABLE
+from unnoted.common.limits import Limits
 from unnoted.common.lookup import nearest
 from unnoted.documents.schema import Document, Entity, Fact, Mention
 
@@ -23,10 +25,15 @@ class FieldNames:
     relation: str = "relation"
     evidence: str = "evidence"
     name: str = "name"
+    type: str = "type"
 
 
 def validate(
-    document: Document, log: DefectLog, names: FieldNames, vocabulary: Collection[str] | None = None
+    document: Document,
+    log: DefectLog,
+    names: FieldNames,
+    vocabulary: Collection[str] | None,
+    limits: Limits,
 ) -> Document:
     """Check a document that was read; raise on an error, log everything less.
 
@@ -35,24 +42,42 @@ def validate(
         log: takes defects and notes.
         names: how the source calls its fields.
         vocabulary: the relations that are allowed; None allows all.
+        limits: how large it may be.
 
     Returns:
         The document, without facts that were noted twice.
     """
+    _check_size(document, limits)
     for index, entity in enumerate(document.entities):
-        _check_entity(document, index, entity, log, names)
+        _check_entity(document, index, entity, log, names, limits)
     for index, fact in enumerate(document.facts):
-        _check_fact(document, index, fact, names, vocabulary)
-    _check_encodable(document)
+        _check_fact(document, index, fact, log, names, vocabulary)
+    _check_encodable(document, names)
     _add_notes(document, log, names)
     return _without_repeated_facts(document, log, names)
 
 
-def _check_entity(document: Document, index: int, entity: Entity, log: DefectLog, names: FieldNames) -> None:
+def _check_size(document: Document, limits: Limits) -> None:
+    mentions = sum(len(entity.mentions) for entity in document.entities)
+    for name, found in (
+        ("words", document.word_count),
+        ("entities", len(document.entities)),
+        ("mentions", mentions),
+        ("facts", len(document.facts)),
+    ):
+        limits.check(name, found, name, document.id)
+
+
+def _check_entity(
+    document: Document, index: int, entity: Entity, log: DefectLog, names: FieldNames, limits: Limits
+) -> None:
     if not entity.mentions:
         fail(Kind.MALFORMED, document.id, names.entity.format(index), "no mention", "at least one mention")
     for number, mention in enumerate(entity.mentions):
-        _check_mention(document, index, number, mention, log, names)
+        if not _is_named_as_it_stands(document, mention, limits):
+            place = names.mention.format(index, number)
+            _check_span(document, place, mention, names)
+            _check_name(document, place, mention, log, names, limits)
     if len(entity.mentions) == 1:
         return
     first = entity.mentions[0]
@@ -61,53 +86,94 @@ def _check_entity(document: Document, index: int, entity: Entity, log: DefectLog
         log.add(Kind.DUPLICATE_MENTION, document.id, place, "the same mention twice", "each mention once")
     if any(mention.type != first.type for mention in entity.mentions):
         types = ", ".join(sorted({mention.type for mention in entity.mentions}))
-        log.add(Kind.MIXED_TYPES, document.id, names.entity.format(index), types, "one type")
+        log.add(Kind.MIXED_TYPES, document.id, names.entity.format(index), shortened(types), "one type")
 
 
-def _check_mention(
-    document: Document, entity: int, number: int, mention: Mention, log: DefectLog, names: FieldNames
-) -> None:
+def _is_named_as_it_stands(document: Document, mention: Mention, limits: Limits) -> bool:
+    """Whether nothing at all is wrong with a mention, which is nearly always so: told with little effort."""
+    if not (0 <= mention.sentence < len(document.sentences) and mention.type.strip()):
+        return False
+    words = document.sentences[mention.sentence]
+    start, end = mention.start, mention.end
+    if not (0 <= start < end <= len(words) and end - start <= limits.mention >= len(mention.name)):
+        return False
+    return mention.name == words[start] if end == start + 1 else _joins_to(mention.name, words[start:end])
+
+
+def _joins_to(name: str, words: Sequence[str]) -> bool:
+    # Their lengths first: what is far longer than the name is not joined just to be compared.
+    return sum(map(len, words)) + len(words) - 1 == len(name) and name == " ".join(words)
+
+
+def _check_span(document: Document, place: str, mention: Mention, names: FieldNames) -> None:
     sentences = document.sentences
     if not 0 <= mention.sentence < len(sentences):
-        place = f"{names.mention.format(entity, number)}.{names.sentence}"
         expected = f"a sentence from 0 to {len(sentences) - 1}"
-        fail(Kind.MALFORMED, document.id, place, str(mention.sentence), expected)
-    words = sentences[mention.sentence]
-    if not 0 <= mention.start < mention.end <= len(words):
-        place = f"{names.mention.format(entity, number)}.{names.span}"
-        expected = f"0 <= start < end <= {len(words)}, the words of sentence {mention.sentence}"
-        fail(Kind.MALFORMED, document.id, place, f"{mention.start} to {mention.end}", expected)
-    covered = words[mention.start : mention.end]
-    if mention.name == " ".join(covered):
-        return
+        fail(Kind.MALFORMED, document.id, f"{place}.{names.sentence}", shown(mention.sentence), expected)
+    words = len(sentences[mention.sentence])
+    if not 0 <= mention.start < mention.end <= words:
+        expected = f"0 <= start < end <= {words}, the words of sentence {mention.sentence}"
+        found = f"{shown(mention.start)} to {shown(mention.end)}"
+        fail(Kind.MALFORMED, document.id, f"{place}.{names.span}", found, expected)
+
+
+def _check_name(
+    document: Document, place: str, mention: Mention, log: DefectLog, names: FieldNames, limits: Limits
+) -> None:
+    if not mention.type or mention.type.isspace():
+        fail(Kind.MALFORMED, document.id, f"{place}.{names.type}", shown(mention.type), "a type")
+    # Before its words are joined: many long mentions of one sentence would be its length times their number.
+    limits.check("mention", len(mention.name), "characters in one mention", document.id, place)
+    limits.check("mention", mention.end - mention.start, "words in one mention", document.id, place)
+    covered = document.words_of(mention)
+    limits.check("mention", sum(map(len, covered)), "characters in one mention", document.id, place)
     if "".join(mention.name.split()) != "".join("".join(covered).split()):
-        place = f"{names.mention.format(entity, number)}.{names.name}"
-        log.add(Kind.NAME_MISMATCH, document.id, place, shown(mention.name), shown(" ".join(covered)))
+        log.add(
+            Kind.NAME_MISMATCH,
+            document.id,
+            f"{place}.{names.name}",
+            shown(mention.name),
+            shown(" ".join(covered)),
+        )
 
 
 def _check_fact(
-    document: Document, index: int, fact: Fact, names: FieldNames, vocabulary: Collection[str] | None
+    document: Document,
+    index: int,
+    fact: Fact,
+    log: DefectLog,
+    names: FieldNames,
+    vocabulary: Collection[str] | None,
 ) -> None:
     entities, sentences = len(document.entities), len(document.sentences)
     place = names.fact.format(index)
+    if not fact.relation or fact.relation.isspace():
+        field = f"{place}.{names.relation}"
+        fail(Kind.MALFORMED, document.id, field, shown(fact.relation), "the name of a relation")
     for name, entity in ((names.head, fact.head), (names.tail, fact.tail)):
         if not 0 <= entity < entities:
-            found, expected = str(entity), f"an entity index below {entities}"
+            found, expected = shown(entity), f"an entity index below {entities}"
             fail(Kind.MALFORMED, document.id, f"{place}.{name}", found, expected)
     if fact.head == fact.tail:
         found = f"head and tail both {fact.head}"
         fail(Kind.MALFORMED, document.id, f"{place}.{names.tail}", found, "two different entities")
     for sentence in fact.evidence:
         if not 0 <= sentence < sentences:
-            found, expected = str(sentence), f"sentences below {sentences}"
+            found, expected = shown(sentence), f"sentences below {sentences}"
             fail(Kind.MALFORMED, document.id, f"{place}.{names.evidence}", found, expected)
     if vocabulary is not None and fact.relation not in vocabulary:
-        expected = "a relation of the vocabulary" + nearest(fact.relation, vocabulary)
+        hint = nearest(fact.relation, vocabulary) if log.keeps(Kind.UNKNOWN_RELATION) else ""
         field = f"{place}.{names.relation}"
-        fail(Kind.UNKNOWN_RELATION, document.id, field, shown(fact.relation), expected)
+        fail(
+            Kind.UNKNOWN_RELATION,
+            document.id,
+            field,
+            shown(fact.relation),
+            f"a relation of the vocabulary{hint}",
+        )
 
 
-def _check_encodable(document: Document) -> None:
+def _check_encodable(document: Document, names: FieldNames) -> None:
     """A lone surrogate can be read from JSON and never be written again."""
     strings = [document.id, document.text or ""]
     strings += chain.from_iterable(document.sentences)
@@ -119,8 +185,21 @@ def _check_encodable(document: Document) -> None:
     try:
         "".join(strings).encode()
     except UnicodeEncodeError as error:
-        found = shown(error.object[error.start : error.end])
-        fail(Kind.MALFORMED, shown(document.id), "text", found, "characters that UTF-8 can hold")
+        letter = error.object[error.start]
+        fail(Kind.MALFORMED, document.id, _place_of(letter, document, names), shown(letter), ENCODABLE)
+
+
+def _place_of(letter: str, document: Document, names: FieldNames) -> str:
+    """The first part of a document that holds a letter."""
+    for index, entity in enumerate(document.entities):
+        for number, mention in enumerate(entity.mentions):
+            if letter in mention.name + mention.type + (entity.id or ""):
+                return names.mention.format(index, number)
+    for index, fact in enumerate(document.facts):
+        if letter in fact.relation:
+            return f"{names.fact.format(index)}.{names.relation}"
+    words = enumerate(document.sentences)
+    return next((f"sentence {index}" for index, sentence in words if letter in "".join(sentence)), "text")
 
 
 def _add_notes(document: Document, log: DefectLog, names: FieldNames) -> None:

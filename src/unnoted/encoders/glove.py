@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unnoted.common.errors import DataError, shown
-from unnoted.common.text_inputs import open_text
+from unnoted.common.text_inputs import numbered_lines, open_text
 from unnoted.encoders.pretrained import EncoderError
 
 
@@ -64,7 +64,7 @@ def read_glove(path: Path, words: Container[str] | None = None) -> WordVectors:
     size = number = repeated = 0
     try:
         with open_text(path) as stream:
-            for number, line in enumerate(stream, start=1):
+            for number, line in numbered_lines(stream):
                 place = f"{path}, line {number}"
                 size = size or line.rstrip().count(" ")
                 word, fields = _split(line.rstrip(), size, place)
@@ -105,7 +105,8 @@ def _parsed(word: str, fields: list[str], place: str) -> NDArray[np.float32]:
 
 
 def _is_number(field: str) -> bool:
+    """Whether it is a number as everybody writes it: Python also takes digits of every script, and `1_0`."""
     try:
-        return isfinite(float(field))
+        return field.isascii() and "_" not in field and isfinite(float(field))
     except ValueError:
         return False

@@ -13,6 +13,10 @@ from unnoted.evaluation.gold import Gold, Key
 EXAMPLES_SHOWN = 5
 
 
+class SubmissionError(ValueError):
+    """Predictions that cannot be scored as they were asked to be."""
+
+
 class Fault(Enum):
     """Why a prediction could never be right. It counts against precision all the same."""
 
@@ -66,12 +70,13 @@ class Submission:
         """The predictions whose score reaches a threshold.
 
         Raises:
-            ValueError: a prediction has no score, or the threshold is no number.
+            SubmissionError: a prediction has no score.
+            ValueError: the threshold is no number.
         """
         if math.isnan(threshold):
             raise ValueError(f"threshold: found {threshold}, expected a number")
         if not self.is_scored:
-            raise ValueError("threshold: found predictions without a score, expected a score for each")
+            raise SubmissionError("threshold: found predictions without a score, expected a score for each")
         kept = {
             key: prediction
             for key, prediction in self.predictions.items()
@@ -85,11 +90,11 @@ class Submission:
         """Whether the predictions have scores.
 
         Raises:
-            ValueError: some have and some have not.
+            SubmissionError: some have and some have not.
         """
         scored = sum(prediction.score is not None for prediction in self.predictions.values())
         if 0 < scored < len(self.predictions):
-            raise ValueError(
+            raise SubmissionError(
                 f"predictions: found a score for {scored} of {len(self.predictions)}, expected all or none"
             )
         return scored == len(self.predictions)

@@ -9,7 +9,7 @@ from unnoted.common.lookup import lookup
 from unnoted.configs import read_config
 from unnoted.documents.candidates import TypePairs, observed
 from unnoted.documents.levels import LEVELS
-from unnoted.documents.loading import default_candidates, stream_documents
+from unnoted.documents.loading import default_candidates, require_facts, stream_documents
 from unnoted.evaluation import BENCHMARKS
 from unnoted.experiments.grid import Pool
 from unnoted.experiments.plan import carry_out, with_seeds
@@ -105,6 +105,7 @@ def plan_comparison(contest: Contest, scale: Scale, folder: Path) -> TableResult
     compared: list[tuple[str, str]] = []
     for level in contest.levels:
         made = make_training_file(contest.train, folder / "data", documents=scale.documents, level=level)
+        require_facts(made.documents, made.before, contest.train)
         if not made.after:
             raise ValueError(f"level {level}: found no label left of {made.before:,}, expected some")
         title, given = _level_title(level, made), shared | {"train": made.path}

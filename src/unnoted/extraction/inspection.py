@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml  # type: ignore[import-untyped,unused-ignore]
-
 from unnoted.common.text_inputs import open_text
+from unnoted.common.yaml_values import parse_yaml
 from unnoted.model import ModelError, RelationModel
 
 SUMMARIES = {
@@ -81,8 +80,8 @@ def _summary(path: Path) -> object:
     try:
         with open_text(path) as stream:
             text = stream.read()
-        content = json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
-    except (ValueError, yaml.YAMLError) as error:
+        content = json.loads(text) if path.suffix == ".json" else parse_yaml(text)
+    except (ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise ModelError(f"{path}: found no readable summary of the training ({reason})") from error
     # A record has the training beside settings and scores.

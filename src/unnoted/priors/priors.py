@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import NoReturn, TypedDict, TypeGuard
 
 from unnoted.common.errors import DataError, Defect, Kind, shown
-from unnoted.common.json_stream import parse_json, repeated_key
+from unnoted.common.json_stream import parse_json
 from unnoted.common.lookup import nearest
 from unnoted.common.outputs import open_output
-from unnoted.common.text_inputs import open_text
+from unnoted.common.text_inputs import TextInput, read_whole
 from unnoted.common.wording import counted
 
 SLACK = 1e-9
@@ -152,18 +152,13 @@ class Priors:
 
         Without `*`, a relation that is not named keeps the overall prior it has in `labelled`.
         """
-        path = Path(path)
         try:
-            with open_text(path) as stream:
-                text = stream.read()
-            content = parse_json(text, None, None)
+            content = parse_json(read_whole(path))
             if not isinstance(content, dict):
                 _refuse(None, shown(content), "an object of relation to prior")
-            if relation := repeated_key(text):
-                _refuse(relation, "two values", "one")
             return labelled.with_overall(_overall_of(content, labelled))
         except DataError as error:
-            raise DataError(replace(error.defect, file=str(path))) from None
+            raise DataError(replace(error.defect, file=TextInput(path).name)) from None
 
     def to_file(self, path: str | Path) -> None:
         """Write the overall priors in the format of `from_file`."""
@@ -177,7 +172,7 @@ def _floats(values: Iterable[float]) -> tuple[float, ...]:
 
 
 def _refuse(relation: str | None, found: str, expected: str) -> NoReturn:
-    place = None if relation is None else f"relation {relation!r}"
+    place = None if relation is None else f"relation {shown(relation)}"
     raise DataError(Defect(Kind.MALFORMED, "priors", None, place, found, expected))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unnoted.common.errors import shown
-from unnoted.common.text_inputs import content_digest
+from unnoted.common.text_inputs import content_digest, refuse_stream
 from unnoted.encoders import ENCODER_KINDS
 from unnoted.training.settings import Settings
 
@@ -107,6 +107,7 @@ def is_folder(encoder: str) -> bool:
 def digest(path: Path) -> str:
     """The SHA-256 of a file's content; of a folder, that of all its files that are not hidden."""
     try:
+        refuse_stream(path)
         if path.is_dir():
             files = (file.relative_to(path) for file in path.rglob("*") if file.is_file())
             names = sorted(f.as_posix() for f in files if not any(part[0] == "." for part in f.parts))

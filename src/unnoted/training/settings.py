@@ -9,9 +9,10 @@ import yaml  # type: ignore[import-untyped]
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from unnoted.architectures import ARCHITECTURES
-from unnoted.common.errors import shown
+from unnoted.common.errors import shortened, shown
 from unnoted.common.lookup import lookup, nearest
 from unnoted.common.outputs import write_text
+from unnoted.common.yaml_values import YamlError, parse_yaml
 from unnoted.configs import Config, read_config
 from unnoted.documents import candidates as candidate_rules
 from unnoted.encoders import ENCODER_KINDS
@@ -27,6 +28,9 @@ __all__ = [
     "load_settings",
     "parse_changes",
 ]
+
+MOST_PROBLEMS = 20
+"""How many things that are wrong with settings are named at once."""
 
 PRIORS = ("prior_multiplier", "prior_file")
 """Settings of losses that need priors; one of them is given."""
@@ -266,7 +270,8 @@ def load_settings(
             each for each in error.errors() if each["type"] != "missing" or each["loc"][0] not in meant
         ]
         problems = [_problem(dict(detail), chosen.source, changes) for detail in details]
-        raise SettingsError("; ".join(problems)) from None
+        rest = f"; and {len(problems) - MOST_PROBLEMS:,} more" if len(problems) > MOST_PROBLEMS else ""
+        raise SettingsError("; ".join(map(shortened, problems[:MOST_PROBLEMS])) + rest) from None
 
 
 def _check_candidates(text: str) -> None:
@@ -294,9 +299,11 @@ def _change(text: str) -> tuple[str, object]:
     if not equals or not key.strip():
         raise SettingsError(f"--set {text}: found no key=value")
     try:
-        return key.strip(), yaml.safe_load(value)
-    except yaml.YAMLError:
-        raise SettingsError(f"--set {key.strip()}: found {shown(value)}, expected a YAML value") from None
+        return key.strip(), parse_yaml(value)
+    except YamlError as error:
+        raise SettingsError(
+            f"--set {key.strip()}: found {shown(value)}, expected a YAML value ({error})"
+        ) from None
 
 
 def _used(config: Config, changes: Mapping[str, object], tell: Callable[[str], None]) -> dict[str, Any]:

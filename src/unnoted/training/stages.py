@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from unnoted.documents.corpus import Corpus
-from unnoted.documents.loading import load_documents
+from unnoted.documents.loading import load_documents, require_facts
 from unnoted.documents.schema import Document
 from unnoted.features import FeatureCache, FeatureSet
 from unnoted.model import RelationModel
@@ -118,6 +118,7 @@ def plan_of(settings: Settings, tell: Callable[[str], None], distilled: bool = F
         distilled: the first stage, if the settings have one, is over.
     """
     corpus = load_corpus(settings, settings.train)
+    require_facts(len(corpus), sum(len(document.facts) for document in corpus), settings.train)
     tell_defects(corpus, tell)
     model = model_of(settings, corpus, tell)
     dev = None if settings.dev is None else load_corpus(settings, settings.dev).documents

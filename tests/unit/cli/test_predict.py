@@ -74,6 +74,15 @@ def test_jsonl(model, documents, expected, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"documents.jsonl", "out.jsonl"}
 
 
+def test_documents_from_a_pipe(model, documents, expected, tmp_path):
+    run("predict", model, documents, "--to", tmp_path / "of-file.jsonl")
+    arguments = ["predict", str(model), "-", "--to", str(tmp_path / "of-stream.jsonl")]
+    result = CliRunner().invoke(app, arguments, input=documents.read_bytes())
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "of-stream.jsonl").read_bytes() == (tmp_path / "of-file.jsonl").read_bytes()
+    assert len(lines(tmp_path / "of-stream.jsonl")) == len(expected)
+
+
 def test_predictions_are_what_the_evaluation_reads(model, documents, expected, tmp_path):
     for out in (tmp_path / "out.json", tmp_path / "out.json.gz"):
         run("predict", model, documents, "--to", out)

@@ -8,7 +8,10 @@ import os
 import random
 import socket
 import ssl
+import subprocess
+import sys
 import threading
+import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -42,6 +45,10 @@ class Behaviour:
     repeat: int = 1  # the body is sent so many times
     silent: bool = False  # nothing is answered at all
     encoding: str | None = None  # what the body is said to be packed with
+    claim: str | None = None  # what Content-Length says instead of the truth
+    drip: bool = False  # the body comes by the byte, and never ends
+    stall: bool = False  # after the body, the connection stays open in silence
+    dripping_header: bool = False  # so does a header
 
 
 @dataclass
@@ -73,10 +80,18 @@ def handler_for(shelf):
             behaviour = shelf.plan.popleft() if shelf.plan else Behaviour()
             if behaviour.silent:
                 shelf.over.wait(10)
+            elif behaviour.dripping_header:
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Patience: ")
+                self.drip()
             elif behaviour.status is not None:
                 self.answer(behaviour.status)
             else:
                 self.send_file(shelf.contents[name], asked_range, behaviour)
+
+        def drip(self):
+            with suppress(ConnectionError):
+                while not shelf.over.wait(0.02):
+                    self.wfile.write(b"x")
 
         def answer(self, status, *headers):
             self.send_response(status)
@@ -98,7 +113,7 @@ def handler_for(shelf):
             if behaviour.corrupt:
                 body = bytes([body[0] ^ 1]) + body[1:]
             framing = {
-                "length": (("Content-Length", str(len(body))),),
+                "length": (("Content-Length", behaviour.claim or str(len(body))),),
                 "close": (),
                 "chunked": (("Transfer-Encoding", "chunked"),),
             }[behaviour.framing]
@@ -108,6 +123,10 @@ def handler_for(shelf):
                 body = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
             with suppress(ConnectionError):  # a client that has had enough
                 self.wfile.write(body[: behaviour.cut])
+            if behaviour.drip:
+                self.drip()
+            if behaviour.stall:
+                shelf.over.wait(10)
 
     return Handler
 
@@ -465,8 +484,11 @@ class TestDisk:
         assert shelf.asked == []
 
     @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-    def test_a_full_disk(self, large, to, target, part):
-        part.symlink_to("/dev/full")
+    def test_a_full_disk(self, large, to, target, part, monkeypatch):
+        opened = os.open
+        monkeypatch.setattr(
+            os, "open", lambda path, *options: opened("/dev/full" if path == part else path, *options)
+        )
         message = message_of(large, to, TWICE)
         assert "No space left on device" in message and str(target) in message
         assert not target.exists()
@@ -626,3 +648,82 @@ class TestCatalog:
     def test_patience_needs_an_attempt(self):
         with pytest.raises(ValueError, match="attempts: found 0, expected 1 or more"):
             Patience(attempts=0)
+
+
+class TestBounds:
+    """A server that lies or never ends is cut short and named; what was planted is left alone."""
+
+    @pytest.mark.parametrize(
+        "behaviour",
+        [
+            Behaviour(framing="close", cut=1000, drip=True),
+            Behaviour(claim="300000", cut=1000, drip=True),
+            Behaviour(dripping_header=True),
+            Behaviour(cut=1000, stall=True),
+            Behaviour(silent=True),
+        ],
+    )
+    def test_a_server_that_never_ends_meets_the_deadline(self, shelf, large, to, behaviour):
+        shelf.plan.append(behaviour)
+        patience = Patience(attempts=3, pause=0, timeout=5, deadline=0.5)
+        began = time.monotonic()
+        message = message_of(large, to, patience)
+        assert time.monotonic() - began < 3
+        assert "invented: large.json" in message and "after 0.5 seconds" in message
+        assert "UNNOTED_MAX_FETCH_SECONDS" in message
+        assert files_in(to) <= {"large.json.part"}
+
+    def test_the_deadline_is_settable_and_what_was_kept_is_continued(self, shelf, large, to, monkeypatch):
+        monkeypatch.setenv("UNNOTED_MAX_FETCH_SECONDS", "1")
+        shelf.plan.append(Behaviour(cut=150_000, stall=True))
+        assert "after 1 seconds" in message_of(large, to, TWICE)
+        monkeypatch.delenv("UNNOTED_MAX_FETCH_SECONDS")
+        fetch("invented", to, large, patience=ONCE)
+        assert (to / "large.json").read_bytes() == CONTENT and shelf.ranges[1] is not None
+
+    def test_a_body_without_end_is_cut_where_the_catalog_knows_no_size(self, shelf, blob, to, monkeypatch):
+        monkeypatch.setenv("UNNOTED_MAX_DOWNLOAD", "1000000")
+        shelf.plan.append(Behaviour(repeat=100, framing="close"))
+        told = []
+        message = message_of(blob, to, progress=lambda file, done, total: told.append(done))
+        assert "more than 1,000,000 bytes" in message and "UNNOTED_MAX_DOWNLOAD" in message
+        assert told[-1] < 1_100_000 and files_in(to) == set()
+
+    @pytest.mark.parametrize("claim", ["12", "999999999999", "-5", "many"])
+    def test_a_length_that_is_a_lie(self, shelf, large, to, target, claim):
+        shelf.plan.append(Behaviour(claim=claim))
+        with suppress(FetchError):
+            fetch("invented", to, large, patience=TWICE)
+        fetch("invented", to, large, patience=TWICE)
+        assert target.read_bytes() == CONTENT and files_in(to) == {"large.json"}
+
+    @pytest.mark.parametrize("plant", ["symlink_to", "hardlink_to"])
+    def test_a_planted_part_is_not_followed(self, shelf, large, to, part, tmp_path, plant):
+        secret = tmp_path / "secret"
+        secret.write_text("of somebody else")
+        getattr(part, plant)(secret)
+        assert "large.json.part: found a link" in message_of(large, to)
+        assert secret.read_text() == "of somebody else" and shelf.asked == []
+
+    def test_a_planted_link_to_nothing_makes_nothing(self, large, to, part, tmp_path):
+        part.symlink_to(tmp_path / "made")
+        assert "found a link" in message_of(large, to)
+        assert not (tmp_path / "made").exists()
+
+    def test_a_killed_fetch_leaves_its_part_which_the_next_one_continues(
+        self, shelf, large, to, target, part
+    ):
+        shelf.plan.append(Behaviour(cut=150_000, stall=True))
+        program = (
+            "import sys; from pathlib import Path; from unnoted.documents.catalog import Catalog; "
+            "from unnoted.documents.fetching import fetch; "
+            "fetch('invented', Path(sys.argv[2]), Catalog.read(Path(sys.argv[1])))"
+        )
+        arguments = [sys.executable, "-c", program, to.parent / "catalog.json", to]
+        with subprocess.Popen(arguments) as process:
+            while not part.exists() or part.stat().st_size < 150_000:
+                time.sleep(0.02)
+            process.kill()
+        assert files_in(to) == {"large.json.part"}
+        fetch("invented", to, large, patience=ONCE)
+        assert target.read_bytes() == CONTENT and shelf.ranges[1] is not None

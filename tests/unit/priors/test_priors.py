@@ -180,7 +180,7 @@ def test_dictionary_round_trip_is_exact():
         ({"spouse": 0.001}, "relation 'spouse': found overall prior 0.001, expected at least"),
         ({"*": {"multiplier": 30}}, "relation 'child': found overall prior 1.5, expected below 1"),
         ('{"spouse": 1' + "0" * 400 + "}", "relation 'spouse': found overall prior 1e.300, expected below 1"),
-        ('{"spouse": 0.2, "spouse": 0.3}', "relation 'spouse': found two values, expected one"),
+        ('{"spouse": 0.2, "spouse": 0.3}', "key 'spouse': found it twice in one object, expected it once"),
         ([1], r"found \[1\], expected an object of relation to prior"),
         ("{", "found"),
         (None, "found None"),

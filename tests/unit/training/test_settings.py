@@ -201,7 +201,7 @@ def test_layers(tmp_path):
         (GOOD + "teacher: model\ndistant: []", "distant: found []"),
         (GOOD + "tuned_thresholds: true", "tuned_thresholds: found true without dev"),
         (GOOD + "map_learning_rate: -1", "map_learning_rate: found -1, expected greater than or equal to 0"),
-        (GOOD + "loss: pn", "line 2: found the key 'loss' twice"),
+        (GOOD + "loss: pn", "line 7: found the key 'loss' twice"),
         (GOOD + "extends: absent.yaml", "absent.yaml: found no readable file"),
         (GOOD + "extends: settings.yaml", "extends: found a circle of files"),
         (GOOD + "extends: 3", "extends: found 3, expected a file name"),

@@ -10,13 +10,10 @@ from typing import TextIO
 
 from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
 from unnoted.common.lookup import register
-from unnoted.common.text_inputs import open_text
+from unnoted.common.text_inputs import TextInput
 from unnoted.documents.formats import docred, jsonl, predictions, pubtator, relation_rows
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document
-
-START = 1 << 16
-"""How many characters of a file are looked at to recognise its format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +81,16 @@ def register_format(entry: DocumentFormat) -> None:
     FORMATS.update({entry.key: entry, **before})
 
 
-def recognise(path: str | Path) -> DocumentFormat:
-    """The format of a file, by what it starts with.
+def recognise(source: str | Path | TextInput) -> DocumentFormat:
+    """The format of an input, by what it starts with.
 
     Raises:
-        DataError: the file is empty, unreadable, or in no known format.
+        DataError: it is empty, unreadable, or in no known format.
     """
-    log = DefectLog(str(path))
+    source = TextInput.of(source)
+    log = DefectLog(source.name)
     try:
-        with open_text(Path(path)) as stream:
-            start = stream.read(START).lstrip()
+        start = source.start().lstrip()
         if not start:
             fail(Kind.UNREADABLE, None, None, "an empty file", "documents")
         known = [entry for entry in FORMATS.values() if entry.recognises]
@@ -106,15 +103,15 @@ def recognise(path: str | Path) -> DocumentFormat:
         raise log.located(error) from None
 
 
-def format_of(path: str | Path) -> DocumentFormat | None:
-    """The format of a file, or None if it is unknown; whoever reads the file says why."""
+def format_of(source: str | Path | TextInput) -> DocumentFormat | None:
+    """The format of an input, or None if it is unknown; whoever reads it says why."""
     try:
-        return recognise(path)
+        return recognise(source)
     except DataError:
         return None
 
 
-def format_name(path: str | Path) -> str:
-    """The name of a file's format, or "unknown"."""
-    entry = format_of(path)
+def format_name(source: str | Path | TextInput) -> str:
+    """The name of an input's format, or "unknown"."""
+    entry = format_of(source)
     return entry.name if entry else "unknown"

@@ -37,7 +37,7 @@ LABEL_KEYS = frozenset({"h", "t", "r", "evidence"})
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
     """Yield the documents of a DocRED file, one at a time."""
-    return reading.each(enumerate(ArrayReader(stream)), _document)
+    return reading.each(enumerate(ArrayReader(stream, reading.limits)), _document)
 
 
 def _document(numbered: tuple[int, object], reading: Reading) -> Document:
@@ -46,17 +46,16 @@ def _document(numbered: tuple[int, object], reading: Reading) -> Document:
     fields: dict[str, Any] = expect(record, dict, None, f"[{index}]")
     title = reading.new_id(take(fields, "title", str, None, f"[{index}]"), "title")
     note_unknown_keys(fields, DOCUMENT_KEYS, log, title, "")
-    sentences = tuple(
-        _sentence(words, title, number) for number, words in enumerate(take(fields, "sents", list, title))
-    )
-    entities = tuple(
-        _entity(mentions, title, number, log)
-        for number, mentions in enumerate(take(fields, "vertexSet", list, title))
-    )
+    words = take(fields, "sents", list, title)
+    reading.limits.check("words", len(words), "sentences", title, "sents")
+    sentences = tuple(_sentence(sentence, title, number) for number, sentence in enumerate(words))
+    listed = take(fields, "vertexSet", list, title)
+    reading.limits.check("entities", len(listed), "entities", title, "vertexSet")
+    entities = tuple(_entity(mentions, title, number, log) for number, mentions in enumerate(listed))
     labels = take(fields, "labels", list, title) if "labels" in fields else []
     facts = tuple(_fact(label, title, number, log) for number, label in enumerate(labels))
     document = Document(title, sentences, entities, facts, _text(fields, title, sentences))
-    return validate(document, log, FIELDS, reading.vocabulary)
+    return validate(document, log, FIELDS, reading.vocabulary, reading.limits)
 
 
 def _sentence(words: object, title: str, number: int) -> Sentence:
@@ -84,7 +83,11 @@ def _entity(mentions: object, title: str, number: int, log: DefectLog) -> Entity
         fields = expect(mention, dict, title, f"{place}[{index}]")
         built.append(_mention(fields, title, f"{place}[{index}]", log))
         if "id" in fields:
-            identifier = take(fields, "id", str, title, f"{place}[{index}]")
+            found = take(fields, "id", str, title, f"{place}[{index}]")
+            identifier = found if identifier is None else identifier
+            if found != identifier:
+                where, expected = f"{place}[{index}].id", f"{shown(identifier)}, the id of the entity"
+                log.add(Kind.CONFLICTING_ID, title, where, shown(found), expected)
     return Entity(tuple(built), identifier)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn, TypeVar
 
 from unnoted.common.errors import DefectLog, Kind, fail, shown
+from unnoted.common.json_stream import RepeatedKey
 
 T = TypeVar("T")
 
@@ -45,7 +46,9 @@ def take_list(
 
 
 def wrong_type(value: object, kind: type, document: str | None, place: str | None) -> NoReturn:
-    """Fail on a value of the wrong type."""
+    """Fail on a value of the wrong type; an object in which a key stands twice is of none."""
+    if isinstance(value, RepeatedKey):
+        fail(Kind.MALFORMED, document, place, repr(value), "each key once")
     fail(Kind.MALFORMED, document, place, shown(value), _TYPE_NAMES[kind])
 
 

@@ -11,9 +11,11 @@ from sys import intern
 from typing import Any, TextIO
 
 from unnoted.common.errors import DefectLog, Kind, fail, shown
-from unnoted.common.json_stream import parse_json
+from unnoted.common.json_stream import parse_record
+from unnoted.common.limits import Limits
 from unnoted.common.lookup import nearest
 from unnoted.common.outputs import write_lines
+from unnoted.common.text_inputs import numbered_lines
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list, wrong_type
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence
@@ -29,43 +31,45 @@ FACT_KEYS = frozenset({"head", "tail", "relation", "evidence"})
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
     """Yield the documents of a JSONL file, one at a time; blank lines are skipped."""
-    numbered = ((number, line) for number, line in enumerate(stream, start=1) if line.strip())
+    numbered = ((number, line) for number, line in numbered_lines(stream, reading.limits) if line.strip())
     return reading.each(numbered, _line)
 
 
 def _line(numbered: tuple[int, str], reading: Reading) -> Document:
     place = f"line {numbered[0]}"
-    fields: dict[str, Any] = expect(parse_json(numbered[1], None, place), dict, None, place)
+    fields: dict[str, Any] = expect(parse_record(numbered[1], place), dict, None, place)
     return document_from_record(fields, reading, place)
 
 
 def document_from_record(fields: Mapping[str, Any], reading: Reading, place: str = "") -> Document:
     """Build and check a document from one parsed line (or a dictionary of the same form)."""
     title = reading.new_id(take(fields, "id", str, None, place), "id")
-    return validate(_document(fields, title, reading.log), reading.log, FIELDS, reading.vocabulary)
+    document = _document(fields, title, reading)
+    return validate(document, reading.log, FIELDS, reading.vocabulary, reading.limits)
 
 
-def _document(fields: Mapping[str, Any], title: str, log: DefectLog) -> Document:
+def _document(fields: Mapping[str, Any], title: str, reading: Reading) -> Document:
+    log = reading.log
     note_unknown_keys(fields, DOCUMENT_KEYS, log, title, "")
-    entities = [
-        expect(entity, dict, title, f"entities[{index}]")
-        for index, entity in enumerate(take(fields, "entities", list, title))
-    ]
+    listed = take(fields, "entities", list, title)
+    reading.limits.check("entities", len(listed), "entities", title, "entities")
+    entities = [expect(entity, dict, title, f"entities[{index}]") for index, entity in enumerate(listed)]
     for index, entity in enumerate(entities):
         note_unknown_keys(entity, ENTITY_KEYS, log, title, f"entities[{index}]")
     if "sentences" in fields:
-        sentences, text = _words(fields, title)
-        built = tuple(_word_entity(entity, title, i, sentences, log) for i, entity in enumerate(entities))
+        sentences, text = _words(fields, title, reading.limits)
+        built = tuple(_word_entity(entity, title, i, sentences, reading) for i, entity in enumerate(entities))
     else:
         text = take(fields, "text", str, title)
-        split = split_text(text, _character_spans(entities, title, len(text)))
+        split = split_text(text, _character_spans(entities, title, len(text), reading.limits))
         sentences = split.sentences
         built = tuple(_text_entity(entity, title, i, text, split, log) for i, entity in enumerate(entities))
     return Document(title, sentences, built, _facts(fields, title, built, log), text)
 
 
-def _words(fields: Mapping[str, Any], title: str) -> tuple[tuple[Sentence, ...], str | None]:
+def _words(fields: Mapping[str, Any], title: str, limits: Limits) -> tuple[tuple[Sentence, ...], str | None]:
     lists = take_list(fields, "sentences", list, title)
+    limits.check("words", len(lists), "sentences", title, "sentences")
     for index, words in enumerate(lists):
         for number, word in enumerate(words):
             expect(word, str, title, f"sentences[{index}][{number}]")
@@ -93,29 +97,34 @@ def _identifier(entity: Mapping[str, Any], title: str, index: int) -> str | None
 
 
 def _word_entity(
-    entity: Mapping[str, Any], title: str, index: int, sentences: tuple[Sentence, ...], log: DefectLog
+    entity: Mapping[str, Any], title: str, index: int, sentences: tuple[Sentence, ...], reading: Reading
 ) -> Entity:
     mentions = []
     for place, mention, kind in _mentions(entity, title, index):
-        note_unknown_keys(mention, MENTION_KEYS, log, title, place)
+        note_unknown_keys(mention, MENTION_KEYS, reading.log, title, place)
         sentence, start, end = (take(mention, key, int, title, place) for key in ("sentence", "start", "end"))
         if "name" in mention:
             name = take(mention, "name", str, title, place)
         else:  # a span that is out of range is reported by `validate`
+            reading.limits.check("mention", end - start, "words in one mention", title, place)
             name = " ".join(sentences[sentence][start:end]) if 0 <= sentence < len(sentences) else ""
         mentions.append(Mention(sentence, start, end, kind, intern(name)))
     return Entity(tuple(mentions), _identifier(entity, title, index))
 
 
-def _character_spans(entities: list[dict[str, Any]], title: str, length: int) -> list[tuple[int, int]]:
-    spans = []
+def _character_spans(
+    entities: list[dict[str, Any]], title: str, length: int, limits: Limits
+) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
     for index, entity in enumerate(entities):
         for place, mention, _ in _mentions(entity, title, index):
             start, end = (take(mention, key, int, title, place) for key in ("start", "end"))
             if not 0 <= start < end <= length:
                 expected = f"0 <= start < end <= {length}, the characters of the text"
-                fail(Kind.MALFORMED, title, f"{place}.start/end", f"{start} to {end}", expected)
+                fail(Kind.MALFORMED, title, f"{place}.start/end", f"{shown(start)} to {shown(end)}", expected)
+            limits.check("mention", end - start, "characters in one mention", title, place)
             spans.append((start, end))
+        limits.check("mentions", len(spans), "mentions or more", title)
     return spans
 
 
@@ -152,8 +161,8 @@ def _facts(
         evidence = take_list(fact, "evidence", int, title, place) if "evidence" in fact else []
         facts.append(
             Fact(
-                _entity_index(fact, "head", identifiers, title, place),
-                _entity_index(fact, "tail", identifiers, title, place),
+                _entity_index(fact, "head", identifiers, title, place, log),
+                _entity_index(fact, "tail", identifiers, title, place, log),
                 intern(take(fact, "relation", str, title, place)),
                 tuple(evidence),
             )
@@ -162,7 +171,7 @@ def _facts(
 
 
 def _entity_index(
-    fact: Mapping[str, Any], key: str, identifiers: Mapping[str, int], title: str, place: str
+    fact: Mapping[str, Any], key: str, identifiers: Mapping[str, int], title: str, place: str, log: DefectLog
 ) -> int:
     """Head and tail are given by index, or by the entity's id."""
     value = fact.get(key)
@@ -171,7 +180,8 @@ def _entity_index(
     if type(value) is not str:
         wrong_type(value, int, title, f"{place}.{key}")
     if value not in identifiers:
-        expected = f"the index of an entity, or an id that one entity has{nearest(value, identifiers)}"
+        hint = nearest(value, identifiers) if log.keeps(Kind.MALFORMED) else ""
+        expected = f"the index of an entity, or an id that one entity has{hint}"
         fail(Kind.MALFORMED, title, f"{place}.{key}", shown(value), expected)
     return identifiers[value]
 

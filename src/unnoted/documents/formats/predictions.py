@@ -12,9 +12,9 @@ from sys import intern
 from typing import Any
 
 from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
-from unnoted.common.json_stream import ArrayReader
+from unnoted.common.json_stream import ENCODABLE, ArrayReader
 from unnoted.common.outputs import write_list
-from unnoted.common.text_inputs import open_text
+from unnoted.common.text_inputs import TextInput, open_text
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list
 from unnoted.documents.schema import Document
 
@@ -66,9 +66,9 @@ def read_predictions(path: str | Path, log: DefectLog | None = None) -> Iterator
         [Prediction(document='d1', head=0, tail=2, relation='P26', evidence=(), score=0.8)]
     """
     log = log if log is not None else DefectLog()
-    log.file = str(path)
+    log.file = TextInput(path).name
     try:
-        with open_text(Path(path)) as stream:
+        with open_text(path) as stream:
             yield from _records(ArrayReader(stream), log)
     except DataError as error:
         log.error(error)
@@ -104,7 +104,7 @@ def _encodable(text: str, title: str | None, place: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        fail(Kind.MALFORMED, title, place, shown(text), "characters that UTF-8 can hold")
+        fail(Kind.MALFORMED, title, place, shown(text), ENCODABLE)
     return text
 
 

@@ -11,6 +11,8 @@ from sys import intern
 from typing import TextIO, TypeAlias
 
 from unnoted.common.errors import DefectLog, Kind, fail, shown
+from unnoted.common.limits import Limits
+from unnoted.common.text_inputs import numbered_lines
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.formats.relation_rows import Row
 from unnoted.documents.schema import Document, Entity, Fact, Mention
@@ -50,14 +52,19 @@ def looks_like(line: str) -> bool:
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
     """Yield the documents of a PubTator file, one at a time."""
-    return reading.each(_blocks(stream), _document)
+    return reading.each(_blocks(stream, reading.limits), _document)
 
 
-def _blocks(stream: TextIO) -> Iterator[tuple[int, list[str]]]:
+def _blocks(stream: TextIO, limits: Limits) -> Iterator[tuple[int, list[str]]]:
     """The lines of each document and the number of the first; a blank line ends a document."""
     lines: list[str] = []
-    for number, line in enumerate(stream, start=1):
+    size = 0
+    for number, line in numbered_lines(stream, limits):
         text = line.rstrip("\r\n")
+        size = size + len(line) if lines else len(line)
+        if size > limits.document:
+            found = f"more than {limits.document:,} characters without a blank line"
+            fail(Kind.TOO_LARGE, None, f"line {number}", found, limits.allowance("document"))
         if text:
             lines.append(text)
         elif lines:
@@ -77,16 +84,16 @@ def _document(block: tuple[int, list[str]], reading: Reading) -> Document:
         columns = line.split("\t")
         if columns[0] != identifier:
             fail(Kind.MALFORMED, identifier, f"line {number}", shown(line), f"a line of {identifier}")
-        if len(columns) == 4 and not columns[1].isdigit():
+        if len(columns) == 4 and not _is_offset(columns[1]):
             rows.append(Row(columns[1], columns[2], columns[3], log.file, number))
             log.relation_rows += 1
         else:
             annotations.append(_annotation(columns, number, identifier, text))
     split = split_text(text, [(item.start, item.end) for item in annotations], [title_end])
-    entities, positions = _entities(annotations, split.locate, identifier, log)
+    entities, positions = _entities(annotations, split.locate, identifier, reading)
     facts = tuple(_facts(rows, positions, identifier, log))
     document = Document(identifier, split.sentences, entities, facts, text)
-    return validate(document, log, FIELDS, reading.vocabulary)
+    return validate(document, log, FIELDS, reading.vocabulary, reading.limits)
 
 
 def _header(first_line: int, lines: list[str], reading: Reading) -> tuple[str, str, int, int]:
@@ -113,9 +120,10 @@ def _annotation(columns: list[str], number: int, identifier: str, text: str) -> 
         expected = "6 columns: document, start, end, mention, type, id (or 4: a relation)"
         fail(Kind.MALFORMED, identifier, place, f"{len(columns)} columns in {shown(columns)}", expected)
     _, start, end, mention, kind, ids = columns[:6]
-    if not (start.isdecimal() and end.isdecimal() and int(start) < int(end) <= len(text)):
+    if not (_is_offset(start) and _is_offset(end) and int(start) < int(end) <= len(text)):
         expected = f"whole numbers, 0 <= start < end <= {len(text)}"
-        fail(Kind.MALFORMED, identifier, f"{place}, start/end", f"{start!r} to {end!r}", expected)
+        found = f"{shown(start)} to {shown(end)}"
+        fail(Kind.MALFORMED, identifier, f"{place}, start/end", found, expected)
     covered = text[int(start) : int(end)]
     if covered != mention:
         found = f"{shown(mention)} at {start} to {end}"
@@ -127,10 +135,16 @@ def _annotation(columns: list[str], number: int, identifier: str, text: str) -> 
     return Annotation(number, int(start), int(end), intern(mention), intern(kind), ids)
 
 
+def _is_offset(text: str) -> bool:
+    """Digits as everybody writes them (Python takes those of every script), and not thousands of them."""
+    return text.isascii() and text.isdecimal() and len(text) < 20
+
+
 def _entities(
-    annotations: Iterable[Annotation], locate: Locate, identifier: str, log: DefectLog
+    annotations: Iterable[Annotation], locate: Locate, identifier: str, reading: Reading
 ) -> tuple[tuple[Entity, ...], dict[tuple[str, str], int]]:
     """Entities in order of first mention, and where each (type, id) stands among them."""
+    log = reading.log
     mentions: dict[tuple[str, str], list[Mention]] = {}
     for item in annotations:
         ids = _ids(item)
@@ -139,10 +153,12 @@ def _entities(
             log.add(Kind.UNLINKED_MENTION, identifier, place, shown(item.ids), "an id")
         elif len(ids) > 1:
             log.add(Kind.SHARED_MENTION, identifier, place, shown(item.ids), "one id")
+        reading.limits.check("entities", len(ids), "ids of one mention", identifier, place)
         span = locate(item.start, item.end)
         assert span is not None  # a mention has a word: checked when its line was read
         for single in ids:
             mentions.setdefault((item.type, intern(single)), []).append(Mention(*span, item.type, item.text))
+        reading.limits.check("entities", len(mentions), "entities or more", identifier, place)
     entities = tuple(Entity(tuple(found), single) for (_, single), found in mentions.items())
     return entities, {key: index for index, key in enumerate(mentions)}
 

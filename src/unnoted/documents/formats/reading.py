@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from unnoted.common.errors import DataError, DefectLog, Kind, fail
+from unnoted.common.limits import Limits
 from unnoted.documents.formats.relation_rows import RelationRows
 from unnoted.documents.schema import Document
 
@@ -20,12 +21,14 @@ class Reading:
         vocabulary: relations that are allowed; None allows all.
         rows: relations of PubTator documents that stand in files of their own.
         seen: ids of the documents so far.
+        limits: how large a document may be.
     """
 
     log: DefectLog
     vocabulary: Collection[str] | None = None
     rows: RelationRows = field(default_factory=RelationRows)
     seen: set[str] = field(default_factory=set)
+    limits: Limits = field(default_factory=Limits.current)
 
     def new_id(self, identifier: str, place: str) -> str:
         """Take an id or title for a document: it must not be empty or taken."""

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TextIO
 
 from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
+from unnoted.common.limits import Limits
+from unnoted.common.text_inputs import numbered_lines
 
 
 class Row(NamedTuple):
@@ -28,9 +30,9 @@ class RelationRows:
 
     by_document: defaultdict[str, list[Row]] = field(default_factory=lambda: defaultdict(list))
 
-    def read(self, stream: TextIO, log: DefectLog) -> None:
+    def read(self, stream: TextIO, log: DefectLog, limits: Limits) -> None:
         """Add the rows of one file."""
-        for number, line in enumerate(stream, start=1):
+        for number, line in numbered_lines(stream, limits):
             text = line.rstrip("\r\n")
             if not text:
                 continue

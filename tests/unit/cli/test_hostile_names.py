@@ -1,0 +1,155 @@
+"""Names and texts that were made to break the terminal, and paths that lead nowhere."""
+
+import json
+import os
+import time
+
+import pytest
+from tests.unit.documents.test_docred_reader import GOOD
+from typer.testing import CliRunner
+
+from unnoted.cli.main import app
+
+RED = "[/b][bold]\x1b[31m\u202e:warning:\x07\n"
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    assert result.exit_code == code, result.output
+    assert isinstance(result.exception, SystemExit | None)
+    for text in (result.stdout, result.stderr):
+        assert all(line.isprintable() for line in text.splitlines()), text
+    return result
+
+
+def named(title, relation="P1", **more):
+    labels = [{**GOOD["labels"][0], "r": relation}]
+    return {**GOOD, "title": title, "labels": labels, **more}
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    path = tmp_path / f"{RED.strip()}file.json".replace("/", "")
+    path.write_text(json.dumps([named(f"A{RED}", RED, **{RED: 1}), named("B" * 10_000, "r" * 10_000)]))
+    return path
+
+
+def test_check_shows_names_as_they_are(hostile):
+    output = run("data", "check", hostile, "--per-relation").stdout
+    assert r"[/b][bold]\x1b[31m\u202e:warning:\x07\n" in output.replace("\n", "").replace(" ", "")
+    assert "BBB..." in output and len(output) < 10_000
+    (report,) = json.loads(run("data", "check", hostile, "--json").stdout)
+    assert RED in report["statistics"]["facts_per_relation"]
+
+
+def test_thin_and_compare_show_names_as_they_are(hostile, tmp_path):
+    to = tmp_path / "thin.json"
+    for option in (["--keep", "0.0001"], ["--level", "full"]):
+        output = run("data", "thin", hostile, *option, "--to", to, "--per-relation").stdout
+        assert r"\x1b[31m" in output and len(output) < 10_000
+    assert r"\x1b[31m" in run("data", "compare", to, hostile).stdout
+    assert json.loads(run("data", "compare", to, hostile, "--json").stdout)["documents_compared"] == 2
+    to.write_text(json.dumps([named(f"C{RED}")]))
+    assert r"only in A: 1 (C[/b]" in run("data", "compare", to, hostile).stdout
+
+
+def test_an_error_is_one_short_line(tmp_path):
+    path = tmp_path / "bad.json"
+    for title in (RED, "x" * 100_000):
+        path.write_text(json.dumps([{**GOOD, "title": title, "sents": RED * 100}]))
+        stderr = run("data", "convert", path, "--to", tmp_path / "x.json", code=1).stderr
+        assert stderr.count("\n") == 1 and stderr.startswith("error: ") and len(stderr) < 600
+
+
+def test_lone_surrogates_are_reported(tmp_path):
+    path = tmp_path / "bad.json"
+    path.write_text(json.dumps([named("a\ud800"), named("b", **{"\udfff": 1})]))
+    output = run("data", "check", path, code=1).stdout
+    assert r"document 'a\ud800': text: found '\ud800', expected characters that UTF-8 can hold" in output
+    assert r"\udfff" in output and "not usable" in output
+
+
+def paths(tmp_path):
+    loop, locked = tmp_path / "loop.json", tmp_path / "locked.json"
+    loop.symlink_to(loop)
+    locked.mkdir()
+    return [
+        (loop, "Too many levels of symbolic links"),
+        (locked, "a directory"),
+        (tmp_path / "nowhere.json", "no such file"),
+        (tmp_path / "new\nline.json", "no such file"),
+        (tmp_path / ("x" * 300 + ".json"), "File name too long"),
+        (tmp_path / os.fsdecode(b"\xff\x1b.json"), "no such file"),
+    ]
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_path_that_leads_nowhere_is_one_error(tmp_path, number):
+    path, reason = paths(tmp_path)[number]
+    good = tmp_path / "good.json"
+    good.write_text(json.dumps([GOOD]))
+    to = tmp_path / "to.json"
+    for command in (
+        ["data", "convert", path, "--to", to],
+        ["data", "thin", path, "--keep", "0.5", "--to", to],
+        ["data", "thin", path, "--keep-popular", "0.5", "--to", to],
+        ["data", "compare", good, path],
+        ["data", "check", good, "--vocabulary", path],
+        ["evaluate", "--gold", path, "--predictions", good],
+        ["evaluate", "--gold", good, "--predictions", path],
+    ):
+        stderr = run(*command, code=1).stderr
+        assert stderr.startswith("error: ") and stderr.count("\n") == 1, (command, stderr)
+        assert reason in stderr, (command, stderr)
+    assert reason in run("data", "check", path, code=1).stdout
+    assert not to.exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission(tmp_path):
+    path = tmp_path / "locked.json"
+    path.touch(0o000)
+    assert "Permission denied" in run("data", "check", path, code=1).stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("train: !!python/object/apply:os.system [x]", "line 1: found the tag"),
+        ("a: &a [*a]", "contains itself"),
+        ("extends: settings.yaml", "a circle of files"),
+        ("x: " + "[" * 3000, "more than 50 deep"),
+        ("seed: 0x" + "9" * 5000, "a number of 5,002 characters"),
+        ("train: \"a\\0b\"", "expected a value"),
+        ("".join(f"k{number}: 1\n" for number in range(4000)), "; and 3,984 more"),
+    ],
+)  # fmt: skip
+def test_a_config_is_one_error(tmp_path, text, message):
+    path = tmp_path / "settings.yaml"
+    path.write_text(text)
+    began = time.process_time()
+    stderr = run("configs", path, code=1).stderr
+    assert message in stderr and stderr.startswith("error: ") and stderr.count("\n") == 1
+    assert len(stderr) < 3000 and time.process_time() - began < 20
+
+
+def test_a_config_that_is_a_loop_of_links(tmp_path):
+    loop = tmp_path / "loop.yaml"
+    loop.symlink_to(loop)
+    assert "Too many levels of symbolic links" in run("configs", loop, code=1).stderr
+    assert "expected a YAML value (line 1" in run("train", "small", "--set", "seed=!!int x", code=1).stderr
+
+
+def test_documents_without_facts_are_said_to_have_none(tmp_path):
+    path, to = tmp_path / "new.json", tmp_path / "thin.json"
+    path.write_text(json.dumps([{**GOOD, "labels": []}]))
+    assert (
+        "note: the documents have no facts" in run("data", "thin", path, "--keep", "0.5", "--to", to).stderr
+    )
+    assert f"note: {path}: its documents have no facts" in run("data", "compare", path, path).stderr
+    options = ["--encoder", "recurrent", "--set", f"output={tmp_path / 'run'}"]
+    stderr = run("train", "small", "--train", path, *options, code=1).stderr
+    assert f"error: {path}: found no fact in 1 document, expected labelled facts" in stderr
+    compared = ["compare", "--train", path, "--test", path, "--losses", "atlop", "--to", tmp_path / "runs"]
+    stderr = run(*compared, "--encoder", "recurrent", code=1).stderr
+    assert f"error: {path}: found no fact in 1 document, expected labelled facts" in stderr

@@ -1,0 +1,133 @@
+"""Standard input, pipes and devices give every command what the file gives."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+
+import pytest
+from tests.unit.documents.test_pubtator_reader import HEADER, MENTIONS
+from typer.testing import CliRunner
+
+from unnoted.cli.main import app
+from unnoted.documents import write_documents
+from unnoted.documents.generator import generate_documents
+
+ROWS = "7\tr\tMESH:C1\t12\n" * 3
+
+
+@pytest.fixture(scope="module")
+def contents(tmp_path_factory):
+    """200 documents by format, each larger than what a pipe or a look at the start holds."""
+    folder = tmp_path_factory.mktemp("contents")
+    documents = list(generate_documents(200))
+    for name in ("docred.json", "documents.jsonl", "packed.jsonl.gz"):
+        write_documents(folder / name, documents)
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def run(*arguments, code=0, **options):
+    result = CliRunner().invoke(app, ["data", *map(str, arguments)], **options)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def report(*arguments, **options):
+    (found,) = json.loads(run("check", "--json", *arguments, **options).stdout)
+    return {key: value for key, value in found.items() if key not in ("files", "defects")}
+
+
+@contextmanager
+def piped(tmp_path, content, name="pipe"):
+    """A named pipe that somebody else writes to."""
+    path = tmp_path / name
+    os.mkfifo(path)
+    thread = threading.Thread(target=path.write_bytes, args=[content])
+    thread.start()
+    yield path
+    thread.join(10)
+
+
+@pytest.mark.parametrize("name", ["docred.json", "documents.jsonl", "packed.jsonl.gz"])
+def test_check(contents, tmp_path, name):
+    file = tmp_path / name
+    file.write_bytes(contents[name])
+    expected = report(file)
+    assert expected["statistics"]["documents"] == 200
+    assert report("-", input=contents[name]) == expected
+    with piped(tmp_path, contents[name]) as pipe:
+        assert report(pipe) == expected
+
+
+@pytest.mark.parametrize("arguments", [["-"], ["/dev/stdin"]])
+def test_check_of_a_real_pipe(contents, arguments):
+    command = [sys.executable, "-m", "unnoted", "data", "check", "--json", *arguments]
+    done = subprocess.run(command, input=contents["documents.jsonl"], capture_output=True, check=True)
+    (found,) = json.loads(done.stdout)
+    assert found["statistics"]["documents"] == 200 and found["usable"]
+    assert found["files"] == ["standard input" if arguments == ["-"] else "/dev/stdin"]
+
+
+def test_relation_rows_may_come_before_or_after_in_streams(tmp_path):
+    abstracts = "\n".join([*HEADER, *MENTIONS, ""]).encode()
+    files = {"a.txt": abstracts, "b.tsv": gzip.compress(ROWS.encode())}
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    expected = report(tmp_path / "a.txt", tmp_path / "b.tsv")
+    assert expected["relation_rows"]["read"] == 3
+    with piped(tmp_path, files["b.tsv"]) as pipe:
+        assert report("-", pipe, input=abstracts) == expected
+    with piped(tmp_path, abstracts, "second") as pipe:
+        assert report("-", pipe, input=files["b.tsv"]) == expected
+
+
+def test_convert_split_thin_and_compare(contents, tmp_path):
+    file = tmp_path / "documents.jsonl"
+    file.write_bytes(contents["documents.jsonl"])
+    for command, *options in (
+        ("convert",),
+        ("thin", "--keep", "0.5"),
+        ("thin", "--keep-popular", "0.5"),
+        ("thin", "--level", "incomplete"),
+    ):
+        run(command, file, *options, "--to", tmp_path / "of-file.json")
+        run(command, "-", *options, "--to", tmp_path / "of-stream.json", input=file.read_bytes())
+        assert (tmp_path / "of-stream.json").read_bytes() == (tmp_path / "of-file.json").read_bytes()
+    half = f"{tmp_path / 'a.json'}=0.5", f"{tmp_path / 'b.json'}=0.5"
+    run("split", "-", "--into", half[0], "--into", half[1], input=file.read_bytes())
+    assert report(tmp_path / "a.json")["statistics"]["documents"] == 100
+    thinned = tmp_path / "of-file.json"
+    expected = run("compare", thinned, file, "--json").stdout
+    assert run("compare", thinned, "-", "--json", input=file.read_bytes()).stdout == expected
+
+
+def test_errors_name_standard_input(tmp_path):
+    assert (
+        "error: standard input: found an empty file"
+        in run("convert", "-", "--to", tmp_path / "x.json", input=b"", code=1).stderr
+    )
+    bad = b'{"id": "a", "text": "x"}\n'
+    assert (
+        "standard input: document 'a': entities"
+        in run("convert", "-", "--to", tmp_path / "x.json", input=bad, code=1).stderr
+    )
+
+
+def test_a_line_without_end_from_a_pipe_is_refused(tmp_path):
+    command = f"yes x | tr -d '\\n' | {sys.executable} -m unnoted data check -"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "standard input" in done.stdout
+    command = f"(printf '{{'; yes x | tr -d '\\n') | {sys.executable} -m unnoted data check -"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and "UNNOTED_MAX_LINE" in done.stdout
+
+
+def test_a_training_needs_files():
+    result = CliRunner().invoke(app, ["train", "small", "--train", "-", "--output", "x"], input=b"{}")
+    assert result.exit_code == 1
+    assert (
+        "error: standard input: found a stream, which can be read only once, expected a file" in result.stderr
+    )
