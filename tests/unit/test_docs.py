@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import tomllib
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from unittest.mock import patch
@@ -15,6 +16,7 @@ import yaml
 from tools.docs.commands import commands
 
 from unnoted.common.errors import Kind
+from unnoted.common.limits import Limits, variable
 from unnoted.configs import config_named
 from unnoted.documents import load_documents
 from unnoted.documents.formats import FORMATS
@@ -73,6 +75,13 @@ def test_every_kind_of_defect_is_listed():
     text = (DOCS / "formats.md").read_text("utf-8")
     assert re.findall(r"^\| `([a-z-]+)` \| (note|defect|error) \| (.+) \|$", text, re.MULTILINE) == [
         (kind.slug, kind.severity, kind.meaning) for kind in Kind
+    ]
+
+
+def test_every_limit_is_listed():
+    text = (DOCS / "formats.md").read_text("utf-8")
+    assert re.findall(r"^\| `(UNNOTED_MAX_\w+)` \| ([\d,]+) \|", text, re.MULTILINE) == [
+        (variable(name), f"{value:,}") for name, value in asdict(Limits()).items()
     ]
 
 

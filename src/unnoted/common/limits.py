@@ -30,7 +30,7 @@ class Limits:
         config: characters of a settings file.
         config_values: values of a settings file, counted again wherever an alias repeats them.
         download: bytes of a file that is fetched, where the catalog does not know its size.
-        fetch_seconds: seconds that fetching one file may take, all attempts together.
+        fetch_seconds: seconds that fetching a data set may take, all attempts together.
 
     Example:
         >>> Limits(words=10).check("words", 10, "words", "note-1")
