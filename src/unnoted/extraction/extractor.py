@@ -19,6 +19,7 @@ from unnoted.extraction.scoring import BatchScores, Found, ScoredPairs, Wanted, 
 from unnoted.extraction.support import supporting_sentences
 from unnoted.features import BatchLimits, Collator, FeatureSet, SortedBatches, Tokeniser
 from unnoted.features.records import record_batch
+from unnoted.kernels.devices import working_device
 from unnoted.model import ModelError, RelationModel
 
 DOCUMENTS_A_CHUNK = 256
@@ -48,6 +49,7 @@ class Extractor:
 
     Raises:
         ModelError: the model has no tokenizer.
+        ValueError: there is no such device, or `chunk` is no number of documents.
 
     Example:
         >>> from tokenizers import Tokenizer, models, pre_tokenizers
@@ -82,7 +84,7 @@ class Extractor:
             raise ModelError("found a model without a tokenizer, expected one beside it (tokenizer.json)")
         if chunk < 1:
             raise ValueError(f"documents a chunk: found {chunk}, expected 1 or more")
-        self.model = model if device is None else model.to(device)  # type: ignore[arg-type]
+        self.model = model if device is None else model.to(working_device(device))  # type: ignore[arg-type]
         self.batch = batch
         self.chunk = chunk
         self._tokeniser = Tokeniser(model.tokenizer)
@@ -112,12 +114,14 @@ class Extractor:
 
         Raises:
             ModelError: the folder is missing, incomplete, damaged or something else.
+            ValueError: there is no such device.
         """
+        best = "cuda" if torch.cuda.is_available() else "cpu"
+        chosen = working_device(best if device is None else device)  # before the long work
         model = RelationModel.from_pretrained(path)
         if model.tokenizer is None:
             raise ModelError(f"{path}: found no tokenizer, expected tokenizer.json beside config.json")
-        best = "cuda" if torch.cuda.is_available() else "cpu"
-        return cls(model, batch, best if device is None else device, chunk)
+        return cls(model, batch, chosen, chunk)
 
     def extract(
         self,
