@@ -21,6 +21,7 @@ from unnoted.encoders.hub import fetched_folder, is_on_hub
 from unnoted.encoders.pretrained import load_tokenizer
 from unnoted.encoders.stored_weights import known_tokens, no_larger_than, not_finite
 from unnoted.features.batch import Batch
+from unnoted.pairs.pieces import pair_scores
 from unnoted.risks import NoneClass, ScoreMeaning
 from unnoted.risks.links import Link
 from unnoted.saved_model import CONFIG, MODEL_TYPE, ModelError, SavedModel, note_checksums
@@ -148,7 +149,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
     def score_pairs(self, batch: Batch) -> "PairScores":
         """Score every candidate pair of a batch: the one way from a batch to scores."""
         encoded = self.encoder(batch)
-        return PairScores(self.scores(*self.pairs(encoded, batch)), encoded)
+        return PairScores(pair_scores(self.pairs, self.scores, encoded, batch), encoded)
 
     def forward(self, batch: Batch) -> Tensor:
         """Scores [P, K + 1] in float32 at least; column 0 is the none class, relation k is column k + 1."""

@@ -4,7 +4,8 @@ from unnoted.encoders.convolutional_attention import (
     ConvolutionalAttentionConfig,
     ConvolutionalAttentionEncoder,
 )
-from unnoted.encoders.document_encoder import DocumentEncoder, Encoded
+from unnoted.encoders.document_encoder import DocumentEncoder
+from unnoted.encoders.encoded import Encoded
 from unnoted.encoders.making import ENCODER_KINDS, make_encoder
 from unnoted.encoders.pretrained import EncoderError, build_encoder, load_encoder
 from unnoted.encoders.recurrent import RecurrentConfig, RecurrentEncoder

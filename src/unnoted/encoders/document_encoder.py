@@ -1,6 +1,6 @@
 """Documents of any length through any transformers encoder: token states, and the rows at mentions."""
 
-from typing import NamedTuple
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -9,6 +9,14 @@ from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
+from unnoted.encoders.crowded_rows import (
+    MentionPlaces,
+    merge_entity_rows,
+    own_entity_rows,
+    too_long_for_matrices,
+    too_many_rows,
+)
+from unnoted.encoders.encoded import Encoded, EncodedEntities
 from unnoted.encoders.mention_inputs import mention_inputs
 from unnoted.encoders.pretrained import EncoderError, position_limit
 from unnoted.encoders.windows import WindowPlan, mention_places, merge_rows, merge_states, plan_windows
@@ -22,32 +30,6 @@ WINDOWS_AT_ONCE = 4
 each call's activations are recomputed in the backward pass, so that memory does not grow with the length."""
 
 
-class Encoded(NamedTuple):
-    """What an encoder gives of a batch.
-
-    Attributes:
-        states: [D, T, d], the token states; what stands at padding is not defined.
-        attention: what `rows` gives; None of an encoder that was not asked for it.
-    """
-
-    states: Tensor
-    attention: Tensor | None = None
-
-    @property
-    def rows(self) -> Tensor:
-        """[M, heads, T], the last layer's attention from each mention's opening marker; 0 at padding.
-
-        Raises:
-            EncoderError: if the encoder was not asked for attention.
-        """
-        if self.attention is None:
-            raise EncoderError(
-                "found token states without attention rows, expected both: "
-                "DocumentEncoder gives them with attention=True"
-            )
-        return self.attention
-
-
 class DocumentEncoder(nn.Module):
     """Wraps a transformers encoder.
 
@@ -57,7 +39,12 @@ class DocumentEncoder(nn.Module):
     dropout applied. An encoder that gives no attention is refused, unless none is wanted.
 
     An encoder that has an attribute `takes_mentions`, which is true, is also given what `mention_inputs` says
-    of each token.
+    of each token. One that has a method `attention_parts`, from its states to queries and keys, is asked for
+    these instead of for matrices where a document is too long for them.
+
+    Memory grows with the length of a document and with the number of its mentions, not with their product or
+    with a square: where a document has too many mentions for a row each, attention is averaged over each
+    entity's mentions as it is made (`EncodedEntities`).
 
     Args:
         model: the encoder.
@@ -91,17 +78,31 @@ class DocumentEncoder(nn.Module):
         self._last_layers: tuple[GradientCheckpointingLayer, ...] = ()
 
     @property
+    def _has_parts(self) -> bool:
+        return hasattr(self.model, "attention_parts")
+
+    @property
+    def _heads(self) -> int:
+        heads: int = self.model.config.num_attention_heads
+        return heads
+
+    def _too_large(self, batch: Batch, width: int) -> bool:
+        return too_long_for_matrices(width) or too_many_rows(batch, self._heads)
+
+    @property
     def width(self) -> int:
         """The size of a token's state (d)."""
         size: int = self.model.config.hidden_size
         return size
 
     def prepare(self) -> None:
-        """Find out how this encoder gives attention rows. Done at the first forward pass if not before.
+        """Find out how this encoder gives attention rows, once. Done at the first forward pass if not before.
 
         Raises:
             EncoderError: if it gives none, and they are wanted.
         """
+        if self._gives_rows is not None:
+            return
         attention = last_attention(self.model) if self.attention else None
         self._gives_rows = attention is not None
         if attention is None:
@@ -137,8 +138,7 @@ class DocumentEncoder(nn.Module):
 
     def forward(self, batch: Batch) -> Encoded:
         """Encode a batch's documents."""
-        if self._gives_rows is None:
-            self.prepare()
+        self.prepare()
         for layer in self._last_layers:
             layer.gradient_checkpointing = False
         positions = batch.mention_position.new_zeros(len(batch.lengths), batch.mentions)  # [D, Mmax]
@@ -149,6 +149,8 @@ class DocumentEncoder(nn.Module):
             tokens |= mention_inputs(batch, width)
         if width > self.limit:
             return self._encode_windows(batch, tokens, positions)
+        if self.attention and self._has_parts and self._too_large(batch, width):
+            return self._encode_by_parts(batch, tokens, width)
         mask = None if min(batch.lengths) == width else batch.attention_mask[:, :width]
         states, rows = self._encode(tokens, mask, positions)
         return Encoded(states, None if rows is None else rows[batch.mention_document, :, batch.mention_slot])
@@ -184,15 +186,43 @@ class DocumentEncoder(nn.Module):
             )
             for name, values in tokens.items()
         }  # [W, L] each
-        places = mention_places(plan, positions)  # [W, Mmax]
-        calls = range(0, len(plan.widths), WINDOWS_AT_ONCE)
-        pieces = [self._encode_call(plan, tokens, places, start, len(calls) > 1) for start in calls]
+        if self.attention and too_many_rows(batch, self._heads):
+            return self._encode_crowded(batch, plan, tokens)
+        pieces = self._encode_calls(plan, tokens, mention_places(plan, positions))
         states = merge_states(plan, torch.cat([states for states, _ in pieces]))  # of [W, L, d]
         rows = [rows for _, rows in pieces if rows is not None]
         if not self.attention:
             return Encoded(states)
         mentions = batch.mention_document, batch.mention_position, batch.mention_slot
         return Encoded(states, merge_rows(plan, torch.cat(rows), *mentions))  # of [W, H, Mmax, L]
+
+    def _encode_calls(
+        self, plan: WindowPlan, tokens: dict[str, Tensor], places: Tensor
+    ) -> list[tuple[Tensor, Tensor | None]]:
+        """States [w, L, d] and rows [w, H, M, L] at `places` [W, M] of a few windows after the other."""
+        calls = range(0, len(plan.widths), WINDOWS_AT_ONCE)
+        return [self._encode_call(plan, tokens, places, start, len(calls) > 1) for start in calls]
+
+    def _encode_crowded(self, batch: Batch, plan: WindowPlan, tokens: dict[str, Tensor]) -> Encoded:
+        """Rows in each window are made for the mentions that stand in it, and averaged over entities."""
+        places = MentionPlaces.of(plan, batch)
+        states, rows = [], []
+        for start in range(0, len(plan.widths), WINDOWS_AT_ONCE):
+            some = places.within(start, start + WINDOWS_AT_ONCE)
+            found, at_places = self._encode_call(plan, tokens, some.table, start, recompute=True)
+            assert at_places is not None
+            states.append(found)
+            rows.append(at_places[some.window - start, :, some.rank])  # [k, H, L]
+        attention = merge_entity_rows(plan, places, torch.cat(rows), batch)
+        return EncodedEntities(merge_states(plan, torch.cat(states)), attention)
+
+    def _encode_by_parts(self, batch: Batch, tokens: dict[str, Tensor], width: int) -> Encoded:
+        """Attention of an encoder that gives its parts: some mentions at a time, averaged over entities."""
+        mask = batch.attention_mask[:, :width]
+        states = self.model(**tokens, attention_mask=mask).last_hidden_state
+        model: Any = self.model
+        query, key = model.attention_parts(states)
+        return EncodedEntities(states, own_entity_rows(query, key, mask, batch))
 
     def _encode_call(
         self, plan: WindowPlan, tokens: dict[str, Tensor], places: Tensor, start: int, recompute: bool

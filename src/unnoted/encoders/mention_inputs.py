@@ -5,6 +5,9 @@ from torch import Tensor
 
 from unnoted.features.batch import Batch
 
+PLACES_AT_ONCE = 2**24
+"""How many places (documents x mentions x tokens) are looked at in one go."""
+
 
 def mention_inputs(batch: Batch, width: int) -> dict[str, Tensor]:
     """The type and the entity that each token belongs to, by the names under which an encoder takes them.
@@ -30,8 +33,13 @@ def mention_inputs(batch: Batch, width: int) -> dict[str, Tensor]:
     token = torch.arange(width, device=batch.device)
     number = torch.arange(batch.mentions + 1, dtype=torch.int32, device=batch.device)
     first, last = by_slot(batch.mention_position), by_slot(batch.mention_end, empty=-1)
-    inside = (first[:, :, None] <= token) & (token <= last[:, :, None])  # [D, 1 + mentions, T]
-    latest = (inside * number[:, None]).amax(1).long()  # [D, T]
+    latest = number.new_zeros(len(batch.lengths), width)  # [D, T]
+    at_once = max(1, PLACES_AT_ONCE // latest.numel())
+    for some in torch.split(number, at_once):
+        from_, to = first[:, some, None], last[:, some, None]
+        inside = (from_ <= token) & (token <= to)  # [D, some, T]
+        latest = torch.maximum(latest, (inside * some[:, None]).amax(1))
+    latest = latest.long()
     return {
         "mention_types": by_slot(batch.mention_type).gather(1, latest),
         "mention_entities": by_slot(batch.entity_slot[batch.mention_entity] + 1).gather(1, latest),

@@ -187,14 +187,23 @@ class RecurrentEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
             parts.append(self.entity_embedding(entities.clamp(max=self.config.entities)))
         return torch.cat(parts, 2) if len(parts) > 1 else parts[0]
 
-    def _attend(self, states: Tensor, mask: Tensor) -> Tensor:
+    def attention_parts(self, states: Tensor) -> tuple[Tensor, Tensor]:
+        """What attends and what is attended to, [B, heads, T, d / heads] each, from the states [B, T, d].
+
+        For documents so long that attention from every token to every other would not fit: who has these can
+        make the rows that are wanted.
+        """
         batch, tokens, size = states.shape
         heads = self.config.num_attention_heads
         query, key = (
-            layer(states).view(batch, tokens, heads, size // heads).transpose(1, 2)  # [B, H, T, d / H]
+            layer(states).view(batch, tokens, heads, size // heads).transpose(1, 2)
             for layer in (self.query, self.key)
         )
-        products = query @ key.transpose(2, 3) / (size // heads) ** 0.5  # [B, H, T, T]
+        return query, key
+
+    def _attend(self, states: Tensor, mask: Tensor) -> Tensor:
+        query, key = self.attention_parts(states)
+        products = query @ key.transpose(2, 3) / query.shape[3] ** 0.5  # [B, H, T, T]
         attention: Tensor = products.masked_fill(mask[:, None, None] == 0, -torch.inf).softmax(3)
         return attention
 

@@ -126,15 +126,17 @@ def plan_windows(lengths: Sequence[int], limit: int, device: torch.device | str 
 def _token_slots(
     document: Tensor, first: Tensor, count: Tensor, offset: Tensor, documents: int, tokens: int, width: int
 ) -> tuple[Tensor, Tensor]:
-    token = torch.arange(tokens)
-    covers = (token >= first[:, None]) & (token < (first + count)[:, None])  # [W, T]
-    total = torch.zeros(documents, tokens, dtype=torch.int64).index_add_(0, document, covers.long())
-    before = total.cumsum(0) - total  # windows over this token place in earlier documents
-    rank = covers.long().cumsum(0) - 1 - before[document]  # [W, T]
-    window, where = covers.nonzero(as_tuple=True)
+    # A list of what is covered rather than a table of windows by tokens, which grows with the square.
+    window = torch.repeat_interleave(count)  # [sum of counts]
+    where = torch.arange(len(window)) - (count.cumsum(0) - count - first)[window]  # the token it covers
+    token = document[window] * tokens + where
+    order = token.argsort(stable=True)  # by token, then by window
+    total = torch.bincount(token, minlength=documents * tokens)
+    rank = torch.empty_like(order)
+    rank[order] = torch.arange(len(order)) - (total.cumsum(0) - total)[token[order]]
     slot = torch.zeros(documents, tokens, int(total.max()), dtype=torch.int64)
     used = torch.zeros(slot.shape, dtype=torch.bool)
-    index = (document[window], where, rank[window, where])
+    index = (document[window], where, rank)
     slot[index] = window * width + where - offset[window]
     used[index] = True
     return slot, used

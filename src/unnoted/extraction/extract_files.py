@@ -140,17 +140,17 @@ def extract_files(
     write = lookup("format", format, RESULT_WRITERS)
     report = ExtractionReport()
     documents = report.watched(stream_documents(*files, log=log), extractor.model.candidates)
+    results = extractor.extract(documents, threshold=threshold)  # a wrong threshold leaves no file behind
     with claimed(to, inputs=[*files, *_files_of(model)]):
         if is_stream(to):
             told(0)
-            results = extractor.extract(documents, threshold=threshold)
             write(to, report.counted(_as_found(results, told)))
             return report
         made_from = made_of(extractor, model, files, threshold)
         with PartialResults(to.with_name(to.name + ".partial"), made_from) as partial:
             report.done_before = done = partial.pass_over(documents, extractor.chunk)
             told(done)
-            for extraction in extractor.extract(documents, threshold=threshold):
+            for extraction in results:
                 partial.append(extraction)
                 done += 1
                 told(done)

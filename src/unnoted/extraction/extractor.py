@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from unnoted.common.errors import DefectLog
 from unnoted.documents.schema import Document
+from unnoted.extraction.evaluation_mode import evaluation_mode
 from unnoted.extraction.facts import ExtractedFact, Extraction
 from unnoted.extraction.inputs import Source, as_documents
 from unnoted.extraction.scoring import BatchScores, Found, ScoredPairs, Wanted, find_facts, score_batch
 from unnoted.extraction.support import supporting_sentences
 from unnoted.features import BatchLimits, Collator, FeatureSet, SortedBatches, Tokeniser
 from unnoted.features.records import record_batch
+from unnoted.kernels.devices import working_device
 from unnoted.model import ModelError, RelationModel
 
 DOCUMENTS_A_CHUNK = 256
@@ -33,6 +35,11 @@ Seen: TypeAlias = Callable[[ScoredPairs], None]
 class Extractor:
     """Extracts facts from documents with a trained model.
 
+    One extractor may be used from several threads at once: each calls `extract` for its own documents, and
+    gets what it would get alone, bit for bit. What `extract` gives, and a `log`, belong to the thread that
+    asked. While facts are looked for, the model is in evaluation mode; afterwards it is in the mode in which
+    it was.
+
     Args:
         model: with its tokenizer, as `from_encoder` and `from_pretrained` give it.
         batch: how large a batch may be.
@@ -42,6 +49,7 @@ class Extractor:
 
     Raises:
         ModelError: the model has no tokenizer.
+        ValueError: there is no such device, or `chunk` is no number of documents.
 
     Example:
         >>> from tokenizers import Tokenizer, models, pre_tokenizers
@@ -76,10 +84,11 @@ class Extractor:
             raise ModelError("found a model without a tokenizer, expected one beside it (tokenizer.json)")
         if chunk < 1:
             raise ValueError(f"documents a chunk: found {chunk}, expected 1 or more")
-        self.model = model if device is None else model.to(device)  # type: ignore[arg-type]
+        self.model = model if device is None else model.to(working_device(device))  # type: ignore[arg-type]
         self.batch = batch
         self.chunk = chunk
         self._tokeniser = Tokeniser(model.tokenizer)
+        model.encoder.prepare()  # not at the first document, which many threads may reach at once
         self._relations = {relation: number for number, relation in enumerate(model.relations)}
         self._header = {
             "relations": json.dumps(list(model.relations)),
@@ -105,12 +114,14 @@ class Extractor:
 
         Raises:
             ModelError: the folder is missing, incomplete, damaged or something else.
+            ValueError: there is no such device.
         """
+        best = "cuda" if torch.cuda.is_available() else "cpu"
+        chosen = working_device(best if device is None else device)  # before the long work
         model = RelationModel.from_pretrained(path)
         if model.tokenizer is None:
             raise ModelError(f"{path}: found no tokenizer, expected tokenizer.json beside config.json")
-        best = "cuda" if torch.cuda.is_available() else "cpu"
-        return cls(model, batch, best if device is None else device, chunk)
+        return cls(model, batch, chosen, chunk)
 
     def extract(
         self,
@@ -147,20 +158,17 @@ class Extractor:
         candidates = self.model.candidates
         scored = [number for number, document in enumerate(documents) if candidates.count(document)]
         facts: list[tuple[ExtractedFact, ...]] = [()] * len(documents)
-        training = self.model.training
-        self.model.eval()
-        try:
+        torch.get_num_threads()  # a new thread takes over the number that was set only when asked for it
+        with evaluation_mode(self.model):
             found = self._facts([documents[number].with_facts(()) for number in scored], wanted, seen)
             for index, extracted in found:
-                facts[scored[index]] = extracted
-        finally:
-            self.model.train(training)
+                facts[scored[index]] += extracted
         return [Extraction(document, found) for document, found in zip(documents, facts, strict=True)]
 
     def _facts(
         self, documents: list[Document], wanted: Wanted, seen: Seen | None
     ) -> Iterator[tuple[int, tuple[ExtractedFact, ...]]]:
-        """The facts of each document, with its index, in any order."""
+        """The facts of each document, with its index; of documents in any order, of one in their order."""
         if not documents:
             return
         record = record_batch(
@@ -180,12 +188,12 @@ class Extractor:
             scored = score_batch(self.model, moved, wanted)
             if seen is not None:
                 _show([documents[index] for index in indices], sides, ends, scored, seen)
-            found = find_facts(moved, scored, wanted)
-            bounds = [0, *found.pair.searchsorted(ends)]
-            for place, index in enumerate(indices):
-                rows = range(bounds[place], bounds[place + 1])
-                pairs = [tuple(int(side[found.pair[row]]) for side in sides) for row in rows]
-                yield index, self._named(documents[index], found, rows, pairs)
+            for found in find_facts(moved, scored, wanted):
+                bounds = [0, *found.pair.searchsorted(ends)]
+                for place, index in enumerate(indices):
+                    rows = range(bounds[place], bounds[place + 1])
+                    pairs = [tuple(int(side[found.pair[row]]) for side in sides) for row in rows]
+                    yield index, self._named(documents[index], found, rows, pairs)
 
     def _named(
         self, document: Document, found: Found, rows: range, pairs: list[tuple[int, ...]]
@@ -194,7 +202,7 @@ class Extractor:
         facts = []
         for row, (head, tail) in zip(rows, pairs, strict=True):
             relation = relations[int(found.relation[row])]
-            shares = found.shares[row, : len(document.sentences)]
+            shares = found.shares[found.share[row], : len(document.sentences)]
             facts.append(
                 ExtractedFact(
                     head=head,

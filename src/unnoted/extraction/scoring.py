@@ -15,6 +15,9 @@ from unnoted.features import Batch
 from unnoted.model import RelationModel
 from unnoted.risks import ScoreMeaning
 
+SHARES_AT_ONCE = 2**24
+"""How many shares (pairs with facts x sentences) are held at a time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -50,7 +53,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """The F facts of a batch, ordered by pair, then by relation, in numpy.
+    """F facts of a batch, ordered by pair, then by relation, in numpy.
 
     Attributes:
         pair: [F], row into the batch's pairs.
@@ -58,7 +61,8 @@ class Found:
         probability: [F].
         margin: [F].
         decided: [F].
-        shares: [F, S], each sentence's share of the pair's attention.
+        shares: [Q, S], each sentence's share of the attention of the Q different pairs.
+        share: [F], row into `shares`.
     """
 
     pair: NDArray[np.int64]
@@ -67,6 +71,7 @@ class Found:
     margin: NDArray[np.floating[Any]]
     decided: NDArray[np.bool_]
     shares: NDArray[np.floating[Any]]
+    share: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,8 +122,8 @@ def score_batch(model: RelationModel, batch: Batch, wanted: Wanted) -> BatchScor
 
 
 @torch.no_grad()
-def find_facts(batch: Batch, scored: BatchScores, wanted: Wanted) -> Found:
-    """Pick the facts of a batch.
+def find_facts(batch: Batch, scored: BatchScores, wanted: Wanted) -> list[Found]:
+    """Pick the facts of a batch: all in one, or, where pairs and sentences are very many, in several pieces.
 
     Args:
         batch: on the model's device.
@@ -128,14 +133,27 @@ def find_facts(batch: Batch, scored: BatchScores, wanted: Wanted) -> Found:
     encoded, probability, decided = scored.encoded, scored.probability, scored.decided
     # The one place where the CPU waits for the device: how many facts there are is known only now.
     pair, relation = wanted.given(decided, probability).nonzero(as_tuple=True)  # [F]
-    pairs, which = torch.unique_consecutive(pair, return_inverse=True)
-    if encoded.attention is None:
-        shares = mention_shares(batch, pairs)[which]  # [F, S]
-    else:
-        shares = attention_shares(encoded.rows, batch, pairs)[which]
-    chosen = (scored.margin, probability, decided)
-    columns = (pair, relation, *(values[pair, relation] for values in chosen), shares)
-    pair, relation, margin, probability, decided, shares = (column.cpu() for column in columns)
+    pairs, counts = torch.unique_consecutive(pair, return_counts=True)
+    attention = None if encoded.attention is None else encoded.entity_rows(batch)
+    at_once = max(1, SHARES_AT_ONCE // max(1, batch.sentences))
+    pieces = []
+    start = 0
+    for some, count in zip(torch.split(pairs, at_once), torch.split(counts, at_once), strict=True):
+        facts = slice(start, start + int(count.sum()))
+        start = facts.stop
+        shares = (
+            mention_shares(batch, some) if attention is None else attention_shares(attention, batch, some)
+        )
+        pieces.append(_found(scored, pair[facts], relation[facts], shares, count))
+    return pieces
+
+
+def _found(scored: BatchScores, pair: Tensor, relation: Tensor, shares: Tensor, count: Tensor) -> Found:
+    """Some facts in numpy; `shares` [Q, S] and `count` [Q] are those of their pairs."""
+    chosen = (scored.margin, scored.probability, scored.decided)
+    share = torch.arange(len(count), device=count.device).repeat_interleave(count)
+    columns = (pair, relation, *(values[pair, relation] for values in chosen), shares, share)
+    pair, relation, margin, probability, decided, shares, share = (column.cpu() for column in columns)
     return Found(
         pair.numpy(),
         relation.numpy(),
@@ -143,4 +161,5 @@ def find_facts(batch: Batch, scored: BatchScores, wanted: Wanted) -> Found:
         margin.double().numpy(),
         decided.numpy(),
         shares.double().numpy(),
+        share.numpy(),
     )

@@ -19,7 +19,6 @@ from torch import Tensor
 
 from unnoted.documents.schema import Entity
 from unnoted.features import Batch
-from unnoted.pairs.segments import segment_mean
 
 MOST_SENTENCES = 3
 """How many sentences a fact is given at most."""
@@ -31,11 +30,11 @@ PRODUCTS_AT_ONCE = 2**22
 """How many products of attentions (pairs x heads x tokens) are held at a time."""
 
 
-def attention_shares(rows: Tensor, batch: Batch, pair: Tensor) -> Tensor:
+def attention_shares(attention: Tensor, batch: Batch, pair: Tensor) -> Tensor:
     """Each sentence's share of what both entities of a pair attend to.
 
     Args:
-        rows: [M, H, T], the attention from each mention.
+        attention: [N, H, T], what each entity attends to (`Encoded.entity_rows`).
         batch: what they belong to.
         pair: int64 [F], rows into the batch's pairs.
 
@@ -44,10 +43,9 @@ def attention_shares(rows: Tensor, batch: Batch, pair: Tensor) -> Tensor:
         attentions meet nowhere.
     """
     sentences = batch.sentences
-    attention = segment_mean(rows, batch.mention_entity, batch.entity_document.shape[0])  # [E, H, T]
     _, heads, tokens = attention.shape
     step = max(1, PRODUCTS_AT_ONCE // (heads * tokens))
-    pieces = [rows.new_zeros(0, sentences)]
+    pieces = [attention.new_zeros(0, sentences)]
     for piece in torch.split(pair, step):
         products = (attention[batch.head[piece]] * attention[batch.tail[piece]]).mean(1)  # [f, T]
         mass = products.new_zeros(len(piece), sentences + 1)

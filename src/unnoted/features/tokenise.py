@@ -62,7 +62,7 @@ class Tokeniser:
     """Turns documents into token ids and mention positions, by the rules at the head of this file.
 
     Words repeat, so each different word is tokenised once, and documents are laid out from the table of words
-    with array operations.
+    with array operations. One tokeniser may be used from several threads at once.
 
     Args:
         tokenizer: a fast tokenizer of transformers. It is copied: its own settings stay as they are.
@@ -98,14 +98,14 @@ class Tokeniser:
         """
         words = [word for document in documents for sentence in document.sentences for word in sentence]
         try:
-            word_rows = self._words.rows(words)
+            known = self._words.look_up(words)
         except UnicodeEncodeError:
             raise first_fault(documents) from None
         mentions = _Mentions.of(documents)
         opens, closes = np.zeros((2, len(words)), dtype=np.int64)  # whether a mention starts, ends at a word
         opens[mentions.first_word] = 1
         closes[mentions.last_word] = 1
-        pieces = np.diff(self._words.offsets)[word_rows]
+        pieces = np.diff(known.offsets)[known.rows]
         words_before = _offsets(document.word_count for document in documents)  # [D + 1]
         tokens_before = np.concatenate(([0], np.cumsum(opens + pieces + closes)))  # [W + 1]
         token_offsets = tokens_before[words_before] + 2 * np.arange(len(documents) + 1)
@@ -119,8 +119,8 @@ class Tokeniser:
         word_end = word_start + opens + pieces  # [W] the closing marker's place, if any
         tokens[word_end[mentions.last_word]] = self.marker_token
         within = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-        source = np.repeat(self._words.offsets[word_rows], pieces) + within
-        tokens[np.repeat(word_start + opens, pieces) + within] = self._words.tokens[source]
+        source = np.repeat(known.offsets[known.rows], pieces) + within
+        tokens[np.repeat(word_start + opens, pieces) + within] = known.tokens[source]
         before = token_offsets[mentions.document]
         return Tokenised(
             tokens=tokens,

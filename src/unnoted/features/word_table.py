@@ -1,7 +1,8 @@
 """Every different word is tokenised once, in large calls."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from threading import Lock
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,24 @@ WORDS_REMEMBERED = 1 << 20
 """Different words after which the table is emptied: a stream of documents must not fill the memory."""
 
 
+class WordTokens(NamedTuple):
+    """The tokens of some words: those of a word are `tokens[offsets[row] : offsets[row + 1]]`.
+
+    Nothing here changes any more, whatever the table learns afterwards.
+
+    Attributes:
+        rows: each word's row.
+        tokens: of all words of the table.
+        offsets: where each row of `tokens` begins, and where the last one ends.
+    """
+
+    rows: Offsets
+    tokens: Ids
+    offsets: Offsets
+
+
 class WordTable:
-    """The words met so far and their tokens.
+    """The words met so far and their tokens; may be asked from several threads at once.
 
     A word is tokenised with a space before it (see `unnoted.features.tokenise` for why).
 
@@ -30,28 +47,33 @@ class WordTable:
         >>> backend = Tokenizer(models.WordPiece({"[UNK]": 0, "run": 1, "##s": 2}, unk_token="[UNK]"))
         >>> backend.pre_tokenizer = pre_tokenizers.Whitespace()
         >>> table = WordTable(backend)
-        >>> rows = table.rows(["runs", "run", "runs"])
-        >>> rows.tolist(), table.offsets.tolist(), table.tokens.tolist()
+        >>> found = table.look_up(["runs", "run", "runs"])
+        >>> found.rows.tolist(), found.offsets.tolist(), found.tokens.tolist()
         ([0, 1, 0], [0, 2, 3], [1, 2, 1])
     """
 
     def __init__(self, backend: Tokenizer) -> None:
         self._backend = backend
+        self._lock = Lock()
         self._rows: dict[str, int] = {}
-        self.tokens: Ids = np.zeros(0, dtype=np.int32)
-        self.offsets: Offsets = np.zeros(1, dtype=np.int64)
+        # Replaced when words are added, never written to: who has been given them may keep them.
+        self._tokens: Ids = np.zeros(0, dtype=np.int32)
+        self._offsets: Offsets = np.zeros(1, dtype=np.int64)
 
-    def rows(self, words: Sequence[str]) -> Offsets:
-        """Each word's row: its tokens are `tokens[offsets[row] : offsets[row + 1]]`, until the next call.
+    def look_up(self, words: Sequence[str]) -> WordTokens:
+        """The tokens of each word.
 
         Raises:
             UnicodeEncodeError: if a word has a lone surrogate.
         """
-        if len(self._rows) > WORDS_REMEMBERED:
-            self._rows.clear()
-            self.tokens, self.offsets = self.tokens[:0], self.offsets[:1]
-        self._add([word for word in dict.fromkeys(words) if word not in self._rows])
-        return np.fromiter(map(self._rows.__getitem__, words), dtype=np.int64, count=len(words))
+        with self._lock:
+            if len(self._rows) > WORDS_REMEMBERED:
+                self._rows.clear()
+                self._tokens, self._offsets = self._tokens[:0], self._offsets[:1]
+            if new := [word for word in dict.fromkeys(words) if word not in self._rows]:
+                self._add(new)
+            rows = np.fromiter(map(self._rows.__getitem__, words), dtype=np.int64, count=len(words))
+            return WordTokens(rows, self._tokens, self._offsets)
 
     def _add(self, words: list[str]) -> None:
         "".join(
@@ -60,12 +82,12 @@ class WordTable:
         calls = [
             [" " + word for word in words[i : i + WORDS_A_CALL]] for i in range(0, len(words), WORDS_A_CALL)
         ]
-        tokens, counts = [self.tokens], [np.diff(self.offsets)]
+        tokens, counts = [self._tokens], [np.diff(self._offsets)]
         encodings = self._backend.encode_batch(calls, is_pretokenized=True, add_special_tokens=False)
         for call, encoding in zip(calls, encodings, strict=True):
             tokens.append(np.array(encoding.ids, dtype=np.int32))
             # A word without tokens appears in no place of word_ids; its count is 0.
             counts.append(np.bincount(np.array(encoding.word_ids, dtype=np.int64), minlength=len(call)))
+        self._tokens = np.concatenate(tokens)
+        self._offsets = np.concatenate(([0], np.cumsum(np.concatenate(counts))))
         self._rows.update(zip(words, range(len(self._rows), len(self._rows) + len(words)), strict=True))
-        self.tokens = np.concatenate(tokens)
-        self.offsets = np.concatenate(([0], np.cumsum(np.concatenate(counts))))

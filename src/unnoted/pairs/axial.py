@@ -29,6 +29,7 @@ from unnoted.pairs.entity_map import (
     transposition,
 )
 from unnoted.pairs.localized_context import entity_states
+from unnoted.pairs.pieces import PairsInPieces
 
 CELLS_KEPT = 2**13
 """With more cells than this, each layer is recomputed in the backward pass instead of kept."""
@@ -76,7 +77,7 @@ class Cells(NamedTuple):
         return cls(number, mask, rows, Places(listed[transposed], transposed[number]))
 
 
-class AxialPairs(nn.Module):
+class AxialPairs(PairsInPieces):
     """The pair representation of KD-DocRE: one vector for each pair, to be scored by a linear layer.
 
     Args:
@@ -125,8 +126,8 @@ class AxialPairs(nn.Module):
         self.bilinear = bilinear(embedding, self.map_width, block)
         self.layers = nn.ModuleList(AxialLayer(self.map_width, heads) for _ in range(layers))
 
-    def forward(self, encoded: Encoded, batch: Batch) -> tuple[Tensor]:
-        """The vector of every pair, [P, map_width], as a tuple of one."""
+    def shared(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
+        """The vectors of all cells, [C, map_width], and the cell of each pair, int64 [P]."""
         cells = Cells.of(batch)
         features = self.bilinear(*self._embed(encoded, batch, cells))  # [C, map_width]
         recompute = len(features) > CELLS_KEPT and torch.is_grad_enabled()
@@ -136,7 +137,11 @@ class AxialPairs(nn.Module):
                 refined = checkpoint(layer, refined, cells, use_reentrant=False)
             else:
                 refined = layer(refined, cells)
-        return ((features + refined).index_select(0, cells.rows.source[pair_cells(batch)]),)
+        return features + refined, cells.rows.source[pair_cells(batch)]
+
+    def embed(self, shared: tuple[Tensor, Tensor], batch: Batch, rows: slice) -> tuple[Tensor]:
+        """The vectors of some pairs, [p, map_width], as a tuple of one."""
+        return (shared[0].index_select(0, shared[1][rows]),)
 
     def _embed(self, encoded: Encoded, batch: Batch, cells: Cells) -> tuple[Tensor, Tensor]:
         """tanh(W [e; c] + b) for head and tail of every cell, with each part of W used where it is cheap."""

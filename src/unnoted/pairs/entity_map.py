@@ -56,11 +56,11 @@ def pair_cells(batch: Batch) -> Tensor:
     return batch.head * batch.entities + batch.entity_slot[batch.tail]
 
 
-def at_pairs(maps: Tensor, batch: Batch) -> Tensor:
-    """The values of the candidate pairs, [P, c], from maps [D, S, S, c] with S slots or more than needed."""
+def at_pairs(maps: Tensor, batch: Batch, rows: slice = slice(None)) -> Tensor:
+    """The values of candidate pairs, [P, c], from maps [D, S, S, c] with S slots or more than needed."""
     side = maps.shape[1]
-    head, tail = batch.entity_slot[batch.head], batch.entity_slot[batch.tail]
-    return maps.flatten(0, 2).index_select(0, (batch.pair_document * side + head) * side + tail)
+    head, tail = batch.entity_slot[batch.head[rows]], batch.entity_slot[batch.tail[rows]]
+    return maps.flatten(0, 2).index_select(0, (batch.pair_document[rows] * side + head) * side + tail)
 
 
 def contexts(encoded: Encoded, batch: Batch) -> Tensor:
@@ -69,7 +69,7 @@ def contexts(encoded: Encoded, batch: Batch) -> Tensor:
     Which row belongs to which cell says `context_cells`. A layer that acts on each context by itself is best
     used here: there are about half as many contexts as cells.
     """
-    attention = entity_attention(encoded.rows, batch)  # [D, E, H, T]
+    attention = entity_attention(encoded, batch)  # [D, E, H, T]
     between = unordered_contexts(encoded.states, attention)  # [D, U, d]
     alone = own_contexts(encoded.states, attention)  # [D, E, d]
     return torch.cat([between, alone], 1).flatten(0, 1)

@@ -13,14 +13,15 @@ from torch import Tensor, nn
 
 from unnoted.encoders import Encoded
 from unnoted.features.batch import Batch
+from unnoted.kernels.segments import segment_mean
 from unnoted.pairs.mention_vectors import span_means
-from unnoted.pairs.segments import segment_mean
+from unnoted.pairs.pieces import PairsInPieces
 
 DOUBLINGS = 9
 """Distances of 1, 2-3, 4-7, ... tokens are told apart; those of 256 and more are alike."""
 
 
-class EntityPairs(nn.Module):
+class EntityPairs(PairsInPieces):
     """The pair representation of the DocRED paper's BiLSTM: an embedding of head and one of tail.
 
     Args:
@@ -44,15 +45,19 @@ class EntityPairs(nn.Module):
         self.pair_width = embedding + distance_size
         """The size of the embeddings of head and tail."""
 
-    def forward(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Embeddings of head and tail of every pair, [P, pair_width] each."""
+    def shared(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
+        """The entities' parts of the embeddings, [N, embedding], and where each is first mentioned, [N]."""
         mentions = span_means(encoded.states, batch)  # [M, d]
         entities = segment_mean(mentions, batch.mention_entity, batch.entity_document.shape[0])  # [N, d]
-        projected = torch.relu(self.projection(entities))  # [N, embedding]
-        first = first_mentions(batch)
-        bucket = distance_bucket(first[batch.head] - first[batch.tail])  # [P]
-        head = [projected.index_select(0, batch.head), self.distance_embedding(DOUBLINGS + bucket)]
-        tail = [projected.index_select(0, batch.tail), self.distance_embedding(DOUBLINGS - bucket)]
+        return torch.relu(self.projection(entities)), first_mentions(batch)
+
+    def embed(self, shared: tuple[Tensor, Tensor], batch: Batch, rows: slice) -> tuple[Tensor, Tensor]:
+        """Embeddings of head and tail of some pairs, [p, pair_width] each."""
+        projected, first = shared
+        of_head, of_tail = batch.head[rows], batch.tail[rows]
+        bucket = distance_bucket(first[of_head] - first[of_tail])  # [p]
+        head = [projected.index_select(0, of_head), self.distance_embedding(DOUBLINGS + bucket)]
+        tail = [projected.index_select(0, of_tail), self.distance_embedding(DOUBLINGS - bucket)]
         return torch.cat(head, 1), torch.cat(tail, 1)
 
 

@@ -11,8 +11,12 @@ its mentions. With the path p_ht of the entity graph (see `paths`), a pair becom
 
     relu(A [h; t; |h - t|; h * t; document; p_ht] + a).
 
-Everything is dense products over [D, N, N], N nodes: documents are small, and padding has no edges.
+Everything is dense products over [D, N, N], N nodes: documents are small, and padding has no edges. Of
+documents with thousands of mentions, some rows are made at a time.
 """
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -21,19 +25,43 @@ from torch.utils.checkpoint import checkpoint
 
 from unnoted.encoders import Encoded
 from unnoted.features.batch import Batch
+from unnoted.kernels.segments import segment_mean
 from unnoted.pairs.entity_map import in_slots
 from unnoted.pairs.mention_vectors import MentionVectors, in_mention_slots, mention_rows
 from unnoted.pairs.paths import PathAttention
-from unnoted.pairs.segments import segment_mean
+from unnoted.pairs.pieces import PairsInPieces
 
 EDGE_TYPES = 3
 """Same entity, same sentence, document."""
+
+NODES_KEPT = 2048
+"""Up to so many nodes of a document, the weights between all of them are made once and kept; with more, they
+are made some rows at a time, anew in each layer."""
+
+WEIGHTS_AT_ONCE = 2**23
+"""How many weights between nodes are then made at a time."""
 
 PAIRS_AT_ONCE = 4096
 """With more pairs than this, they are taken in pieces, each recomputed in the backward pass."""
 
 
-class GraphPairs(nn.Module):
+class SharedGraph(NamedTuple):
+    """What the pairs of a batch have in common.
+
+    Attributes:
+        document: [D, entity_width].
+        entities: [N, entity_width].
+        by_head: [D * E * E, 2 node_width], the first half of the paths of (h, t), at h, t.
+        by_tail: [D * E * E, 2 node_width], their second half, at t, h.
+    """
+
+    document: Tensor
+    entities: Tensor
+    by_head: Tensor
+    by_tail: Tensor
+
+
+class GraphPairs(PairsInPieces):
     """The pair representation of GAIN: one vector for each pair, to be scored by a linear layer.
 
     The classifier's hidden layer is part of it, because most of that layer can be computed once per entity.
@@ -74,44 +102,52 @@ class GraphPairs(nn.Module):
         self.combination = nn.Linear(5 * self.entity_width + 4 * self.node_width, embedding)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, encoded: Encoded, batch: Batch) -> tuple[Tensor]:
-        """The vector of every pair, [P, embedding], as a tuple of one."""
+    def shared(self, encoded: Encoded, batch: Batch) -> SharedGraph:
+        """What the mention graph and the entity graph give."""
         document, entities = self._entities(encoded.states, batch)
         by_head, by_tail = self.paths(in_slots(entities, batch), entity_graph(batch))
-        combined = self._combine(document, entities, by_head.flatten(0, 2), by_tail.flatten(0, 2), batch)
-        return (self.dropout(torch.relu(combined)),)
+        return SharedGraph(document, entities, by_head.flatten(0, 2), by_tail.flatten(0, 2))
+
+    def embed(self, shared: SharedGraph, batch: Batch, rows: slice) -> tuple[Tensor]:
+        """The vectors of some pairs, [p, embedding], as a tuple of one."""
+        return (self.dropout(torch.relu(self._combine(shared, batch, rows))),)
 
     def _entities(self, states: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         """The vectors of the documents [D, entity_width] and of the entities [N, entity_width]."""
         mentions = in_mention_slots(self.mentions(states, batch), batch)  # [D, M of a document, node_width]
         document = pad(states[:, :1], (0, self.mentions.added))  # of no type, and no entity
         nodes = torch.cat([document, mentions], 1)  # [D, N, node_width]
-        neighbours = mention_graph(batch, nodes.dtype)
         known = [nodes]
-        for layer in self.layers:
-            known.append(layer(known[-1], neighbours))
+        if nodes.shape[1] <= NODES_KEPT:
+            neighbours = mention_graph(batch, nodes.dtype)
+            for layer in self.layers:
+                known.append(layer(known[-1], neighbours))
+        else:
+            for layer in self.layers:
+                assert isinstance(layer, GraphConvolution)
+                known.append(layer.refine(known[-1], mention_graph_pieces(batch, nodes.dtype)))
         nodes = torch.cat(known, 2)  # [D, N, entity_width]
         mentions = nodes[:, 1:].flatten(0, 1).index_select(0, mention_rows(batch))
         return nodes[:, 0], segment_mean(mentions, batch.mention_entity, batch.entity_document.shape[0])
 
-    def _combine(
-        self, document: Tensor, entities: Tensor, by_head: Tensor, by_tail: Tensor, batch: Batch
-    ) -> Tensor:
-        """A [h; t; |h - t|; h * t; document; p] + a, [P, embedding], each part of A where it is cheap."""
+    def _combine(self, shared: SharedGraph, batch: Batch, chosen: slice) -> Tensor:
+        """A [h; t; |h - t|; h * t; document; p] + a, [p, embedding], each part of A where it is cheap."""
+        document, entities, by_head, by_tail = shared
+        of_head, of_tail, of_document = batch.head[chosen], batch.tail[chosen], batch.pair_document[chosen]
         parts = [*[self.entity_width] * 5, 4 * self.node_width]
         head, tail, difference, product, whole, path = torch.split(self.combination.weight, parts, 1)
         alone = (
-            linear(entities, head).index_select(0, batch.head)
-            + linear(entities, tail, self.combination.bias).index_select(0, batch.tail)
-            + linear(document, whole).index_select(0, batch.pair_document)
+            linear(entities, head).index_select(0, of_head)
+            + linear(entities, tail, self.combination.bias).index_select(0, of_tail)
+            + linear(document, whole).index_select(0, of_document)
         )
         weight = torch.cat([difference, product, path], 1)
-        first = batch.pair_document * batch.entities  # the first slot of the pair's document
-        head_slot, tail_slot = batch.entity_slot[batch.head], batch.entity_slot[batch.tail]
+        first = of_document * batch.entities  # the first slot of the pair's document
+        head_slot, tail_slot = batch.entity_slot[of_head], batch.entity_slot[of_tail]
         rows = torch.stack(
             [
-                batch.head,
-                batch.tail,
+                of_head,
+                of_tail,
                 (first + head_slot) * batch.entities + tail_slot,
                 (first + tail_slot) * batch.entities + head_slot,
             ]
@@ -155,46 +191,56 @@ class GraphConvolution(nn.Module):
 
     def forward(self, nodes: Tensor, neighbours: Tensor) -> Tensor:
         """Nodes [D, N, width] after one layer; `neighbours` as of `mention_graph`."""
+        return self.refine(nodes, [neighbours])
+
+    def refine(self, nodes: Tensor, neighbours: Iterable[Tensor]) -> Tensor:
+        """The same with the rows of `mention_graph` in pieces."""
         messages = torch.cat(self.neighbours(nodes).chunk(EDGE_TYPES, 2), 1)  # [D, types * N, width]
-        refined: Tensor = self.dropout(torch.relu(self.own(nodes) + neighbours @ messages))
+        heard = torch.cat([piece @ messages for piece in neighbours], 1)
+        refined: Tensor = self.dropout(torch.relu(self.own(nodes) + heard))
         return refined
 
 
-def mention_graph(batch: Batch, dtype: torch.dtype = torch.float32) -> Tensor:
+def mention_graph(batch: Batch, dtype: torch.dtype = torch.float32, rows: slice = slice(None)) -> Tensor:
     """The weight of each node's neighbours, for each type of edges side by side: 1 / how many there are.
+
+    Args:
+        batch: the documents.
+        dtype: of the weights.
+        rows: which nodes; all by default.
 
     Returns:
         [D, N, types * N], N = 1 + mentions of a document; the first node is the document. A node
         without neighbours of a type, or without a mention, has only 0 there.
     """
-    entity = in_mention_slots(batch.mention_entity + 1, batch)  # [D, M of a document]; 0 is no mention
-    present = entity > 0
-    same_entity = entity.unsqueeze(2) == entity.unsqueeze(1)
-    itself = torch.eye(batch.mentions, dtype=torch.bool, device=batch.device)
+    # 0 is no mention; the document is a node of its own, in no sentence.
+    entity = pad(in_mention_slots(batch.mention_entity + 1, batch), (1, 0), value=-1)  # [D, N]
+    sentence = pad(in_mention_slots(batch.mention_sentence + 1, batch), (1, 0))
+    number = torch.arange(entity.shape[1], device=batch.device)
+    present, whole = entity > 0, entity < 0
+    own_entity, own_sentence, own_number = entity[:, rows, None], sentence[:, rows, None], number[rows, None]
+    same_entity = own_entity == entity.unsqueeze(1)  # [D, n, N]
     kinds = [
-        same_entity & present.unsqueeze(2) & ~itself,
-        same_sentences(batch) & ~same_entity,
+        same_entity & (own_entity > 0) & (own_number != number),
+        (own_sentence == sentence.unsqueeze(1)) & (own_sentence > 0) & ~same_entity,
+        (whole[:, rows, None] & present.unsqueeze(1)) | (present[:, rows, None] & whole.unsqueeze(1)),
     ]
-    inside = torch.stack(kinds, 2)  # [D, M, 2, M]
-    documents, mentions = len(batch.lengths), batch.mentions
-    shape = documents, 1 + mentions, EDGE_TYPES, 1 + mentions
-    edges = torch.zeros(shape, dtype=dtype, device=batch.device)
-    edges[:, 1:, :2, 1:] = inside.to(dtype)
-    edges[:, 0, 2, 1:] = present.to(dtype)
-    edges[:, 1:, 2, 0] = present.to(dtype)
+    edges = torch.stack(kinds, 2).to(dtype)  # [D, n, types, N]
     return (edges / edges.sum(3, keepdim=True).clamp(min=1)).flatten(2)
 
 
-def same_sentences(batch: Batch) -> Tensor:
-    """Which two mentions stand in the same sentence, bool [D, M of a document, M of a document]."""
-    sentence = in_mention_slots(batch.mention_sentence + 1, batch)  # 0 is no mention
-    return (sentence.unsqueeze(2) == sentence.unsqueeze(1)) & (sentence > 0).unsqueeze(2)
+def mention_graph_pieces(batch: Batch, dtype: torch.dtype) -> Iterator[Tensor]:
+    """The same, some rows at a time."""
+    nodes = 1 + batch.mentions
+    at_once = max(1, WEIGHTS_AT_ONCE // (len(batch.lengths) * EDGE_TYPES * nodes))
+    return (mention_graph(batch, dtype, slice(start, start + at_once)) for start in range(0, nodes, at_once))
 
 
 def entity_graph(batch: Batch) -> Tensor:
     """Which two entities have mentions in the same sentence, bool [D, E, E]; none with itself."""
-    owner = in_mention_slots(batch.entity_slot[batch.mention_entity] + 1, batch)  # [D, M]; 0 is no mention
     slots = torch.arange(batch.entities, device=batch.device)
-    mentions = (owner.unsqueeze(2) == slots + 1).float()  # [D, M, E]
-    meetings = mentions.transpose(1, 2) @ same_sentences(batch).float() @ mentions  # [D, E, E]
+    shape = len(batch.lengths), batch.sentences, batch.entities
+    present = torch.zeros(shape, device=batch.device)  # whether an entity is mentioned in a sentence
+    present[batch.mention_document, batch.mention_sentence, batch.entity_slot[batch.mention_entity]] = 1
+    meetings = present.transpose(1, 2) @ present  # [D, E, E]
     return (meetings > 0) & (slots.unsqueeze(1) != slots)

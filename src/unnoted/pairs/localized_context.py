@@ -12,6 +12,8 @@ made. And c is the same for (h, t) and (t, h), so it is computed once for both, 
 lets the first part be computed once per entity.
 """
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
@@ -19,8 +21,9 @@ from torch.utils.checkpoint import checkpoint
 
 from unnoted.encoders import Encoded
 from unnoted.features.batch import Batch
+from unnoted.kernels.segments import segment_logsumexp
 from unnoted.pairs.mention_vectors import marker_states
-from unnoted.pairs.segments import segment_logsumexp, segment_mean
+from unnoted.pairs.pieces import PairsInPieces
 
 EPSILON = 1e-5
 """Keeps the normalisation of q finite where the two attentions do not meet."""
@@ -30,7 +33,23 @@ PRODUCTS_AT_ONCE = 2**24
 tokens are taken in pieces, and each piece is recomputed in the backward pass."""
 
 
-class LocalizedContext(nn.Module):
+class SharedContexts(NamedTuple):
+    """What the pairs of a batch have in common.
+
+    Attributes:
+        head: [E, embedding], the entities' part of the embeddings of heads.
+        tail: [E, embedding], of those of tails.
+        contexts: [D * U, d], the context of every unordered pair of entities.
+        row: int64 [P], the row of each pair's context.
+    """
+
+    head: Tensor
+    tail: Tensor
+    contexts: Tensor
+    row: Tensor
+
+
+class LocalizedContext(PairsInPieces):
     """The pair representation of ATLOP.
 
     Args:
@@ -53,23 +72,33 @@ class LocalizedContext(nn.Module):
         self.head_projection = nn.Linear(2 * width, embedding)
         self.tail_projection = nn.Linear(2 * width, embedding)
 
-    def forward(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Embeddings of head and tail of every pair, [P, embedding] each."""
+    def shared(self, encoded: Encoded, batch: Batch) -> SharedContexts:
+        """The entities' parts of the embeddings, and the contexts."""
         states = entity_states(encoded, batch)  # [E, d]
-        contexts = unordered_contexts(encoded.states, entity_attention(encoded.rows, batch))  # [D, U, d]
-        row = context_row(batch, contexts.shape[1])  # [P]
-        head_weight, head_context_weight = torch.split(self.head_projection.weight, self.width, 1)
-        tail_weight, tail_context_weight = torch.split(self.tail_projection.weight, self.width, 1)
-        weight = torch.cat([head_context_weight, tail_context_weight])  # [2 embedding, d]
-        contexts = contexts.flatten(0, 1)
+        contexts = unordered_contexts(encoded.states, entity_attention(encoded, batch))  # [D, U, d]
+        head_weight, _ = torch.split(self.head_projection.weight, self.width, 1)
+        tail_weight, _ = torch.split(self.tail_projection.weight, self.width, 1)
+        return SharedContexts(
+            head=linear(states, head_weight, self.head_projection.bias),
+            tail=linear(states, tail_weight, self.tail_projection.bias),
+            contexts=contexts.flatten(0, 1),
+            row=context_row(batch, contexts.shape[1]),
+        )
+
+    def embed(self, shared: SharedContexts, batch: Batch, rows: slice) -> tuple[Tensor, Tensor]:
+        """Embeddings of head and tail of some pairs, [p, embedding] each."""
+        contexts, row = shared.contexts, shared.row[rows]
+        _, head_weight = torch.split(self.head_projection.weight, self.width, 1)
+        _, tail_weight = torch.split(self.tail_projection.weight, self.width, 1)
+        weight = torch.cat([head_weight, tail_weight])  # [2 embedding, d]
         # Project whichever is fewer: the contexts of all entity pairs, or those of the candidate pairs.
-        if contexts.shape[0] <= batch.pairs:
-            projected = linear(contexts, weight).index_select(0, row)  # [P, 2 embedding]
+        if contexts.shape[0] <= len(row):
+            projected = linear(contexts, weight).index_select(0, row)  # [p, 2 embedding]
         else:
             projected = linear(contexts.index_select(0, row), weight)
         head_context, tail_context = projected.chunk(2, 1)
-        head = linear(states, head_weight, self.head_projection.bias).index_select(0, batch.head)
-        tail = linear(states, tail_weight, self.tail_projection.bias).index_select(0, batch.tail)
+        head = shared.head.index_select(0, batch.head[rows])
+        tail = shared.tail.index_select(0, batch.tail[rows])
         return torch.tanh(head + head_context), torch.tanh(tail + tail_context)
 
 
@@ -79,12 +108,14 @@ def entity_states(encoded: Encoded, batch: Batch) -> Tensor:
     return segment_logsumexp(mention_states, batch.mention_entity, batch.entity_document.shape[0])
 
 
-def entity_attention(rows: Tensor, batch: Batch) -> Tensor:
-    """The mean of the mentions' rows [M, H, T] over each entity, in slots: [D, entities, H, T]."""
-    slot = batch.entity_document * batch.entities + batch.entity_slot  # [E]
-    slots = len(batch.lengths) * batch.entities
-    attention = segment_mean(rows, slot[batch.mention_entity], slots)
-    return attention.view(len(batch.lengths), batch.entities, *rows.shape[1:])
+def entity_attention(encoded: Encoded, batch: Batch) -> Tensor:
+    """What the entities attend to, in slots: [D, entities, H, T]; 0 where there is no entity."""
+    attention = encoded.entity_rows(batch)  # [E, H, T]
+    documents, slots = len(batch.lengths), len(batch.lengths) * batch.entities
+    if slots != len(attention):
+        slot = batch.entity_document * batch.entities + batch.entity_slot  # [E]
+        attention = attention.new_zeros(slots, *attention.shape[1:]).index_copy(0, slot, attention)
+    return attention.view(documents, batch.entities, *attention.shape[1:])
 
 
 def context_row(batch: Batch, contexts: int) -> Tensor:

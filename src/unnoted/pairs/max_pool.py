@@ -10,11 +10,12 @@ from torch.nn.functional import linear
 
 from unnoted.encoders import Encoded
 from unnoted.features.batch import Batch
+from unnoted.kernels.segments import segment_max
 from unnoted.pairs.mention_vectors import marker_states
-from unnoted.pairs.segments import segment_max
+from unnoted.pairs.pieces import PairsInPieces
 
 
-class MaxPool(nn.Module):
+class MaxPool(PairsInPieces):
     """The pair representation of the ChemDisGene paper's PubMedBERT: one vector, for a linear layer to score.
 
     Args:
@@ -37,11 +38,15 @@ class MaxPool(nn.Module):
         self.projection = nn.Linear(2 * width, embedding)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, encoded: Encoded, batch: Batch) -> tuple[Tensor]:
-        """The vector of every pair, [P, embedding], as a tuple of one."""
+    def shared(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
+        """The parts of the vectors that heads and tails add, [N, embedding] each."""
         mentions = marker_states(encoded.states, batch)  # [M, d]
         entities = segment_max(mentions, batch.mention_entity, batch.entity_document.shape[0])  # [N, d]
         head_weight, tail_weight = torch.split(self.projection.weight, self.width, 1)
-        head = linear(entities, head_weight).index_select(0, batch.head)
-        tail = linear(entities, tail_weight, self.projection.bias).index_select(0, batch.tail)
+        return linear(entities, head_weight), linear(entities, tail_weight, self.projection.bias)
+
+    def embed(self, shared: tuple[Tensor, Tensor], batch: Batch, rows: slice) -> tuple[Tensor]:
+        """The vectors of some pairs, [p, embedding], as a tuple of one."""
+        head = shared[0].index_select(0, batch.head[rows])
+        tail = shared[1].index_select(0, batch.tail[rows])
         return (self.dropout(torch.relu(head + tail)),)

@@ -5,6 +5,9 @@ from torch import Tensor, nn
 
 from unnoted.features.batch import Batch
 
+PLACES_AT_ONCE = 2**24
+"""How many places (documents x mentions x tokens) are looked at in one go."""
+
 
 def marker_states(states: Tensor, batch: Batch) -> Tensor:
     """The state at each mention's opening marker, [M, d], of token states [D, T, d]."""
@@ -18,10 +21,14 @@ def span_means(states: Tensor, batch: Batch) -> Tensor:
     """
     token = torch.arange(states.shape[1], device=states.device)  # [T]
     first, last = (in_mention_slots(place, batch) for place in (batch.mention_position, batch.mention_end))
-    within = (first.unsqueeze(2) <= token) & (token <= last.unsqueeze(2))  # [D, M of a document, T]
     # What stands at padding may be anything, even no number at all.
     states = states.masked_fill(batch.attention_mask.unsqueeze(2) == 0, 0)
-    sums = (within.to(states.dtype) @ states).flatten(0, 1).index_select(0, mention_rows(batch))  # [M, d]
+    at_once = max(1, PLACES_AT_ONCE // max(1, len(batch.lengths) * len(token)))
+    pieces = []
+    for one, other in zip(torch.split(first, at_once, 1), torch.split(last, at_once, 1), strict=True):
+        within = (one.unsqueeze(2) <= token) & (token <= other.unsqueeze(2))  # [D, m of a document, T]
+        pieces.append(within.to(states.dtype) @ states)
+    sums = torch.cat(pieces, 1).flatten(0, 1).index_select(0, mention_rows(batch))  # [M, d]
     return sums / (batch.mention_end - batch.mention_position + 1).unsqueeze(1).to(sums.dtype)
 
 

@@ -9,11 +9,15 @@ over those o that have an edge with both; 0 if there is none.
 
 Nothing of size E x E x E x edge is made. With f_io = [e_io; e_oi] a path is [f_ho; f_to], and since the query
 W^T [h; t] is a sum of a part of h and a part of t, the scores are a few products of f with one vector for
-each entity; the weighted sums are products of the attention with f. The largest thing is [D, E, E, E].
+each entity; the weighted sums are products of the attention with f. The largest thing is [D, E, E, E], of
+which only some heads are held at a time where there are many entities.
 """
 
 import torch
 from torch import Tensor, nn
+
+SCORES_AT_ONCE = 2**24
+"""How many scores (documents x heads x tails x third entities) are held at a time."""
 
 
 class PathAttention(nn.Module):
@@ -55,18 +59,24 @@ class PathAttention(nn.Module):
         edges = torch.cat([edges, edges.transpose(1, 2)], 3)  # f, [D, E, E, 2 edge]
         head_on_head, head_on_tail = self.head_query(entities).chunk(2, 2)  # [D, E, 2 edge] each
         tail_on_head, tail_on_tail = self.tail_query(entities).chunk(2, 2)
-        scores = _agreement(edges, head_on_head, tail_on_head)  # [D, h, t, o]
-        scores = scores + _agreement(edges, tail_on_tail, head_on_tail).transpose(1, 2)
-        both = linked.unsqueeze(2) & linked.unsqueeze(1)
-        # The lowest number rather than minus infinity: where no path is, the soft-max stays a number.
-        scores = scores.masked_fill(~both, torch.finfo(scores.dtype).min)
-        attention = scores.softmax(3).to(edges.dtype) * both
-        return attention @ edges, attention.transpose(1, 2) @ edges
+        documents, slots = linked.shape[:2]
+        at_once = max(1, SCORES_AT_ONCE // max(1, documents * slots * slots))
+        by_head, by_tail = [], []
+        for start in range(0, max(1, slots), at_once):
+            heads = slice(start, start + at_once)
+            scores = _agreement(edges[:, heads], head_on_head[:, heads], tail_on_head)  # [D, h, t, o]
+            scores = scores + _agreement(edges, tail_on_tail, head_on_tail[:, heads]).transpose(1, 2)
+            both = linked[:, heads].unsqueeze(2) & linked.unsqueeze(1)
+            # The lowest number rather than minus infinity: where no path is, the soft-max stays a number.
+            scores = scores.masked_fill(~both, torch.finfo(scores.dtype).min)
+            attention = scores.softmax(3).to(edges.dtype) * both
+            by_head.append(attention @ edges[:, heads])
+            by_tail.append(attention.transpose(1, 2) @ edges)
+        return torch.cat(by_head, 1), torch.cat(by_tail, 2)
 
 
 def _agreement(edges: Tensor, own: Tensor, other: Tensor) -> Tensor:
-    """f_io . (own query of i + query of j), at [d, i, j, o]; f [D, E, E, c], queries [D, E, c]."""
-    documents, entities, _, _ = edges.shape
+    """f_io . (own query of i + query of j), at [d, i, j, o]; f [D, i, o, c], queries [D, i, c], [D, j, c]."""
     across = edges.flatten(1, 2) @ other.transpose(1, 2)  # [D, i * o, j]
-    across = across.view(documents, entities, entities, entities).transpose(2, 3)
+    across = across.view(*edges.shape[:3], other.shape[1]).transpose(2, 3)
     return across + (edges @ own.unsqueeze(3)).transpose(2, 3)

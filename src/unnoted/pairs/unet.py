@@ -20,6 +20,7 @@ from unnoted.encoders import Encoded
 from unnoted.features.batch import Batch
 from unnoted.pairs.entity_map import at_pairs, context_cells, contexts, in_slots, tail_mask
 from unnoted.pairs.localized_context import entity_states
+from unnoted.pairs.pieces import PairsInPieces
 
 GROUP = 8
 """How many channels are normalised together."""
@@ -28,7 +29,7 @@ SCALE = 4
 """The sides of a map are filled up to a multiple of this: it is halved twice."""
 
 
-class UNetPairs(nn.Module):
+class UNetPairs(PairsInPieces):
     """The pair representation of DocuNet, from contexts.
 
     Args:
@@ -63,17 +64,21 @@ class UNetPairs(nn.Module):
         self.head_projection = nn.Linear(width + unet_output, embedding)
         self.tail_projection = nn.Linear(width + unet_output, embedding)
 
-    def forward(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Embeddings of head and tail of every pair, [P, embedding] each."""
+    def shared(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
+        """What the U-Net makes of the maps, [D, S, S, output], and the entities' states [N, d]."""
         mask = tail_mask(batch)  # [N, E]
         cells = self.channels(contexts(encoded, batch)).index_select(0, context_cells(batch))
         image = in_slots(cells.view(*mask.shape, self.channels.out_features), batch)  # [D, E, E, channels]
         seen = self.unet(image.permute(0, 3, 1, 2), in_slots(mask, batch).unsqueeze(1))  # [D, output, S, S]
-        pair = at_pairs(seen.permute(0, 2, 3, 1), batch)  # [P, output]
-        states = entity_states(encoded, batch)  # [N, d]
+        return seen.permute(0, 2, 3, 1), entity_states(encoded, batch)
+
+    def embed(self, shared: tuple[Tensor, Tensor], batch: Batch, rows: slice) -> tuple[Tensor, Tensor]:
+        """Embeddings of head and tail of some pairs, [p, embedding] each."""
+        seen, states = shared
+        pair = at_pairs(seen, batch, rows)  # [p, output]
         return (
-            self._embed(self.head_projection, states, batch.head, pair),
-            self._embed(self.tail_projection, states, batch.tail, pair),
+            self._embed(self.head_projection, states, batch.head[rows], pair),
+            self._embed(self.tail_projection, states, batch.tail[rows], pair),
         )
 
     def _embed(self, projection: nn.Linear, states: Tensor, entity: Tensor, pair: Tensor) -> Tensor:

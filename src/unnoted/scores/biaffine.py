@@ -11,11 +11,12 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from unnoted.pairs.segments import segment_logsumexp
+from unnoted.kernels.segments import segment_logsumexp
 
 SCORES_AT_ONCE = 2**24
 """How many scores of mentions (documents x mentions x mentions x classes) are held at a time. Beyond it,
-classes are taken in pieces, and each piece is recomputed in the backward pass."""
+classes are taken in pieces, and each piece is recomputed in the backward pass. Where one class is too many,
+the mentions of heads are taken in pieces, too."""
 
 
 class BiAffine(nn.Module):
@@ -79,10 +80,15 @@ def _scores(
     documents, mentions, _ = head.shape
     embedding, classes, _ = weight.shape
     entities, slots = neighbour.shape
-    projected = (head @ weight.reshape(embedding, -1)).view(documents, mentions * classes, embedding)
-    scores = tail @ projected.transpose(1, 2)  # [D, L of the tail, L of the head * c]
-    scores = scores.flatten(0, 1).index_select(0, mention_row)  # [M, L * c]
-    scores = segment_logsumexp(scores, mention_entity, entities)  # [N of the tail, L * c]
+    weight = weight.reshape(embedding, -1)
+    at_once = max(1, SCORES_AT_ONCE // max(1, documents * mentions * classes))
+    pieces = []
+    for some in torch.split(head, at_once, 1):  # all at once, unless a document has thousands of mentions
+        projected = (some @ weight).view(documents, some.shape[1] * classes, embedding)
+        joint = tail @ projected.transpose(1, 2)  # [D, L of the tail, l of the head * c]
+        joint = joint.flatten(0, 1).index_select(0, mention_row)  # [M, l * c]
+        pieces.append(segment_logsumexp(joint, mention_entity, entities))  # [N of the tail, l * c]
+    scores = torch.cat(pieces, 1)  # [N of the tail, L * c]
     # For each mention of a head, and each slot of its document, the row of that entity and this mention.
     row = neighbour.index_select(0, mention_entity) * mentions + (mention_row % max(1, mentions)).unsqueeze(1)
     scores = scores.view(entities * mentions, classes).index_select(0, row.flatten())

@@ -65,13 +65,13 @@ def test_shares(monkeypatch, piece):
     batch = Collator.of(features)(list(features))
     most = max(len(document.sentences) for document in documents)
     with torch.no_grad():
-        rows = model.encoder(batch).rows
+        encoded = model.encoder(batch)
         pair = torch.arange(0, batch.pairs, 7)
-        found = support.attention_shares(rows, batch, pair)
+        found = support.attention_shares(encoded.entity_rows(batch), batch, pair)
     assert found.shape == (len(pair), most)
     for row, number in zip(found, pair, strict=True):
         document = documents[batch.pair_document[number]]
-        expected = plain_shares(rows, batch, document, batch.head[number], batch.tail[number])
+        expected = plain_shares(encoded.rows, batch, document, batch.head[number], batch.tail[number])
         assert row.tolist() == pytest.approx(expected + [0.0] * (most - len(expected)), abs=1e-12)
 
 
@@ -79,8 +79,8 @@ def test_attentions_that_do_not_meet_support_nothing():
     model, documents = reading_model(), corpus()[:1]
     features = featurise(documents, tokenizer(), ("r",), model.candidates)
     batch = Collator.of(features)([features[0]])
-    rows = torch.zeros(len(batch.mention_position), 2, batch.lengths[0])
-    shares = support.attention_shares(rows, batch, torch.tensor([0, 1]))
+    attention = torch.zeros(len(batch.entity_document), 2, batch.lengths[0])
+    shares = support.attention_shares(attention, batch, torch.tensor([0, 1]))
     assert shares.isfinite().all() and not shares.any()
 
 

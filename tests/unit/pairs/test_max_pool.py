@@ -2,8 +2,8 @@ import torch
 from tests.reference.alone import mentions_of, random_states
 from tests.reference.batches import random_batch
 
+from unnoted.kernels.segments import segment_max
 from unnoted.pairs.max_pool import MaxPool
-from unnoted.pairs.segments import segment_max
 
 
 def test_vectors_equal_plain_loops():

@@ -2,7 +2,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnoted.pairs.segments import segment_logsumexp, segment_mean
+from unnoted.kernels.segments import segment_logsumexp, segment_mean
 
 
 @given(counts=st.lists(st.integers(1, 4), min_size=1, max_size=5), scale=st.sampled_from([1.0, 1e3]))

@@ -1,0 +1,123 @@
+"""No option, however wrong its value, is answered with a traceback."""
+
+import pytest
+import typer
+from tests.unit.extraction.making import saved_model
+from typer.testing import CliRunner
+
+from unnoted.cli.main import app
+from unnoted.documents.formats import jsonl
+from unnoted.documents.generator import generate_documents
+
+WRONG = ("nonsense", "nan", "inf", "-1", "1" + "0" * 30, "", "FOLDER", "FILE")
+
+DONE = {
+    "train": "small --train DOCUMENTS --encoder recurrent --epochs 1 --output OUT --overwrite "
+    "--set embedding=16 --set block=4 --set loss=atlop",
+    "configs": "",
+    "predict": "MODEL DOCUMENTS --to OUT.jsonl",
+    "evaluate": "--gold DOCUMENTS --model MODEL",
+    "inspect": "MODEL",
+    "demo": "--to OUT --documents 2 --test-documents 1 --epochs 1",
+    "reproduce": "losses --data FOLDER --dry-run",
+    "compare": "--train DOCUMENTS --test DOCUMENTS --encoder recurrent --to OUT --losses atlop --dry-run",
+    "data check": "DOCUMENTS",
+    "data thin": "DOCUMENTS --to OUT.jsonl --level extreme",
+    "data compare": "DOCUMENTS DOCUMENTS",
+    "data convert": "DOCUMENTS --to OUT.jsonl",
+    "data split": "DOCUMENTS --to OUT",
+    "data fetch": "nothing",
+    "data generate": "--documents 2 --to OUT.jsonl",
+}
+"""What makes each command work, to which one wrong option is added."""
+
+LONG = {
+    "demo": ("documents", "test-documents", "epochs"),
+    "train": ("epochs",),
+    "data generate": ("documents",),
+}
+"""Numbers that may be as large as one likes: 10^30 is not wrong, only long."""
+
+NEW = {"train": "--output", "demo": "--to"}
+"""Folders that are made where they are not there: any name is right, and only a file is wrong."""
+
+
+def commands():
+    for name, command in typer.main.get_command(app).commands.items():
+        inside = getattr(command, "commands", None)
+        if inside is None:
+            yield name, command
+        else:
+            yield from ((f"{name} {inner}", found) for inner, found in inside.items())
+
+
+def options():
+    for name, command in commands():
+        for parameter in command.params:
+            flag = parameter.param_type_name != "option" or parameter.is_flag
+            if not flag:
+                yield pytest.param(name, parameter.opts[0], id=f"{name} {parameter.opts[0]}")
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wrong")
+    documents = folder / "documents.jsonl"
+    jsonl.write(documents, list(generate_documents(3)))
+    (folder / "empty").mkdir()
+    return {
+        "DOCUMENTS": documents,
+        "MODEL": saved_model(folder / "model"),
+        "OUT": folder / "out",
+        "OUT.jsonl": folder / "out.jsonl",
+        "FOLDER": folder / "empty",
+        "FILE": documents,
+    }
+
+
+def test_every_command_is_attacked():
+    assert set(DONE) == {name for name, _ in commands()}
+
+
+@pytest.mark.parametrize(("command", "option"), options())
+def test_wrong_values_are_answered_in_words(command, option, places, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    base = [str(places.get(part, part)) for part in f"{command} {DONE[command]}".split()]
+    for value in WRONG:
+        if value == WRONG[4] and option[2:] in LONG.get(command, ()):
+            continue
+        if value != "FILE" and option == NEW.get(command):
+            continue
+        result = CliRunner().invoke(app, [*base, f"{option}={places.get(value, value)}"])
+        told = f"{command} {option}={value}: {result.exit_code} {result.exception!r}\n{result.output}"
+        assert result.exception is None or isinstance(result.exception, SystemExit), told
+        assert result.exit_code in (0, 1, 2), told
+        assert "Traceback" not in result.output, told
+        if result.exit_code:
+            assert "error:" in result.output or "Usage:" in result.output or "not usable" in result.output, (
+                told
+            )
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [
+        ("--device", "foo", "device: found 'foo', expected cpu, cuda or cuda:N"),
+        ("--device", "", "device: found '', expected cpu, cuda or cuda:N"),
+        ("--device", "cuda:99", "device: found 'cuda:99', expected one of cpu"),
+        ("--device", "meta", "device: found 'meta', which keeps no values"),
+        ("--device", "vulkan", "device: found 'vulkan', expected one of cpu"),
+        ("--batch", "0", "most documents in a batch: found 0, expected 1 or more"),
+        ("--batch", "-5", "most documents in a batch: found -5, expected 1 or more"),
+        ("--threshold", "nan", "threshold: found nan, expected a probability from 0 to 1"),
+        ("--threshold", "inf", "threshold: found inf, expected a probability from 0 to 1"),
+        ("--threshold", "-1", "threshold: found -1.0, expected a probability from 0 to 1"),
+    ],
+)
+def test_the_reason_is_given(command, option, value, reason, places, tmp_path):
+    out = {"OUT.jsonl": tmp_path / "out.jsonl"}
+    base = [str((places | out).get(part, part)) for part in f"{command} {DONE[command]}".split()]
+    result = CliRunner().invoke(app, [*base, f"{option}={value}"])
+    assert result.exit_code == 1 and f"error: {reason}" in result.output, result.output
+    assert not list(tmp_path.iterdir())
