@@ -1,19 +1,21 @@
 """Results that outlive an interruption: a line for each document that is done.
 
-A first line says that the file is of this kind and what its results were made from. The file lies beside the
-result under the name `RESULT.partial` until everything is done. A program that is killed leaves at most its
-last line cut, which is dropped when the work continues.
+A first line says that the file is of this kind and what its results were made from; every other line is a
+result and its checksum. The file lies beside the result under the name `RESULT.partial` until everything is
+done. A program that is killed leaves at most its last line cut, which is dropped when the work continues.
 """
 
 import errno
 import json
 import os
 import stat
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from unnoted.common.errors import plain, shortened, shown
 from unnoted.common.locks import locked
 from unnoted.documents.schema import Document
 from unnoted.extraction.facts import Extraction
@@ -80,7 +82,7 @@ class PartialResults:
         done = complete - complete % chunk
         self._stream.seek(self._start)
         for number in range(2, done + 2):
-            found = self._parsed(self._stream.readline(), number).get("id")
+            found = self._result(self._stream.readline(), number).get("id")
             document = next(documents, None)
             if document is None or document.id != found:
                 expected = "no more documents" if document is None else f"document {document.id!r}"
@@ -90,13 +92,14 @@ class PartialResults:
 
     def append(self, extraction: Extraction) -> None:
         """Add one document's result; on disk, as far as a killed program is concerned, on return."""
-        self._write(json.dumps(extraction.to_json(), ensure_ascii=False))
+        result = json.dumps(extraction.to_json(), ensure_ascii=False)
+        self._write(f"{result}\t{zlib.crc32(result.encode()):08x}")
 
     def records(self) -> Iterator[dict[str, Any]]:
         """All results, as `Extraction.to_json` gives them."""
         self._stream.seek(self._start)
         for number, line in enumerate(self._stream, start=2):
-            yield self._parsed(line, number)
+            yield self._result(line, number)
 
     def remove(self) -> None:
         """Remove the file: its results are in a safe place."""
@@ -146,8 +149,9 @@ class PartialResults:
         for name in sorted(found.keys() | expected.keys()):
             if found.get(name) != expected.get(name):
                 raise ValueError(
-                    f"{self.path}: results of an interrupted run with another {name}: found "
-                    f"{found.get(name)}, expected {expected.get(name)}; delete the file to start anew"
+                    f"{self.path}: results of an interrupted run with another {shortened(plain(name))}: "
+                    f"found {shown(found.get(name), 200)}, expected {shown(expected.get(name), 200)}; delete "
+                    "the file to start anew"
                 )
         return len(first)
 
@@ -157,10 +161,19 @@ class PartialResults:
             "of yours, move it, or write to another file"
         )
 
+    def _result(self, line: bytes, number: int) -> dict[str, Any]:
+        result, _, checksum = line.removesuffix(b"\n").rpartition(b"\t")
+        if checksum != b"%08x" % zlib.crc32(result):
+            raise ValueError(
+                f"{self.path}: line {number}: found {shown(line[:40])} that does not match its checksum, "
+                "expected the result that was written; delete the file to start anew"
+            )
+        return self._parsed(result, number)
+
     def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             record = None
         if not isinstance(record, dict):
             raise ValueError(
