@@ -92,7 +92,7 @@ class RunFolder:
         """The values of the run that was begun here."""
         try:
             values: dict[str, Any] = json.loads((self.path / RUN).read_text("utf-8"))["values"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise RunError(
                 f"{self.path / RUN}: found no readable description of a run (damaged, or of another "
                 "version), expected one to compare with; --overwrite removes the run"
@@ -147,7 +147,13 @@ class RunFolder:
             since: when this session began, by `time.monotonic`.
         """
         path, over = self.path / SECONDS, threading.Event()
-        earlier = float(path.read_text("utf-8")) if path.is_file() else 0.0
+        try:
+            earlier = float(path.read_text("utf-8")) if path.is_file() else 0.0
+        except ValueError as error:
+            raise RunError(
+                f"{path}: found no number ({error}), expected the seconds of the run so far; remove it "
+                "to count from now on"
+            ) from None
 
         def note() -> float:
             seconds = earlier + time.monotonic() - since

@@ -109,12 +109,19 @@ def begun(path, *changes):
     return settings
 
 
-@pytest.mark.parametrize("content", ['{"settings": {}, "data": {}}', "{", "[]"])
+@pytest.mark.parametrize("content", ['{"settings": {}, "data": {}}', "{", "[]", "[" * 100_000], ids=len)
 def test_a_run_that_cannot_be_compared_with_is_named(here, content):
     settings = load_settings(here)
     settings.output.mkdir(parents=True)
     (settings.output / "run.json").write_text(content, "utf-8")
     with pytest.raises(RunError, match=r"run\.json: found no readable description .*--overwrite removes"):
+        run(settings, resume=True)
+
+
+def test_edited_seconds_are_named(here):
+    settings = begun(here)
+    (settings.output / "seconds.txt").write_text("many", "utf-8")
+    with pytest.raises(RunError, match=r"seconds\.txt: found no number .*'many'.*, expected the seconds"):
         run(settings, resume=True)
 
 
