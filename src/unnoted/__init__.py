@@ -13,7 +13,7 @@ The folders are the walk of the data:
     scores        a score for every relation and the none class
     architectures pairs and scores joined, by name
     risks         what is minimised, and what the scores then mean
-    saved_model   what a saved model's folder must be before it is believed
+    saved         what a saved model's folder must be before it is believed
     model         encoder → pairs → scores, saved and loaded
     calibration   where the line is drawn
     extraction    facts from documents, with probabilities and supporting sentences

@@ -24,7 +24,7 @@ from unnoted.features.batch import Batch
 from unnoted.pairs.pieces import pair_scores
 from unnoted.risks import NoneClass, ScoreMeaning
 from unnoted.risks.links import Link
-from unnoted.saved_model import CONFIG, MODEL_TYPE, ModelError, SavedModel, note_checksums
+from unnoted.saved import CONFIG, MODEL_TYPE, ModelError, SavedModel, note_checksums
 
 __all__ = ["ModelError", "PairScores", "RelationConfig", "RelationModel"]
 

@@ -20,7 +20,7 @@ ROOMS = [
     "scores",
     "architectures",
     "risks",
-    "saved_model",
+    "saved",
     "model",
     "calibration",
     "extraction",
