@@ -93,8 +93,8 @@ def config_named(name: str) -> Config:
     config = _packaged(name, ())
     if config is None:
         raise ValueError(
-            f"unknown config {name!r}{nearest(name, config_names())}: expected a name that `unnoted configs` "
-            "lists, or a file ending in .yaml"
+            f"unknown config {shown(name)}{nearest(name, config_names())}: expected a name that "
+            "`unnoted configs` lists, or a file ending in .yaml"
         )
     return config
 
@@ -164,7 +164,9 @@ def _extended(parent: str, path: Path, below: tuple[Path, ...]) -> Config:
     config = _packaged(parent, below)
     if config is None:
         hint = nearest(parent, config_names())
-        raise ValueError(f"{path}: {EXTENDS}: unknown config {parent!r}{hint}, expected a name or .yaml file")
+        raise ValueError(
+            f"{path}: {EXTENDS}: unknown config {shown(parent)}{hint}, expected a name or .yaml file"
+        )
     return config
 
 

@@ -157,8 +157,8 @@ class Settings(Optimisation):
         if self.vectors is not None and self.encoder not in ENCODER_KINDS:
             kinds = ", ".join(ENCODER_KINDS)
             raise ValueError(
-                f"vectors: found {shown(str(self.vectors))}, expected none: the encoder {self.encoder!r} has "
-                f"its own (encoders that are made: {kinds})"
+                f"vectors: found {shown(str(self.vectors))}, expected none: the encoder "
+                f"{shown(self.encoder)} has its own (encoders that are made: {kinds})"
             )
         if self.embedding % self.block:
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")
@@ -326,8 +326,8 @@ def _problem(detail: Mapping[str, Any], source: str, changes: Mapping[str, objec
     begin = "" if changes.keys() & set(named) else f"{source}: "
     if detail["type"] == "extra_forbidden":
         if place[-1] in RENAMED:
-            return f"{begin}unknown key {key!r}: it is called {RENAMED[place[-1]]!r} now"
-        return f"{begin}unknown key {key!r}{nearest(place[-1], _keys(place))}"
+            return f"{begin}unknown key {shown(key)}: it is called {RENAMED[place[-1]]!r} now"
+        return f"{begin}unknown key {shown(key)}{nearest(place[-1], _keys(place))}"
     if detail["type"] == "missing":
         return f"{begin}{place[0]}: found nothing, expected a value"
     if not place:
