@@ -1,7 +1,7 @@
 """One document of any size through one architecture on one encoder: how much memory does it take?
 
 `python -m tests.attacks.length --architecture atlop --encoder recurrent --words 50000` prints one line. A limit
-(`--gigabytes`) makes the program fail where it would ask for more, before the machine has to give it.
+(`--more`) makes the program fail where it would ask for more, before the machine has to give it.
 """
 
 import argparse
@@ -53,6 +53,11 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
+def address_space() -> int:
+    """What this process has asked for so far, in bytes."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
 def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser()
@@ -64,7 +69,7 @@ def main() -> None:
     parser.add_argument("--relations", type=int, default=96)
     parser.add_argument("--size", type=int, help="of states and embeddings, for small models")
     parser.add_argument("--threshold", type=float)
-    parser.add_argument("--gigabytes", type=float, help="of address space, at most")
+    parser.add_argument("--more", type=float, help="GB of address space beyond what is used before, at most")
     chosen = parser.parse_args()
     document = long_document(chosen.words, chosen.entities, chosen.mentions)
     model = made_model(chosen.architecture, chosen.encoder, document, chosen.relations, chosen.size)
@@ -72,8 +77,9 @@ def main() -> None:
     list(
         extractor.extract([long_document(40, 3, 2)])
     )  # what is loaded at the first use is not the document's
-    if chosen.gigabytes is not None:
-        resource.setrlimit(resource.RLIMIT_AS, (int(chosen.gigabytes * 2**30),) * 2)
+    if chosen.more is not None:
+        limit = address_space() + int(chosen.more * 2**30)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     before, started = peak(), time.monotonic()
     (extraction,) = extractor.extract([document], threshold=chosen.threshold)
     print(

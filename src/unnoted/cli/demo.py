@@ -8,8 +8,9 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from unnoted.cli.common import Seed, console, reports_errors, table
+from unnoted.cli.common import console, reports_errors, table
 from unnoted.cli.grids import tell
+from unnoted.common.lookup import lookup
 from unnoted.common.outputs import write_text
 from unnoted.documents.levels import LEVELS
 
@@ -24,6 +25,12 @@ TrainSize = Annotated[int, typer.Option(min=2, help="How many documents to learn
 TestSize = Annotated[int, typer.Option(min=1, help="How many unseen documents to score on.")]
 DemoEpochs = Annotated[int, typer.Option(min=1, help="Epochs per training.")]
 Level = Annotated[str, typer.Option(help=f"Which labels are hidden: {', '.join(LEVELS)}.")]
+DemoSeed = Annotated[
+    int,
+    typer.Option(
+        "--seed", min=0, max=2**32 - 1, help="The random seed; the same seed gives the same result."
+    ),
+]
 OverwriteDemo = Annotated[bool, typer.Option("--overwrite", help="Replace another demo in the folder.")]
 
 
@@ -34,7 +41,7 @@ def demo(
     test_documents: TestSize = 200,
     epochs: DemoEpochs = 12,
     level: Level = "incomplete",
-    seed: Seed = 0,
+    seed: DemoSeed = 0,
     overwrite: OverwriteDemo = False,
 ) -> None:
     """Generate documents, hide most labels, train ATLOP and SSR-PU, and show what each finds.
@@ -45,6 +52,7 @@ def demo(
     from unnoted.experiments import DemoPlan, demonstrate
     from unnoted.report import demo_page
 
+    lookup("level", level, LEVELS)  # a wrong one leaves no folder behind
     plan = DemoPlan(documents, test_documents, level, epochs, seed)
     shown = demonstrate(to, plan, overwrite=overwrite, tell=tell)
     page = to / "report.html"

@@ -25,8 +25,8 @@ DONE = {
     "data thin": "DOCUMENTS --to OUT.jsonl --level extreme",
     "data compare": "DOCUMENTS DOCUMENTS",
     "data convert": "DOCUMENTS --to OUT.jsonl",
-    "data split": "DOCUMENTS --to OUT",
-    "data fetch": "nothing",
+    "data split": "DOCUMENTS --into OUT.jsonl=1",
+    "data fetch": "nothing --to OUT",
     "data generate": "--documents 2 --to OUT.jsonl",
 }
 """What makes each command work, to which one wrong option is added."""
@@ -68,26 +68,33 @@ def places(tmp_path_factory):
     return {
         "DOCUMENTS": documents,
         "MODEL": saved_model(folder / "model"),
-        "OUT": folder / "out",
-        "OUT.jsonl": folder / "out.jsonl",
         "FOLDER": folder / "empty",
-        "FILE": documents,
+        "FILE": folder / "other.jsonl",
     }
+
+
+def arguments(command, places, folder):
+    """A command that works; what it writes goes to a folder."""
+    for part in f"{command} {DONE[command]}".split():
+        name = part.partition("=")[0]
+        own = folder / name.lower() if name in ("OUT", "OUT.jsonl") else places.get(name, name)
+        yield part.replace(name, str(own), 1)
 
 
 def test_every_command_is_attacked():
     assert set(DONE) == {name for name, _ in commands()}
 
 
-@pytest.mark.parametrize(("command", "option"), options())
+@pytest.mark.parametrize(("command", "option"), list(options()))
 def test_wrong_values_are_answered_in_words(command, option, places, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    base = [str(places.get(part, part)) for part in f"{command} {DONE[command]}".split()]
-    for value in WRONG:
+    for number, value in enumerate(WRONG):
         if value == WRONG[4] and option[2:] in LONG.get(command, ()):
             continue
         if value != "FILE" and option == NEW.get(command):
             continue
+        places["FILE"].write_bytes(places["DOCUMENTS"].read_bytes())
+        base = arguments(command, places, tmp_path / str(number))
         result = CliRunner().invoke(app, [*base, f"{option}={places.get(value, value)}"])
         told = f"{command} {option}={value}: {result.exit_code} {result.exception!r}\n{result.output}"
         assert result.exception is None or isinstance(result.exception, SystemExit), told
@@ -116,8 +123,6 @@ def test_wrong_values_are_answered_in_words(command, option, places, monkeypatch
     ],
 )
 def test_the_reason_is_given(command, option, value, reason, places, tmp_path):
-    out = {"OUT.jsonl": tmp_path / "out.jsonl"}
-    base = [str((places | out).get(part, part)) for part in f"{command} {DONE[command]}".split()]
-    result = CliRunner().invoke(app, [*base, f"{option}={value}"])
+    result = CliRunner().invoke(app, [*arguments(command, places, tmp_path), f"{option}={value}"])
     assert result.exit_code == 1 and f"error: {reason}" in result.output, result.output
     assert not list(tmp_path.iterdir())
