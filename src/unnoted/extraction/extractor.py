@@ -200,9 +200,13 @@ class Extractor:
     ) -> tuple[ExtractedFact, ...]:
         relations, entities = self.model.relations, document.entities
         facts = []
+        evidence: dict[int, tuple[int, ...]] = {}  # the facts of a pair share it
         for row, (head, tail) in zip(rows, pairs, strict=True):
             relation = relations[int(found.relation[row])]
-            shares = found.shares[found.share[row], : len(document.sentences)]
+            share = int(found.share[row])
+            if share not in evidence:
+                shares = found.shares[share, : len(document.sentences)]
+                evidence[share] = supporting_sentences(entities[head], entities[tail], shares)
             facts.append(
                 ExtractedFact(
                     head=head,
@@ -211,7 +215,7 @@ class Extractor:
                     name=relations.name(relation),
                     probability=float(found.probability[row]),
                     margin=float(found.margin[row]),
-                    evidence=supporting_sentences(entities[head], entities[tail], shares),
+                    evidence=evidence[share],
                     decided=bool(found.decided[row]),
                 )
             )

@@ -96,6 +96,6 @@ def supporting_sentences(head: Entity, tail: Entity, shares: NDArray[np.floating
     """
     both = {mention.sentence for mention in head.mentions} & {mention.sentence for mention in tail.mentions}
     least = LEAST_OF_LARGEST * shares.max(initial=0.0)
-    found = both or np.flatnonzero((shares >= least) & (shares > 0)).tolist()
-    ranked = sorted(found, key=lambda number: (-shares[number], number))
-    return tuple(sorted(ranked[:MOST_SENTENCES]))
+    found = np.array(sorted(both)) if both else np.flatnonzero((shares >= least) & (shares > 0))
+    ranked = found[np.argsort(-shares[found], kind="stable")]  # of equals the first
+    return tuple(sorted(ranked[:MOST_SENTENCES].tolist()))

@@ -61,16 +61,20 @@ class PathAttention(nn.Module):
         tail_on_head, tail_on_tail = self.tail_query(entities).chunk(2, 2)
         documents, slots = linked.shape[:2]
         at_once = max(1, SCORES_AT_ONCE // max(1, documents * slots * slots))
+        # Whole where all fit: gradients then add up in the order in which they always did.
+        parts = (edges, head_on_head, head_on_tail, linked)
+        pieces = (
+            [parts] if at_once >= slots else zip(*(part.split(at_once, 1) for part in parts), strict=True)
+        )
         by_head, by_tail = [], []
-        for start in range(0, max(1, slots), at_once):
-            heads = slice(start, start + at_once)
-            scores = _agreement(edges[:, heads], head_on_head[:, heads], tail_on_head)  # [D, h, t, o]
-            scores = scores + _agreement(edges, tail_on_tail, head_on_tail[:, heads]).transpose(1, 2)
-            both = linked[:, heads].unsqueeze(2) & linked.unsqueeze(1)
+        for own_edges, on_head, on_tail, own_linked in pieces:
+            scores = _agreement(own_edges, on_head, tail_on_head)  # [D, h, t, o]
+            scores = scores + _agreement(edges, tail_on_tail, on_tail).transpose(1, 2)
+            both = own_linked.unsqueeze(2) & linked.unsqueeze(1)
             # The lowest number rather than minus infinity: where no path is, the soft-max stays a number.
             scores = scores.masked_fill(~both, torch.finfo(scores.dtype).min)
             attention = scores.softmax(3).to(edges.dtype) * both
-            by_head.append(attention @ edges[:, heads])
+            by_head.append(attention @ own_edges)
             by_tail.append(attention.transpose(1, 2) @ edges)
         return torch.cat(by_head, 1), torch.cat(by_tail, 2)
 
