@@ -82,17 +82,20 @@ def killed_training(folder, moments, kills):
 
 
 def attack(kills, seed, tell=print):
-    """Kill trainings so many times; returns how many there were, and how many came to the same weights."""
+    """Kill trainings so many times; returns how many were killed, and how many came to the same weights."""
     draw = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
         expected, first, last = uninterrupted(Path(name) / "whole")
         tell(f"uninterrupted: first checkpoint after {first:.1f} s, done after {last:.1f} s")
         moments = iter(lambda: draw.uniform(0.7 * first, 1.05 * last), None)
-        trainings = equal = done = 0
+        begun = trainings = equal = done = 0
         while done < kills:
+            begun += 1
             weights, count = killed_training(
-                Path(name) / str(trainings), moments, min(kills - done, draw.randint(2, 5))
+                Path(name) / str(begun), moments, min(kills - done, draw.randint(2, 5))
             )
+            if not count:  # it was done before its moment: that says nothing
+                continue
             done += count
             trainings += 1
             same = weights.keys() == expected.keys()
