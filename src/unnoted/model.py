@@ -24,7 +24,7 @@ from unnoted.features.batch import Batch
 from unnoted.pairs.pieces import pair_scores
 from unnoted.risks import NoneClass, ScoreMeaning
 from unnoted.risks.links import Link
-from unnoted.saved import CONFIG, MODEL_TYPE, ModelError, SavedModel, note_checksums
+from unnoted.saved import CONFIG, MODEL_TYPE, TOKENIZER_FILES, ModelError, SavedModel, note_checksums
 
 __all__ = ["ModelError", "PairScores", "RelationConfig", "RelationModel"]
 
@@ -262,8 +262,17 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         """Write weights (safetensors), configuration (JSON) and tokenizer to a folder, and their checksums.
 
         Raises:
-            ModelError: if a weight is not a finite number; nothing is written then.
+            ModelError: if a weight is not a finite number, or the folder has a tokenizer and the model none;
+                nothing is written then.
         """
+        if options.pop("push_to_hub", False):
+            raise ModelError("found push_to_hub=True, expected push_to_hub(NAME), which also sends checksums")
+        others = [name for name in TOKENIZER_FILES if (Path(save_directory) / name).exists()]
+        if self.tokenizer is None and others:
+            raise ModelError(
+                f"{Path(save_directory) / others[0]}: found another model's tokenizer, expected none: this "
+                "model has no tokenizer to replace it"
+            )
         if (name := not_finite(self)) is not None:
             raise ModelError(
                 f"{save_directory}: found weights {name} that are not finite, expected finite numbers; the "

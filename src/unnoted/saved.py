@@ -1,6 +1,6 @@
 """The folder of a saved model: what is looked at before anything is built of it, and what is refused."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,12 @@ TOKENIZER_FILES = (
     "special_tokens_map.json",
     "added_tokens.json",
     "chat_template.jinja",
+    "vocab.json",
+    "vocab.txt",
+    "merges.txt",
+    "tokenizer.model",
+    "spiece.model",
+    "sentencepiece.bpe.model",
 )
 """What a tokenizer may be read from; the first two hold all of one that is saved today."""
 
@@ -85,8 +91,8 @@ class SavedModel:
         Raises:
             ModelError: if it is no saved model, or not the one that was saved; names the file.
         """
-        if check_checksums(folder, ModelError):
-            _refuse_others(folder)
+        if noted := check_checksums(folder, ModelError):
+            _refuse_others(folder, noted)
         path = folder / CONFIG
         if not path.exists():
             raise ModelError(f"{folder}: found no config.json, expected a folder written by save_pretrained")
@@ -147,8 +153,7 @@ def note_checksums(folder: Path, tokenizer_files: tuple[str, ...]) -> None:
     write_checksums(folder, [CONFIG, *weights, *(Path(name).name for name in tokenizer_files)])
 
 
-def _refuse_others(folder: Path) -> None:
-    noted = read_json(folder / "checksums.json", ModelError)["files"]
+def _refuse_others(folder: Path, noted: Collection[str]) -> None:
     for name in READ_BESIDE:
         if name not in noted and (folder / name).exists():
             raise ModelError(

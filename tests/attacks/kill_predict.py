@@ -17,7 +17,8 @@ import torch
 from tests.unit.extraction.making import reading_model
 
 UNNOTED = (sys.executable, "-c", "from unnoted.cli.main import main; main()")
-DOCUMENTS = 300
+DOCUMENTS = 1200
+"""Several of the chunks in which they are computed, so that a killed process has whole ones to keep."""
 MOST_KILLS = 3
 """How often one output is interrupted before it is left to end."""
 
@@ -30,9 +31,13 @@ class Kills:
     outputs: int
     equal: int
     left_behind: int
+    resumed: int
 
     def __str__(self) -> str:
-        return f"kills={self.kills} outputs={self.outputs} equal={self.equal} left_behind={self.left_behind}"
+        return (
+            f"kills={self.kills} outputs={self.outputs} resumed={self.resumed} equal={self.equal} "
+            f"left_behind={self.left_behind}"
+        )
 
 
 def material(folder, documents=DOCUMENTS):
@@ -68,7 +73,7 @@ def kill_at(process, partial, results, seconds):
 def kill_predict(kills, seed, documents=DOCUMENTS):
     """Kill so many times, at moments that a seed chooses: of the work, of its writing, and between."""
     dice = random.Random(seed)
-    done = outputs = equal = left = 0
+    done = outputs = equal = left = resumed = 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         model, file = material(folder, documents)
@@ -79,14 +84,16 @@ def kill_predict(kills, seed, documents=DOCUMENTS):
                 results, seconds = dice.choice(((0, dice.random() * 2), (dice.randrange(documents), 0.0)))
                 done += kill_at(predict(model, file, to), folder / "out.jsonl.partial", results, seconds)
             last = predict(model, file, to)
-            assert last.wait() == 0, last.stderr.read()
+            told = last.communicate()[1]
+            assert last.returncode == 0, told
+            resumed += "had been done before" in told
             outputs += 1
             equal += to.read_bytes() == whole.read_bytes()
             to.unlink()
             left += len(
                 {path.name for path in folder.iterdir()} - {"documents.jsonl", "model", "whole.jsonl"}
             )
-    return Kills(done, outputs, equal, left)
+    return Kills(done, outputs, equal, left, resumed)
 
 
 if __name__ == "__main__":
@@ -94,4 +101,6 @@ if __name__ == "__main__":
     options.add_argument("--kills", type=int, default=30)
     options.add_argument("--seed", type=int, default=1)
     given = options.parse_args()
-    print(kill_predict(given.kills, given.seed))
+    outcome = kill_predict(given.kills, given.seed)
+    print(outcome)
+    sys.exit(outcome.equal < outcome.outputs or outcome.left_behind > 0 or not outcome.resumed)

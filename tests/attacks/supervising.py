@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 import time
+import zlib
 from contextlib import suppress
 from pathlib import Path
 
@@ -130,7 +131,7 @@ def keep_case(folder: Path, target: str, files: Files, outcome: Outcome) -> Path
     content = {
         "target": target,
         "was": f"{outcome.kind}: {outcome.detail}"[:200],
-        "files": {name: base64.b64encode(data).decode() for name, data in files.items()},
+        "files": {name: base64.b64encode(zlib.compress(data, 9)).decode() for name, data in files.items()},
     }
     path.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
     return path
@@ -139,7 +140,9 @@ def keep_case(folder: Path, target: str, files: Files, outcome: Outcome) -> Path
 def kept_case(path: Path) -> tuple[str, Files]:
     """A fixture's target and files."""
     content = json.loads(path.read_text("utf-8"))
-    return content["target"], {name: base64.b64decode(data) for name, data in content["files"].items()}
+    return content["target"], {
+        name: zlib.decompress(base64.b64decode(data)) for name, data in content["files"].items()
+    }
 
 
 def say(line: str) -> None:

@@ -4,6 +4,7 @@ python -m tests.attacks.two_writers --rounds 10
 """
 
 import argparse
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +40,7 @@ def two_writers(rounds, documents=600):
             both = [predict(model, file, to) for _ in range(2)]
             told = [process.communicate()[1] for process in both]
             worked += sorted(process.returncode for process in both) == [0, 1]
-            said += sum("found another process that is writing it" in text for text in told) == 1
+            said += sum("another process is writing it" in text for text in told) == 1
             complete += to.read_bytes() == whole.read_bytes()
             to.unlink()
     return Rounds(rounds, worked, said, complete)
@@ -48,4 +49,6 @@ def two_writers(rounds, documents=600):
 if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--rounds", type=int, default=10)
-    print(two_writers(options.parse_args().rounds))
+    outcome = two_writers(options.parse_args().rounds)
+    print(outcome)
+    sys.exit(not outcome.rounds == outcome.one_worked == outcome.other_said_why == outcome.complete)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 from tests.reference.atlop import PlainATLOP, bilinear_weight
 from tests.reference.batches import ENCODERS, only, random_batch, tiny_model
+from tests.unit.extraction.making import reading_model, saved_model
 
 from unnoted.common.checksums import CHECKSUMS
 from unnoted.documents.candidates import TypePairs
@@ -335,3 +336,14 @@ def test_long_documents_and_many_entities_stay_within_four_gigabytes(encoder, le
     )
     assert run.returncode == 0, run.stderr
     assert float(run.stdout.split()[-1]) < 4.0
+
+
+def test_a_model_is_not_saved_beside_another_ones_tokenizer(tmp_path):
+    saved_model(tmp_path)
+    model = reading_model()
+    model.tokenizer = None
+    with pytest.raises(ModelError, match=r"tokenizer\.json: found another model's tokenizer, expected none"):
+        model.save_pretrained(tmp_path)
+    RelationModel.from_pretrained(tmp_path)
+    with pytest.raises(ModelError, match="found push_to_hub=True"):
+        model.save_pretrained(tmp_path / "other", push_to_hub=True)

@@ -97,7 +97,7 @@ def say(text: str, err: bool = False) -> None:
 def json_text(content: object) -> str:
     """Content as JSON for programs and people: what a terminal would obey is escaped, and readers undo it."""
     text = json.dumps(content, ensure_ascii=False, indent=1, default=str)
-    if all(map(str.isprintable, text.splitlines())):
+    if all(map(str.isprintable, text.split("\n"))):
         return text
     return "".join(
         letter if letter == "\n" or plain(letter) == letter else json.dumps(letter)[1:-1] for letter in text

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from unnoted.cli import grids
-from unnoted.cli.common import reports_errors
+from unnoted.cli.common import reports_errors, tell
 from unnoted.cli.evaluate import BenchmarkName
 from unnoted.cli.train import Layers, Multiplier
 from unnoted.documents.levels import LEVELS
@@ -69,4 +69,4 @@ def compare(
     if dry_run:
         grids.show_plan(plan_comparison(contest, scale, to), to)
         return
-    grids.put_out(run_comparison(contest, scale, to, grids.pool_of(jobs, ray), grids.tell), to, format)
+    grids.put_out(run_comparison(contest, scale, to, grids.pool_of(jobs, ray), tell), to, format)

@@ -8,8 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from unnoted.cli.common import console, reports_errors, table
-from unnoted.cli.grids import tell
+from unnoted.cli.common import console, reports_errors, table, tell
 from unnoted.common.lookup import lookup
 from unnoted.common.outputs import write_text
 from unnoted.documents.levels import LEVELS

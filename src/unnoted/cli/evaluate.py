@@ -96,8 +96,9 @@ def evaluate(
     """Score predictions, or a model, against gold documents, as the official scorers do."""
     if frequent is not None and relation:
         raise ValueError("found both --frequent and --relation, expected one of them")
+    read = [Path(path) for path in (*gold, *(train or ()), predictions, vocabulary, model) if path]
     if curve is not None:
-        check_output(curve, filter(None, (*gold, *(train or ()), predictions, vocabulary)))
+        check_output(curve, read)
     names = read_vocabulary(vocabulary)
     logs = [DefectLog(), DefectLog(), DefectLog()]
     documents = tuple(stream_documents(*gold, vocabulary=names, log=logs[0]))
@@ -125,7 +126,7 @@ def evaluate(
     tell_defects(logs[0])
     tell_defects(logs[2])
     _tell_ignored(logs[1])
-    _write_curve(evaluation, curve, predictions)
+    _write_curve(evaluation, curve, read, predictions)
     shown = (
         json_text(evaluation.to_json())
         if as_json
@@ -154,10 +155,12 @@ def _tell_ignored(log: DefectLog) -> None:
         tell(f"note: {ignored:,} unknown fields of predictions ignored, e.g. {example}")
 
 
-def _write_curve(evaluation: Evaluation, path: Path | None, predictions: Path | None) -> None:
+def _write_curve(
+    evaluation: Evaluation, path: Path | None, read: list[Path], predictions: Path | None
+) -> None:
     if path is None:
         return
     if evaluation.curve is None:
         raise ValueError(f"{predictions}: found no scores, expected a score for each prediction (--curve)")
-    with claimed(path):
+    with claimed(path, inputs=read):
         evaluation.curve.write_csv(path)

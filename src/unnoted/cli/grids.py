@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unnoted.cli import common
+from unnoted.cli.common import say, tell
 from unnoted.common.lookup import lookup
 
 if TYPE_CHECKING:  # loading torch takes seconds
@@ -73,17 +73,12 @@ def check_format(name: str) -> None:
     lookup("format", name, FORMATS)
 
 
-def tell(line: str) -> None:
-    """A line for the user, beside the table."""
-    common.tell(line)
-
-
 def show_plan(plan: "TableResult", folder: Path) -> None:
     """Print what would be run."""
     from unnoted.experiments.plan import plan_lines
 
     for line in plan_lines(plan, folder):
-        common.say(line)
+        say(line)
 
 
 def put_out(result: "TableResult", folder: Path, format: str) -> None:
@@ -103,5 +98,5 @@ def put_out(result: "TableResult", folder: Path, format: str) -> None:
 
 def show(files: Mapping[str, Path], format: str) -> None:
     """Print a table in one of the formats in which it was written, and name the files."""
-    common.say(files[format].read_text("utf-8").rstrip("\n"))
+    say(files[format].read_text("utf-8").rstrip("\n"))
     tell(f"written: {', '.join(map(str, files.values()))}")

@@ -73,7 +73,7 @@ def predict(
     if to is None and format not in (None, "table"):
         raise ValueError(f"found --format {format} without --to, expected a file to write to")
     if to is not None:
-        check_output(to, files)
+        check_output(to, [*files, Path(model)])
     with rereadable(files) as kept:
         log = DefectLog()
         total = sum(1 for _ in stream_documents(*kept, log=log))  # finds bad documents before the long work

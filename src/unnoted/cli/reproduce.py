@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from unnoted.cli import grids
-from unnoted.cli.common import reports_errors
+from unnoted.cli.common import reports_errors, tell
 from unnoted.cli.train import Layers
 
 TableName = Annotated[
@@ -80,4 +80,4 @@ def reproduce(
         grids.show_plan(plan_table(wanted, scale, folder, to, chosen), to)
         return
     pool = grids.pool_of(jobs, ray)
-    grids.put_out(reproduce_table(wanted, scale, folder, to, pool, rows=chosen, tell=grids.tell), to, format)
+    grids.put_out(reproduce_table(wanted, scale, folder, to, pool, rows=chosen, tell=tell), to, format)

@@ -1,6 +1,6 @@
 """Checksums of the files in a folder: what is read is what was written, or the difference is named."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path, PurePath
 
 from unnoted.common.errors import shown
@@ -33,7 +33,7 @@ def write_checksums(folder: Path, names: Iterable[str]) -> None:
     write_json(folder / CHECKSUMS, {"files": files})
 
 
-def check_checksums(folder: Path, error: type[ValueError]) -> bool:
+def check_checksums(folder: Path, error: type[ValueError]) -> Collection[str]:
     """Hold every file that was noted against its checksum.
 
     Args:
@@ -41,15 +41,16 @@ def check_checksums(folder: Path, error: type[ValueError]) -> bool:
         error: what is raised.
 
     Returns:
-        Whether there are checksums; folders of earlier versions have none.
+        The names of the files that have checksums; in folders of earlier versions none have.
 
     Raises:
         ValueError: of the given type, if a file is missing or differs; names it, what is there and what was.
     """
     path = folder / CHECKSUMS
     if not path.exists():
-        return False
-    for name, (size, digest) in _noted(path, error).items():
+        return ()
+    noted = _noted(path, error)
+    for name, (size, digest) in noted.items():
         file = folder / name
         try:
             found = file.stat().st_size
@@ -66,7 +67,7 @@ def check_checksums(folder: Path, error: type[ValueError]) -> bool:
                 f"{file}: found other content (SHA-256 {content[:12]}...), expected what was saved "
                 f"({digest[:12]}... in {CHECKSUMS})"
             )
-    return True
+    return noted.keys()
 
 
 def _noted(path: Path, error: type[ValueError]) -> dict[str, tuple[int, str]]:

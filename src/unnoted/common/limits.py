@@ -7,7 +7,8 @@ and are no part of what a run is: whoever has the memory for larger documents ge
 import os
 from dataclasses import dataclass, fields
 
-from unnoted.common.errors import Kind, fail
+from unnoted.common.errors import Kind, fail, shown
+from unnoted.common.lookup import nearest
 
 PREFIX = "UNNOTED_MAX_"
 MEBI = 1 << 20
@@ -61,6 +62,9 @@ class Limits:
             ValueError: names the variable that is no limit.
         """
         names = [field.name for field in fields(cls)]
+        known = {variable(name) for name in names}
+        for unknown in sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known):
+            raise ValueError(f"{shown(unknown)}: found no such limit{nearest(unknown, known)}")
         return cls(
             **{
                 name: _value(variable(name), text)

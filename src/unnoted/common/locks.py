@@ -15,6 +15,9 @@ from filelock import FileLock, Timeout
 PATIENCE = 10.0
 """Seconds to wait for looks at a lock to end; each takes microseconds where the machine is not overloaded."""
 
+BUSY = "another process is writing it; wait until it has finished, or write to another file"
+"""What is said of an output that is locked, after its name."""
+
 
 @contextmanager
 def held(lock: Path, otherwise: Exception, *, passing: bool = False) -> Iterator[None]:

@@ -48,17 +48,31 @@ def followed(path: Path) -> Path:
         if _of_the_system(step) or not step.is_symlink():
             return step
         step = step.parent / step.readlink()
-    raise OSError(errno.ELOOP, f"cannot write here: {os.strerror(errno.ELOOP)}", str(path))
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
 
 
 def open_stream(path: Path) -> int:
     """The descriptor of a stream, open for writing; one that is open already goes on where it stands."""
     if path == STANDARD:
         return os.dup(1)
-    place = followed(path)
-    if place.name.isdecimal() and str(place.parent) in map(os.path.realpath, OPEN_FILES):
-        return os.dup(int(place.name))
-    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOCTTY)
+    number = _open_file(followed(path))
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOCTTY) if number is None else os.dup(number)
+
+
+def _open_file(place: Path) -> int | None:
+    """The number of the open file that a name stands for, as /dev/stdout does; None if it is something else.
+
+    To open such a name again would begin at the file's start, and leave the place where others go on.
+    """
+    folders = {os.path.realpath(folder) for folder in OPEN_FILES}
+    for _ in range(LINKS):
+        parent = os.path.realpath(place.parent)
+        if place.name.isdecimal() and parent in folders:
+            return int(place.name)
+        if not place.is_symlink():
+            return None
+        place = Path(parent) / place.readlink()
+    return None
 
 
 def shown_name(path: Path) -> str:

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
-from unnoted.common.locks import held, is_held, output_lock
+from unnoted.common.locks import BUSY, held, is_held, output_lock
 from unnoted.common.output_streams import STANDARD, followed, is_stream, open_stream, shown_name
 from unnoted.common.replacing import replacing
 
@@ -41,6 +41,10 @@ def check_output(output: Path, inputs: Iterable[Path] = ()) -> None:
 
     For long work, which should not find out at its end; `claimed` looks too.
 
+    Args:
+        output: the file to be written.
+        inputs: the files that are read; of a folder, such as a model's, all files in it.
+
     Raises:
         ValueError: names the file.
 
@@ -49,7 +53,8 @@ def check_output(output: Path, inputs: Iterable[Path] = ()) -> None:
         Traceback (most recent call last):
         ValueError: docs/../a.json: found as input and as output, expected another file to write to
     """
-    if any(_same(output, path, 0) for path in inputs):
+    read = (file for path in inputs for file in (path.iterdir() if path.is_dir() else [path]))
+    if any(_same(output, path, 0) for path in read):
         raise ValueError(
             f"{shown_name(output)}: found as input and as output, expected another file to write to"
         )
@@ -67,7 +72,7 @@ def open_output(path: Path) -> Iterator[TextIO]:
         with write_text(path, followed(path)) as text:
             yield text
         return
-    with _told_apart(path), os.fdopen(_opened(path), "wb") as raw, _plain(raw) as text:
+    with _naming(path), os.fdopen(_opened(path), "wb") as raw, _plain(raw) as text:
         yield text
 
 
@@ -82,7 +87,7 @@ def write_text(path: Path, place: Path | None = None) -> Iterator[TextIO]:
         place: where it lies, if `path` is a link to it; otherwise a link is replaced.
     """
     encoded = _compressed if path.suffix == ".gz" else _plain
-    with _told_apart(path), ExitStack() as stack:
+    with _naming(path), ExitStack() as stack:
         try:
             raw = stack.enter_context(replacing(path if place is None else place))
         except OSError as error:
@@ -121,17 +126,14 @@ def write_list(path: str | Path, records: Iterable[Mapping[str, Any]]) -> int:
 
 
 def _busy(output: Path) -> ValueError:
-    return ValueError(
-        f"{output}: found another process that is writing it, expected none; wait for its end, or write to "
-        "another file"
-    )
+    return ValueError(f"{output}: {BUSY}")
 
 
 def _same(output: Path, other: Path, standard: int) -> bool:
     """Whether two names are of one file; `-` stands for a descriptor, as the other name for `standard`."""
     ours, theirs = _status(output, 1), _status(other, standard)
     if ours is None or theirs is None:
-        return STANDARD not in (output, other) and followed(output) == followed(other)
+        return STANDARD not in (output, other) and followed(output) == Path(os.path.realpath(other))
     return stat.S_ISREG(ours.st_mode) and os.path.samestat(ours, theirs)
 
 
@@ -150,7 +152,7 @@ def _opened(path: Path) -> int:
 
 
 @contextmanager
-def _told_apart(path: Path) -> Iterator[None]:
+def _naming(path: Path) -> Iterator[None]:
     """Name the output in errors of writing, which name no file; errors of other files stay as they are."""
     try:
         yield

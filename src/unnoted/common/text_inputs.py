@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import io
 import os
-import shutil
 import stat
 import sys
 import tempfile
@@ -16,8 +15,9 @@ from contextlib import ExitStack, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TextIO
+from weakref import WeakSet
 
-from unnoted.common.errors import DataError, Defect, Kind, fail
+from unnoted.common.errors import DataError, Defect, DefectLog, Kind, fail
 from unnoted.common.limits import MEBI, Limits
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -26,6 +26,8 @@ START = 1 << 16
 UNPACKED_FREELY = 8 * MEBI
 """Bytes up to which it does not matter how small a gzip file was."""
 STANDARD_INPUT = "-"
+_TAKEN: WeakSet[BinaryIO] = WeakSet()
+"""Standard input, once somebody has begun to read it: a second reader would get the middle of it."""
 
 
 class TextInput:
@@ -56,7 +58,7 @@ class TextInput:
             if self._start is None:
                 stack, stream = self._open()
                 self._start = _read_start(stream)
-                if _is_stream(self.path):
+                if is_read_once(self.path):
                     self._opened = stack, stream
                 else:
                     stack.close()
@@ -146,15 +148,37 @@ def rereadable(paths: Sequence[Path]) -> Iterator[list[Path]]:
     with tempfile.TemporaryDirectory(prefix="unnoted-") as folder:
         files = []
         for number, path in enumerate(paths):
-            if not _is_stream(path):
+            if not is_read_once(path):
                 files.append(path)
                 continue
             kept = Path(folder, str(number), TextInput(path).name.replace("/", "_"))
             kept.parent.mkdir()
-            with ExitStack() as stack, kept.open("wb") as copy:
-                shutil.copyfileobj(_binary(path, stack), copy)
+            _keep(path, kept)
             files.append(kept)
         yield files
+
+
+def _keep(path: Path, kept: Path) -> None:
+    """Copy a stream into a file; one that does not end within the limit is an error."""
+    limits, size = Limits.current(), 0
+    try:
+        with _failures_named(), ExitStack() as stack:
+            raw = _binary(path, stack)
+            while part := raw.read(MEBI):
+                size += len(part)
+                limits.check("decompressed", size, "bytes or more")
+                _append(kept, part)
+    except DataError as error:
+        raise DefectLog(TextInput(path).name).located(error) from None
+
+
+def _append(kept: Path, part: bytes) -> None:
+    try:
+        with kept.open("ab") as copy:
+            copy.write(part)
+    except OSError as error:
+        found = f"no room to keep it in {kept} ({error.strerror})"
+        fail(Kind.UNREADABLE, None, None, found, "a file, or a TMPDIR with room for it")
 
 
 def content_digest(path: Path) -> str:
@@ -168,7 +192,7 @@ def content_digest(path: Path) -> str:
 
 def refuse_stream(path: Path) -> None:
     """Refuse a stream where the content is read more than once."""
-    if _is_stream(path):
+    if is_read_once(path):
         found = "a stream, which can be read only once"
         raise DataError(Defect(Kind.UNREADABLE, TextInput(path).name, None, None, found, "a file"))
 
@@ -190,7 +214,7 @@ def _failures_named() -> Iterator[None]:
         fail(Kind.UNREADABLE, None, None, error.strerror or str(error), "a readable file")
 
 
-def _is_stream(path: Path) -> bool:
+def is_read_once(path: Path) -> bool:
     """Whether it can be read only once: standard input, a pipe, a device."""
     try:
         mode = path.stat().st_mode
@@ -204,6 +228,9 @@ def _binary(path: Path, stack: ExitStack) -> BinaryIO:
     if str(path) == STANDARD_INPUT:
         if sys.stdin is None:
             fail(Kind.UNREADABLE, None, None, "no standard input", "a file")
+        if sys.stdin.buffer in _TAKEN:
+            fail(Kind.UNREADABLE, None, None, "it named twice, and it can be read once", "a file")
+        _TAKEN.add(sys.stdin.buffer)
         return sys.stdin.buffer
     if "\0" in os.fspath(path):
         fail(Kind.UNREADABLE, None, None, "a name with a NUL character", "a file")

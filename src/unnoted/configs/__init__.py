@@ -9,7 +9,7 @@ from typing import Any
 
 from unnoted.common.errors import DataError, shown
 from unnoted.common.limits import Limits
-from unnoted.common.lookup import nearest
+from unnoted.common.lookup import LONGEST_NAME, nearest
 from unnoted.common.text_inputs import open_text
 from unnoted.common.yaml_values import YamlError, parse_yaml
 
@@ -159,6 +159,9 @@ def _from_file(path: Path, below: tuple[Path, ...]) -> Config:
 
 
 def _extended(parent: str, path: Path, below: tuple[Path, ...]) -> Config:
+    if len(parent) > LONGEST_NAME:
+        found = f"{shown(parent)}, a name of {len(parent):,} characters"
+        raise ValueError(f"{path}: {EXTENDS}: found {found}, expected a name or .yaml file")
     if parent.endswith(FILE):
         return _from_file(path.parent / parent, below)
     config = _packaged(parent, below)

@@ -21,6 +21,7 @@ from urllib3.exceptions import HTTPError
 
 from unnoted.common.errors import shown
 from unnoted.common.limits import Limits, variable
+from unnoted.common.outputs import claimed
 from unnoted.documents.catalog import Catalog, CatalogFile, FetchError
 
 CHUNK = 1 << 16
@@ -152,8 +153,8 @@ class _Download:
             return 0
         if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
             raise FetchError(
-                f"{self.label}: {self.part}: found a link or something else that is no part of a download, "
-                "expected nothing"
+                f"{self.label}: {self.part}: found a link or a special file, expected a partial download "
+                "or nothing"
             )
         return found.st_size
 
@@ -178,7 +179,8 @@ class _Download:
         """Fetch the file unless it is present, and say what was done."""
         if not present:
             try:
-                self._fetch()
+                with claimed(self.target):
+                    self._fetch()
             except OSError as error:  # network errors are _Interrupted by now: this is the disk
                 room = f"room for {self.file.size:,} bytes" if self.file.size else "room for the file"
                 raise self._blocked(error, "write", f"a writable folder with {room}") from None
@@ -322,7 +324,7 @@ class _Download:
     def _open_part(self, done: int) -> int:
         """Open the part file to append to its first `done` bytes; never what a link points to."""
         self.kept  # noqa: B018 - refuses what is no part file
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
         descriptor = os.open(self.part, flags, 0o666)
         if os.fstat(descriptor).st_size > done:
             os.ftruncate(descriptor, done)

@@ -1,5 +1,6 @@
 """Architectures and losses on one's own documents, at several levels of labelling."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -61,6 +62,8 @@ class Contest:
         for level in self.levels:
             level_rule(level)
         lookup("benchmark", self.benchmark, BENCHMARKS)
+        if self.prior_multiplier is not None and not 0 < self.prior_multiplier < math.inf:
+            raise ValueError(f"prior multiplier: found {self.prior_multiplier}, expected a number above 0")
         for what in ("architectures", "losses", "levels"):
             names = getattr(self, what)
             if not names or len(set(names)) < len(names):

@@ -21,14 +21,11 @@ from unnoted.documents.schema import Document
 from unnoted.extraction.extractor import Extractor
 from unnoted.extraction.facts import Extraction, predictions_of, text_of
 from unnoted.extraction.partial import PartialResults
+from unnoted.saved import TOKENIZER_FILES
 
 Records = Iterable[dict[str, Any]]
 
 MODEL_FILES = ("config.json", "*.safetensors", "*.safetensors.index.json")
-TOKENIZER_FILES = (
-    "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.*",
-    "merges.txt", "*.model",
-)  # fmt: skip
 """What is read of a model's folder; whatever else lies there, such as a training's record, may change."""
 
 
@@ -141,7 +138,7 @@ def extract_files(
     report = ExtractionReport()
     documents = report.watched(stream_documents(*files, log=log), extractor.model.candidates)
     results = extractor.extract(documents, threshold=threshold)  # a wrong threshold leaves no file behind
-    with claimed(to, inputs=[*files, *_files_of(model)]):
+    with claimed(to, inputs=[*files, Path(model)]):
         if is_stream(to):
             told(0)
             write(to, report.counted(_as_found(results, told)))
@@ -186,11 +183,6 @@ def made_of(
         "threads": torch.get_num_threads() if device == "cpu" else None,
         "software": f"unnoted {version('unnoted')}, torch {torch.__version__}",
     }
-
-
-def _files_of(model: str | Path) -> list[Path]:
-    folder = Path(model)
-    return [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
 
 
 def _digests(model: str | Path, names: Sequence[str]) -> str:

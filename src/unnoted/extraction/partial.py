@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from unnoted.common.errors import plain, shortened, shown
-from unnoted.common.locks import locked
+from unnoted.common.locks import BUSY, locked
 from unnoted.documents.schema import Document
 from unnoted.extraction.facts import Extraction
 
@@ -123,10 +123,7 @@ class PartialResults:
         """Lock the file, and see that it still is the one of that name: a process at its end removes it."""
         descriptor = self._stream.fileno()
         if not locked(descriptor) or not os.fstat(descriptor).st_nlink:
-            raise ValueError(
-                f"{self.path}: found another process that is writing it, expected none; wait for its end, or "
-                "write to another file"
-            )
+            raise ValueError(f"{self.path}: {BUSY}")
 
     def _write(self, line: str) -> None:
         self._stream.seek(0, os.SEEK_END)
@@ -158,7 +155,7 @@ class PartialResults:
     def _foreign(self, found: str) -> ValueError:
         return ValueError(
             f"{self.path}: found {found}, expected nothing or what an interrupted run left; if it is a file "
-            "of yours, move it, or write to another file"
+            "of yours, move it, or write to another file; if an earlier version of unnoted left it, delete it"
         )
 
     def _result(self, line: bytes, number: int) -> dict[str, Any]:

@@ -235,5 +235,5 @@ def test_what_another_process_writes_is_not_touched(train, tmp_path):
         assert holder.stdout.readline() == b"held\n"
         told = run("convert", train, "--to", out, code=1).stderr
         holder.communicate(b"")
-    assert told.startswith(f"error: {out}: found another process that is writing it") and not out.exists()
+    assert told.startswith(f"error: {out}: another process is writing it") and not out.exists()
     run("convert", train, "--to", out)

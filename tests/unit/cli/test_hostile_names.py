@@ -153,3 +153,10 @@ def test_documents_without_facts_are_said_to_have_none(tmp_path):
     compared = ["compare", "--train", path, "--test", path, "--losses", "atlop", "--to", tmp_path / "runs"]
     stderr = run(*compared, "--encoder", "recurrent", code=1).stderr
     assert f"error: {path}: found no fact in 1 document, expected labelled facts" in stderr
+
+
+def test_json_stays_json(tmp_path):
+    path = tmp_path / "next-line.json"
+    path.write_text(json.dumps([named("A\x85B", "r\x9b31m")]))
+    (report,) = json.loads(run("data", "check", path, "--json").stdout)
+    assert report["statistics"]["facts_per_relation"] == {"r\x9b31m": 1}

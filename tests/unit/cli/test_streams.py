@@ -125,9 +125,41 @@ def test_a_line_without_end_from_a_pipe_is_refused(tmp_path):
     assert done.returncode == 1 and "UNNOTED_MAX_LINE" in done.stdout
 
 
-def test_a_training_needs_files():
-    result = CliRunner().invoke(app, ["train", "small", "--train", "-", "--output", "x"], input=b"{}")
+def test_a_training_needs_files(tmp_path):
+    output = str(tmp_path / "run")
+    result = CliRunner().invoke(app, ["train", "small", "--train", "-", "--output", output], input=b"{}")
     assert result.exit_code == 1
     assert (
         "error: standard input: found a stream, which can be read only once, expected a file" in result.stderr
     )
+
+
+def test_dev_stdout_goes_on_where_the_shell_stands(contents, tmp_path):
+    """Opened anew, /dev/stdout would leave the shell at the file's start, to write over the documents."""
+    file, out = tmp_path / "docred.json", tmp_path / "out.txt"
+    file.write_bytes(contents["docred.json"])
+    convert = f"{sys.executable} -m unnoted data convert {file} --to /dev/stdout --format jsonl"
+    subprocess.run(
+        ["bash", "-c", f"(echo first; {convert}; echo last) > {out}"], check=True, capture_output=True
+    )
+    lines = out.read_text("utf-8").splitlines()
+    assert (lines[0], lines[-1], len(lines)) == ("first", "last", 202)
+
+
+@pytest.mark.parametrize("arguments", [("check", "-", "-"), ("compare", "-", "-")])
+def test_standard_input_is_read_by_one(contents, arguments):
+    result = run(*arguments, code=1, input=contents["docred.json"])
+    assert "found it named twice, and it can be read once" in result.output
+
+
+def test_a_stream_without_end_is_not_kept(monkeypatch, tmp_path):
+    monkeypatch.setenv("UNNOTED_MAX_DECOMPRESSED", "5000000")
+    result = run("thin", "/dev/zero", "--keep", 0.5, "--to", tmp_path / "out.json", code=1)
+    assert "error: /dev/zero: found " in result.stderr and "(UNNOTED_MAX_DECOMPRESSED)" in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_closed_standard_input_is_named(tmp_path):
+    command = f"{sys.executable} -m unnoted data thin - --keep 0.5 --to {tmp_path / 'out.json'} <&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.startswith("error: standard input: found ")

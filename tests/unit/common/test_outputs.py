@@ -212,7 +212,7 @@ def test_an_output_is_written_by_one_process_at_a_time(tmp_path, writer):
     out, link = tmp_path / "out.json", tmp_path / "link.json"
     link.symlink_to("out.json")
     for name in (out, link, tmp_path / ".." / tmp_path.name / "out.json"):
-        message = f"^{re.escape(str(name))}: found another process that is writing it"
+        message = f"^{re.escape(str(name))}: another process is writing it"
         with pytest.raises(ValueError, match=message), claimed(name):
             pass
         with pytest.raises(ValueError, match=message):
@@ -269,7 +269,7 @@ def test_a_circle_of_links_is_named(tmp_path):
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with (
-        pytest.raises(OSError, match="cannot write here: Too many levels") as caught,
+        pytest.raises(OSError, match="Too many levels") as caught,
         open_output(tmp_path / "a"),
     ):
         pass

@@ -153,3 +153,11 @@ def test_a_limit_that_is_none_is_named(monkeypatch, text):
     monkeypatch.setenv("UNNOTED_MAX_WORDS", text)
     with pytest.raises(ValueError, match=r"UNNOTED_MAX_WORDS: found .*, expected a whole number above 0"):
         Limits.current()
+
+
+def test_a_misspelt_limit_is_refused(monkeypatch):
+    monkeypatch.setenv("UNNOTED_MAX_WORD", "10")
+    with pytest.raises(
+        ValueError, match=r"'UNNOTED_MAX_WORD': found no such limit \(nearest: 'UNNOTED_MAX_WORDS'\)"
+    ):
+        Limits.current()

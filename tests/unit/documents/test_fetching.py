@@ -723,6 +723,8 @@ class TestBounds:
         with subprocess.Popen(arguments) as process:
             while not part.exists() or part.stat().st_size < 150_000:
                 time.sleep(0.02)
+            with pytest.raises(ValueError, match=r"large\.json: another process is writing it"):
+                fetch("invented", to, large, patience=ONCE)
             process.kill()
         assert files_in(to) == {"large.json.part"}
         fetch("invented", to, large, patience=ONCE)

@@ -142,7 +142,7 @@ def test_links_and_pipes_are_not_opened(path, tmp_path):
 def test_one_process_at_a_time(path):
     whole = path.read_bytes()
     with PartialResults(path, FROM) as results:
-        with pytest.raises(ValueError, match=r"out\.partial: found another process that is writing it"):
+        with pytest.raises(ValueError, match=r"out\.partial: another process is writing it"):
             PartialResults(path, FROM)
         results.remove()
     assert not path.exists() and whole
