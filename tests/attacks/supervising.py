@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tests.attacks.judging import SECONDS, Files, Outcome, judged, limit_memory
-from tests.attacks.targets import TARGETS
+from tests.attacks.targets import target_named
 
 PATIENCE = 6 * SECONDS
 """After so many seconds by the clock a case is ended from outside: it waits for something, or will not end."""
@@ -33,7 +33,7 @@ def write_case(folder: Path, files: Files) -> int:
 
 def _serve(connection, name: str) -> None:
     """Try cases until there are no more: a (seed, number) to be made here, or files."""
-    target = TARGETS[name]()
+    target = target_named(name)
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)

@@ -1,23 +1,19 @@
 """What is attacked: everything that reads a file which somebody else may have written or damaged."""
 
-from tests.attacks.targets.checking import Checking
-from tests.attacks.targets.checkpoints import Checkpoints
-from tests.attacks.targets.configs import Configs
-from tests.attacks.targets.partial_results import PartialResultsFiles
-from tests.attacks.targets.predictions import PredictionFiles
-from tests.attacks.targets.readers import Readers
-from tests.attacks.targets.saved_models import SavedModels
+from importlib import import_module
+
+from tests.attacks.judging import Target
 
 TARGETS = {
-    "readers": Readers,
-    "data-check": Checking,
-    "configs": Configs,
-    "predictions": PredictionFiles,
-    "partial-results": PartialResultsFiles,
-    "saved-models": SavedModels,
-    "checkpoints": Checkpoints,
+    "readers": "readers:Readers",
+    "data-check": "checking:Checking",
+    "configs": "configs:Configs",
+    "predictions": "predictions:PredictionFiles",
+    "partial-results": "partial_results:PartialResultsFiles",
+    "saved-models": "saved_models:SavedModels",
+    "checkpoints": "checkpoints:Checkpoints",
 }
-"""Every target by name."""
+"""Where each target is; imported when it is attacked, because some need torch and some do not."""
 
 SHARES = {
     "readers": 540,
@@ -29,3 +25,10 @@ SHARES = {
     "checkpoints": 3,
 }
 """How many of a thousand cases each gets; those that take longer get fewer."""
+
+
+def target_named(name: str) -> Target:
+    """A target, ready to be prepared."""
+    module, _, kind = TARGETS[name].partition(":")
+    made: Target = getattr(import_module(f"tests.attacks.targets.{module}"), kind)()
+    return made
