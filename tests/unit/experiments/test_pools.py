@@ -179,6 +179,7 @@ def test_an_interrupted_grid_stops_its_worker(long_run, tmp_path):
     assert isinstance(future.result(), Failure)
 
 
+@pytest.mark.slow
 def test_two_grids_in_one_folder_share_the_runs(data, tmp_path):
     runs = [make_run(data, epochs=2, seed=seed) for seed in (1, 2)]
     found = {}
