@@ -19,7 +19,7 @@ from unnoted.documents.relations import RelationVocabulary
 from unnoted.encoders import DocumentEncoder, Encoded, build_encoder, load_encoder
 from unnoted.encoders.hub import fetched_folder, is_on_hub
 from unnoted.encoders.pretrained import load_tokenizer
-from unnoted.encoders.stored_weights import known_tokens, no_larger_than, not_finite
+from unnoted.encoders.stored_weights import no_larger_than, not_finite
 from unnoted.features.batch import Batch
 from unnoted.pairs.pieces import pair_scores
 from unnoted.risks import NoneClass, ScoreMeaning
@@ -320,7 +320,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
                 quiet_transformers(),
             ):
                 tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-            saved.check_tokenizer(tokenizer, known_tokens(model.encoder.model))
+            saved.check_tokenizer(tokenizer, model.encoder.model)
             model.tokenizer = tokenizer
         return model
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from transformers import PreTrainedTokenizerBase
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from unnoted.common.checksums import check_checksums, write_checksums
 from unnoted.common.errors import shown
@@ -17,6 +17,7 @@ from unnoted.encoders.stored_weights import (
     WEIGHTS,
     StoredWeights,
     check_counts,
+    check_vocabulary,
     stored_weights,
 )
 from unnoted.features import Tokeniser
@@ -127,23 +128,18 @@ class SavedModel:
                     f"{WEIGHTS}"
                 )
 
-    def check_tokenizer(self, tokenizer: PreTrainedTokenizerBase, rows: int) -> None:
+    def check_tokenizer(self, tokenizer: PreTrainedTokenizerBase, encoder: PreTrainedModel) -> None:
         """Refuse a tokenizer that is not the encoder's.
 
         Args:
             tokenizer: that was found in the folder.
-            rows: how many tokens the encoder knows.
+            encoder: that was found beside it.
 
         Raises:
             ModelError: if it gives tokens that the encoder does not know, or lacks one that documents need.
         """
-        highest = max(tokenizer.get_vocab().values(), default=-1)
-        if not 0 <= highest < rows:
-            raise ModelError(
-                f"{self.folder}: found a tokenizer whose tokens go up to {highest:,}, expected the encoder's "
-                f"{rows:,} tokens"
-            )
         with foreign(self.folder, "no usable tokenizer", "the one that was saved", ModelError):
+            check_vocabulary(tokenizer, encoder, self.folder, ModelError)
             Tokeniser(tokenizer)
 
 

@@ -124,13 +124,18 @@ CHANGED = {
 }  # fmt: skip
 
 
+def assert_refused(folder, message):
+    """In one line, which begins with the folder."""
+    with pytest.raises(ModelError, match=message) as caught:
+        RelationModel.from_pretrained(folder)
+    assert str(caught.value).startswith(str(folder)) and "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize("change", CHANGED)
 def test_a_folder_that_was_changed_since_it_was_saved_is_refused(saved, change):
     apply, message = CHANGED[change]
     apply(saved)
-    with pytest.raises(ModelError, match=message) as caught:
-        RelationModel.from_pretrained(saved)
-    assert str(caught.value).startswith(str(saved)) and "\n" not in str(caught.value)
+    assert_refused(saved, message)
 
 
 DAMAGED = {
@@ -198,9 +203,7 @@ DAMAGED = {
 def test_what_cannot_be_used_is_refused_without_checksums_too(earlier, damage):
     apply, message = DAMAGED[damage]
     apply(earlier)
-    with pytest.raises(ModelError, match=message) as caught:
-        RelationModel.from_pretrained(earlier)
-    assert str(caught.value).startswith(str(earlier)) and "\n" not in str(caught.value)
+    assert_refused(earlier, message)
 
 
 def test_a_model_without_checksums_gives_the_same_facts(saved):

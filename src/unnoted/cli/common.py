@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from unnoted.common.errors import DataError, DefectLog, Severity, plain
+from unnoted.common.output_streams import STANDARD_NAME
 from unnoted.common.wording import counted
 from unnoted.documents.relations import RelationVocabulary
 
@@ -124,7 +125,7 @@ class PlainConsole(Console):
 
     def on_broken_pipe(self) -> None:
         """Raise what happened, instead of leaving the program."""
-        raise BrokenPipeError(errno.EPIPE, f"not written: {os.strerror(errno.EPIPE)}", "standard output")
+        raise BrokenPipeError(errno.EPIPE, f"not written: {os.strerror(errno.EPIPE)}", STANDARD_NAME)
 
 
 def console(err: bool = False) -> Console:

@@ -1,7 +1,5 @@
 """`unnoted data convert`: from any format that is read to any that is written."""
 
-import typer
-
 from unnoted.cli.common import (
     Files,
     FormatName,
@@ -10,6 +8,7 @@ from unnoted.cli.common import (
     Vocabulary,
     read_vocabulary,
     reports_errors,
+    say,
     tell_defects,
 )
 from unnoted.common.errors import DefectLog
@@ -34,4 +33,4 @@ def convert(
         documents = stream_documents(*files, vocabulary=read_vocabulary(vocabulary), log=log)
         count = write_documents(to, documents, format)
     tell_defects(log)
-    typer.echo(f"{counted(count, 'record')} written to {shown_name(to)}", err=is_stream(to))
+    say(f"{counted(count, 'record')} written to {shown_name(to)}", err=is_stream(to))

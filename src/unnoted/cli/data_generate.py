@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from unnoted.cli.common import FormatName, Seed, To, reports_errors
+from unnoted.cli.common import FormatName, Seed, To, reports_errors, say
 from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.outputs import claimed
 from unnoted.common.wording import counted
@@ -42,7 +42,7 @@ def generate(
     streamed = any(map(is_stream, outputs))
     with claimed(*outputs):
         write_documents(to, made, format)
-        typer.echo(
+        say(
             f"{counted(report.documents, 'document')} written to {shown_name(to)}: "
             f"{report.after.total():,} of {counted(report.before.total(), 'true fact')} labelled "
             f"({report.share:.2%})",
@@ -50,4 +50,4 @@ def generate(
         )
         if truth is not None:
             write_documents(truth, generate_documents(documents, seed, start), format)
-            typer.echo(f"documents with all facts written to {shown_name(truth)}", err=streamed)
+            say(f"documents with all facts written to {shown_name(truth)}", err=streamed)

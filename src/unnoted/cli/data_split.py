@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from unnoted.cli.common import Files, FormatName, Seed, Strict, reports_errors, tell_defects
+from unnoted.cli.common import Files, FormatName, Seed, Strict, reports_errors, say, tell_defects
 from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.outputs import claimed
 from unnoted.common.wording import counted
@@ -36,7 +36,7 @@ def split(
         parts = split_documents(corpus.documents, [share for _, share in targets], seed)
         for path, part in zip(paths, parts, strict=True):
             write_documents(path, part, format)
-            typer.echo(f"{counted(len(part), 'document')} written to {shown_name(path)}", err=streamed)
+            say(f"{counted(len(part), 'document')} written to {shown_name(path)}", err=streamed)
     tell_defects(corpus.log)
 
 

@@ -70,7 +70,7 @@ def _tell(report: ThinningReport, per_relation: bool, err: bool) -> None:
     if not report.before:
         tell("note: the documents have no facts, so there was nothing to hide")
     before, after = report.before.total(), report.after.total()
-    typer.echo(
+    say(
         f"{counted(report.documents, 'document')}: {counted(before, 'fact')} before, "
         f"{after:,} kept ({report.share:.2%}), {before - after:,} hidden; "
         f"{after / max(report.documents, 1):.2f} facts per document",

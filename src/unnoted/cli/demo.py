@@ -9,7 +9,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from unnoted.cli.common import console, reports_errors, table, tell
-from unnoted.common.lookup import lookup
 from unnoted.common.outputs import write_text
 from unnoted.documents.levels import LEVELS
 
@@ -51,7 +50,6 @@ def demo(
     from unnoted.experiments import DemoPlan, demonstrate
     from unnoted.report import demo_page
 
-    lookup("level", level, LEVELS)  # a wrong one leaves no folder behind
     plan = DemoPlan(documents, test_documents, level, epochs, seed)
     shown = demonstrate(to, plan, overwrite=overwrite, tell=tell)
     page = to / "report.html"

@@ -6,8 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-LONGEST = 300
-"""Characters of another library's message that are shown."""
+from unnoted.common.errors import shortened
 
 
 @contextmanager
@@ -46,14 +45,17 @@ def reason(error: BaseException) -> str:
         >>> reason(KeyError("size")), reason(MemoryError())
         ("KeyError: 'size'", 'MemoryError')
     """
-    text = " ".join(str(error).split())
-    if isinstance(error, OSError) and error.strerror:
-        text = error.strerror
+    text = error.strerror if isinstance(error, OSError) and error.strerror else one_line(error)
     if "trust_remote_code" in text:
         return "it has code of its own, which is never run"
     plain = type(error) is ValueError or isinstance(error, OSError | json.JSONDecodeError | UnicodeError)
     named = text if plain and text else f"{type(error).__name__}{': ' if text else ''}{text}"
-    return named if len(named) <= LONGEST else named[: LONGEST - 3] + "..."
+    return shortened(named)
+
+
+def one_line(error: BaseException) -> str:
+    """An error's message without its line breaks."""
+    return " ".join(str(error).split())
 
 
 def read_json(path: Path, error: type[ValueError]) -> Any:  # noqa: ANN401 - whatever JSON holds

@@ -27,11 +27,16 @@ def is_stream(path: Path) -> bool:
         >>> is_stream(Path("-")), is_stream(Path("/dev/null")), is_stream(Path("facts.jsonl"))
         (True, True, False)
     """
-    if path == STANDARD or _of_the_system(followed(path)):
+    return is_special(path) or _of_the_system(followed(path))
+
+
+def is_special(path: Path) -> bool:
+    """Whether a path is `-`, or leads to something else than a file or a folder: a pipe, a device."""
+    if path == STANDARD:
         return True
     try:
         mode = path.stat().st_mode
-    except OSError:
+    except (OSError, ValueError):  # not there, or no name at all
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 

@@ -12,7 +12,7 @@ NEW = os.O_WRONLY | os.O_CLOEXEC
 UNNAMED = getattr(os, "O_TMPFILE", None)
 """Makes a file without a name, which vanishes with its process; only Linux has it, on most file systems."""
 
-OPEN_FILES = Path("/proc/self/fd")
+DESCRIPTORS = Path("/proc/self/fd")
 """Where an unnamed file can be reached, to give it a name."""
 
 ALL_MAY_WRITE = 0o666
@@ -47,7 +47,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 def _new_file(folder: int) -> tuple[int, str]:
     """A new file, and its name; it has none where the system can make such files."""
-    if UNNAMED is not None and OPEN_FILES.is_dir():
+    if UNNAMED is not None and DESCRIPTORS.is_dir():
         with suppress(OSError):  # not on this file system: a file with a name tells what else may be wrong
             return os.open(".", NEW | UNNAMED, ALL_MAY_WRITE, dir_fd=folder), ""
     name = _hidden_name()
@@ -56,7 +56,7 @@ def _new_file(folder: int) -> tuple[int, str]:
 
 def _put_in_place(descriptor: int, folder: int, name: str, wanted: str) -> None:
     """Give a file the wanted name, also where another file has it; errors name neither of them."""
-    source = str(OPEN_FILES / str(descriptor))
+    source = str(DESCRIPTORS / str(descriptor))
     try:
         if not name:
             with suppress(FileExistsError):

@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import io
 import os
-import stat
 import sys
 import tempfile
 import zlib
@@ -19,13 +18,13 @@ from weakref import WeakSet
 
 from unnoted.common.errors import DataError, Defect, DefectLog, Kind, fail
 from unnoted.common.limits import MEBI, Limits
+from unnoted.common.output_streams import STANDARD, is_special
 
 GZIP_MAGIC = b"\x1f\x8b"
 START = 1 << 16
 """How many bytes of an input are looked at before it is read, to recognise its format."""
 UNPACKED_FREELY = 8 * MEBI
 """Bytes up to which it does not matter how small a gzip file was."""
-STANDARD_INPUT = "-"
 _TAKEN: WeakSet[BinaryIO] = WeakSet()
 """Standard input, once somebody has begun to read it: a second reader would get the middle of it."""
 
@@ -43,7 +42,7 @@ class TextInput:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.name = "standard input" if str(path) == STANDARD_INPUT else str(path)
+        self.name = "standard input" if self.path == STANDARD else str(path)
         self._start: bytes | None = None
         self._opened: tuple[ExitStack, _Readable] | None = None
 
@@ -58,7 +57,7 @@ class TextInput:
             if self._start is None:
                 stack, stream = self._open()
                 self._start = _read_start(stream)
-                if is_read_once(self.path):
+                if is_special(self.path):
                     self._opened = stack, stream
                 else:
                     stack.close()
@@ -148,7 +147,7 @@ def rereadable(paths: Sequence[Path]) -> Iterator[list[Path]]:
     with tempfile.TemporaryDirectory(prefix="unnoted-") as folder:
         files = []
         for number, path in enumerate(paths):
-            if not is_read_once(path):
+            if not is_special(path):
                 files.append(path)
                 continue
             kept = Path(folder, str(number), TextInput(path).name.replace("/", "_"))
@@ -192,7 +191,7 @@ def content_digest(path: Path) -> str:
 
 def refuse_stream(path: Path) -> None:
     """Refuse a stream where the content is read more than once."""
-    if is_read_once(path):
+    if is_special(path):
         found = "a stream, which can be read only once"
         raise DataError(Defect(Kind.UNREADABLE, TextInput(path).name, None, None, found, "a file"))
 
@@ -214,18 +213,9 @@ def _failures_named() -> Iterator[None]:
         fail(Kind.UNREADABLE, None, None, error.strerror or str(error), "a readable file")
 
 
-def is_read_once(path: Path) -> bool:
-    """Whether it can be read only once: standard input, a pipe, a device."""
-    try:
-        mode = path.stat().st_mode
-    except (OSError, ValueError):
-        return str(path) == STANDARD_INPUT
-    return str(path) == STANDARD_INPUT or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
-
-
 def _binary(path: Path, stack: ExitStack) -> BinaryIO:
     """The bytes of an input; standard input stays open afterwards."""
-    if str(path) == STANDARD_INPUT:
+    if path == STANDARD:
         if sys.stdin is None:
             fail(Kind.UNREADABLE, None, None, "no standard input", "a file")
         if sys.stdin.buffer in _TAKEN:

@@ -14,7 +14,7 @@ from unnoted.common.quiet import quiet_transformers
 from unnoted.encoders.hub import hub_options, is_on_hub
 from unnoted.encoders.stored_weights import (
     check_counts,
-    known_tokens,
+    check_vocabulary,
     no_larger_than,
     not_finite,
     stored_weights,
@@ -92,13 +92,7 @@ def load_tokenizer(path: str | Path, encoder: PreTrainedModel) -> Tokenizer:
         tokenizer: Tokenizer = AutoTokenizer.from_pretrained(
             path, trust_remote_code=False, **hub_options(path)
         )
-        highest = max(tokenizer.get_vocab().values(), default=-1)
-    rows = known_tokens(encoder)
-    if not 0 <= highest < rows:
-        raise EncoderError(
-            f"{place}: found a tokenizer whose tokens go up to {highest:,}, expected the encoder's "
-            f"{rows:,} tokens"
-        )
+        check_vocabulary(tokenizer, encoder, place, EncoderError)
     return tokenizer
 
 

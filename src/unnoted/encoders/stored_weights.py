@@ -16,7 +16,7 @@ from torch.nn.modules.module import (
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
-from transformers import PreTrainedModel
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from unnoted.common.errors import shown
 from unnoted.common.foreign import foreign, read_json
@@ -163,9 +163,23 @@ def no_larger_than(weights: StoredWeights | None, place: object, error: type[Val
             handle.remove()
 
 
-def known_tokens(encoder: PreTrainedModel) -> int:
-    """How many tokens an encoder has a vector for; any number where its configuration does not say."""
-    return int(getattr(encoder.config, "vocab_size", sys.maxsize))
+def check_vocabulary(
+    tokenizer: PreTrainedTokenizerBase, encoder: PreTrainedModel, place: object, error: type[ValueError]
+) -> None:
+    """Refuse a tokenizer without tokens, or with some that the encoder has no vector for.
+
+    An encoder whose configuration does not say how many tokens it has may have any number.
+
+    Raises:
+        ValueError: of the given type.
+    """
+    rows = int(getattr(encoder.config, "vocab_size", sys.maxsize))
+    highest = max(tokenizer.get_vocab().values(), default=-1)
+    if not 0 <= highest < rows:
+        raise error(
+            f"{place}: found a tokenizer whose tokens go up to {highest:,}, expected the encoder's {rows:,} "
+            "tokens"
+        )
 
 
 def not_finite(module: nn.Module) -> str | None:

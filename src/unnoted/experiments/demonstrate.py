@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from unnoted.common.lookup import lookup
 from unnoted.common.outputs import write_text
 from unnoted.documents.generator import generate_documents, relation_names
-from unnoted.documents.levels import level
+from unnoted.documents.levels import LEVELS, level
 from unnoted.documents.schema import Document, Fact
 from unnoted.documents.thinning import thin
 from unnoted.documents.writing import write_documents
@@ -46,6 +47,9 @@ class DemoPlan:
     epochs: int = 12
     seed: int = 0
     shown: int = 4
+
+    def __post_init__(self) -> None:
+        lookup("level", self.level, LEVELS)  # a wrong one leaves no folder behind
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from unnoted.common.foreign import one_line
 from unnoted.common.wording import counted, duration
-from unnoted.training.checkpoints import one_line
 from unnoted.training.fingerprint import fingerprint, is_folder
 from unnoted.training.record import Failure, Record
 from unnoted.training.run_folder import RunFolder

@@ -19,8 +19,8 @@ from typing import Any
 
 import torch
 
+from unnoted.common.foreign import one_line
 from unnoted.experiments.grid import Outcome
-from unnoted.training.checkpoints import one_line
 from unnoted.training.fingerprint import fingerprint
 from unnoted.training.record import Failure
 from unnoted.training.run import run

@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 
 from unnoted.common.checksums import check_checksums, write_checksums
 from unnoted.common.errors import shown
-from unnoted.common.foreign import read_json
+from unnoted.common.foreign import one_line, read_json
 
 KEPT = 2
 """How many checkpoints are kept: the last one, and one before it should the disk have damaged that."""
@@ -168,8 +168,3 @@ def readable(checkpoint: Path) -> Iterator[None]:
         raise CheckpointError(
             f"{checkpoint}: found damaged files or those of another model ({one_line(error)}); {REMEDY}"
         ) from error
-
-
-def one_line(error: Exception) -> str:
-    """An error's message without its line breaks."""
-    return " ".join(str(error).split())

@@ -10,7 +10,7 @@ from typing import Any
 from safetensors import SafetensorError
 
 from unnoted.common.errors import shown
-from unnoted.common.foreign import read_json
+from unnoted.common.foreign import one_line, read_json
 from unnoted.common.outputs import write_json
 from unnoted.common.wording import counted
 from unnoted.documents.loading import load_documents
@@ -18,7 +18,7 @@ from unnoted.evaluation import BENCHMARKS
 from unnoted.evaluation.documents import document_scores
 from unnoted.evaluation.extraction_scores import evaluate_extractor
 from unnoted.extraction import Extractor
-from unnoted.training.checkpoints import CheckpointError, check_files, last_good, one_line, whole_folder
+from unnoted.training.checkpoints import CheckpointError, check_files, last_good, whole_folder
 from unnoted.training.environment import environment
 from unnoted.training.fingerprint import RunError, fingerprint
 from unnoted.training.ingredients import load_corpus

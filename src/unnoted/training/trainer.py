@@ -18,7 +18,7 @@ from transformers.integrations.integration_utils import TensorBoardCallback
 from transformers.optimization import get_linear_schedule_with_warmup
 
 from unnoted.common.errors import shown
-from unnoted.common.foreign import read_json
+from unnoted.common.foreign import one_line, read_json
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.schema import Document
 from unnoted.encoders.stored_weights import not_finite
@@ -45,7 +45,6 @@ from unnoted.training.checkpoints import (
     checkpoints,
     last_good,
     note_files,
-    one_line,
     readable,
     tidy,
     whole_folder,
