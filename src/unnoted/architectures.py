@@ -5,12 +5,14 @@ docs; or, from a script of your own, a call of `register_architecture`.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from torch import nn
 
 from unnoted.common.lookup import register
+from unnoted.common.options import Options
 from unnoted.pairs import (
     AxialPairs,
     EntityPairs,
@@ -42,17 +44,28 @@ class Sizes:
     types: int = 0
 
 
+class ArchitectureOptions(Options):
+    """The settings of an architecture. One that has any declares them in a subclass, as a pydantic model."""
+
+    owner = "architecture"
+
+
 @dataclass(frozen=True, slots=True)
 class Architecture:
     """How a model goes from token states to scores: `scores(*pairs(encoded, batch))`.
 
     Attributes:
-        layers: makes what represents pairs, and what scores the representations.
+        layers: makes what represents pairs, and what scores the representations, from sizes and, by their
+            names, the values of the options.
         attention: whether pairs need the encoder's attention.
+        options: the settings that the architecture declares.
+        earlier: their values in models that were saved before there were such settings.
     """
 
-    layers: Callable[[Sizes], tuple[nn.Module, nn.Module]]
+    layers: Callable[..., tuple[nn.Module, nn.Module]]
     attention: bool = True
+    options: type[ArchitectureOptions] = ArchitectureOptions
+    earlier: Mapping[str, Any] = field(default_factory=dict)
 
 
 def atlop(sizes: Sizes) -> tuple[nn.Module, nn.Module]:

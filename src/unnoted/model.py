@@ -1,6 +1,6 @@
 """The model: encoder, pairs and scores joined, and everything needed to use it elsewhere saved beside it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,6 +38,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         relation_names: readable names of relations, where known.
         entity_types: the types of entities that are told apart, by models that look at them.
         architecture: what represents and scores pairs, one of `ARCHITECTURES`.
+        architecture_options: the settings that this architecture declares, by name.
         embedding: the size of the embeddings of head and tail.
         block: the size of a block of the grouped bilinear.
         window: how many tokens the encoder sees at once; None for as many as it can.
@@ -53,6 +54,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     relation_names: dict[str, str] | None = None
     entity_types: list[str] | None = None
     architecture: str = "atlop"
+    architecture_options: dict[str, Any] | None = None
     embedding: int = 768
     block: int = 64
     window: int | None = None
@@ -63,7 +65,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     @classmethod
     def from_dict(cls, config_dict: dict[str, Any], **options: Any) -> "RelationConfig":  # noqa: ANN401
         """A configuration from what was saved, by this version or an earlier one."""
-        return super().from_dict(_with_meaning(config_dict), **options)
+        return super().from_dict(_with_options(_with_meaning(config_dict)), **options)
 
 
 def _with_meaning(saved: dict[str, Any]) -> dict[str, Any]:
@@ -79,6 +81,14 @@ def _with_meaning(saved: dict[str, Any]) -> dict[str, Any]:
         "class_weighted": saved.get("class_weight", True),
     }
     return {key: value for key, value in saved.items() if key not in parts} | {"meaning": meaning}
+
+
+def _with_options(saved: dict[str, Any]) -> dict[str, Any]:
+    """What was saved; where an earlier version knew no options of the architecture, what it did then."""
+    architecture = ARCHITECTURES.get(str(saved.get("architecture")))
+    if architecture is None or saved.get("architecture_options") is not None:
+        return saved
+    return saved | {"architecture_options": dict(architecture.earlier)}
 
 
 class PairScores(NamedTuple):
@@ -126,8 +136,10 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             raise ModelError("found a configuration without relations or without an encoder, expected both")
         try:
             architecture = lookup("architecture", config.architecture, ARCHITECTURES)
+            options = architecture.options.checked(config.architecture_options or {})
         except ValueError as error:
             raise ModelError(str(error)) from None
+        config.architecture_options = options.model_dump(mode="json")
         encoder = build_encoder(config.encoder_config) if encoder is None else encoder
         self.encoder = DocumentEncoder(
             encoder, config.window, config.fast_dropout, attention=architecture.attention
@@ -139,7 +151,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             classes=len(config.relations) + 1,
             types=len(self.entity_types),
         )
-        self.pairs, self.scores = architecture.layers(sizes)
+        self.pairs, self.scores = architecture.layers(sizes, **dict(options))
         self.tokenizer: PreTrainedTokenizerBase | None = None
         self.post_init()  # type: ignore[no-untyped-call]
 
@@ -217,6 +229,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         window: int | None = None,
         fast_dropout: bool = True,
         architecture: str = "atlop",
+        architecture_options: Mapping[str, object] | None = None,
         entity_types: Sequence[str] = (),
         embedding: int = 768,
         block: int = 64,
@@ -231,6 +244,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             window: let the encoder see at most so many tokens at once.
             fast_dropout: take the fast way to dropout on a CPU.
             architecture: what represents and scores pairs, one of `ARCHITECTURES`.
+            architecture_options: settings that this architecture declares; the others have their defaults.
             entity_types: those that a model may tell entities apart by.
             embedding: the size of the embeddings of head and tail.
             block: the size of a block of the grouped bilinear.
@@ -246,6 +260,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             relations=list(relations),
             relation_names=dict(names),
             architecture=architecture,
+            architecture_options=dict(architecture_options or {}),
             entity_types=list(entity_types),
             embedding=embedding,
             block=block,

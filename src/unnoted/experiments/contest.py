@@ -131,7 +131,7 @@ def plan_comparison(contest: Contest, scale: Scale, folder: Path) -> TableResult
 
 
 def _settings(config: str | Path, given: Mapping[str, object], scale: Scale) -> Settings:
-    unused = unused_by(loss_named(str(given["loss"])))
+    unused = unused_by(loss_named(str(given["loss"])), str(given["architecture"]))
     values = {key: value for key, value in given.items() if key not in unused}
     if "encoder" in scale.changes:
         values["encoder"] = scale.changes["encoder"]

@@ -8,9 +8,9 @@ from unnoted.experiments.scale import Scaled
 from unnoted.training.fingerprint import FREE
 from unnoted.training.settings import Settings
 
-NOT_DEPARTURES = FREE | {"seed", "train", "test", "benchmark", "loss_options"}
-"""Settings that change nothing, or of which something else tells: the seeds, the documents, a loss's options
-by their own names."""
+NOT_DEPARTURES = FREE | {"seed", "train", "test", "benchmark", "loss_options", "architecture_options"}
+"""Settings that change nothing, or of which something else tells: the seeds, the documents, the options
+of loss and architecture by their own names."""
 
 WITHOUT_A_VALUE = {"encoder_layers": "all"}
 """What a setting that is left open means, where that is not "none"."""
@@ -18,7 +18,9 @@ WITHOUT_A_VALUE = {"encoder_layers": "all"}
 
 def departures(published: Settings, ours: Settings) -> dict[str, tuple[str, str]]:
     """Every setting in which a run departs from the published one: (ours, published) as text, by key."""
-    theirs, mine = ({**dict(each), **each.loss_options} for each in (published, ours))
+    theirs, mine = (
+        {**dict(each), **each.loss_options, **each.architecture_options} for each in (published, ours)
+    )
     pairs = {
         key: (_text(key, mine.get(key)), _text(key, theirs.get(key)))
         for key in dict.fromkeys([*theirs, *mine])

@@ -101,7 +101,7 @@ def applies(key: str, settings: Settings) -> bool:
         case "map_learning_rate" | "dev":
             return getattr(settings, key) is not None
         case _:
-            return key not in unused_by(loss_named(settings.loss))
+            return key not in unused_by(loss_named(settings.loss), settings.architecture)
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:

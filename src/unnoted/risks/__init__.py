@@ -14,6 +14,7 @@ from unnoted.risks.estimators import (
     ShiftedPositiveUnlabelled,
 )
 from unnoted.risks.links import LINKS, Link, register_link
+from unnoted.risks.loss_options import LossOptions
 from unnoted.risks.losses import (
     ATLOP,
     LOSSES,
@@ -31,7 +32,6 @@ from unnoted.risks.losses import (
 )
 from unnoted.risks.meaning import ScoreMeaning
 from unnoted.risks.normalisations import Expected, Normalisation, PerBatch
-from unnoted.risks.options import LossOptions
 from unnoted.risks.pairwise import PairwiseRisk
 from unnoted.risks.positive_unlabelled import PositiveUnlabelledRisk
 from unnoted.risks.risk import Risk

@@ -24,7 +24,7 @@ from unnoted.risks.estimators import (
     PositiveUnlabelled,
     ShiftedPositiveUnlabelled,
 )
-from unnoted.risks.options import LossOptions
+from unnoted.risks.loss_options import LossOptions
 from unnoted.risks.positive_unlabelled import PositiveUnlabelledOptions, PositiveUnlabelledRisk
 from unnoted.risks.risk import Risk
 from unnoted.risks.surrogates import (

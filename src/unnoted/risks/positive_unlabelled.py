@@ -11,9 +11,9 @@ from torch import Tensor
 from unnoted.priors import Priors
 from unnoted.risks.corrections import CORRECTIONS, FLIP, Correction
 from unnoted.risks.estimators import Estimator, PerClass
+from unnoted.risks.loss_options import LossOptions, named
 from unnoted.risks.meaning import ScoreMeaning
 from unnoted.risks.normalisations import NORMALISATIONS, PER_BATCH, Normalisation
-from unnoted.risks.options import LossOptions, named
 from unnoted.risks.risk import Risk, weighted_mean
 from unnoted.risks.surrogates import Surrogate
 

@@ -87,7 +87,7 @@ def fingerprint(settings: Settings) -> Fingerprint:
         (True, False)
     """
     values = settings.model_dump(exclude_none=True)
-    values |= values.pop("loss_options")
+    values |= values.pop("loss_options") | values.pop("architecture_options")
     if settings.distillation is not None:
         values["distillation"] = settings.distillation.over(settings).model_dump()
     if settings.teacher is not None:

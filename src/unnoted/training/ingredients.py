@@ -37,6 +37,7 @@ def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) ->
             corpus.relations,
             encoder_layers=settings.encoder_layers,
             architecture=settings.architecture,
+            architecture_options=settings.architecture_options,
             entity_types=corpus.entity_types,
             embedding=settings.embedding,
             block=settings.block,

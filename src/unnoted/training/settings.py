@@ -8,9 +8,10 @@ from typing import Annotated, Any, TypeAlias
 import yaml  # type: ignore[import-untyped]
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from unnoted.architectures import ARCHITECTURES
+from unnoted.architectures import ARCHITECTURES, Architecture
 from unnoted.common.errors import shortened, shown
 from unnoted.common.lookup import lookup, nearest
+from unnoted.common.options import Options
 from unnoted.common.outputs import write_text
 from unnoted.common.yaml_values import YamlError, parse_yaml
 from unnoted.configs import Config, read_config
@@ -64,8 +65,8 @@ Files: TypeAlias = Annotated[tuple[Path, ...], Field(min_length=1), BeforeValida
 class Settings(Optimisation):
     """Everything about a training: the data, the encoder, the loss, and how it is optimised.
 
-    A setting that the loss itself declares, such as `margin`, stands beside the others in a file and in
-    `Settings(...)`, and is found in `loss_options`.
+    A setting that the loss itself declares, such as `margin`, or the architecture, stands beside the others
+    in a file and in `Settings(...)`, and is found in `loss_options` or `architecture_options`.
 
     Attributes:
         train: the training documents; for PubTator also its relation files.
@@ -83,6 +84,7 @@ class Settings(Optimisation):
         vectors: word vectors in GloVe's text format, for an encoder that is made.
         encoder_layers: keep only this many of the encoder's first layers.
         architecture: what represents and scores pairs, one of `ARCHITECTURES`.
+        architecture_options: the settings that this architecture declares, as `loss_options`.
         embedding: the size of the embeddings of head and tail.
         block: the size of a block of the grouped bilinear; divides `embedding`.
         fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
@@ -114,6 +116,7 @@ class Settings(Optimisation):
     vectors: Path | None = None
     encoder_layers: Count | None = None
     architecture: str = "atlop"
+    architecture_options: dict[str, Any] = Field(default_factory=dict)
     embedding: Count = 768
     block: Count = 64
     fast_dropout: bool = True
@@ -128,31 +131,38 @@ class Settings(Optimisation):
     @model_validator(mode="before")
     @classmethod
     def _gather_options(cls, values: Any) -> Any:  # noqa: ANN401
-        """Put the settings that the loss declares into `loss_options`; refuse those of other losses."""
+        """Put the settings that the loss and the architecture declare into mappings of their own.
+
+        Refuses those of other losses and architectures.
+        """
         if not isinstance(values, Mapping):
             return values
-        every = {key for loss in LOSSES.values() for key in loss.options.model_fields}
+        every = option_keys()
         if values.get("loss") is None:  # an error of its own
             return {key: value for key, value in values.items() if key not in every}
         loss = loss_named(values["loss"])
-        own = loss.options.model_fields.keys()
-        if clash := own & cls.model_fields.keys():
-            raise ValueError(f"loss {loss.name!r}: found the option {min(clash)!r}, which is a setting")
-        for key in unused_by(loss):
+        architecture = values.get("architecture", cls.model_fields["architecture"].default)
+        for key, who in unused_by(loss, architecture).items():
             if values.get(key) is not None:
-                found = shown(values[key])
-                raise ValueError(
-                    f"{key}: found {found}, expected none: the loss {loss.name!r} does not use it"
-                )
-        given = {key: values[key] for key in own if values.get(key) is not None}
+                raise ValueError(f"{key}: found {shown(values[key])}, expected none: {who} does not use it")
         others = {key: value for key, value in values.items() if key not in every}
-        return others | {"loss_options": {**(values.get("loss_options") or {}), **given}}
+        parts: dict[str, tuple[str, type[Options]]] = {"loss_options": (f"loss {loss.name!r}", loss.options)}
+        if architecture in ARCHITECTURES:  # or else an error of its own
+            declared = ARCHITECTURES[architecture].options
+            parts["architecture_options"] = f"architecture {architecture!r}", declared
+        for gathered, (who, options) in parts.items():
+            own = options.model_fields.keys()
+            if clash := own & cls.model_fields.keys():
+                raise ValueError(f"{who}: found the option {min(clash)!r}, which is a setting")
+            given = {key: values[key] for key in own if values.get(key) is not None}
+            others[gathered] = {**(values.get(gathered) or {}), **given}
+        return others
 
     @model_validator(mode="after")
     def _check(self) -> "Settings":
         """Refuse what contradicts itself, and fill in what the loss leaves open."""
         loss = loss_named(self.loss)
-        lookup("architecture", self.architecture, ARCHITECTURES)
+        architecture = lookup("architecture", self.architecture, ARCHITECTURES)
         lookup("benchmark", self.benchmark, BENCHMARKS)
         if self.vectors is not None and self.encoder not in ENCODER_KINDS:
             kinds = ", ".join(ENCODER_KINDS)
@@ -171,8 +181,12 @@ class Settings(Optimisation):
         if loss.needs_priors and len(given) != 1:
             found = " and ".join(given) or "neither"
             raise ValueError(f"prior_multiplier, prior_file: found {found}, expected one of them")
-        options = loss.options.checked(self.loss_options)
-        object.__setattr__(self, "loss_options", options.model_dump(mode="json"))
+        for gathered, options in (
+            ("loss_options", loss.options),
+            ("architecture_options", architecture.options),
+        ):
+            values = options.checked(getattr(self, gathered)).model_dump(mode="json")
+            object.__setattr__(self, gathered, values)
         return self
 
     def _check_distillation(self) -> None:
@@ -196,12 +210,12 @@ class Settings(Optimisation):
         return (*self.train, *(self.dev or ()), *(self.distant or ()), *tested, *others)
 
     def to_json(self) -> dict[str, Any]:
-        """The settings as JSON or YAML can hold them, those of the loss beside the others.
+        """The settings as JSON or YAML can hold them, those of loss and architecture beside the others.
 
         Keys without a value are left out.
         """
         values = self.model_dump(mode="json", exclude_none=True)
-        values |= values.pop("loss_options")
+        values |= values.pop("loss_options") | values.pop("architecture_options")
         if self.distillation is not None:
             # Here a key without a value says something: that it is not as in the main settings.
             values["distillation"] = self.distillation.over(self).model_dump(mode="json")
@@ -218,15 +232,27 @@ class Settings(Optimisation):
             stream.write(self.to_yaml())
 
 
-def unused_by(loss: Loss) -> set[str]:
-    """Settings that mean something to another loss, but nothing to this one.
+def option_keys() -> set[str]:
+    """Every setting that some loss or some architecture declares."""
+    parts: tuple[Loss | Architecture, ...] = (*LOSSES.values(), *ARCHITECTURES.values())
+    return {key for part in parts for key in part.options.model_fields}
+
+
+def unused_by(loss: Loss, architecture: str = "atlop") -> dict[str, str]:
+    """Settings that mean something to another loss or architecture, but nothing to these, and to which.
 
     Example:
-        >>> sorted(unused_by(loss_named("s-pu"))), sorted(unused_by(loss_named("ssr-pu")))
-        (['margin'], [])
+        >>> unused_by(loss_named("s-pu"))["margin"], "margin" in unused_by(loss_named("ssr-pu"))
+        ("the loss 's-pu'", False)
     """
-    every = {key for other in LOSSES.values() for key in other.options.model_fields}
-    return (every | set(() if loss.needs_priors else PRIORS)) - loss.options.model_fields.keys()
+    losses = {key for other in LOSSES.values() for key in other.options.model_fields}
+    losses |= set() if loss.needs_priors else set(PRIORS)
+    unused = dict.fromkeys(losses - loss.options.model_fields.keys(), f"the loss {loss.name!r}")
+    if architecture in ARCHITECTURES:
+        others = {key for other in ARCHITECTURES.values() for key in other.options.model_fields}
+        own = ARCHITECTURES[architecture].options.model_fields.keys()
+        unused |= dict.fromkeys(others - own, f"the architecture {architecture!r}")
+    return unused
 
 
 def load_settings(
@@ -237,8 +263,8 @@ def load_settings(
 ) -> Settings:
     """The settings of a config, with changes.
 
-    A setting of the config that the chosen loss does not use is left out with a note; among the changes it is
-    an error.
+    A setting of the config that the chosen loss or architecture does not use is left out with a note; among
+    the changes it is an error.
 
     Args:
         config: the name of a config of the package (`config_names`), or a file (see `read_config`).
@@ -307,13 +333,14 @@ def _change(text: str) -> tuple[str, object]:
 
 
 def _used(config: Config, changes: Mapping[str, object], tell: Callable[[str], None]) -> dict[str, Any]:
-    """What a config says, without the settings that the chosen loss does not use."""
-    name = changes.get("loss", config.values.get("loss"))
-    unused = unused_by(LOSSES[name]) if isinstance(name, str) and name in LOSSES else set()
-    for key in sorted(unused & config.values.keys() - changes.keys()):
+    """What a config says, without the settings that the chosen loss or architecture does not use."""
+    chosen = {**config.values, **changes}
+    name, architecture = chosen.get("loss"), str(chosen.get("architecture", "atlop"))
+    unused = unused_by(LOSSES[name], architecture) if isinstance(name, str) and name in LOSSES else {}
+    for key in sorted(unused.keys() & config.values.keys() - changes.keys()):
         if config.values[key] is not None:
             found = shown(config.values[key])
-            tell(f"note: {config.source}: {key} {found} is left out: the loss {name!r} does not use it")
+            tell(f"note: {config.source}: {key} {found} is left out: {unused[key]} does not use it")
     return {key: value for key, value in config.values.items() if key not in unused}
 
 
@@ -339,5 +366,4 @@ def _keys(place: Sequence[str]) -> set[str]:
     """The keys that are valid where an unknown one was found."""
     if len(place) > 1:
         return set(DistillationSettings.model_fields)
-    options = {key for loss in LOSSES.values() for key in loss.options.model_fields}
-    return set(Settings.model_fields) - {"loss_options"} | options
+    return set(Settings.model_fields) - {"loss_options", "architecture_options"} | option_keys()

@@ -65,6 +65,7 @@ OWN_SETTINGS = (
     "relations",
     "entity_types",
     "architecture",
+    "architecture_options",
     "embedding",
     "block",
     "window",

@@ -1,21 +1,25 @@
-"""The settings that a loss declares: names, types, defaults and checks in one place, beside the loss."""
+"""The settings that a part declares: names, types, defaults and checks in one place, beside the part."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, Self, TypeVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from unnoted.common.errors import shown
-from unnoted.common.lookup import lookup, nearest
-
-Thing = TypeVar("Thing")
+from unnoted.common.lookup import nearest
 
 
-class LossOptions(BaseModel):
-    """The settings of a loss. A loss that has any declares them in a subclass, as a pydantic model.
+class Options(BaseModel):
+    """The settings of a part that is chosen by name: a loss, an architecture.
+
+    A part that has any declares them in a subclass, as a pydantic model.
+
+    Attributes:
+        owner: what such a part is called.
 
     Example:
-        >>> class FocalOptions(LossOptions):
+        >>> class FocalOptions(Options):
+        ...     owner = "loss"
         ...     gamma: float = 2.0
         >>> FocalOptions.checked({"gamma": 1.5})
         FocalOptions(gamma=1.5)
@@ -25,6 +29,8 @@ class LossOptions(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, arbitrary_types_allowed=True)
+
+    owner: ClassVar[str] = "part"
 
     @classmethod
     def checked(cls, values: Mapping[str, object]) -> Self:
@@ -43,13 +49,10 @@ class LossOptions(BaseModel):
     def _problem(cls, detail: Mapping[str, Any]) -> str:
         key = ".".join(map(str, detail["loc"]))
         if detail["type"] == "extra_forbidden":
-            return f"{key}: found a setting that this loss does not have{nearest(key, cls.model_fields)}"
+            return (
+                f"{key}: found a setting that this {cls.owner} does not have{nearest(key, cls.model_fields)}"
+            )
         message = str(detail["msg"]).removeprefix("Input should be ")
         if detail["type"] == "value_error":
             return f"{key}: {message.removeprefix('Value error, ')}"
         return f"{key}: found {shown(detail['input'])}, expected {message[:1].lower()}{message[1:]}"
-
-
-def named(what: str, table: Mapping[str, Thing]) -> Callable[[object], object]:
-    """A validator of an option that is given by its name, or is the thing itself."""
-    return lambda value: lookup(what, value, table) if isinstance(value, str) else value
