@@ -43,6 +43,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         block: the size of a block of the grouped bilinear.
         window: how many tokens the encoder sees at once; None for as many as it can.
         fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
+        row_dropout: whether the attention rows that pairs see have dropout in training.
         candidates: which pairs are scored ("all", or a list of type pairs).
         meaning: what the scores mean, as `ScoreMeaning.to_json` gives it; None before a risk has said so.
     """
@@ -59,6 +60,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     block: int = 64
     window: int | None = None
     fast_dropout: bool = True
+    row_dropout: bool = False
     candidates: str | list[list[str]] = "all"
     meaning: dict[str, Any] | None = None
 
@@ -142,7 +144,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         config.architecture_options = options.model_dump(mode="json")
         encoder = build_encoder(config.encoder_config) if encoder is None else encoder
         self.encoder = DocumentEncoder(
-            encoder, config.window, config.fast_dropout, attention=architecture.attention
+            encoder, config.window, config.fast_dropout, architecture.attention, config.row_dropout
         )
         sizes = Sizes(
             width=self.encoder.width,
@@ -228,6 +230,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         encoder_layers: int | None = None,
         window: int | None = None,
         fast_dropout: bool = True,
+        row_dropout: bool = False,
         architecture: str = "atlop",
         architecture_options: Mapping[str, object] | None = None,
         entity_types: Sequence[str] = (),
@@ -243,6 +246,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             encoder_layers: keep only the encoder's first layers (for small machines).
             window: let the encoder see at most so many tokens at once.
             fast_dropout: take the fast way to dropout on a CPU.
+            row_dropout: in training, apply dropout to the attention rows that pairs see.
             architecture: what represents and scores pairs, one of `ARCHITECTURES`.
             architecture_options: settings that this architecture declares; the others have their defaults.
             entity_types: those that a model may tell entities apart by.
@@ -266,6 +270,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             block=block,
             window=window,
             fast_dropout=fast_dropout,
+            row_dropout=row_dropout,
             candidates=(AllPairs() if candidates is None else candidates).to_json(),
         )
         model = cls(config, encoder)

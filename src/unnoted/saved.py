@@ -63,10 +63,12 @@ class SavedConfig(BaseModel):
     relation_names: dict[str, str] | None = None
     entity_types: list[str] | None = None
     architecture: str = "atlop"
+    architecture_options: dict[str, Any] | None = None
     embedding: int = Field(default=1, gt=0)
     block: int = Field(default=1, gt=0)
     window: int | None = Field(default=None, ge=SMALLEST_WINDOW)
     fast_dropout: bool = True
+    row_dropout: bool = False
     meaning: dict[str, Any] | None = None
     dtype: str | None = None
 

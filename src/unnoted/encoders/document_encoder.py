@@ -34,9 +34,9 @@ class DocumentEncoder(nn.Module):
     """Wraps a transformers encoder.
 
     Encoders that use transformers' attention interface (BERT, RoBERTa, ELECTRA, ModernBERT, ...) keep fused
-    attention and give the rows at mentions only, without dropout. Others (DeBERTa, MPNet, ...) are run with
-    `output_attentions` and the rows are picked from the last layer's matrix, which in training has attention
-    dropout applied. An encoder that gives no attention is refused, unless none is wanted.
+    attention and give the rows at mentions only, with dropout if asked for. Others (DeBERTa, MPNet, ...) are
+    run with `output_attentions` and the rows are picked from the last layer's matrix, which in training has
+    attention dropout applied. An encoder that gives no attention is refused, unless none is wanted.
 
     An encoder that has an attribute `takes_mentions`, which is true, is also given what `mention_inputs` says
     of each token. One that has a method `attention_parts`, from its states to queries and keys, is asked for
@@ -50,6 +50,7 @@ class DocumentEncoder(nn.Module):
         model: the encoder.
         limit: how many tokens it takes at once; by default what its configuration names.
         fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
+        row_dropout: whether the attention rows have dropout in training, as the layer's own attention has.
         attention: whether attention rows are wanted.
 
     Example:
@@ -66,6 +67,7 @@ class DocumentEncoder(nn.Module):
         limit: int | None = None,
         fast_dropout: bool = True,
         attention: bool = True,
+        row_dropout: bool = False,
     ) -> None:
         super().__init__()
         if fast_dropout:
@@ -74,6 +76,7 @@ class DocumentEncoder(nn.Module):
         self.model = model
         self.limit = position_limit(model) if limit is None else limit
         self.attention = attention
+        self.row_dropout = row_dropout
         self._gives_rows: bool | None = None
         self._last_layers: tuple[GradientCheckpointingLayer, ...] = ()
 
@@ -168,7 +171,7 @@ class DocumentEncoder(nn.Module):
         if not self.attention:
             return self.model(**tokens, attention_mask=attention_mask).last_hidden_state, None
         if self._gives_rows:
-            with requested(positions) as request:
+            with requested(positions, self.row_dropout) as request:
                 states = self.model(**tokens, attention_mask=attention_mask).last_hidden_state
             assert request.rows is not None, "the last attention layer was prepared, but did not run"
             return states, request.rows

@@ -1,6 +1,7 @@
-"""Which documents go into a batch together: documents of like length, so that little is padded.
+"""Which documents go into a batch together: documents of like length, so that little is padded, or any.
 
-Random batches of DocRED waste about half of the encoder's time on padding.
+Random batches of DocRED waste about half of the encoder's time on padding. They weigh pairs otherwise, too: a
+risk is a mean over the pairs of its batch, so that a pair weighs more among short documents, which have few.
 """
 
 from abc import ABC, abstractmethod
@@ -97,7 +98,7 @@ class _Batches(Sampler[list[int]], ABC):
 
     @property
     def drop_last(self) -> bool:
-        """No document is left out; accelerate asks."""
+        """Whether an incomplete batch is left out; accelerate asks."""
         return False
 
     @property
@@ -111,7 +112,8 @@ class ShuffledBatches(_Batches):
     """Batches for training: every document once an epoch, in an order that seed and epoch alone decide.
 
     Documents are shuffled, cut into pools, sorted by length within each pool and cut into batches; then the
-    batches are shuffled. An incomplete batch comes last, where `accelerate` expects it.
+    batches are shuffled. Without `like_length`, they are shuffled and cut into batches. An incomplete batch
+    comes last, where `accelerate` expects it.
 
     Under a limit on tokens or pairs the number of batches differs a little between epochs; `of_epoch` tells
     it for any of them.
@@ -121,6 +123,8 @@ class ShuffledBatches(_Batches):
         limits: how large a batch may be.
         seed: 0 or more.
         epoch: shared with whatever else draws at random.
+        like_length: whether the documents of a batch are of like length.
+        drop_last: leave out a last batch with fewer documents than the others; another epoch will have them.
     """
 
     def __init__(
@@ -129,13 +133,23 @@ class ShuffledBatches(_Batches):
         limits: BatchLimits | None = None,
         seed: int = 0,
         epoch: Epoch | None = None,
+        *,
+        like_length: bool = True,
+        drop_last: bool = False,
     ) -> None:
         super().__init__(features, limits or BatchLimits())
         if seed < 0:
             raise ValueError(f"seed: found {seed}, expected 0 or more")
         self.seed = seed
         self.epoch = epoch or Epoch()
+        self.like_length = like_length
+        self._drop_last = drop_last
         self._made: tuple[int, list[list[int]]] | None = None
+
+    @property
+    def drop_last(self) -> bool:
+        """Whether an incomplete batch is left out."""
+        return self._drop_last
 
     def set_epoch(self, epoch: int) -> None:
         """Go to an epoch; `Trainer` and accelerate call this."""
@@ -152,6 +166,8 @@ class ShuffledBatches(_Batches):
         """The batches of any epoch, in order."""
         generator = np.random.default_rng([self.seed, epoch])
         order = generator.permutation(len(self._tokens))
+        if not self.like_length:
+            return self._without_last(self.limits.cut(order.tolist(), self._tokens, self._pairs))
         size = BATCHES_A_POOL * self.limits.documents
         batches = [
             batch
@@ -162,7 +178,15 @@ class ShuffledBatches(_Batches):
         ]
         shuffled = [batches[i] for i in generator.permutation(len(batches))]
         # A short batch before the last one would be dropped by accelerate where several processes train.
-        return sorted(shuffled, key=lambda batch: self.limits.uniform and len(batch) < self.limits.documents)
+        return self._without_last(sorted(shuffled, key=self._is_short))
+
+    def _is_short(self, batch: list[int]) -> bool:
+        return self.limits.uniform and len(batch) < self.limits.documents
+
+    def _without_last(self, batches: list[list[int]]) -> list[list[int]]:
+        """The batches, without a short last one where that is wished; a single batch stays."""
+        short = self._drop_last and len(batches) > 1 and self._is_short(batches[-1])
+        return batches[:-1] if short else batches
 
     def _by_length(self, pool: Offsets) -> list[int]:
         return sorted(pool.tolist(), key=self._tokens.__getitem__)

@@ -16,6 +16,7 @@ NotNegative: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(_no_truth
 Positive: TypeAlias = Annotated[float, Field(gt=0), BeforeValidator(_no_truth_value)]
 Count: TypeAlias = Annotated[int, Field(ge=1), BeforeValidator(_no_truth_value)]
 Precision: TypeAlias = Literal["auto", "float32", "bf16", "fp16"]
+Batches: TypeAlias = Literal["like-length", "random"]
 
 
 class Optimisation(BaseModel):
@@ -24,6 +25,10 @@ class Optimisation(BaseModel):
     Attributes:
         epochs: passes over the documents.
         batch_documents: documents in a batch.
+        batches: `like-length` puts documents of like length into a batch; `random` any documents, as the
+            authors' program does, which takes longer.
+        drop_last: leave out the last batch of an epoch if it has fewer documents, as the authors' program
+            does.
         gradient_accumulation: batches whose gradients are averaged for one step of the optimiser.
         encoder_learning_rate: the highest learning rate of the encoder.
         head_learning_rate: the highest learning rate of all other layers.
@@ -49,6 +54,8 @@ class Optimisation(BaseModel):
 
     epochs: Count = 30
     batch_documents: Count = 4
+    batches: Batches = "like-length"
+    drop_last: bool = False
     gradient_accumulation: Count = 1
     encoder_learning_rate: NotNegative = 5e-5
     head_learning_rate: NotNegative = 1e-4

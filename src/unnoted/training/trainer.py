@@ -186,12 +186,16 @@ class Trainer(transformers.Trainer):
         return output
 
     def get_train_dataloader(self) -> DataLoader[Any]:
-        """Batches of documents of like length; the sample of unlabelled pairs goes with the epoch."""
+        """Batches of documents; the sample of unlabelled pairs goes with the epoch."""
         o, epoch = self.optimisation, Epoch()
         sample = UnlabelledSample(o.unlabelled_share, o.seed, epoch) if o.unlabelled_share < 1 else None
+        batches = ShuffledBatches(
+            self.features, BatchLimits(o.batch_documents), o.seed, epoch,
+            like_length=o.batches == "like-length", drop_last=o.drop_last,
+        )  # fmt: skip
         loader: DataLoader[Any] = DataLoader(
             self.features,
-            batch_sampler=ShuffledBatches(self.features, BatchLimits(o.batch_documents), o.seed, epoch),
+            batch_sampler=batches,
             collate_fn=Collator.of(self.features, sample),
             pin_memory=self.args.device.type == "cuda",
         )
