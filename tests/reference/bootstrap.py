@@ -1,4 +1,5 @@
-"""The paired bootstrap as plain loops, from its definition: sums over drawn documents, F1 of the sums."""
+"""The paired bootstrap as plain loops, from its definition: sums over drawn documents, F1 of the sums, their
+mean over drawn runs."""
 
 from itertools import product
 
@@ -19,16 +20,34 @@ def ign_f1(rows):
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-def difference(first, second, drawn, measure):
-    """Points between two systems, each a list of runs, each a list of rows, on drawn places."""
+def difference(first, second, drawn, measure, chosen=None):
+    """Points between two systems, each a list of runs, each a list of rows, on drawn places.
+
+    `chosen` has the numbers of the drawn runs of each system; by default, all of them once.
+    """
     means = []
-    for runs in (first, second):
-        values = [measure([run[place] for place in drawn]) for run in runs]
+    for runs, numbers in zip((first, second), chosen or map(range, map(len, (first, second))), strict=True):
+        values = [measure([runs[number][place] for place in drawn]) for number in numbers]
         means.append(sum(values) / len(values))
     return 100 * (means[0] - means[1])
 
 
+def run_choices(number):
+    """Every equally likely draw of runs: one fewer than there are, or the only one."""
+    return list(product(range(number), repeat=max(1, number - 1)))
+
+
 def every_difference(first, second, measure):
-    """The differences of all equally likely draws: exact, for a handful of documents."""
+    """The differences of all equally likely draws: exact, for a handful of documents and runs.
+
+    Systems with equally many runs share the draw of runs.
+    """
     places = range(len(first[0]))
-    return [difference(first, second, drawn, measure) for drawn in product(places, repeat=len(places))]
+    shared = [(each, each) for each in run_choices(len(first))]
+    apart = product(run_choices(len(first)), run_choices(len(second)))
+    choices = shared if len(first) == len(second) else list(apart)
+    return [
+        difference(first, second, drawn, measure, chosen)
+        for drawn in product(places, repeat=len(places))
+        for chosen in choices
+    ]

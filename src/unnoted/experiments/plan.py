@@ -72,4 +72,5 @@ def _claims(compared: Sequence[tuple[str, str]], rows: Sequence[RowResult]) -> I
     for better, than in compared:
         if better in finished and than in finished:
             found = paired_bootstrap(finished[better], finished[than])
-            yield Claim(better, than, found.difference, found.low, found.high, found.share)
+            seeds = min(len(finished[better]), len(finished[than]))
+            yield Claim(better, than, found.difference, found.low, found.high, found.share, seeds)

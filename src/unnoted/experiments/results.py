@@ -59,10 +59,10 @@ class RowResult:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Whether one row is better than another, by a paired bootstrap over documents.
+    """Whether one row is better than another, by a paired bootstrap over documents and seeds.
 
     The difference is in points of F1; the middle 95 % of the resampled ones are between low and high. The
-    share is that of the resamples in which it is better.
+    share is that of the resamples in which it is better. The seeds are those of the row with fewer of them.
     """
 
     better: str
@@ -71,18 +71,25 @@ class Claim:
     low: float
     high: float
     share: float
+    seeds: int
 
     @property
     def verdict(self) -> str:
         """What the middle 95 % of the resamples say: all above 0, all below, or neither.
 
+        With one seed they say nothing of what another seed would do, so that neither row is called better.
+
         Example:
-            >>> [Claim("a", "b", 1.0, low, 2.0, 0.9).verdict for low in (0.5, -0.5)]
+            >>> [Claim("a", "b", 1.0, low, 2.0, 0.9, seeds=3).verdict for low in (0.5, -0.5)]
             ['better', 'not certain']
+            >>> Claim("a", "b", 1.0, 0.5, 2.0, 0.9, seeds=1).verdict
+            'ahead, with one seed'
         """
-        if self.low > 0:
-            return "better"
-        return "worse" if self.high < 0 else "not certain"
+        if self.low <= 0 <= self.high:
+            return "not certain"
+        if self.seeds < 2:
+            return f"{'ahead' if self.low > 0 else 'behind'}, with one seed"
+        return "better" if self.low > 0 else "worse"
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,7 @@ def _notes(result: TableResult, gaps: bool) -> Notes:
     kinds = (
         ("", signs),
         ("Failed runs", [line for row in result.rows for line in _failures(row)]),
-        ("Which is better? A paired bootstrap over the test documents", claims),
+        ("Which is better? A paired bootstrap over test documents and seeds", claims),
         ("Differs from the published setting" if published else "Notes", result.notes),
     )
     return tuple((heading, tuple(lines)) for heading, lines in kinds if lines)

@@ -28,8 +28,10 @@ def options(tmp_path):
 def test_a_sweep_is_printed_and_written(options, monkeypatch, tmp_path):
     pool = MadeUpPool(lambda settings: 40 if settings.loss == "ssr-pu" else 30)
     monkeypatch.setattr(grids, "pool_of", lambda jobs, ray: pool)
-    result = run(*options, "--levels", "full,0.5,extreme", "--encoder", "recurrent", "--name", "mine")
-    assert len(pool.performed) == 6
+    result = run(
+        *options, "--levels", "full,0.5,extreme", "--encoder", "recurrent", "--seeds", "2", "--name", "mine"
+    )
+    assert len(pool.performed) == 12
     assert "F1 of atlop/ssr-pu against atlop/atlop: better at all labels" in result.stdout
     for suffix in (".txt", ".md", ".csv", ".tex", ".html"):
         assert (tmp_path / "runs" / f"mine{suffix}").stat().st_size > 0

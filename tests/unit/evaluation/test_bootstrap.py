@@ -6,7 +6,7 @@ import pytest
 from tests.reference import bootstrap as reference
 
 from unnoted.evaluation import IgnScore, Score, paired_bootstrap
-from unnoted.evaluation.bootstrap import TOGETHER, draws
+from unnoted.evaluation.bootstrap import TOGETHER, draws, run_draws
 
 
 def rows(random, gold, skill):
@@ -34,6 +34,13 @@ def ign_scores(runs):
     return [{f"d{place}": IgnScore(Score(*row[:3]), row[3]) for place, row in enumerate(run)} for run in runs]
 
 
+def chosen_runs(number, resamples):
+    """The numbers of the runs that each resample draws, one fewer than there are."""
+    shares = np.concatenate(list(run_draws(number, resamples, seed=3)))
+    times = np.rint(shares * max(1, number - 1)).astype(int)
+    return [np.repeat(np.arange(number), row) for row in times]
+
+
 @pytest.mark.parametrize(
     ("made", "measure"), [(scores, reference.f1), (ign_scores, reference.ign_f1)], ids=["F1", "Ign F1"]
 )
@@ -43,7 +50,11 @@ def test_the_same_draws_in_plain_loops(made, measure):
     comparison = paired_bootstrap(made(first), made(second), resamples, seed=3)
     times = np.concatenate(list(draws(len(first[0]), resamples, seed=3)))
     drawn = [np.repeat(np.arange(len(row)), row) for row in times]
-    found = [reference.difference(first, second, places, measure) for places in drawn]
+    chosen = zip(*(chosen_runs(len(runs), resamples) for runs in (first, second)), strict=True)
+    found = [
+        reference.difference(first, second, places, measure, numbers)
+        for places, numbers in zip(drawn, chosen, strict=True)
+    ]
     assert comparison.difference == pytest.approx(
         reference.difference(first, second, range(len(first[0])), measure)
     )
@@ -53,14 +64,17 @@ def test_the_same_draws_in_plain_loops(made, measure):
     assert comparison.low < comparison.difference < comparison.high
 
 
-def test_the_share_is_that_of_all_possible_draws():
-    first, second = systems(documents=4, runs=(1, 2))
+@pytest.mark.parametrize("runs", [(1, 2), (2, 3), (2, 2)])
+def test_the_share_is_that_of_all_possible_draws(runs):
+    first, second = systems(documents=4, runs=runs)
     exact = reference.every_difference(first, second, reference.f1)
     share = np.mean([value > 1e-12 for value in exact])
     assert 0.1 < share < 0.9  # or the test would say little
     comparison = paired_bootstrap(scores(first), scores(second), 20_000)
     assert comparison.share == pytest.approx(share, abs=0.015)  # four standard errors
-    assert comparison.low == pytest.approx(np.percentile(exact, 2.5), abs=1.0)
+    # Few documents have few differences, so the percentile is known by the shares on both of its sides.
+    below, up_to = (np.mean([value < comparison.low + slack for value in exact]) for slack in (-1e-9, 1e-9))
+    assert below - 0.0045 <= 0.025 <= up_to + 0.0045  # four standard errors
 
 
 def test_every_draw_has_as_many_documents_and_each_is_equally_likely():
@@ -68,6 +82,24 @@ def test_every_draw_has_as_many_documents_and_each_is_equally_likely():
     assert times.shape == (4000, 20) and (times.sum(axis=1) == 20).all()
     assert times.mean(axis=0) == pytest.approx(1.0, abs=0.07)
     assert times.var() == pytest.approx(1 - 1 / 20, abs=0.03)
+
+
+@pytest.mark.parametrize("number", [2, 3, 5])
+def test_the_mean_of_drawn_runs_varies_as_the_mean_of_as_many_new_ones_would(number):
+    values = np.random.default_rng(1).normal(size=number)
+    means = np.concatenate(list(run_draws(number, 100_000, seed=0))) @ values
+    assert means.mean() == pytest.approx(values.mean(), abs=0.01)
+    assert means.var() == pytest.approx(values.var(ddof=1) / number, rel=0.05)
+
+
+def test_seeds_widen_the_interval():
+    """Two seeds that differ much, on documents that are all alike: only the seed can change the difference."""
+    steady = [{f"d{place}": Score(2, 4, 4) for place in range(30)}] * 2
+    shaky = [{f"d{place}": Score(correct, 4, 4) for place in range(30)} for correct in (1, 4)]
+    comparison = paired_bootstrap(shaky, steady, 400)
+    assert (comparison.low, comparison.high) == (-25.0, 50.0) and comparison.difference == 12.5
+    alone = paired_bootstrap(shaky[1:], steady[1:], 400)
+    assert (alone.low, alone.high) == (50.0, 50.0)
 
 
 def test_the_other_way_round_is_the_negative():

@@ -108,7 +108,7 @@ def test_where_it_pays_is_told(tmp_path):
     assert [round(claim.difference, 1) for claim in result.claims] == [0.0, 12.5]
     told = result.notes[-1]
     assert told.startswith("F1 of atlop/ssr-pu against atlop/atlop: not certain at all labels")
-    assert "better at extreme, " in told and "(+12.5)" in told
+    assert "ahead, with one seed at extreme, " in told and "(+12.5)" in told
     assert all(not row.published for row in result.rows)
 
 

@@ -106,7 +106,7 @@ def claim(better, than):
         for chosen in (better, than)
     )
     found = paired_bootstrap(first, second, 300)
-    return Claim(better.name, than.name, found.difference, found.low, found.high, found.share)
+    return Claim(better.name, than.name, found.difference, found.low, found.high, found.share, seeds=3)
 
 
 LOSSES = {

@@ -159,15 +159,26 @@ def test_notes_depart_from_something_only_where_something_was_published():
     assert notes(made(row("a", None, Figure(1.0)), notes=("x",)), "Notes") == ("x",)
 
 
-@pytest.mark.parametrize(("low", "high", "said"), [(0.1, 2.0, "better"), (-2.0, -0.1, "worse"), (-1.0, 1.0, "not certain"), (0.0, 1.0, "not certain")])  # fmt: skip
-def test_verdicts(low, high, said):
-    claim = Claim("a", "b", 0.0, low, high, 0.5)
+@pytest.mark.parametrize(
+    ("low", "high", "seeds", "said"),
+    [
+        (0.1, 2.0, 2, "better"),
+        (-2.0, -0.1, 3, "worse"),
+        (-1.0, 1.0, 3, "not certain"),
+        (0.0, 1.0, 3, "not certain"),
+        (0.1, 2.0, 1, "ahead, with one seed"),
+        (-2.0, -0.1, 1, "behind, with one seed"),
+        (-1.0, 1.0, 1, "not certain"),
+    ],
+)
+def test_verdicts(low, high, seeds, said):
+    claim = Claim("a", "b", 0.0, low, high, 0.5, seeds)
     assert claim.verdict == said
     assert notes(made(row("a"), row("b"), claims=(claim,)), "Which")[0].endswith(f": {said}")
 
 
 def test_a_claim_about_a_row_that_is_not_there_keeps_its_name():
-    result = made(row("a"), claims=(Claim("a", "nobody", 1.0, 0.5, 2.0, 1.0),))
+    result = made(row("a"), claims=(Claim("a", "nobody", 1.0, 0.5, 2.0, 1.0, 3),))
     assert "A against nobody" in notes(result, "Which")[0]
 
 
@@ -176,7 +187,7 @@ def test_claims_name_the_group_where_titles_repeat():
         RowResult(f"{name}-{level}", name, level, {}, {}, ()) for level in ("all", "half") for name in "AB"
     ]
     result = TableResult("t", "T", ("F1",), (*rows, row("other")), claims=(
-        Claim("A-half", "B-half", 1.0, 0.5, 1.5, 1.0), Claim("A-all", "other", 1.0, 0.5, 1.5, 1.0),
+        Claim("A-half", "B-half", 1.0, 0.5, 1.5, 1.0, 3), Claim("A-all", "other", 1.0, 0.5, 1.5, 1.0, 3),
     ))  # fmt: skip
     first, second = notes(result, "Which")
     assert first.startswith("A (half) against B (half)") and second.startswith("A (all) against ")
