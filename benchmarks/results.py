@@ -18,19 +18,21 @@ from unnoted.documents.splitting import split_documents
 from unnoted.documents.thinning import thin
 from unnoted.documents.writing import write_documents
 from unnoted.experiments.data_sets import DataFolder
-from unnoted.experiments.grid import run_grid
+from unnoted.experiments.grid import Outcome, run_grid
 from unnoted.experiments.paper import table_named
 from unnoted.experiments.paper_tables import reproduce
+from unnoted.experiments.plan import with_seeds
 from unnoted.experiments.pools import LocalPool
+from unnoted.experiments.results import Figure
 from unnoted.experiments.scale import Scale
-from unnoted.training import Record, load_settings
+from unnoted.training import Record, Settings, load_settings
 from unnoted.training.fingerprint import fingerprint
 
 SEED = 66
-"""Of the tables' runs that do not say theirs."""
+"""Of runs and tables that do not say theirs."""
 
 COLUMNS = (
-    "run", "loss", "labels", "prior", "epochs", "F1", "Ign F1", "P", "R", "best F1", "AP", "minutes",
+    "run", "loss", "seeds", "labels", "prior", "epochs", "F1", "Ign F1", "P", "R", "best F1", "AP", "minutes",
 )  # fmt: skip
 
 
@@ -40,9 +42,17 @@ def read_grid(shared: Path, runs: Path) -> dict:
     return yaml.safe_load(text.replace("SHARED", str(shared)).replace("RUNS", str(runs)))
 
 
-def settings_of(grid: dict, names: list[str], folder: Path) -> dict:
-    """The settings of runs by name."""
-    return {name: load_settings(grid["config"], {**grid["runs"][name], "output": folder}) for name in names}
+def settings_of(grid: dict, names: list[str], folder: Path) -> dict[str, tuple[Settings, ...]]:
+    """The settings of runs by name, one for each seed; a run may start from another config than most."""
+    found = {}
+    for name in names:
+        entry = {"config": grid["config"], "seeds": [SEED], **grid["runs"][name], "output": folder}
+        config, seeds = entry.pop("config"), entry.pop("seeds")
+        if entry.get("teacher") in grid["runs"]:
+            (teacher,) = settings_of(grid, [entry["teacher"]], folder)[entry["teacher"]]
+            entry["teacher"] = folder / fingerprint(teacher).address
+        found[name] = with_seeds(load_settings(config, entry), seeds)
+    return found
 
 
 def make_documents(grid: dict, folder: Path) -> None:
@@ -59,36 +69,47 @@ def make_documents(grid: dict, folder: Path) -> None:
         write_documents(path, documents)
 
 
-def run_all(grid: dict, names: list[str], folder: Path) -> None:
+def run_all(grid: dict, names: list[str], folder: Path, jobs: int) -> None:
     """Perform runs, and print what they came to."""
     folder.mkdir(parents=True, exist_ok=True)
     make_documents(grid, folder)
     settings = settings_of(grid, names, folder)
-    outcomes = run_grid(settings.values(), folder, LocalPool(), tell)
-    found = {name: outcomes[fingerprint(each).address] for name, each in settings.items()}
-    records = {name: outcome for name, outcome in found.items() if isinstance(outcome, Record)}
-    print(markdown(COLUMNS, [row(name, record) for name, record in records.items()]), end="\n\n")
-    watched = [(name, *curve(record)) for name, record in records.items() if curve(record)]
+    outcomes: dict[str, Outcome] = {}
+    for taught in (False, True):  # teachers first
+        some = [run for runs in settings.values() for run in runs if (run.teacher is not None) == taught]
+        outcomes |= run_grid(some, folder, LocalPool(jobs), tell) if some else {}
+    records = {}
+    for name, runs in settings.items():
+        ended = [outcomes[fingerprint(run).address] for run in runs]
+        if done := [outcome for outcome in ended if isinstance(outcome, Record)]:
+            records[name] = done
+    print(markdown(COLUMNS, [row(name, done) for name, done in records.items()]), end="\n\n")
+    watched = [(name, *curve(done[0])) for name, done in records.items() if curve(done[0])]
     epochs = max((len(each) - 1 for each in watched), default=0)
     filled = [(*each, *[""] * (epochs - len(each) + 1)) for each in watched]
     print(markdown(("F1 / P / R after epoch", *map(str, range(1, epochs + 1))), filled))
 
 
-def row(name: str, record: Record) -> tuple[str, ...]:
-    """A run's line in the table."""
-    settings, scored = record.settings, record.scored["test"]
+def row(name: str, records: list[Record]) -> tuple[str, ...]:
+    """A run's line in the table: mean ± deviation over its seeds."""
+    settings, tested = records[0].settings, [record.scored["test"] for record in records]
     figures = (
-        scored.overall.f1, scored.ignoring_train.f1, scored.overall.precision, scored.overall.recall,
-        scored.best_f1, scored.average_precision,
-    )  # fmt: skip
+        [scored.overall.f1 for scored in tested],
+        [scored.ignoring_train.f1 for scored in tested],
+        [scored.overall.precision for scored in tested],
+        [scored.overall.recall for scored in tested],
+        [scored.best_f1 for scored in tested],
+        [scored.average_precision for scored in tested],
+    )
     return (
         name,
         settings["loss"],
-        f"{sum(record.train_facts.values()):,}",
+        ", ".join(str(record.settings["seed"]) for record in records),
+        f"{sum(records[0].train_facts.values()):,}",
         f"×{settings['prior_multiplier']:g}" if "prior_multiplier" in settings else "",
         str(settings["epochs"]),
-        *(f"{100 * figure:.2f}" for figure in figures),
-        f"{record.seconds / 60:.0f}",
+        *(str(Figure.over([100 * value for value in values])) for values in figures),
+        ", ".join(f"{record.seconds / 60:.0f}" for record in records),
     )
 
 
@@ -105,13 +126,13 @@ def markdown(header: tuple[str, ...], body: list[tuple[str, ...]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in [header, ("---",) * len(header), *body])
 
 
-def run_table(grid: dict, name: str, shared: Path, folder: Path) -> None:
+def run_table(grid: dict, name: str, shared: Path, folder: Path, jobs: int) -> None:
     """Run a table of the paper, write it in every format, and print it."""
     entry = grid["tables"][name]
     scale = Scale({**grid["scale"], "epochs": entry["epochs"]}, tuple(entry.get("seeds", [SEED])))
     table = table_named(entry.get("table", name))
     data = DataFolder(shared / "data")
-    result = reproduce(table, scale, data, folder, LocalPool(2), rows=entry["rows"], tell=tell)
+    result = reproduce(table, scale, data, folder, LocalPool(jobs), rows=entry["rows"], tell=tell)
     # Tables that are run at two scales stand side by side.
     put_out(replace(result, name=name), folder, "markdown")
 
@@ -122,6 +143,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=["runs", "tables"])
     parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared")
     parser.add_argument("--to", type=Path, default=Path("runs"))
+    parser.add_argument("--jobs", type=int, default=2, help="runs at a time, one thread each")
     arguments = parser.parse_args()
     folder = arguments.to / "results"
     grid = read_grid(arguments.shared, folder)
@@ -135,9 +157,9 @@ def main() -> None:
                 f"unknown name {wanted}, expected one of {', '.join([*grid['runs'], *grid['tables']])}"
             )
         if runs:
-            run_all(grid, runs, folder)
+            run_all(grid, runs, folder, arguments.jobs)
         for name in tables:
-            run_table(grid, name, arguments.shared, arguments.to / "reproduce")
+            run_table(grid, name, arguments.shared, arguments.to / "reproduce", arguments.jobs)
 
 
 if __name__ == "__main__":

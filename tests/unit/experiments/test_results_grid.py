@@ -1,6 +1,7 @@
 """The grid file of the real-data results: every run has settings that load, every table has its rows."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from benchmarks import results
@@ -13,13 +14,15 @@ from unnoted.experiments.paper import table_named
 GRID = results.read_grid(Path("shared"), Path("runs"))
 
 
-def test_every_run_loads_and_no_two_are_equal(tmp_path):
+def test_every_run_loads_and_no_two_are_equal(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "fingerprint", lambda settings: SimpleNamespace(address="teacher"))
     settings = results.settings_of(GRID, list(GRID["runs"]), tmp_path)
-    assert all(each.test and each.seed == 66 for each in settings.values())
+    assert all(each.test and runs[-1].seed == 66 for runs in settings.values() for each in runs)
     known = {f"runs/{name}.jsonl" for name in GRID["made"]}
-    made = {str(path) for each in settings.values() for path in each.train if path.parts[0] == "runs"}
-    assert made <= known
-    assert len({each.model_dump_json() for each in settings.values()}) == len(settings)
+    first = [runs[0] for runs in settings.values()]
+    assert {str(path) for each in first for path in each.train if path.parts[0] == "runs"} <= known
+    assert settings["distil-student"][0].teacher == tmp_path / "teacher"
+    assert len({each.model_dump_json() for each in first}) == len(settings)
 
 
 @pytest.mark.parametrize("name", GRID["tables"])
@@ -32,9 +35,14 @@ def test_a_run_from_the_grid_is_performed_and_shown(tmp_path, monkeypatch, capsy
     data = {"of": [str(tmp_path / "all.jsonl")], "shares": [0.5, 0.5], "part": 0}
     write_documents(tmp_path / "all.jsonl", generate_documents(4))
     run = {"train": str(tmp_path / "runs" / "half.jsonl"), "test": data["of"], "encoder": "recurrent"}
-    grid = {"config": "small", "made": {"half": data}, "runs": {"mine": run}}
-    monkeypatch.setattr(results, "LocalPool", lambda: MadeUpPool(lambda settings: 30))
+    grid = {"config": "small", "made": {"half": data}, "runs": {"mine": run | {"seeds": [65, 66]}}}
+    monkeypatch.setattr(
+        results, "LocalPool", lambda jobs: MadeUpPool(lambda settings: 30 + 10 * (settings.seed == 66))
+    )
     monkeypatch.setattr(results, "curve", lambda record: ["1.0 / 2.0 / 3.0"])
-    results.run_all(grid, ["mine"], tmp_path / "runs")
+    results.run_all(grid, ["mine"], tmp_path / "runs", jobs=1)
     shown = capsys.readouterr().out
-    assert "| mine | ssr-pu | 20 | ×3 | 8 | 37.50 |" in shown and "| mine | 1.0 / 2.0 / 3.0 |" in shown
+    assert (
+        "| mine | ssr-pu | 65, 66 | 20 | ×3 | 8 | 43.75 ± 8.84 |" in shown
+        and "| mine | 1.0 / 2.0 / 3.0 |" in shown
+    )
