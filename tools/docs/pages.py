@@ -10,8 +10,8 @@ from tools.docs.plots import plots
 DOCS = Path(__file__).parents[2] / "docs"
 """The folder that holds the documentation."""
 
-BY_HAND = {"precision-recall.svg"}
-"""Drawn from trained models: `tools/docs/picture.py`."""
+BY_HAND = {"precision-recall.svg", "labelling-levels.svg"}
+"""Drawn from trained models: `tools/docs/picture.py`, `tools/docs/labelling_levels.py`."""
 
 NEAR = 0.05
 """By how much, in points, a coordinate may differ: other CPUs round otherwise."""

@@ -104,8 +104,9 @@ class _Batches(Sampler[list[int]], ABC):
     @property
     def padding_waste(self) -> float:
         """The share of padding among the tokens of the current epoch's batches."""
-        padded = sum(len(batch) * max(self._tokens[i] for i in batch) for batch in self.current())
-        return 1 - sum(self._tokens) / padded if padded else 0.0
+        batches = [[self._tokens[document] for document in batch] for batch in self.current()]
+        padded = sum(len(lengths) * max(lengths) for lengths in batches)
+        return 1 - sum(map(sum, batches)) / padded if padded else 0.0
 
 
 class ShuffledBatches(_Batches):

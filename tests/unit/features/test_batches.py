@@ -36,9 +36,9 @@ seeds = st.integers(0, 1000)
 
 
 @patient
-@given(sizes, limits, seeds, st.integers(0, 30))
-def test_every_document_is_met_once_an_epoch_within_the_limits(features, limits, seed, epoch):
-    shuffled = ShuffledBatches(features, limits, seed)
+@given(sizes, limits, seeds, st.integers(0, 30), st.booleans())
+def test_every_document_is_met_once_an_epoch_within_the_limits(features, limits, seed, epoch, like_length):
+    shuffled = ShuffledBatches(features, limits, seed, like_length=like_length)
     shuffled.set_epoch(epoch)
     for batches in (shuffled, SortedBatches(features, limits)):
         met = [document for batch in batches for document in batch]
@@ -94,6 +94,32 @@ def test_like_lengths_share_a_batch():
     assert 0 < ordered.padding_waste < shuffled.padding_waste < 0.05
     padded = sum(len(batch) * max(features.token_counts[batch]) for batch in shuffled)
     assert shuffled.padding_waste == pytest.approx(1 - features.token_counts.sum() / padded)
+
+
+def test_random_batches_are_those_of_a_shuffled_list_cut_in_order():
+    features = varied(42)
+    batches = ShuffledBatches(features, BatchLimits(4), seed=7, like_length=False)
+    order = np.random.default_rng([7, 3]).permutation(42).tolist()
+    assert batches.of_epoch(3) == [order[start : start + 4] for start in range(0, 42, 4)]
+    batches = ShuffledBatches(varied(), seed=7, like_length=False)
+    assert 0.2 < batches.padding_waste < 0.35  # lengths of 50 to 500
+
+
+@patient
+@given(sizes, limits, seeds, st.booleans())
+def test_only_a_short_last_batch_is_left_out(features, limits, seed, like_length):
+    every, whole = (
+        ShuffledBatches(features, limits, seed, like_length=like_length, drop_last=drop)
+        for drop in (False, True)
+    )
+    assert (every.drop_last, whole.drop_last) == (False, True)
+    left_out = list(every)[len(whole) :]
+    assert list(whole) == list(every)[: len(whole)]
+    assert len(left_out) <= 1 and (not every or len(whole))  # a single batch is never left out
+    assert all(limits.uniform and len(batch) < limits.documents for batch in left_out)
+    if limits.uniform and len(every) > 1:
+        assert all(len(batch) == limits.documents for batch in whole)
+    assert 0 <= whole.padding_waste < 1
 
 
 def test_waste_of_nothing():

@@ -188,7 +188,8 @@ def test_the_rest_of_an_epoch_counts_by_its_own_batches(steady_encoder):
         torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-7)
 
 
-def test_each_document_once_an_epoch_in_the_order_of_the_seed(encoder):
+@pytest.mark.parametrize(("batches", "drop_last", "steps"), [("like-length", False, 8), ("random", True, 6)])
+def test_each_document_once_an_epoch_in_the_order_of_the_seed(encoder, batches, drop_last, steps):
     seen = []
 
     class Noting(Trainer):
@@ -197,11 +198,15 @@ def test_each_document_once_an_epoch_in_the_order_of_the_seed(encoder):
             return super().compute_loss(model, inputs, *others, **more)
 
     docs = corpus(7)
-    trainer = Noting(fresh(encoder), risk=ATLOP(), train=docs, optimisation=QUICK)
+    drawn = QUICK.model_copy(update={"batches": batches, "drop_last": drop_last})
+    trainer = Noting(fresh(encoder), risk=ATLOP(), train=docs, optimisation=drawn)
     trainer.train()
-    order = ShuffledBatches(trainer.features, BatchLimits(2), QUICK.seed)
+    like_length = batches == "like-length"
+    order = ShuffledBatches(
+        trainer.features, BatchLimits(2), QUICK.seed, like_length=like_length, drop_last=drop_last
+    )
     expected = [tuple(docs[i].id for i in batch) for epoch in range(2) for batch in order.of_epoch(epoch)]
-    assert seen == expected
+    assert seen == expected and len(seen) == trainer.state.global_step == steps
 
 
 @pytest.mark.parametrize(
