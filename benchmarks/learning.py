@@ -51,7 +51,7 @@ class Setting:
         self.corpus = load_documents(shared / "data/docred/train_annotated.json")
         self.priors = self.corpus.labelled_priors * 3
         self.tokenizer = AutoTokenizer.from_pretrained(encoder)
-        self.model = RelationModel.from_encoder(encoder, relations=self.corpus.relations)
+        self.model = self.make_model()
         self.risk = SSRPU(priors=self.priors)
         self.features = self.featurise(self.corpus)
         # A fair sample: whole batches of ours, and the same documents in random order for the plain side.
@@ -61,6 +61,10 @@ class Setting:
         self.sampled = self._batches(chosen, Collator.of(self.features, UnlabelledSample(UNLABELLED_RATE)))
         order = random.Random(1).sample([index for batch in chosen for index in batch], SAMPLED)
         self.mixed = self._batches([order[at : at + BATCH] for at in range(0, SAMPLED, BATCH)], collate)
+
+    def make_model(self, **options: bool) -> RelationModel:
+        """ATLOP's architecture on the encoder."""
+        return RelationModel.from_encoder(self.encoder, relations=self.corpus.relations, **options)
 
     def featurise(self, corpus: Corpus) -> FeatureSet:
         """All features of a corpus, without a cache."""
@@ -104,9 +108,9 @@ def optimised(
     return step
 
 
-def our_step(setting: Setting) -> Callable[[Batch], None]:
-    """Our training step."""
-    model, risk = setting.model, setting.risk
+def our_step(setting: Setting, **options: bool) -> Callable[[Batch], None]:
+    """Our training step; of a model of its own where that has other options."""
+    model, risk = setting.make_model(**options) if options else setting.model, setting.risk
     return optimised(model, lambda batch: risk(model(batch), batch.labels(), batch.pair_weight), fused=True)
 
 
@@ -172,8 +176,11 @@ def _featurising(setting: Setting) -> dict[str, float]:
 
 def _training(setting: Setting) -> dict[str, float]:
     step = our_step(setting)
-    ours, sampled, plain, encoder = seconds_in_turns(
+    ours, mixed, exact, rows, sampled, plain, encoder = seconds_in_turns(
         over(setting.grouped, step),
+        over(setting.mixed, step),
+        over(setting.grouped, our_step(setting, fast_dropout=False)),
+        over(setting.grouped, our_step(setting, row_dropout=True)),
         over(setting.sampled, step),
         over(setting.mixed, plain_step(setting)),
         over(setting.grouped, encoder_step(setting)),
@@ -187,6 +194,9 @@ def _training(setting: Setting) -> dict[str, float]:
         "training: plain ÷ ours (goal ≥ 3.5)": plain / ours,
         f"training: plain ÷ ours with {UNLABELLED_RATE:.0%} of unlabelled pairs": plain / sampled,
         "training: ours ÷ encoder alone (goal ≤ 1.5)": ours / encoder,
+        "training: batches: random ÷ ours": mixed / ours,
+        "training: fast_dropout: false ÷ ours": exact / ours,
+        "training: row_dropout: true ÷ ours": rows / ours,
     }
 
 
