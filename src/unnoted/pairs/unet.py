@@ -1,7 +1,7 @@
 """A U-Net over the entity-by-entity map (DocuNet): relations as the segmentation of an image.
 
 All ordered pairs of a document, with a few channels for each (`feature_maps`), are an image with one cell a
-pair. A U-Net (`segmentation`) gives each cell a vector y that has seen its neighbourhood, and
+pair. A U-Net (`unet_layers`) gives each cell a vector y that has seen its neighbourhood, and
 
     z_h = tanh(W_h [h; y] + b_h),      z_t = tanh(W_t [t; y] + b_t).
 """
@@ -19,7 +19,7 @@ from unnoted.pairs.feature_maps import FEATURE_MAPS, FeatureMap
 from unnoted.pairs.localized_context import entity_states
 from unnoted.pairs.map_norms import MapNormalisation
 from unnoted.pairs.pieces import PairsInPieces
-from unnoted.pairs.segmentation import UNet
+from unnoted.pairs.unet_layers import UNet
 from unnoted.pairs.upsampling import MapUpsampling
 
 

@@ -8,7 +8,7 @@ from tests.reference.maps import scramble
 from tests.reference.unet import batch_statistics, interpolated, plain_unet
 
 from unnoted.pairs.map_norms import MAP_NORMS, MaskedBatchNorm
-from unnoted.pairs.segmentation import UNet
+from unnoted.pairs.unet_layers import UNet
 from unnoted.pairs.upsampling import MAP_UPSAMPLINGS, BilinearUpsampling
 
 every = pytest.mark.parametrize(("normalisation", "upsampling"), list(product(MAP_NORMS, MAP_UPSAMPLINGS)))
