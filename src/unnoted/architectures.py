@@ -6,6 +6,7 @@ docs; or, from a script of your own, a call of `register_architecture`.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +23,9 @@ from unnoted.pairs import (
     MentionPairs,
     UNetPairs,
 )
+from unnoted.pairs.feature_maps import FeatureMap
+from unnoted.pairs.map_norms import MapNormalisation
+from unnoted.pairs.upsampling import MapUpsampling
 from unnoted.scores import BiAffine, GroupedBilinear, LinearScores
 
 
@@ -73,14 +77,51 @@ def atlop(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
     return LocalizedContext(sizes.width, sizes.embedding), _grouped_bilinear(sizes)
 
 
-def docunet(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+class DocuNetOptions(ArchitectureOptions):
+    """The settings of DocuNet.
+
+    Attributes:
+        feature_map: what the image of pairs is made from: their contexts, or similarities of head and tail.
+        map_normalisation: over the batch, as in its program, or over groups of channels of each document.
+        map_upsampling: bilinear, as in its program, or a deconvolution, as its paper says.
+    """
+
+    feature_map: FeatureMap = "context"
+    map_normalisation: MapNormalisation = "batch"
+    map_upsampling: MapUpsampling = "bilinear"
+
+
+def docunet(
+    sizes: Sizes,
+    feature_map: FeatureMap,
+    map_normalisation: MapNormalisation,
+    map_upsampling: MapUpsampling,
+) -> tuple[nn.Module, nn.Module]:
     """A U-Net over the entity-by-entity map (Zhang et al., 2021)."""
-    return UNetPairs(sizes.width, sizes.embedding), _grouped_bilinear(sizes)
+    pairs = UNetPairs(
+        sizes.width,
+        sizes.embedding,
+        feature_map=feature_map,
+        normalisation=map_normalisation,
+        upsampling=map_upsampling,
+    )
+    return pairs, _grouped_bilinear(sizes)
 
 
-def kd_docre(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+class KDDocREOptions(ArchitectureOptions):
+    """The settings of KD-DocRE.
+
+    Attributes:
+        bilinear_bias: whether the bilinear layer that joins head and tail has a bias; its program's has none.
+    """
+
+    bilinear_bias: bool = False
+
+
+def kd_docre(sizes: Sizes, bilinear_bias: bool) -> tuple[nn.Module, nn.Module]:
     """Axial attention over the entity-by-entity map (Tan et al., 2022)."""
-    pairs = AxialPairs(sizes.width, sizes.embedding, GroupedBilinear, block=sizes.block)
+    bilinear = partial(GroupedBilinear, bias=bilinear_bias)
+    pairs = AxialPairs(sizes.width, sizes.embedding, bilinear, block=sizes.block)
     return pairs, LinearScores(pairs.map_width, sizes.classes)
 
 
@@ -115,8 +156,16 @@ def _linear(sizes: Sizes) -> nn.Module:
 
 _ARCHITECTURES = {
     "atlop": Architecture(atlop),
-    "docunet": Architecture(docunet),
-    "kd-docre": Architecture(kd_docre),
+    "docunet": Architecture(
+        docunet,
+        options=DocuNetOptions,
+        earlier={
+            "feature_map": "context",
+            "map_normalisation": "group",
+            "map_upsampling": "deconvolution",
+        },
+    ),
+    "kd-docre": Architecture(kd_docre, options=KDDocREOptions, earlier={"bilinear_bias": True}),
     "gain": Architecture(gain, attention=False),
     "bilstm": Architecture(bilstm, attention=False),
     "max-pool": Architecture(max_pool, attention=False),

@@ -24,10 +24,10 @@ def plain_axial_pairs(module, encoded, batch):
 
 
 def plain_bilinear(bilinear, head, tail):
-    """Each output is the sum over blocks of head^T W tail, and a bias."""
-    size = bilinear.block
-    result = bilinear.bias.clone()
-    for output in range(len(result)):
+    """Each output is the sum over blocks of head^T W tail; models of earlier versions add a bias."""
+    size, outputs = bilinear.block, bilinear.weight.shape[2]
+    result = head.new_zeros(outputs) if bilinear.bias is None else bilinear.bias.clone()
+    for output in range(outputs):
         for block, weight in enumerate(bilinear.weight):
             part = slice(block * size, (block + 1) * size)
             result[output] += head[part] @ weight[:, output].view(size, size) @ tail[part]

@@ -24,14 +24,17 @@ def cross_entropy(pair, labels):
 
 
 def balanced_softmax(pair, labels, threshold=0.0):
-    """log(e^s_0 + sum over the others of e^s_j) + log(e^-s_0 + sum over the labelled of e^-s_i), s_0 = 0."""
+    """log(e^s_0 + sum over the others of e^s_j) + log(e^-s_0 + sum over the labels of e^-s_i), s_0 = 0.
+
+    A pair without a labelled relation has the none class as its label.
+    """
     s_0 = torch.tensor(threshold, dtype=torch.float64)
     others, positives = torch.exp(s_0), torch.exp(-s_0)
-    for k, labelled in enumerate(labels):
+    for score, labelled in zip(pair, [not any(labels), *labels], strict=True):
         if labelled:
-            positives = positives + torch.exp(-pair[k + 1])
+            positives = positives + torch.exp(-score)
         else:
-            others = others + torch.exp(pair[k + 1])
+            others = others + torch.exp(score)
     return torch.log(others) + torch.log(positives)
 
 

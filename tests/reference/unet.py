@@ -1,42 +1,69 @@
-"""The pair representation of DocuNet for one document, cell by cell: no padding, no masks.
+"""The pair representation of DocuNet, cell by cell, from its paper's equations: no padding, no masks.
 
-A map is a dictionary from (row, column) to a vector. What lies beyond its edge is not in it.
+A map is a dictionary from (row, column) to a vector; what lies beyond its edge is not in it. The documents of
+a batch are a list of maps. Only batch normalisation, while training, looks at more than one of them.
 """
+
+import math
 
 import torch
 
 from tests.reference.maps import plain_contexts, plain_entities
 
 
-def plain_unet_pairs(module, encoded, batch):
-    """The embeddings of head and tail of each pair of a batch of one document, as a list of two."""
+def plain_unet_pairs(module, documents):
+    """The embeddings of head and tail of each pair of each document, given as (encoded, batch) of one each."""
+    images = [plain_image(module.channels, encoded, batch) for encoded, batch in documents]
+    found = []
+    for (encoded, batch), seen in zip(documents, plain_unet(module.unet, images), strict=True):
+        states, _ = plain_entities(encoded, batch)
+        embeddings = []
+        for head, tail in zip(batch.head.tolist(), batch.tail.tolist(), strict=True):
+            z_head = torch.tanh(module.head_projection(torch.cat([states[head], seen[head, tail]])))
+            z_tail = torch.tanh(module.tail_projection(torch.cat([states[tail], seen[head, tail]])))
+            embeddings.append((z_head, z_tail))
+        found.append(embeddings)
+    return found
+
+
+def plain_image(channels, encoded, batch):
+    """W_3 F + b of every pair, F its context or three similarities of its entities."""
     states, attentions = plain_entities(encoded, batch)
-    image = {cell: module.channels(context) for cell, context in plain_contexts(encoded, attentions).items()}
-    seen = plain_unet(module.unet, image)
-    embeddings = []
-    for head, tail in zip(batch.head.tolist(), batch.tail.tolist(), strict=True):
-        z_head = torch.tanh(module.head_projection(torch.cat([states[head], seen[head, tail]])))
-        z_tail = torch.tanh(module.tail_projection(torch.cat([states[tail], seen[head, tail]])))
-        embeddings.append((z_head, z_tail))
-    return embeddings
+    if hasattr(channels, "bilinear"):
+        features = plain_similarities(states, channels.bilinear)
+    else:
+        features = plain_contexts(encoded, attentions)
+    return {cell: channels.weight @ feature + channels.bias for cell, feature in features.items()}
 
 
-def plain_unet(unet, image):
-    """The vector of each cell."""
-    first = plain_convolutions(unet.first, image)
-    second = plain_convolutions(unet.second, pooled(first))
-    third = plain_convolutions(unet.third, pooled(second))
-    joined = plain_convolutions(unet.joined_second, join(second, raised(unet.up_to_second, third)))
-    joined = plain_convolutions(unet.joined_first, join(first, raised(unet.up_to_first, joined)))
-    return {cell: unet.output.weight[:, :, 0, 0] @ value + unet.output.bias for cell, value in joined.items()}
+def plain_similarities(states, bilinear):
+    """[e_h * e_t; cos(e_h, e_t); e_h W_1 e_t] of every pair."""
+    features = {}
+    for head, one in enumerate(states):
+        for tail, other in enumerate(states):
+            cosine = sum(one * other) / (math.sqrt(sum(one * one)) * math.sqrt(sum(other * other)))
+            between = sum(one[i] * (bilinear[i] @ other) for i in range(len(one)))
+            features[head, tail] = torch.cat([one * other, cosine.view(1), between.view(1)])
+    return features
 
 
-def plain_convolutions(layers, values):
+def plain_unet(unet, images):
+    """The vector of each cell of each document."""
+    first = plain_convolutions(unet.first, images)
+    second = plain_convolutions(unet.second, [pooled(values) for values in first])
+    third = plain_convolutions(unet.third, [pooled(values) for values in second])
+    joined = plain_convolutions(unet.joined_second, joint(second, unet.up_to_second, third))
+    joined = plain_convolutions(unet.joined_first, joint(first, unet.up_to_first, joined))
+    weight, bias = unet.output.weight[:, :, 0, 0], unet.output.bias
+    return [{cell: weight @ value + bias for cell, value in values.items()} for values in joined]
+
+
+def plain_convolutions(layers, maps):
     """Twice: convolution, normalisation, what is above 0."""
     for convolution, norm in ((layers.first, layers.first_norm), (layers.second, layers.second_norm)):
-        values = normalised(norm, convolved(convolution, values))
-        values = {cell: value.clamp(min=0) for cell, value in values.items()}
-    return values
+        maps = normalised(norm, [convolved(convolution, values) for values in maps])
+        maps = [{cell: value.clamp(min=0) for cell, value in values.items()} for values in maps]
+    return maps
 
 
 def convolved(convolution, values):
@@ -53,7 +80,32 @@ def convolved(convolution, values):
     return result
 
 
-def normalised(norm, values):
+def normalised(norm, maps):
+    """By running averages, over all cells of the batch, or over groups of channels of each document."""
+    if not hasattr(norm, "running_mean"):
+        return [group_normalised(norm, values) for values in maps]
+    if norm.training:
+        mean, variance, _ = batch_statistics(maps)
+    else:
+        mean, variance = norm.running_mean[:, 0, 0], norm.running_variance[:, 0, 0]
+    return [
+        {
+            cell: (value - mean) / torch.sqrt(variance + 1e-5) * norm.weight[:, 0, 0] + norm.bias[:, 0, 0]
+            for cell, value in values.items()
+        }
+        for values in maps
+    ]
+
+
+def batch_statistics(maps):
+    """The mean, the variance and the unbiased variance of each channel over all cells of all documents."""
+    cells = [value for values in maps for value in values.values()]
+    mean = sum(cells) / len(cells)
+    squares = sum((cell - mean) ** 2 for cell in cells)
+    return mean, squares / len(cells), squares / max(1, len(cells) - 1)
+
+
+def group_normalised(norm, values):
     """Mean 0 and variance 1 over all cells and 8 channels at a time, then scaled and shifted by channel."""
     result = {cell: torch.empty_like(value) for cell, value in values.items()}
     for start in range(0, len(norm.weight), 8):
@@ -75,7 +127,17 @@ def pooled(values):
     return {square: torch.stack(members).amax(0) for square, members in squares.items()}
 
 
-def raised(deconvolution, values):
+def joint(maps, up, lower):
+    """Both vectors of each cell, of the way down and raised from below, one after the other."""
+    raise_up = deconvolved if hasattr(up, "weight") else interpolated
+    joined = []
+    for values, below in zip(maps, lower, strict=True):
+        raised = raise_up(up, below)
+        joined.append({cell: torch.cat([value, raised[cell]]) for cell, value in values.items()})
+    return joined
+
+
+def deconvolved(deconvolution, values):
     """Each cell becomes four, each by a matrix of its own."""
     result = {}
     for (row, column), value in values.items():
@@ -86,6 +148,16 @@ def raised(deconvolution, values):
     return result
 
 
-def join(values, others):
-    """Both vectors of each cell of the first, one after the other."""
-    return {cell: torch.cat([value, others[cell]]) for cell, value in values.items()}
+def interpolated(up, values):
+    """Twice the side, the corner cells over each other, and between cells what lies between."""
+    side = math.isqrt(len(values))
+    result = {}
+    for row in range(2 * side):
+        for column in range(2 * side):
+            down, right = (place * (side - 1) / (2 * side - 1) for place in (row, column))
+            top, left = min(int(down), side - 1), min(int(right), side - 1)
+            bottom, far = min(top + 1, side - 1), min(left + 1, side - 1)
+            upper = (1 - (right - left)) * values[top, left] + (right - left) * values[top, far]
+            lower = (1 - (right - left)) * values[bottom, left] + (right - left) * values[bottom, far]
+            result[row, column] = (1 - (down - top)) * upper + (down - top) * lower
+    return result

@@ -18,6 +18,7 @@ DECISIONS = {
     "zero": "f_i > 0, or above its tuned threshold",
     "none-class": "f_i > f_0",
     "top-k": "f_i > f_0, at most 4 per pair",
+    "fixed-top-k": "f_i > 0, or above its tuned threshold, at most 4 per pair",
 }
 COMMANDS = re.findall(r"^unnoted train (.+)$", PAGE, re.MULTILINE)
 

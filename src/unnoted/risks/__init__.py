@@ -5,7 +5,7 @@ from unnoted.risks.adaptive_threshold import AdaptiveThreshold
 from unnoted.risks.balanced_softmax import BalancedSoftmax
 from unnoted.risks.corrections import Clamp, Correction, Flip, Uncorrected
 from unnoted.risks.cross_entropy import CrossEntropy
-from unnoted.risks.decisions import Decision, Fixed, NoneClass, TopK
+from unnoted.risks.decisions import Decision, Fixed, FixedTopK, NoneClass, TopK, with_thresholds
 from unnoted.risks.distillation import Distillation
 from unnoted.risks.estimators import (
     Estimator,
@@ -58,6 +58,7 @@ __all__ = [
     "Estimator",
     "Expected",
     "Fixed",
+    "FixedTopK",
     "Flip",
     "Link",
     "LogSigmoid",
@@ -84,4 +85,5 @@ __all__ = [
     "loss_named",
     "register_link",
     "register_loss",
+    "with_thresholds",
 ]

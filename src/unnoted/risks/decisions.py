@@ -4,7 +4,7 @@ Scores are [P, K + 1] with the none class f_0 in column 0; a decision is bool [P
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Protocol
 
 import torch
@@ -125,14 +125,12 @@ class TopK:
     k: int = 4
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise ValueError(f"found k = {self.k}, expected at least 1")
+        _check_limit(self.k)
 
     def __call__(self, scores: Tensor) -> Tensor:
         """Decide: scores [P, K + 1] to bool [P, K]. Ties at the k-th place are all kept."""
-        relations = scores[:, 1:]
-        lowest = relations.topk(min(self.k, relations.shape[1]), dim=1).values[:, -1:]
-        return (relations >= lowest) & (relations > scores[:, :1])
+        # A relation above the none class is among the k best relations if it is among the k best classes.
+        return _among_best(scores, self.k) & NoneClass()(scores)
 
     def margins(self, scores: Tensor) -> Tensor:
         """f_i - f_0, [P, K]."""
@@ -143,10 +141,70 @@ class TopK:
         return {"rule": self.name, **asdict(self)}
 
 
+@dataclass(frozen=True, slots=True)
+class FixedTopK:
+    """A relation is predicted where it is above a threshold and among the pair's `k` best: DocuNet's rule.
+
+    The none class, which DocuNet trains as one more label, is one of the classes that are ranked.
+
+    Args:
+        threshold: one for all relations, or one for each (a tuple of K).
+        k: how many classes of a pair are kept at most.
+
+    Example:
+        >>> FixedTopK(k=2)(torch.tensor([[0.5, 0.7, 0.9, 0.1], [-0.5, 0.7, -0.9, 0.1]]))
+        tensor([[ True,  True, False],
+                [ True, False,  True]])
+    """
+
+    name: ClassVar[str] = "fixed-top-k"
+    reads_none_class: ClassVar[bool] = True
+    is_tunable: ClassVar[bool] = True
+    threshold: float | tuple[float, ...] = 0.0
+    k: int = 4
+
+    def __post_init__(self) -> None:
+        _check_limit(self.k)
+
+    def __call__(self, scores: Tensor) -> Tensor:
+        """Decide: scores [P, K + 1] to bool [P, K]. Ties at the k-th place are all kept."""
+        return _among_best(scores, self.k) & Fixed(self.threshold)(scores)
+
+    def margins(self, scores: Tensor) -> Tensor:
+        """f_i - t, [P, K]."""
+        return Fixed(self.threshold).margins(scores)
+
+    def to_json(self) -> dict[str, Any]:
+        """The rule as JSON."""
+        return {"rule": self.name, **asdict(self)}
+
+
+def with_thresholds(rule: Decision, thresholds: tuple[float, ...]) -> Decision:
+    """A tunable rule with a threshold for each relation; a limit of relations for each pair stays.
+
+    Example:
+        >>> with_thresholds(Fixed(), (0.5, 1.0)), with_thresholds(FixedTopK(k=3), (0.5, 1.0))
+        (Fixed(threshold=(0.5, 1.0)), FixedTopK(threshold=(0.5, 1.0), k=3))
+    """
+    return replace(rule, threshold=thresholds) if isinstance(rule, FixedTopK) else Fixed(thresholds)
+
+
+def _check_limit(k: int) -> None:
+    if k < 1:
+        raise ValueError(f"found k = {k}, expected at least 1")
+
+
+def _among_best(scores: Tensor, k: int) -> Tensor:
+    """Which relations are among the k best classes of their pair, [P, K + 1] to bool [P, K]."""
+    lowest = scores.topk(min(k, scores.shape[1]), dim=1).values[:, -1:]
+    return scores[:, 1:] >= lowest
+
+
 DECISIONS: dict[str, Callable[..., Decision]] = {
     NoneClass.name: NoneClass,
     Fixed.name: Fixed,
     TopK.name: TopK,
+    FixedTopK.name: FixedTopK,
 }
 """Every decision rule by its name in saved models."""
 

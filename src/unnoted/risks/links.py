@@ -59,8 +59,8 @@ LINKS: dict[str, Shown] = {
     # ATLOP compares a relation with the threshold class in a soft-max; of the two alone that is a sigmoid.
     # Its loss fixes no scale for pairs with several relations: a ranking, a probability only for single ones.
     "threshold-softmax": _sigmoid_ranking,
-    # The same holds for these two: the optimum with one relation, where the balanced soft-max is a sigmoid.
-    # With more, the unlabelled ones of a pair share one soft-max, and only the ranking is sure.
+    # The same holds for these two: the optimum with one relation, which is a sigmoid's in the balanced
+    # soft-max. With more, the unlabelled ones of a pair share one soft-max, and only the ranking is sure.
     "balanced-softmax": _sigmoid,
     "adaptive-focal": _adaptive_focal,
 }

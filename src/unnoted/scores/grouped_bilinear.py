@@ -31,6 +31,7 @@ class GroupedBilinear(nn.Module):
         embedding: the size of the embeddings of head and tail, a multiple of `block`.
         classes: how many scores a pair gets (K + 1, the none class first).
         block: the size of a block.
+        bias: whether there is a bias_k.
 
     Example:
         >>> bilinear = GroupedBilinear(embedding=8, classes=3, block=4)
@@ -38,7 +39,7 @@ class GroupedBilinear(nn.Module):
         torch.Size([5, 3])
     """
 
-    def __init__(self, embedding: int, classes: int, block: int = 64) -> None:
+    def __init__(self, embedding: int, classes: int, block: int = 64, *, bias: bool = True) -> None:
         super().__init__()
         if embedding % block:
             raise ValueError(
@@ -49,7 +50,7 @@ class GroupedBilinear(nn.Module):
         self.weight = nn.Parameter(
             torch.empty(embedding // block, block * block, classes).uniform_(-bound, bound)
         )
-        self.bias = nn.Parameter(torch.empty(classes).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.empty(classes).uniform_(-bound, bound)) if bias else None
 
     def forward(self, head: Tensor, tail: Tensor) -> Tensor:
         """Scores [P, K + 1] of embeddings [P, embedding] each, in float32 at least."""
@@ -61,12 +62,14 @@ class GroupedBilinear(nn.Module):
         scores: Tensor = _GroupedBilinear.apply(  # type: ignore[no-untyped-call]
             head.to(dtype).reshape(blocks), tail.to(dtype).reshape(blocks), weight
         )
-        return scores[:, :classes] + self.bias
+        scores = scores[:, :classes]
+        return scores if self.bias is None else scores + self.bias
 
     def extra_repr(self) -> str:
         """The sizes, as they are shown in the model's printout."""
         blocks, _, classes = self.weight.shape
-        return f"embedding={blocks * self.block}, classes={classes}, block={self.block}"
+        sizes = f"embedding={blocks * self.block}, classes={classes}, block={self.block}"
+        return sizes if self.bias is not None else f"{sizes}, bias=False"
 
 
 class _GroupedBilinear(torch.autograd.Function):

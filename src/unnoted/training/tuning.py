@@ -14,7 +14,7 @@ from unnoted.documents.schema import Document
 from unnoted.extraction import BATCH
 from unnoted.features import Collator, FeatureReport, FeatureSet, SortedBatches
 from unnoted.model import RelationModel
-from unnoted.risks import Fixed, ScoreMeaning
+from unnoted.risks import Decision, ScoreMeaning, with_thresholds
 from unnoted.training.preparing import features_of
 
 
@@ -25,17 +25,14 @@ class Tuned:
     Attributes:
         relations: the relation ids.
         thresholds: of each relation.
+        rule: the decision rule that they make.
         report: what became of the documents' facts.
     """
 
     relations: tuple[str, ...]
     thresholds: tuple[float, ...]
+    rule: Decision
     report: FeatureReport
-
-    @property
-    def rule(self) -> Fixed:
-        """The decision rule that they make."""
-        return Fixed(self.thresholds)
 
     @property
     def never(self) -> tuple[str, ...]:
@@ -79,7 +76,9 @@ def tuned_on(model: RelationModel, documents: Sequence[Document]) -> Tuned:
     """
     paired = with_pairs(documents, model.candidates)
     features = features_of(model, Corpus(tuple(paired), model.relations, model.candidates))
-    return Tuned(model.relations.ids, tune_thresholds(*_scored(model, features)), features.report)
+    thresholds = tune_thresholds(*_scored(model, features))
+    rule = with_thresholds(model.meaning.decision, thresholds)
+    return Tuned(model.relations.ids, thresholds, rule, features.report)
 
 
 def check_tunable(meaning: ScoreMeaning) -> None:

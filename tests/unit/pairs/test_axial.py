@@ -1,3 +1,5 @@
+from functools import partial
+
 import pytest
 import torch
 from tests.reference.axial import plain_axial_pairs
@@ -10,14 +12,17 @@ from unnoted.pairs.axial import AxialPairs, Cells
 from unnoted.scores import GroupedBilinear
 
 
-def axial_pairs(dtype=torch.float64, layers=2):
-    module = AxialPairs(8, 6, GroupedBilinear, map_width=12, layers=layers, heads=3, block=2)
+def axial_pairs(dtype=torch.float64, layers=2, bias=False):
+    bilinear = partial(GroupedBilinear, bias=bias)
+    module = AxialPairs(8, 6, bilinear, map_width=12, layers=layers, heads=3, block=2)
+    assert (module.bilinear.bias is not None) == bias
     return scramble(module).to(dtype).eval()
 
 
-def test_pairs_equal_plain_loops():
+@pytest.mark.parametrize("bias", [False, True], ids=["published", "earlier"])
+def test_pairs_equal_plain_loops(bias):
     batch = random_batch([12, 5, 9, 14], [3, 0, 1, 4], pair_rate=0.6)
-    encoded, module = random_encoded(batch, 8), axial_pairs()
+    encoded, module = random_encoded(batch, 8), axial_pairs(bias=bias)
     (found,) = module(encoded, batch)
     for document in (0, 3):
         alone, one, rows = only(encoded, batch, document)

@@ -136,9 +136,11 @@ def test_cross_entropy_is_pn_with_log_sigmoid():
     torch.testing.assert_close(CrossEntropy()(scores, labels, weights), pn(scores, labels, weights) / 2)
 
 
-def test_balanced_softmax_of_one_relation_is_cross_entropy():
+def test_balanced_softmax_of_one_relation_is_cross_entropy_of_it_and_of_the_none_class():
     scores, labels = torch.linspace(-5, 5, 22).reshape(11, 2), torch.arange(11)[:, None] % 2 == 0
-    torch.testing.assert_close(BalancedSoftmax()(scores, labels), CrossEntropy()(scores, labels))
+    none = torch.cat([scores[:, :1]] * 2, 1)
+    expected = CrossEntropy()(scores, labels) + CrossEntropy()(none, ~labels)
+    torch.testing.assert_close(BalancedSoftmax()(scores, labels), expected)
 
 
 def test_labelled_relations_compete_under_the_adaptive_threshold_only():

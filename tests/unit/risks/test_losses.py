@@ -27,7 +27,7 @@ TABLE = {  # name: estimator, surrogate, decision, link
     "s-pu-log-sigmoid": ("s-pu", "log-sigmoid", "fixed", "sigmoid"),
     "s-pu-log-sigmoid-ranking": ("s-pu", "log-sigmoid-ranking", "none-class", "sigmoid-ranking"),
     "cross-entropy": (None, None, "fixed", "sigmoid"),
-    "balanced-softmax": (None, None, "fixed", "balanced-softmax"),
+    "balanced-softmax": (None, None, "fixed-top-k", "balanced-softmax"),
     "adaptive-focal": (None, None, "top-k", "adaptive-focal"),
 }
 

@@ -21,9 +21,12 @@ ENCODERS = {
 DOCRED = {"vocabulary": Path("data/docred/rel_info.json"), "warm_up": 0.06, "adam_epsilon": 1e-6, "clip": 1.0}
 ORIGINAL = {"train": (Path("data/docred/train_annotated.json"),)}
 FULL = {"train": (Path("data/re-docred/train_revised.json"),)}
-# Zhang et al. (2021), the script for RoBERTa-large: 2 documents, steps after 2 batches, three rates.
+# Zhang et al. (2021), the script for RoBERTa-large: 2 documents, steps after 2 batches, three rates; the U-Net's file.
 DOCUNET = DOCRED | {
     "encoder": "roberta-large", "architecture": "docunet", "loss": "balanced-softmax",
+    "architecture_options": {
+        "feature_map": "context", "map_normalisation": "batch", "map_upsampling": "bilinear"
+    },
     "embedding": 768, "block": 64,
     "epochs": 30, "batch_documents": 2, "gradient_accumulation": 2,
     "encoder_learning_rate": 3e-5, "head_learning_rate": 1e-4, "map_learning_rate": 4e-4, "weight_decay": 0.0,
@@ -31,7 +34,7 @@ DOCUNET = DOCRED | {
 # Tan et al. (2022), the three scripts for RoBERTa-large: teacher, distillation, fine-tuning.
 KD_DOCRE = DOCRED | FULL | {
     "encoder": "roberta-large", "architecture": "kd-docre", "loss": "adaptive-focal",
-    "embedding": 1024, "block": 64,
+    "architecture_options": {"bilinear_bias": False}, "embedding": 1024, "block": 64,
     "epochs": 30, "batch_documents": 4, "gradient_accumulation": 1,
     "encoder_learning_rate": 3e-5, "head_learning_rate": 1e-4, "map_learning_rate": 3e-5, "weight_decay": 0.0,
 }  # fmt: skip

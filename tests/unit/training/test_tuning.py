@@ -20,7 +20,7 @@ from unnoted.features import Collator, featurise
 from unnoted.model import RelationModel
 from unnoted.priors import Priors
 from unnoted.risks import LOSSES
-from unnoted.risks.decisions import Fixed
+from unnoted.risks.decisions import Fixed, FixedTopK
 from unnoted.training import CheckpointError, load_settings
 from unnoted.training.run import run as train
 from unnoted.training.run_folder import RunFolder
@@ -68,6 +68,16 @@ def test_all_pairs_of_all_documents_are_looked_at(tmp_path):
     ]
     with pytest.raises(ValueError, match="no candidate pair in 1 development documents"):
         tuned_on(model, [alone])
+
+
+def test_a_limit_of_relations_for_each_pair_stays(tmp_path):
+    set_seed(0)
+    model = RelationModel.from_encoder(tiny_encoder(tmp_path), VOCABULARY, embedding=8, block=4)
+    model.meaning = make_risk("balanced-softmax").meaning
+    tuned = tuned_on(model, list(generate_documents(4, start=30)))
+    assert tuned.rule == FixedTopK(tuned.thresholds, 4)
+    # Their scores are on one scale, so that either model may teach the other.
+    assert replace(model.meaning, decision=tuned.rule).has_scale_of(model.meaning)
 
 
 @pytest.fixture
