@@ -1,7 +1,7 @@
 """Head and tail with the distance between them (the BiLSTM of the DocRED paper).
 
-One layer over the token states x, relu(W x + b); then an entity is the mean over its mentions of the mean over
-their tokens. Head and tail each get an embedding of how far before or behind the other they are first
+There is one layer over the token states, relu(W x + b); an entity is the mean over its mentions of the mean
+over their tokens. Head and tail each get an embedding of how far before or behind the other they are first
 mentioned, 0 for no distance:
 
     z_h = [h; E(d_ht)],      z_t = [t; E(d_th)],

@@ -121,9 +121,7 @@ class GraphPairs(PairsInPieces):
         self.dropout = nn.Dropout(dropout)
         self.path_layer: nn.Module = nn.Identity()
         if path_layer:
-            self.path_layer = nn.Sequential(
-                nn.Linear(path_width, path_width), nn.ReLU(), nn.Dropout(dropout)
-            )
+            self.path_layer = nn.Sequential(nn.Linear(path_width, path_width), nn.ReLU(), nn.Dropout(dropout))
 
     def shared(self, encoded: Encoded, batch: Batch) -> SharedGraph:
         """What the mention graph and the entity graph give."""

@@ -79,7 +79,9 @@ class EntityPaths(nn.Module):
         # Whole where all fit: gradients then add up in the order in which they always did.
         parts = (edges, linked, *of_head)
         pieces = (
-            [parts] if at_once >= slots else zip(*(part.split(at_once, 1) for part in parts), strict=True)
+            [parts]
+            if at_once >= slots
+            else zip(*(torch.split(part, at_once, 1) for part in parts), strict=True)
         )
         by_head, by_tail = [], []
         for own_edges, own_linked, *own_queries in pieces:

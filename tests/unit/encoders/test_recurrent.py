@@ -5,8 +5,7 @@ import torch
 from tests.reference.docred_bilstm import plain_two_way
 from torch import nn
 
-from unnoted.encoders import DocumentEncoder, EncoderError, build_encoder, load_encoder
-from unnoted.encoders import ENCODER_KINDS
+from unnoted.encoders import ENCODER_KINDS, DocumentEncoder, EncoderError, build_encoder, load_encoder
 from unnoted.encoders.recurrent import LockedDropout, RecurrentConfig, RecurrentEncoder
 
 
