@@ -69,7 +69,8 @@ class EntityPaths(nn.Module):
             The half [e_ho; e_oh] of (h, t) at [d, h, t], and the half [e_to; e_ot] of (h, t) at [d, t, h],
             [D, E, E, 2 edge] each.
         """
-        ends = entities[:, :, -self.ends :]
+        # Not a slice of all: gradients would add up in another order than they did before there was a choice.
+        ends = entities if self.ends == entities.shape[2] else entities[:, :, -self.ends :]
         edges = self.source(ends).unsqueeze(2) + self.target(ends).unsqueeze(1)
         edges = self.dropout(torch.relu(edges))  # [D, E, E, edge]
         edges = torch.cat([edges, edges.transpose(1, 2)], 3)  # f, [D, E, E, 2 edge]
