@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from torch import nn
 
@@ -125,14 +125,48 @@ def kd_docre(sizes: Sizes, bilinear_bias: bool) -> tuple[nn.Module, nn.Module]:
     return pairs, LinearScores(pairs.map_width, sizes.classes)
 
 
-def gain(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+class GainOptions(ArchitectureOptions):
+    """The paper's equations by default; the authors' program has the other three values.
+
+    Attributes:
+        path_edges: what the edges of the entity graph are made from: entities after all layers, or the last.
+        path_attention: attend to the paths of a pair, instead of adding them up.
+        path_layer: one more layer over the path of a pair.
+    """
+
+    path_edges: Literal["all-layers", "last-layer"] = "all-layers"
+    path_attention: bool = True
+    path_layer: bool = False
+
+
+def gain(
+    sizes: Sizes, path_edges: str = "all-layers", path_attention: bool = True, path_layer: bool = False
+) -> tuple[nn.Module, nn.Module]:
     """Graphs of mentions and of entities, and paths of two steps (Zeng et al., 2020)."""
-    return GraphPairs(sizes.width, sizes.embedding, types=sizes.types), _linear(sizes)
+    pairs = GraphPairs(
+        sizes.width,
+        sizes.embedding,
+        types=sizes.types,
+        last_layer_edges=path_edges == "last-layer",
+        path_attention=path_attention,
+        path_layer=path_layer,
+    )
+    return pairs, _linear(sizes)
 
 
-def bilstm(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+class BiLSTMOptions(ArchitectureOptions):
+    """The published order by default.
+
+    Attributes:
+        layer_before_means: the layer over the states comes before the means over mentions, not after.
+    """
+
+    layer_before_means: bool = True
+
+
+def bilstm(sizes: Sizes, layer_before_means: bool = True) -> tuple[nn.Module, nn.Module]:
     """Means over mentions and their distance, scored by a bilinear (Yao et al., 2019)."""
-    pairs = EntityPairs(sizes.width, sizes.embedding)
+    pairs = EntityPairs(sizes.width, sizes.embedding, layer_before_means=layer_before_means)
     return pairs, GroupedBilinear(pairs.pair_width, sizes.classes, block=pairs.pair_width)
 
 
@@ -166,8 +200,15 @@ _ARCHITECTURES = {
         },
     ),
     "kd-docre": Architecture(kd_docre, options=KDDocREOptions, earlier={"bilinear_bias": True}),
-    "gain": Architecture(gain, attention=False),
-    "bilstm": Architecture(bilstm, attention=False),
+    "gain": Architecture(
+        gain,
+        attention=False,
+        options=GainOptions,
+        earlier={"path_edges": "all-layers", "path_attention": True, "path_layer": False},
+    ),
+    "bilstm": Architecture(
+        bilstm, attention=False, options=BiLSTMOptions, earlier={"layer_before_means": False}
+    ),
     "max-pool": Architecture(max_pool, attention=False),
     "bran": Architecture(bran, attention=False),
 }

@@ -5,14 +5,27 @@ import torch
 from tests.reference.alone import mentions_of, plain_mention
 
 
-def plain_graph_pairs(module, encoded, batch):
-    """The vector of each pair of a batch of one document, in evaluation mode, as a list."""
+def plain_graph_pairs(module, encoded, batch, last_layer_edges=False, path_attention=True, path_layer=False):
+    """The vector of each pair of a batch of one document, in evaluation mode, as a list.
+
+    By default as the paper has it; the three choices are those of the authors' program.
+    """
     document, entities = plain_nodes(module, encoded.states, batch)
-    edges = plain_edges(module.paths, entities, batch)
+    ends = [entity[-module.node_width :] for entity in entities] if last_layer_edges else entities
+    edges = plain_edges(module.paths, ends, batch)
     result = []
     for head, tail in zip(batch.head.tolist(), batch.tail.tolist(), strict=True):
         h, t = entities[head], entities[tail]
-        path = plain_path(module.paths, entities, edges, head, tail)
+        found = plain_paths(edges, head, tail, len(entities))
+        if not found:
+            path = h.new_zeros(4 * module.node_width)
+        elif path_attention:
+            path = plain_attention(module.paths, h, t, found)
+        else:
+            path = sum(found)
+        if path_layer:
+            layer = module.path_layer[0]
+            path = torch.relu(layer.weight @ path + layer.bias)
         together = torch.cat([h, t, (h - t).abs(), h * t, document, path])
         result.append(torch.relu(module.combination(together)))
     return result
@@ -72,16 +85,18 @@ def plain_edges(paths, entities, batch):
     return edges
 
 
-def plain_path(paths, entities, edges, head, tail):
-    """The sum of the paths over third entities, weighted by attention; 0 without any."""
-    weight = torch.cat([paths.head_query.weight, paths.tail_query.weight], 1)  # [4 edge, 2 width]
-    query = weight @ torch.cat([entities[head], entities[tail]])
-    found = [
+def plain_paths(edges, head, tail, entities):
+    """The paths from head to tail over each third entity that has an edge with both."""
+    return [
         torch.cat([edges[head, o], edges[o, head], edges[tail, o], edges[o, tail]])
-        for o in range(len(entities))
+        for o in range(entities)
         if (head, o) in edges and (o, tail) in edges
     ]
-    if not found:
-        return torch.zeros_like(query)
+
+
+def plain_attention(paths, head, tail, found):
+    """The sum of the paths, weighted by how well each answers the question of head and tail."""
+    weight = torch.cat([paths.head_query.weight, paths.tail_query.weight], 1)  # [4 edge, 2 width]
+    query = weight @ torch.cat([head, tail])
     exponents = [(query @ path).exp() for path in found]
     return sum(exponent * path for exponent, path in zip(exponents, found, strict=True)) / sum(exponents)

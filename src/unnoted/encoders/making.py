@@ -41,6 +41,8 @@ ENCODER_KINDS: dict[str, Callable[[], MakeableConfig]] = {
         num_hidden_layers=1,
         num_attention_heads=0,
         hidden_dropout_prob=0.2,
+        locked_dropout=True,
+        learnt_start=True,
     ),
     "convolutional-attention": ConvolutionalAttentionConfig,
 }

@@ -5,7 +5,8 @@ stand near each other. Pairs may need attention from every token to every other,
 one layer of query and key products over its states gives it.
 
 Besides the words it can be told, at each token, the type of the entity that is mentioned there and the number
-of that entity in the document, which is the same at all its mentions. This is the encoder of DocRED's BiLSTM.
+of that entity in the document, which is the same at all its mentions. With start states that are learnt, and
+dropout of whole features of its inputs, this is the encoder of DocRED's BiLSTM.
 
 Reference:
     Yao, Ye, Li, Han, Lin, Liu, Liu, Huang, Zhou, Sun (2019): DocRED: a large-scale document-level relation
@@ -37,7 +38,11 @@ class RecurrentConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         hidden_size: the size of a token's state; half of it comes from each direction.
         num_hidden_layers: how many LSTM layers there are.
         num_attention_heads: how many ways of attending there are; 0 for an encoder without attention.
-        hidden_dropout_prob: the share of states that is dropped in training, between layers and at the end.
+        hidden_dropout_prob: the share that is dropped in training: of single values of the inputs, between
+            layers and at the end.
+        locked_dropout: drop features instead of single values, each at all tokens of a document or at none,
+            and only where they enter a layer; nothing of what the last layer gives.
+        learnt_start: the LSTMs begin each document with states that are learnt, instead of 0.
         max_position_embeddings: how many tokens it takes at once; a recurrence has no limit of its own.
         pad_token_id: the token that fills up short documents.
     """
@@ -55,6 +60,8 @@ class RecurrentConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     num_hidden_layers: int = 2
     num_attention_heads: int = 4
     hidden_dropout_prob: float = 0.1
+    locked_dropout: bool = False
+    learnt_start: bool = False
     max_position_embeddings: int = 2**20
     pad_token_id: int = 0
 
@@ -84,19 +91,52 @@ class TwoWayLSTM(nn.Module):
     Args:
         input_size: of a state coming in.
         size: of a state going out; half of it from each direction.
+        learnt_start: whether the states before the first token are learnt; they are 0 at first.
     """
 
-    def __init__(self, input_size: int, size: int) -> None:
+    def __init__(self, input_size: int, size: int, learnt_start: bool = False) -> None:
         super().__init__()
         self.ahead = nn.LSTM(input_size, size // 2, batch_first=True)
         self.back = nn.LSTM(input_size, size // 2, batch_first=True)
+        # Of each direction, the hidden state and the memory.
+        self.start = nn.Parameter(torch.zeros(2, 2, size // 2)) if learnt_start else None
 
     def forward(self, states: Tensor, backwards: Tensor) -> Tensor:
         """States [B, T, input] to states [B, T, d]; `backwards` is what `reversed_order` gives."""
         order = backwards.unsqueeze(2)  # [B, T, 1]
-        ahead, _ = self.ahead(states)
-        back, _ = self.back(states.gather(1, order.expand_as(states)))
+        ahead, _ = self.ahead(states, self._start(0, len(states)))
+        back, _ = self.back(states.gather(1, order.expand_as(states)), self._start(1, len(states)))
         return torch.cat([ahead, back.gather(1, order.expand_as(back))], 2)
+
+    def _start(self, direction: int, documents: int) -> tuple[Tensor, Tensor] | None:
+        """Hidden state and memory before the first token, [1, B, d / 2] each; None where they are 0."""
+        if self.start is None:
+            return None
+        hidden, memory = self.start[direction, :, None, None].expand(-1, -1, documents, -1).contiguous()
+        return hidden, memory
+
+
+class LockedDropout(nn.Module):
+    """Dropout of features: what is dropped of a document is dropped at all its tokens.
+
+    Args:
+        dropout: draws what is dropped.
+
+    Example:
+        >>> LockedDropout(nn.Dropout(1.0))(torch.ones(1, 2, 3)).sum()
+        tensor(0.)
+    """
+
+    def __init__(self, dropout: nn.Dropout) -> None:
+        super().__init__()
+        self.dropout = dropout
+
+    def forward(self, states: Tensor) -> Tensor:
+        """States [B, T, d], in training with some features of each document set to 0, the others scaled."""
+        if not self.training:
+            return states
+        kept: Tensor = self.dropout(states.new_ones(states.shape[0], 1, states.shape[2]))  # [B, 1, d]
+        return states * kept
 
 
 class RecurrentEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
@@ -127,10 +167,12 @@ class RecurrentEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
         self.embedding = word_embedding(config.vocab_size, word_size, config.pad_token_id, config.train_words)
         self.type_embedding = _mention_embedding(config.types, config.type_size)
         self.entity_embedding = _mention_embedding(config.entities, config.entity_size)
-        self.dropout = nn.Dropout(config.hidden_dropout_prob)
+        dropout = nn.Dropout(config.hidden_dropout_prob)
+        self.dropout = LockedDropout(dropout) if config.locked_dropout else dropout
         inputs = word_size + config.type_size + config.entity_size
         self.layers = nn.ModuleList(
-            TwoWayLSTM(size if layer else inputs, size) for layer in range(config.num_hidden_layers)
+            TwoWayLSTM(size if layer else inputs, size, config.learnt_start)
+            for layer in range(config.num_hidden_layers)
         )
         if config.num_attention_heads > 0:
             self.query = nn.Linear(size, size)
@@ -170,10 +212,12 @@ class RecurrentEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
         if output_attentions and self.config.num_attention_heads == 0:
             raise EncoderError("found a recurrent encoder of 0 attention heads, expected some for attention")
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
-        states = self.dropout(self._embed(input_ids, mention_types, mention_entities))  # [B, T, inputs]
+        states = self._embed(input_ids, mention_types, mention_entities)  # [B, T, inputs]
         backwards = reversed_order(mask)
         for layer in self.layers:
-            states = self.dropout(layer(states, backwards))  # [B, T, d]
+            states = layer(self.dropout(states), backwards)  # [B, T, d]
+        if not self.config.locked_dropout:
+            states = self.dropout(states)
         attentions = (self._attend(states, mask),) if output_attentions else None
         return BaseModelOutput(last_hidden_state=states, attentions=attentions)  # type: ignore[arg-type]
 

@@ -100,6 +100,8 @@ def applies(key: str, settings: Settings) -> bool:
             return not is_pretrained(settings)
         case "map_learning_rate" | "dev":
             return getattr(settings, key) is not None
+        case "unlabelled_share":
+            return settings.unlabelled_per_labelled is None
         case _:
             return key not in unused_by(loss_named(settings.loss), settings.architecture)
 

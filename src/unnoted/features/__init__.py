@@ -15,7 +15,7 @@ from unnoted.features.collate import Collator
 from unnoted.features.dataset import DocumentFeatures, FeatureSet, featurise
 from unnoted.features.epoch import Epoch
 from unnoted.features.report import FeatureReport
-from unnoted.features.sampling import UnlabelledSample
+from unnoted.features.sampling import PairSample, UnlabelledPerLabelled, UnlabelledSample
 from unnoted.features.tokenise import Tokeniser
 
 __all__ = [
@@ -27,9 +27,11 @@ __all__ = [
     "FeatureCache",
     "FeatureReport",
     "FeatureSet",
+    "PairSample",
     "ShuffledBatches",
     "SortedBatches",
     "Tokeniser",
+    "UnlabelledPerLabelled",
     "UnlabelledSample",
     "featurise",
 ]

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from unnoted.features.batch import Batch
 from unnoted.features.dataset import DocumentFeatures, FeatureSet
-from unnoted.features.sampling import UnlabelledSample
+from unnoted.features.sampling import PairSample
 from unnoted.features.word_table import Offsets
 
 Number = TypeVar("Number", bound=np.generic)
@@ -26,13 +26,13 @@ class Collator:
         unlabelled: which unlabelled pairs to score; None scores all pairs.
     """
 
-    def __init__(self, relations: int, pad_token: int, unlabelled: UnlabelledSample | None = None) -> None:
+    def __init__(self, relations: int, pad_token: int, unlabelled: PairSample | None = None) -> None:
         self.relations = relations
         self.pad_token = pad_token
         self.unlabelled = unlabelled
 
     @classmethod
-    def of(cls, features: FeatureSet, unlabelled: UnlabelledSample | None = None) -> "Collator":
+    def of(cls, features: FeatureSet, unlabelled: PairSample | None = None) -> "Collator":
         """The collator that fits a feature set."""
         return cls(len(features.relations), features.pad_token, unlabelled)
 

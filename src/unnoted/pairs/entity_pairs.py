@@ -1,11 +1,13 @@
 """Head and tail with the distance between them (the BiLSTM of the DocRED paper).
 
-An entity is the mean over its mentions of the mean over their tokens, then one layer. Head and tail each get
-an embedding of how far before or behind the other they are first mentioned:
+There is one layer over the token states, relu(W x + b); an entity is the mean over its mentions of the mean
+over their tokens. Head and tail each get an embedding of how far before or behind the other they are first
+mentioned, 0 for no distance:
 
-    z_h = [relu(W h + b); E(d_ht)],      z_t = [relu(W t + b); E(d_th)],
+    z_h = [h; E(d_ht)],      z_t = [t; E(d_th)],
 
-to be scored by a full bilinear, a grouped one with a single block.
+to be scored by a full bilinear, a grouped one with a single block. The layer may also come after the means,
+relu(W h + b), which takes one product for an entity and, because of its ReLU, is another function.
 """
 
 import torch
@@ -28,6 +30,7 @@ class EntityPairs(PairsInPieces):
         width: the size of a token's state (d).
         embedding: the size of an entity's part of the embeddings; 128 as published.
         distance_size: the size of a distance's part of the embeddings.
+        layer_before_means: the layer sees token states, not entities.
 
     Reference:
         Yao, Ye, Li, Han, Lin, Liu, Liu, Huang, Zhou, Sun (2019): DocRED: A large-scale document-level
@@ -38,18 +41,29 @@ class EntityPairs(PairsInPieces):
         148
     """
 
-    def __init__(self, width: int, embedding: int, *, distance_size: int = 20) -> None:
+    def __init__(
+        self, width: int, embedding: int, *, distance_size: int = 20, layer_before_means: bool = True
+    ) -> None:
         super().__init__()
+        self.layer_before_means = layer_before_means
         self.projection = nn.Linear(width, embedding)
-        self.distance_embedding = nn.Embedding(2 * DOUBLINGS + 1, distance_size)
+        # No distance is 0 and stays so. A model of an earlier version, which learnt it, keeps what it learnt.
+        self.distance_embedding = nn.Embedding(2 * DOUBLINGS + 1, distance_size, padding_idx=DOUBLINGS)
         self.pair_width = embedding + distance_size
         """The size of the embeddings of head and tail."""
 
     def shared(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
         """The entities' parts of the embeddings, [N, embedding], and where each is first mentioned, [N]."""
-        mentions = span_means(encoded.states, batch)  # [M, d]
-        entities = segment_mean(mentions, batch.mention_entity, batch.entity_document.shape[0])  # [N, d]
-        return torch.relu(self.projection(entities)), first_mentions(batch)
+        states = encoded.states  # [D, T, d]
+        if self.layer_before_means:
+            # What stands at padding may be no number at all, which would reach the layer's gradient.
+            states = states.masked_fill(batch.attention_mask.unsqueeze(2) == 0, 0)
+            states = torch.relu(self.projection(states))  # [D, T, embedding]
+        mentions = span_means(states, batch)  # [M, d or embedding]
+        entities = segment_mean(mentions, batch.mention_entity, batch.entity_document.shape[0])
+        if not self.layer_before_means:
+            entities = torch.relu(self.projection(entities))  # [N, embedding]
+        return entities, first_mentions(batch)
 
     def embed(self, shared: tuple[Tensor, Tensor], batch: Batch, rows: slice) -> tuple[Tensor, Tensor]:
         """Embeddings of head and tail of some pairs, [p, pair_width] each."""

@@ -11,6 +11,10 @@ its mentions. With the path p_ht of the entity graph (see `paths`), a pair becom
 
     relu(A [h; t; |h - t|; h * t; document; p_ht] + a).
 
+These are the paper's equations. The authors' program differs in three things, each of which can be chosen: it
+makes the edges of the entity graph from the last layer alone, it adds up the paths of a pair instead of
+attending to them, and it puts a layer of its own over them, relu(B p_ht + b) in the place of p_ht.
+
 Everything is dense products over [D, N, N], N nodes: documents are small, and padding has no edges. Of
 documents with thousands of mentions, some rows are made at a time.
 """
@@ -28,7 +32,7 @@ from unnoted.features.batch import Batch
 from unnoted.kernels.segments import segment_mean
 from unnoted.pairs.entity_map import in_slots
 from unnoted.pairs.mention_vectors import MentionVectors, in_mention_slots, mention_rows
-from unnoted.pairs.paths import PathAttention
+from unnoted.pairs.paths import EntityPaths
 from unnoted.pairs.pieces import PairsInPieces
 
 EDGE_TYPES = 3
@@ -73,6 +77,10 @@ class GraphPairs(PairsInPieces):
         entities: how many entities of a document have an embedding of their own; later ones share the last.
         layers: how many layers of graph convolution.
         dropout: the share that is dropped in training of each layer's, each edge's and each pair's vector.
+        last_layer_edges: make the edges of the entity graph from what entities are after the last layer,
+            instead of after all of them.
+        path_attention: attend to the paths of a pair, instead of adding them up.
+        path_layer: one more layer over the path of a pair.
 
     Reference:
         Zeng, Xu, Chang, Li (2020): Double graph based reasoning for document-level relation extraction.
@@ -92,15 +100,28 @@ class GraphPairs(PairsInPieces):
         entities: int = 80,
         layers: int = 2,
         dropout: float = 0.6,
+        last_layer_edges: bool = False,
+        path_attention: bool = True,
+        path_layer: bool = False,
     ) -> None:
         super().__init__()
         self.mentions = MentionVectors(width, types, entities)
         self.node_width = self.mentions.size
         self.entity_width = self.node_width * (layers + 1)
         self.layers = nn.ModuleList(GraphConvolution(self.node_width, dropout) for _ in range(layers))
-        self.paths = PathAttention(self.entity_width, self.node_width, dropout)
-        self.combination = nn.Linear(5 * self.entity_width + 4 * self.node_width, embedding)
+        self.paths = EntityPaths(
+            self.entity_width,
+            self.node_width,
+            dropout,
+            ends=self.node_width if last_layer_edges else self.entity_width,
+            attention=path_attention,
+        )
+        path_width = 4 * self.node_width
+        self.combination = nn.Linear(5 * self.entity_width + path_width, embedding)
         self.dropout = nn.Dropout(dropout)
+        self.path_layer: nn.Module = nn.Identity()
+        if path_layer:
+            self.path_layer = nn.Sequential(nn.Linear(path_width, path_width), nn.ReLU(), nn.Dropout(dropout))
 
     def shared(self, encoded: Encoded, batch: Batch) -> SharedGraph:
         """What the mention graph and the entity graph give."""
@@ -157,17 +178,19 @@ class GraphPairs(PairsInPieces):
         for piece in torch.split(rows, PAIRS_AT_ONCE, 1):
             if recompute:
                 inputs = entities, by_head, by_tail, piece, weight
-                together.append(checkpoint(_interplay, *inputs, use_reentrant=False))
+                together.append(checkpoint(self._interplay, *inputs, use_reentrant=False))
             else:
-                together.append(_interplay(entities, by_head, by_tail, piece, weight))
+                together.append(self._interplay(entities, by_head, by_tail, piece, weight))
         return alone + torch.cat(together)
 
-
-def _interplay(entities: Tensor, by_head: Tensor, by_tail: Tensor, rows: Tensor, weight: Tensor) -> Tensor:
-    """What only a pair as a whole has: W [|h - t|; h * t; p], for some pairs."""
-    head, tail = entities.index_select(0, rows[0]), entities.index_select(0, rows[1])
-    path = [by_head.index_select(0, rows[2]), by_tail.index_select(0, rows[3])]
-    return linear(torch.cat([(head - tail).abs(), head * tail, *path], 1), weight)
+    def _interplay(
+        self, entities: Tensor, by_head: Tensor, by_tail: Tensor, rows: Tensor, weight: Tensor
+    ) -> Tensor:
+        """What only a pair as a whole has: W [|h - t|; h * t; p], for some pairs."""
+        head, tail = entities.index_select(0, rows[0]), entities.index_select(0, rows[1])
+        path = torch.cat([by_head.index_select(0, rows[2]), by_tail.index_select(0, rows[3])], 1)
+        parts = [(head - tail).abs(), head * tail, self.path_layer(path)]
+        return linear(torch.cat(parts, 1), weight)
 
 
 class GraphConvolution(nn.Module):

@@ -1,8 +1,8 @@
 """How a model is trained, whatever it is trained on: one typed model, and what a first stage may change."""
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 
 def _no_truth_value(value: object) -> object:
@@ -17,6 +17,10 @@ Positive: TypeAlias = Annotated[float, Field(gt=0), BeforeValidator(_no_truth_va
 Count: TypeAlias = Annotated[int, Field(ge=1), BeforeValidator(_no_truth_value)]
 Precision: TypeAlias = Literal["auto", "float32", "bf16", "fp16"]
 Batches: TypeAlias = Literal["like-length", "random"]
+Schedule: TypeAlias = Literal["linear", "cosine", "constant"]
+
+HALF_A_PERIOD = 0.5
+"""How far a cosine goes from its highest value to 0."""
 
 
 class Optimisation(BaseModel):
@@ -34,11 +38,18 @@ class Optimisation(BaseModel):
         head_learning_rate: the highest learning rate of all other layers.
         map_learning_rate: the highest learning rate of the layers over the entity-by-entity map, for models
             that have such a map; without it they are like all other layers.
-        warm_up: the share of steps in which the rates rise from 0; then they fall to 0, both linearly.
+        warm_up: the share of steps in which the rates rise linearly from 0.
+        schedule: what they do then: fall to 0 in a line, follow a cosine, or stay.
+        cosine_periods: how many periods of the cosine there are, for the schedule `cosine`; without it half a
+            one, which ends at 0.
         adam_epsilon: of AdamW.
         weight_decay: of AdamW, on all weights.
+        encoder_weight_decay: another one for the encoder.
         clip: the longest that a gradient may be.
-        unlabelled_share: the share of unlabelled pairs that is scored in each document.
+        unlabelled_share: the share of unlabelled pairs that is scored in each document, weighted so that all
+            means keep their expectation.
+        unlabelled_per_labelled: score so many unlabelled pairs for each labelled one, at least 20 in a
+            document, without weights; for losses without priors.
         seed: decides the new layers' first weights, the order of the documents, dropout and samples.
         precision: `auto` is bf16 on a GPU that computes in it, else float32, and lets a GPU round products to
             TF32; `float32` is exact; `bf16` and `fp16` need a GPU.
@@ -61,14 +72,40 @@ class Optimisation(BaseModel):
     head_learning_rate: NotNegative = 1e-4
     map_learning_rate: NotNegative | None = None
     warm_up: Annotated[NotNegative, Field(le=1)] = 0.06
+    schedule: Schedule = "linear"
+    cosine_periods: Positive | None = None
     adam_epsilon: Positive = 1e-6
     weight_decay: NotNegative = 0.0
+    encoder_weight_decay: NotNegative | None = None
     clip: Positive = 1.0
     unlabelled_share: Annotated[Positive, Field(le=1)] = 1.0
+    unlabelled_per_labelled: Positive | None = None
     seed: Annotated[int, Field(ge=0, lt=2**32), BeforeValidator(_no_truth_value)] = 62
     precision: Precision = "auto"
     checkpoint_steps: Count | None = None
     log_steps: Count = 10
+
+    @model_validator(mode="after")
+    def _check_choices(self) -> Self:
+        self.refuse_contradictions()
+        return self
+
+    def refuse_contradictions(self) -> None:
+        """Refuse what only makes sense without, or with, something else.
+
+        Raises:
+            ValueError: names both.
+        """
+        if self.unlabelled_per_labelled is not None and self.unlabelled_share < 1:
+            raise ValueError(
+                f"unlabelled_per_labelled: found {self.unlabelled_per_labelled:g} beside unlabelled_share "
+                f"{self.unlabelled_share:g}, expected one of them"
+            )
+        if self.cosine_periods is not None and self.schedule != "cosine":
+            raise ValueError(
+                f"cosine_periods: found {self.cosine_periods:g}, expected none: the schedule is "
+                f"{self.schedule!r}"
+            )
 
 
 class DistillationSettings(Optimisation):
@@ -86,7 +123,16 @@ class DistillationSettings(Optimisation):
     weight: NotNegative = 1.0
 
     def over(self, main: Optimisation) -> "DistillationSettings":
-        """The same, with what was not given as in the main settings; what was given is remembered."""
+        """The same, with what was not given as in the main settings; what was given is remembered.
+
+        Raises:
+            ValueError: if what was given contradicts the main settings.
+        """
         given = self.model_fields_set
         values = {name: getattr(self if name in given else main, name) for name in Optimisation.model_fields}
-        return self.model_construct(_fields_set=set(given), weight=self.weight, **values)
+        laid_over = self.model_construct(_fields_set=set(given), weight=self.weight, **values)
+        Optimisation.refuse_contradictions(laid_over)
+        return laid_over
+
+    def refuse_contradictions(self) -> None:
+        """Nothing: what it leaves open is not known before it is laid over the main settings."""

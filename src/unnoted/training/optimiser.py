@@ -64,7 +64,10 @@ def parameter_groups(
         chosen.append(
             (optimisation.map_learning_rate, [weight for name, weight in named if name.startswith(over_map)])
         )
-    return [{"params": weights, "lr": rate} for rate, weights in chosen]
+    groups: list[dict[str, Any]] = [{"params": weights, "lr": rate} for rate, weights in chosen]
+    if optimisation.encoder_weight_decay is not None:
+        groups[0]["weight_decay"] = optimisation.encoder_weight_decay
+    return groups
 
 
 def make_optimiser(

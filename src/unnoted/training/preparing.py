@@ -1,9 +1,18 @@
 """What has to be right before a training begins: features, and a model that knows its task."""
 
 from unnoted.documents.corpus import Corpus
-from unnoted.features import FeatureCache, FeatureSet, featurise
+from unnoted.features import (
+    Epoch,
+    FeatureCache,
+    FeatureSet,
+    PairSample,
+    UnlabelledPerLabelled,
+    UnlabelledSample,
+    featurise,
+)
 from unnoted.model import RelationModel
 from unnoted.risks import Risk
+from unnoted.training.optimisation import Optimisation
 
 
 def features_of(model: RelationModel, train: Corpus, cache: FeatureCache | None = None) -> FeatureSet:
@@ -22,3 +31,29 @@ def tell_task(model: RelationModel, risk: Risk, train: Corpus) -> None:
     model.check_relations(train.relations.ids)
     model.config.candidates = train.candidates.to_json()
     model.meaning = risk.meaning
+
+
+def check_sample(risk: Risk, optimisation: Optimisation) -> None:
+    """Refuse a sample without weights for a risk with priors.
+
+    Such a risk estimates means over all pairs that lack a relation. In a sample that favours labelled pairs,
+    those that have another relation weigh more among them than they do in the documents.
+
+    Raises:
+        ValueError: names the setting.
+    """
+    if optimisation.unlabelled_per_labelled is not None and risk.meaning.priors is not None:
+        found = f"found {optimisation.unlabelled_per_labelled:g}, expected none"
+        raise ValueError(
+            f"unlabelled_per_labelled: {found}: the loss has priors, which are those of all pairs; "
+            "unlabelled_share draws a sample with weights"
+        )
+
+
+def sample_of(optimisation: Optimisation, epoch: Epoch) -> PairSample | None:
+    """Which pairs are scored in training; None for all."""
+    if optimisation.unlabelled_per_labelled is not None:
+        return UnlabelledPerLabelled(optimisation.unlabelled_per_labelled, optimisation.seed, epoch)
+    if optimisation.unlabelled_share < 1:
+        return UnlabelledSample(optimisation.unlabelled_share, optimisation.seed, epoch)
+    return None

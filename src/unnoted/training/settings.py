@@ -36,6 +36,9 @@ MOST_PROBLEMS = 20
 PRIORS = ("prior_multiplier", "prior_file")
 """Settings of losses that need priors; one of them is given."""
 
+WITHOUT_PRIORS = ("unlabelled_per_labelled",)
+"""Settings of losses without priors: see `check_sample`."""
+
 RENAMED = {
     "model": "architecture",
     "method": "loss",
@@ -248,7 +251,7 @@ def unused_by(loss: Loss, architecture: str = "atlop") -> dict[str, str]:
         ("the loss 's-pu'", False)
     """
     losses = {key for other in LOSSES.values() for key in other.options.model_fields}
-    losses |= set() if loss.needs_priors else set(PRIORS)
+    losses |= set(WITHOUT_PRIORS if loss.needs_priors else PRIORS)
     unused = dict.fromkeys(losses - loss.options.model_fields.keys(), f"the loss {loss.name!r}")
     if architecture in ARCHITECTURES:
         others = {key for other in ARCHITECTURES.values() for key in other.options.model_fields}

@@ -24,7 +24,7 @@ from unnoted.training.distil import Teacher
 from unnoted.training.ingredients import load_corpus, model_of, priors_of, risk_of, tell_defects
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate
-from unnoted.training.preparing import features_of
+from unnoted.training.preparing import check_sample, features_of
 from unnoted.training.settings import Settings
 from unnoted.training.trainer import CHECKPOINTS, Trainer
 from unnoted.training.tuning import check_tunable, with_pairs
@@ -166,6 +166,7 @@ def _stage(
     chosen_precision(optimisation.precision)
     check_map_learning_rate(model, optimisation)
     risk = risk_of(settings, priors_of(settings, corpus))
+    check_sample(risk, optimisation)
     features = features_of(model, corpus, FeatureCache())
     for line in features.report.lines():
         tell(f"note: {line}")

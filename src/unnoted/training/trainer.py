@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader
 from transformers import PrinterCallback, ProgressCallback, set_seed
 from transformers.integrations.integration_utils import TensorBoardCallback
-from transformers.optimization import get_linear_schedule_with_warmup
 
 from unnoted.common.errors import shown
 from unnoted.common.foreign import one_line, read_json
@@ -30,7 +29,6 @@ from unnoted.features import (
     FeatureCache,
     FeatureSet,
     ShuffledBatches,
-    UnlabelledSample,
 )
 from unnoted.kernels.denormals import flushed_denormals
 from unnoted.model import RelationModel
@@ -54,8 +52,9 @@ from unnoted.training.distil import Teacher
 from unnoted.training.objective import FromLabels, FromTeacher, Objective
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate, make_optimiser, map_layers
-from unnoted.training.preparing import features_of, tell_task
+from unnoted.training.preparing import check_sample, features_of, sample_of, tell_task
 from unnoted.training.progress import Progress
+from unnoted.training.schedule import make_schedule
 from unnoted.training.watch import NotFinite, RiskWatch
 
 CHECKPOINTS = "checkpoints"
@@ -120,6 +119,7 @@ class Trainer(transformers.Trainer):
         self.optimisation = Optimisation() if optimisation is None else optimisation
         chosen_precision(self.optimisation.precision, use_cpu)
         check_map_learning_rate(model, self.optimisation)
+        check_sample(risk, self.optimisation)
         tell_task(model, risk, train)
         if teacher is not None:
             teacher.check(model, risk)
@@ -188,7 +188,6 @@ class Trainer(transformers.Trainer):
     def get_train_dataloader(self) -> DataLoader[Any]:
         """Batches of documents; the sample of unlabelled pairs goes with the epoch."""
         o, epoch = self.optimisation, Epoch()
-        sample = UnlabelledSample(o.unlabelled_share, o.seed, epoch) if o.unlabelled_share < 1 else None
         batches = ShuffledBatches(
             self.features, BatchLimits(o.batch_documents), o.seed, epoch,
             like_length=o.batches == "like-length", drop_last=o.drop_last,
@@ -196,7 +195,7 @@ class Trainer(transformers.Trainer):
         loader: DataLoader[Any] = DataLoader(
             self.features,
             batch_sampler=batches,
-            collate_fn=Collator.of(self.features, sample),
+            collate_fn=Collator.of(self.features, sample_of(o, epoch)),
             pin_memory=self.args.device.type == "cuda",
         )
         prepared: DataLoader[Any] = self.accelerator.prepare(loader)
@@ -213,13 +212,11 @@ class Trainer(transformers.Trainer):
     def create_scheduler(
         self, num_training_steps: int, optimizer: torch.optim.Optimizer | None = None
     ) -> torch.optim.lr_scheduler.LRScheduler:
-        """Linear warm-up, then linear decay to 0."""
+        """Linear warm-up, then what the settings say."""
         if self.lr_scheduler is None:
-            self.lr_scheduler = get_linear_schedule_with_warmup(  # type: ignore[no-untyped-call]
-                self.optimizer if optimizer is None else optimizer,
-                num_warmup_steps=int(num_training_steps * self.optimisation.warm_up),
-                num_training_steps=num_training_steps,
-            )
+            chosen = self.optimizer if optimizer is None else optimizer
+            assert chosen is not None, "transformers makes the optimiser first"
+            self.lr_scheduler = make_schedule(chosen, self.optimisation, num_training_steps)
             self._created_lr_scheduler = True
         return self.lr_scheduler
 

@@ -75,6 +75,7 @@ def test_a_change_concerns_the_rows_that_have_it():
     assert not applies("margin", atlop) and applies("margin", ssr_pu)
     assert not applies("prior_file", atlop) and applies("prior_file", ssr_pu)
     assert applies("vectors", bilstm) and not applies("vectors", atlop)
+    assert applies("unlabelled_share", atlop) and not applies("unlabelled_share", TABLE.row("gain").settings)
 
 
 def test_what_rows_differ_in_cannot_be_set_for_all(data, tmp_path):

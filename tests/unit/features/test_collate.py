@@ -1,4 +1,6 @@
+import math
 from dataclasses import fields
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,8 +12,17 @@ from tests.unit.features.making import RELATIONS, chain_of, documents, patient, 
 from torch.utils.data import DataLoader
 
 from unnoted.documents.candidates import AllPairs
-from unnoted.documents.schema import Document
-from unnoted.features import Batch, Collator, Epoch, FeatureSet, UnlabelledSample, featurise
+from unnoted.documents.schema import Document, Entity, Fact, Mention
+from unnoted.features import (
+    Batch,
+    Collator,
+    Epoch,
+    FeatureSet,
+    PairSample,
+    UnlabelledPerLabelled,
+    UnlabelledSample,
+    featurise,
+)
 
 torch.set_num_threads(1)
 
@@ -25,7 +36,7 @@ def features_of(corpus: list[Document]) -> FeatureSet:
     return featurise(corpus, word_piece(), RELATIONS, AllPairs(), types=KNOWN)
 
 
-def batch_of(corpus: list[Document], unlabelled: UnlabelledSample | None = None) -> Batch:
+def batch_of(corpus: list[Document], unlabelled: PairSample | None = None) -> Batch:
     features = features_of(corpus)
     return Collator.of(features, unlabelled)(list(features))
 
@@ -136,22 +147,67 @@ def test_the_weighted_sum_over_a_sample_is_unbiased():
     assert abs(np.mean(sums) - value.sum()) < 4 * error
 
 
-def drawn(features: FeatureSet, index: int, seed: int = 0, epoch: int = 0) -> list[int]:
-    sample = UnlabelledSample(0.3, seed)
-    sample.epoch.set(epoch)
-    return sample.draw(features[index])[0].tolist()
+@patient
+@given(corpora, st.floats(0.1, 20))
+def test_a_sample_by_ratio_keeps_the_labelled_pairs_and_weighs_none(corpus, ratio):
+    whole, sampled = batch_of(corpus), batch_of(corpus, UnlabelledPerLabelled(ratio))
+    for row in range(len(corpus)):
+        pairs, kept = pairs_of(whole, row), pairs_of(sampled, row)
+        labelled = {pair for pair, (_, labels) in pairs.items() if any(labels)}
+        wanted = max(20, math.floor(ratio * len(labelled)))
+        assert labelled <= set(kept)
+        assert list(kept) == [pair for pair in pairs if pair in kept]
+        assert len(kept) - len(labelled) == min(wanted, len(pairs) - len(labelled))
+        assert all(kept[pair] == (1.0, pairs[pair][1]) for pair in kept)
 
 
-def test_a_draw_depends_on_seed_epoch_and_document_alone():
+def test_four_unlabelled_pairs_for_each_labelled_one_and_20_in_a_document_without_a_label():
+    mentions = tuple(Entity((Mention(0, n, n + 1, "PER", "a"),)) for n in range(9))
+    facts = tuple(Fact(head, head + 1, "born-in") for head in range(7))
+    twice = Fact(0, 1, "works-for")  # a pair with two relations is one labelled pair
+    labelled = Document("1", (("a",) * 9,), mentions, (*facts, twice))
+    batch = batch_of([labelled, Document("2", (("a",) * 9,), mentions)], UnlabelledPerLabelled(4))
+    assert [len(pairs_of(batch, row)) for row in range(2)] == [7 + 4 * 7, 20]
+    assert batch.labels().sum() == 8
+    assert (batch.pair_weight == 1).all()
+
+
+def test_every_unlabelled_pair_is_drawn_by_ratio_alike():
+    features = features_of([chain_of(9, entities=9)])
+    labelled = set(features[0].fact_pair.tolist())
+    counts = np.zeros(72)
+    sample = UnlabelledPerLabelled(1)
+    for epoch in range(2000):
+        sample.epoch.set(epoch)
+        counts[sample.draw(features[0])[0]] += 1
+    unlabelled = [counts[row] for row in range(72) if row not in labelled]
+    share = max(20, len(labelled)) / len(unlabelled)
+    error = (2000 * share * (1 - share)) ** 0.5
+    assert all(abs(count - 2000 * share) < 5 * error for count in unlabelled)
+
+
+SAMPLES = [partial(UnlabelledSample, 0.3), partial(UnlabelledPerLabelled, 2)]
+each_sample = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.func.__name__)
+
+
+def drawn(sample, features: FeatureSet, index: int, seed: int = 0, epoch: int = 0) -> list[int]:
+    chosen = sample(seed)
+    chosen.epoch.set(epoch)
+    return chosen.draw(features[index])[0].tolist()
+
+
+@each_sample
+def test_a_draw_depends_on_seed_epoch_and_document_alone(sample):
     features = features_of([chain_of(9, entities=9), chain_of(9, entities=9)])
-    assert drawn(features, 0) == drawn(features, 0)
-    others = [drawn(features, 0), drawn(features, 1), drawn(features, 0, seed=1), drawn(features, 0, epoch=1)]
-    assert len(set(map(tuple, others))) == 4
+    assert drawn(sample, features, 0) == drawn(sample, features, 0)
+    changes = [(0, {}), (1, {}), (0, {"seed": 1}), (0, {"epoch": 1})]
+    assert len({tuple(drawn(sample, features, index, **change)) for index, change in changes}) == 4
 
 
-def test_a_document_does_not_depend_on_what_shares_its_batch():
+@each_sample
+def test_a_document_does_not_depend_on_what_shares_its_batch(sample):
     features = features_of([chain_of(9, entities=6), chain_of(12, entities=7)])
-    collate = Collator.of(features, UnlabelledSample(0.3))
+    collate = Collator.of(features, sample())
     alone, together = collate([features[1]]), collate([features[0], features[1]])
     assert pairs_of(alone, 0) == pairs_of(together, 1)
 
@@ -178,6 +234,12 @@ def test_a_batch_without_a_pair(entities):
     assert batch.entities == entities
 
 
+@pytest.mark.parametrize("ratio", [0, -1, float("inf"), float("nan")])
+def test_an_impossible_ratio_is_refused(ratio):
+    with pytest.raises(ValueError, match="unlabelled per labelled: found"):
+        UnlabelledPerLabelled(ratio)
+
+
 @pytest.mark.parametrize("rate", [0, -0.1, 1.1, float("nan")])
 def test_an_impossible_rate_is_refused(rate):
     with pytest.raises(ValueError, match="unlabelled rate: found"):
@@ -187,5 +249,7 @@ def test_an_impossible_rate_is_refused(rate):
 def test_a_negative_seed_or_epoch_is_refused():
     with pytest.raises(ValueError, match="seed: found -1"):
         UnlabelledSample(0.5, seed=-1)
+    with pytest.raises(ValueError, match="seed: found -1"):
+        UnlabelledPerLabelled(4, seed=-1)
     with pytest.raises(ValueError, match="epoch: found -1"):
         Epoch().set(-1)

@@ -34,9 +34,18 @@ def gain():
     return Scored(GraphPairs(WIDTH, 6, types=4, entities=5), LinearScores(6, CLASSES))
 
 
-def bilstm():
-    pairs = EntityPairs(WIDTH, 6, distance_size=4)
+def gain_program():
+    choices = {"last_layer_edges": True, "path_attention": False, "path_layer": True}
+    return Scored(GraphPairs(WIDTH, 6, types=4, entities=5, **choices), LinearScores(6, CLASSES))
+
+
+def bilstm(before=True):
+    pairs = EntityPairs(WIDTH, 6, distance_size=4, layer_before_means=before)
     return Scored(pairs, GroupedBilinear(pairs.pair_width, CLASSES, block=pairs.pair_width))
+
+
+def earlier_bilstm():
+    return bilstm(before=False)
 
 
 def max_pool():
@@ -47,7 +56,10 @@ def bran():
     return Scored(MentionPairs(WIDTH, 6), BiAffine(6, CLASSES))
 
 
-@pytest.fixture(params=[gain, bilstm, max_pool, bran], ids=lambda make: make.__name__)
+EVERY = [gain, gain_program, bilstm, earlier_bilstm, max_pool, bran]
+
+
+@pytest.fixture(params=EVERY, ids=lambda make: make.__name__)
 def model(request):
     torch.manual_seed(0)
     return request.param().eval()

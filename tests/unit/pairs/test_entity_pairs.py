@@ -1,9 +1,11 @@
 import math
 from dataclasses import replace
 
+import pytest
 import torch
-from tests.reference.alone import alone, mentions_of, plain_mean, random_states
+from tests.reference.alone import alone, random_states
 from tests.reference.batches import random_batch
+from tests.reference.docred_bilstm import plain_entity_pairs
 
 from unnoted.pairs.entity_pairs import EntityPairs, distance_bucket, first_mentions
 from unnoted.scores.grouped_bilinear import GroupedBilinear
@@ -11,30 +13,40 @@ from unnoted.scores.grouped_bilinear import GroupedBilinear
 WIDTH = 5
 
 
-def small():
+def small(**choices):
     torch.manual_seed(0)
-    return EntityPairs(WIDTH, 6, distance_size=4).double()
+    return EntityPairs(WIDTH, 6, distance_size=4, **choices).double()
 
 
-def test_embeddings_equal_plain_loops():
+@pytest.mark.parametrize("before", [True, False])
+def test_embeddings_equal_plain_loops(before):
     batch = random_batch([300, 12, 20], [5, 2, 4], pair_rate=0.7)
     encoded = random_states(batch, WIDTH)
-    pairs = small()
+    pairs = small(layer_before_means=before)
     found = pairs(encoded, batch)
     for document in range(3):
         (states, _), one, rows = alone(encoded, batch, document)
-        entities, first = [], []
-        for entity in range(one.entities):
-            mentions = mentions_of(one, entity)
-            vectors = [plain_mean(states, one, mention) for mention in mentions]
-            entities.append(torch.relu(pairs.projection(sum(vectors) / len(vectors))))
-            first.append(min(int(one.mention_position[mention]) for mention in mentions))
-        for row, head, tail in zip(rows.tolist(), one.head.tolist(), one.tail.tolist(), strict=True):
-            for side, (own, other) in zip(found, ((head, tail), (tail, head)), strict=True):
-                distance = first[own] - first[other]
-                steps = min(9, math.floor(math.log2(abs(distance))) + 1) if distance else 0
-                part = pairs.distance_embedding.weight[9 + (steps if distance > 0 else -steps)]
-                torch.testing.assert_close(side[row], torch.cat([entities[own], part]))
+        expected = plain_entity_pairs(pairs, states, one, layer_before_means=before)
+        for row, embeddings in zip(rows.tolist(), expected, strict=True):
+            for side, embedding in zip(found, embeddings, strict=True):
+                torch.testing.assert_close(side[row], embedding)
+
+
+def test_the_layer_is_another_one_before_than_after_the_means():
+    batch = random_batch([60], [5])
+    encoded = random_states(batch, WIDTH)
+    before, after = (small(layer_before_means=order)(encoded, batch)[0] for order in (True, False))
+    assert not torch.allclose(before, after)
+
+
+def test_entities_that_begin_together_have_no_distance_and_never_will():
+    batch = random_batch([30], [2], mentions=1)
+    batch = replace(batch, mention_position=torch.tensor([4, 4]), mention_end=torch.tensor([5, 7]))
+    pairs = small()
+    head, tail = pairs(random_states(batch, WIDTH), batch)
+    assert head[:, 6:].abs().sum() == tail[:, 6:].abs().sum() == 0
+    (head.sum() + tail.sum()).backward()
+    assert pairs.distance_embedding.weight.grad.abs().sum() == 0
 
 
 def test_every_distance_has_its_bucket():

@@ -13,7 +13,12 @@ from unnoted.documents.relations import RelationVocabulary
 from unnoted.model import RelationModel
 from unnoted.risks import ATLOP
 from unnoted.training import Optimisation, Trainer
-from unnoted.training.optimiser import check_map_learning_rate, map_layers, parameter_groups
+from unnoted.training.optimiser import (
+    check_map_learning_rate,
+    make_optimiser,
+    map_layers,
+    parameter_groups,
+)
 
 VOCABULARY = RelationVocabulary.of(generate_documents(10))
 RATES = Optimisation(encoder_learning_rate=1e-5, head_learning_rate=1e-4, map_learning_rate=4e-4)
@@ -53,6 +58,17 @@ def test_without_a_rate_for_the_map_there_are_two_groups(models):
         groups = parameter_groups(model, plain, map_layers(model))
         assert [group["lr"] for group in groups] == [1e-5, 1e-4]
         assert sum(len(group["params"]) for group in groups) == len(list(model.parameters()))
+
+
+def test_the_encoder_may_have_a_weight_decay_of_its_own(models):
+    decays = RATES.model_copy(update={"weight_decay": 1e-4, "encoder_weight_decay": 0.01})
+    for name, over_map in (("docunet", [1e-4]), ("gain", [])):
+        chosen = decays if over_map else decays.model_copy(update={"map_learning_rate": None})
+        made = make_optimiser(models[name], chosen, map_layers(models[name]), torch.device("cpu"))
+        assert [group["weight_decay"] for group in made.param_groups] == [0.01, 1e-4, *over_map]
+    plain = RATES.model_copy(update={"weight_decay": 1e-4, "map_learning_rate": None})
+    made = make_optimiser(models["gain"], plain, (), torch.device("cpu"))
+    assert [group["weight_decay"] for group in made.param_groups] == [1e-4, 1e-4]
 
 
 def test_models_without_a_map_refuse_a_rate_for_it(models):

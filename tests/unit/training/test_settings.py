@@ -81,6 +81,7 @@ def test_what_a_config_says_and_the_loss_does_not_use_is_left_out_with_a_note(tm
         ("atlop", "correction=flip"),
         ("atlop", "prior_multiplier=3"),
         ("pn", "margin=0"),
+        ("ssr-pu", "unlabelled_per_labelled=4"),
     ],
 )
 def test_what_is_typed_and_the_loss_does_not_use_is_refused(tmp_path, loss, change):
@@ -258,7 +259,37 @@ def test_refused_overrides(tmp_path):
     assert refusal(tmp_path, GOOD, "epochs=[").startswith("--set epochs: found '['")
 
 
+def test_a_sample_without_weights_of_a_config_is_left_out_for_a_loss_with_priors():
+    told: list[str] = []
+    settings = load_settings(
+        "docred-original/bert-base/gain", {"loss": "ssr-pu", "prior_multiplier": 3}, tell=told.append
+    )
+    assert settings.unlabelled_per_labelled is None
+    assert any(
+        "unlabelled_per_labelled 4 is left out: the loss 'ssr-pu' does not use it" in line for line in told
+    )
+
+
+def test_two_samples_at_once_are_refused(tmp_path):
+    text = GOOD.replace("ssr-pu", "cross-entropy").replace("prior_multiplier: 3\n", "")
+    both = "unlabelled_per_labelled: 4\nunlabelled_share: 0.5\n"
+    expected = "unlabelled_per_labelled: found 4 beside unlabelled_share 0.5, expected one of them"
+    assert expected in refusal(tmp_path, text + both)
+    stages = (
+        "teacher: t\ndistant: d.json\nunlabelled_per_labelled: 4\ndistillation: {unlabelled_share: 0.5}\n"
+    )
+    assert expected in refusal(tmp_path, text + stages)
+
+
+def test_what_a_first_stage_leaves_open_may_go_with_what_it_says(tmp_path):
+    text = GOOD + "teacher: t\ndistant: d.json\nschedule: cosine\ndistillation: {cosine_periods: 2}\n"
+    first = load_settings(written(tmp_path, text)).distillation
+    assert (first.schedule, first.cosine_periods) == ("cosine", 2)
+    assert "cosine_periods: found 2, expected none" in refusal(tmp_path, text.replace("cosine\n", "linear\n"))
+
+
 def test_the_defaults_are_the_papers():
     o = Optimisation()
     assert (o.epochs, o.batch_documents, o.encoder_learning_rate, o.head_learning_rate) == (30, 4, 5e-5, 1e-4)
     assert (o.warm_up, o.adam_epsilon, o.clip, o.weight_decay, o.seed) == (0.06, 1e-6, 1.0, 0.0, 62)
+    assert (o.schedule, o.unlabelled_share, o.unlabelled_per_labelled) == ("linear", 1.0, None)

@@ -460,7 +460,8 @@ def test_half_precision_trains_on_a_gpu(encoder, precision):
     assert len(losses) == 6 and all(map(math.isfinite, losses))
 
 
-def test_a_sample_of_unlabelled_pairs_changes_with_the_epoch(encoder):
+@pytest.mark.parametrize("sample", [{"unlabelled_share": 0.3}, {"unlabelled_per_labelled": 1}])
+def test_a_sample_of_unlabelled_pairs_changes_with_the_epoch(encoder, sample):
     seen = []
 
     class Noting(Trainer):
@@ -469,10 +470,44 @@ def test_a_sample_of_unlabelled_pairs_changes_with_the_epoch(encoder):
             return super().compute_loss(model, inputs, *others, **more)
 
     docs = corpus(1)
-    optimisation = QUICK.model_copy(update={"unlabelled_share": 0.3, "epochs": 2})
+    optimisation = QUICK.model_copy(update={**sample, "epochs": 2})
     Noting(fresh(encoder), ATLOP(), docs, optimisation=optimisation).train()
     (first, second), whole = seen, docs.candidates.count(docs[0])
     assert first[1] == second[1] < whole and first[2] != second[2]
+
+
+def test_a_sample_without_weights_is_refused_for_a_risk_with_priors(encoder):
+    optimisation, docs = QUICK.model_copy(update={"unlabelled_per_labelled": 4}), corpus(2)
+    with pytest.raises(
+        ValueError, match="unlabelled_per_labelled: found 4, expected none: the loss has priors"
+    ):
+        Trainer(fresh(encoder), SSRPU(docs.labelled_priors * 2), docs, optimisation=optimisation)
+
+
+@pytest.mark.parametrize("schedule", ["cosine", "constant"])
+def test_a_resumed_training_with_another_schedule_and_sample_ends_with_the_same_weights(
+    encoder, tmp_path, schedule
+):
+    choices = {"schedule": schedule, "unlabelled_per_labelled": 1, "checkpoint_steps": 2, "epochs": 3}
+    optimisation, docs = QUICK.model_copy(update=choices), corpus(6)
+
+    class Stopping(TrainerCallback):
+        def on_step_end(self, args, state, control, **others):
+            control.should_training_stop = state.global_step == 5
+
+    def trainer(folder):
+        return Trainer(fresh(encoder), ATLOP(), docs, optimisation=optimisation, folder=tmp_path / folder)
+
+    whole = trainer("whole")
+    whole.train()
+    stopped = trainer("stopped")
+    stopped.add_callback(Stopping())
+    stopped.train()
+    resumed = trainer("stopped")
+    resumed.train(resume=True)
+    assert whole.state.global_step == resumed.state.global_step > 5
+    assert equal(whole.relation_model, resumed.relation_model)
+    assert not equal(whole.relation_model, stopped.relation_model)
 
 
 def test_development_documents_are_scored_after_every_epoch_and_change_nothing(encoder):
