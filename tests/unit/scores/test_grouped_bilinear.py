@@ -50,6 +50,16 @@ def test_gradcheck(monkeypatch):
     assert torch.autograd.gradcheck(scores, (*inputs(5, 6), bilinear.weight, bilinear.bias))
 
 
+def test_without_a_bias_nothing_is_added():
+    bilinear = GroupedBilinear(6, 3, 3, bias=False).double()
+    assert [name for name, _ in bilinear.named_parameters()] == ["weight"]
+    head, tail = inputs(5, 6)
+    biased = GroupedBilinear(6, 3, 3).double()
+    biased.load_state_dict({"weight": bilinear.weight, "bias": torch.zeros(3)})
+    torch.testing.assert_close(bilinear(head, tail), plain(biased, head, tail), rtol=1e-10, atol=1e-12)
+    assert bilinear(torch.zeros_like(head), tail).eq(0).all()
+
+
 def test_float32_at_the_published_size():
     bilinear = GroupedBilinear(768, 97)
     head, tail = (side.tanh() for side in inputs(40, 768, torch.float32))
