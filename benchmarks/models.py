@@ -45,6 +45,11 @@ EMBEDDINGS: dict[str, Callable[[int], int]] = {
 }
 """The size `embedding` as published, by the width of a token's state, where it is not 768."""
 
+OPTIONS: dict[str, dict[str, object]] = {
+    "gain": {"path_edges": "last-layer", "path_attention": False, "path_layer": True},
+}
+"""Settings of architectures as in the programs behind the published figures, where they are no defaults."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bench:
@@ -91,6 +96,7 @@ class Bench:
             self.encoder,
             self.corpus.relations,
             architecture=name,
+            architecture_options=OPTIONS.get(name),
             entity_types=self.corpus.entity_types,
             embedding=EMBEDDINGS[name](width) if name in EMBEDDINGS else 768,
         )
