@@ -42,6 +42,7 @@ def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) ->
             embedding=settings.embedding,
             block=settings.block,
             fast_dropout=settings.fast_dropout,
+            markers=settings.markers,
             candidates=corpus.candidates,
         )
 

@@ -88,6 +88,7 @@ class Settings(Optimisation):
         embedding: the size of the embeddings of head and tail.
         block: the size of a block of the grouped bilinear; divides `embedding`.
         fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
+        markers: whether `*` stands before and after every mention in the text that the encoder sees.
         loss: one of `unnoted.risks.LOSSES`.
         loss_options: the settings that this loss declares, by name; those not given have their defaults.
         prior_multiplier: the overall prior as a multiple of the labelled one, for losses with priors.
@@ -120,6 +121,7 @@ class Settings(Optimisation):
     embedding: Count = 768
     block: Count = 64
     fast_dropout: bool = True
+    markers: bool = True
     loss: str
     loss_options: dict[str, Any] = Field(default_factory=dict)
     prior_multiplier: Positive | None = None

@@ -69,6 +69,7 @@ OWN_SETTINGS = (
     "embedding",
     "block",
     "window",
+    "markers",
     "candidates",
     "meaning",
 )
