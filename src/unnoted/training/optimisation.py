@@ -34,6 +34,8 @@ class Optimisation(BaseModel):
         weight_decay: of AdamW, on all weights.
         clip: the longest that a gradient may be.
         unlabelled_share: the share of unlabelled pairs that is scored in each document.
+        entity_recognition_weight: of entity recognition beside the risk (see `entity_recognition.py`); for
+            texts without markers.
         seed: decides the new layers' first weights, the order of the documents, dropout and samples.
         precision: `auto` is bf16 on a GPU that computes in it, else float32, and lets a GPU round products to
             TF32; `float32` is exact; `bf16` and `fp16` need a GPU.
@@ -58,6 +60,7 @@ class Optimisation(BaseModel):
     weight_decay: NotNegative = 0.0
     clip: Positive = 1.0
     unlabelled_share: Annotated[Positive, Field(le=1)] = 1.0
+    entity_recognition_weight: NotNegative = 0.0
     seed: Annotated[int, Field(ge=0, lt=2**32), BeforeValidator(_no_truth_value)] = 62
     precision: Precision = "auto"
     checkpoint_steps: Count | None = None

@@ -17,6 +17,7 @@ from unnoted.common.yaml_values import YamlError, parse_yaml
 from unnoted.configs import Config, read_config
 from unnoted.documents import candidates as candidate_rules
 from unnoted.encoders import ENCODER_KINDS
+from unnoted.encoders.own_tokenizers import SUBWORDS, WORDS
 from unnoted.evaluation.benchmarks import BENCHMARKS
 from unnoted.risks import LOSSES, Loss, loss_named
 from unnoted.training.optimisation import Count, DistillationSettings, Optimisation, Positive
@@ -82,6 +83,9 @@ class Settings(Optimisation):
         candidates: "all", or pairs of types such as "Chemical:Disease,Chemical:Gene".
         encoder: a folder, a name on the hub, or one of `ENCODER_KINDS`, which is then made on the spot.
         vectors: word vectors in GloVe's text format, for an encoder that is made.
+        tokenizer: of an encoder that is made: `words`, `subwords` learnt from `train`, or a folder or a name
+            on the hub that has one; `words` by default.
+        subword_vocabulary: how many subwords are learnt, if they are.
         encoder_layers: keep only this many of the encoder's first layers.
         architecture: what represents and scores pairs, one of `ARCHITECTURES`.
         architecture_options: the settings that this architecture declares, as `loss_options`.
@@ -115,6 +119,8 @@ class Settings(Optimisation):
     candidates: str | None = None
     encoder: str
     vectors: Path | None = None
+    tokenizer: str | None = None
+    subword_vocabulary: Count | None = None
     encoder_layers: Count | None = None
     architecture: str = "atlop"
     architecture_options: dict[str, Any] = Field(default_factory=dict)
@@ -166,12 +172,7 @@ class Settings(Optimisation):
         loss = loss_named(self.loss)
         architecture = lookup("architecture", self.architecture, ARCHITECTURES)
         lookup("benchmark", self.benchmark, BENCHMARKS)
-        if self.vectors is not None and self.encoder not in ENCODER_KINDS:
-            kinds = ", ".join(ENCODER_KINDS)
-            raise ValueError(
-                f"vectors: found {shown(str(self.vectors))}, expected none: the encoder "
-                f"{shown(self.encoder)} has its own (encoders that are made: {kinds})"
-            )
+        self._check_made_encoder()
         if self.embedding % self.block:
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")
         if self.candidates is not None:
@@ -190,6 +191,21 @@ class Settings(Optimisation):
             values = options.checked(getattr(self, gathered)).model_dump(mode="json")
             object.__setattr__(self, gathered, values)
         return self
+
+    def _check_made_encoder(self) -> None:
+        """What is said of an encoder that is made must be of use to it."""
+        for key in ("vectors", "tokenizer"):
+            if getattr(self, key) is not None and self.encoder not in ENCODER_KINDS:
+                kinds = ", ".join(ENCODER_KINDS)
+                raise ValueError(
+                    f"{key}: found {shown(str(getattr(self, key)))}, expected none: the encoder "
+                    f"{shown(self.encoder)} has its own (encoders that are made: {kinds})"
+                )
+        if self.subword_vocabulary is not None and self.tokenizer != SUBWORDS:
+            raise ValueError(
+                f"subword_vocabulary: found {self.subword_vocabulary}, expected none: the tokenizer is "
+                f"{shown(self.tokenizer or WORDS)}, not {SUBWORDS!r}"
+            )
 
     def _check_distillation(self) -> None:
         """A first stage needs both a teacher and documents; what it leaves open is filled in."""
