@@ -1,5 +1,6 @@
 """Every model, whatever is inside: it is one of a kind with the others."""
 
+import json
 from dataclasses import replace
 from functools import partial
 
@@ -42,7 +43,7 @@ def one_thread():
     torch.set_num_threads(1)
 
 
-def made(architecture):
+def made(architecture, options=None):
     """A small model with random weights on a small transformer."""
     set_seed(0)
     encoder = BertConfig(
@@ -54,6 +55,7 @@ def made(architecture):
         relations=["r0", "r1", "r2"],
         entity_types=["PER", "LOC", "ORG"],
         architecture=architecture,
+        architecture_options=options,
         embedding=8,
         block=4,
     )
@@ -73,7 +75,7 @@ def corpus(documents):
     return Corpus(made, RelationVocabulary.of(made), AllPairs())
 
 
-def on_documents(architecture, encoder, docs, embedding=16, block=4):
+def on_documents(architecture, encoder, docs, embedding=16, block=4, markers=True):
     set_seed(0)
     return RelationModel.from_encoder(
         encoder,
@@ -82,6 +84,7 @@ def on_documents(architecture, encoder, docs, embedding=16, block=4):
         entity_types=docs.entity_types,
         embedding=embedding,
         block=block,
+        markers=markers,
     )
 
 
@@ -174,6 +177,45 @@ def test_it_learns_eight_documents_by_heart(architecture, tmp_path, monkeypatch)
     trainer.add_callback(learnt)
     trainer.train()
     assert max(learnt.scores) >= BY_HEART, learnt.scores
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("markers", [False, True], ids=["without markers", "with markers"])
+@pytest.mark.parametrize("architecture", ["max-pool", "bran"])
+def test_those_of_chemdisgene_learn_eight_documents_by_heart_with_their_own_loss(
+    architecture, markers, tmp_path
+):
+    """As published: all tokens of mentions, a head of 128, sigmoid cross-entropy."""
+    docs = corpus(8)
+    sizes = RecurrentConfig(hidden_size=64, num_hidden_layers=1, hidden_dropout_prob=0.0)
+    make_encoder(tmp_path, docs.documents, config=sizes, rarest=1)
+    model = on_documents(architecture, tmp_path, docs, embedding=128, block=16, markers=markers)
+    for layer in model.modules():
+        if isinstance(layer, nn.Dropout):
+            layer.p = 0.0  # it is there to hinder what is tested here
+    how = Optimisation(epochs=300, batch_documents=8, encoder_learning_rate=1e-2, head_learning_rate=1e-2)
+    trainer = Trainer(model, make_risk("cross-entropy"), docs, optimisation=how)
+    learnt = Learnt(model, docs.documents)
+    trainer.add_callback(learnt)
+    trainer.train()
+    assert max(learnt.scores) >= BY_HEART, learnt.scores
+
+
+@pytest.mark.parametrize("architecture", ["max-pool", "bran"])
+def test_a_model_from_before_there_was_a_choice_reads_the_first_tokens(architecture, tmp_path):
+    batch = random_batch([20, 50], [4, 3], vocabulary=60)
+    model = made(architecture, {"mention_tokens": "first"})
+    model.save_pretrained(tmp_path)
+    (tmp_path / "checksums.json").unlink()
+    saved = json.loads((tmp_path / "config.json").read_text("utf-8"))
+    for key in ("architecture_options", "markers"):
+        del saved[key]
+    (tmp_path / "config.json").write_text(json.dumps(saved), "utf-8")
+    again = RelationModel.from_pretrained(tmp_path)
+    assert again.config.markers is True
+    with torch.no_grad():
+        assert torch.equal(model(batch), again(batch))
+        assert not torch.allclose(made(architecture)(batch), again(batch))
 
 
 def test_every_model_has_a_loss_of_its_own():
