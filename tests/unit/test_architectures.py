@@ -155,12 +155,7 @@ class Learnt(TrainerCallback):
 
 @every
 def test_it_learns_eight_documents_by_heart(architecture, tmp_path, monkeypatch):
-    """With one loss for all, because it is the model that is tested here.
-
-    It is not sigmoid cross-entropy. That first lowers the scores of all pairs alike, and since a new encoder
-    gives all markers almost the same state, the first steps turn each hidden unit of `max-pool` on or off for
-    all pairs: what is left is a sum of a part of the head and a part of the tail, which learns no pair.
-    """
+    """With one loss for all, because it is the model that is tested here."""
     # As published, 256 wide and 6 layers deep, these two would take minutes.
     monkeypatch.setattr(architectures, "UNetPairs", partial(UNetPairs, unet_width=16, unet_output=32))
     monkeypatch.setattr(architectures, "AxialPairs", partial(AxialPairs, layers=2))
@@ -180,20 +175,20 @@ def test_it_learns_eight_documents_by_heart(architecture, tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("markers", [False, True], ids=["without markers", "with markers"])
 @pytest.mark.parametrize("architecture", ["max-pool", "bran"])
-def test_those_of_chemdisgene_learn_eight_documents_by_heart_with_their_own_loss(
-    architecture, markers, tmp_path
-):
-    """As published: all tokens of mentions, a head of 128, sigmoid cross-entropy."""
+def test_those_of_chemdisgene_learn_eight_documents_by_heart_with_their_own_loss(architecture, tmp_path):
+    """As published: all tokens of mentions, no markers, a head of 128, sigmoid cross-entropy.
+
+    That loss first lowers all scores alike: for about 80 steps no fact is predicted, and then they come.
+    """
     docs = corpus(8)
     sizes = RecurrentConfig(hidden_size=64, num_hidden_layers=1, hidden_dropout_prob=0.0)
     make_encoder(tmp_path, docs.documents, config=sizes, rarest=1)
-    model = on_documents(architecture, tmp_path, docs, embedding=128, block=16, markers=markers)
+    model = on_documents(architecture, tmp_path, docs, embedding=128, block=16, markers=False)
     for layer in model.modules():
         if isinstance(layer, nn.Dropout):
             layer.p = 0.0  # it is there to hinder what is tested here
-    how = Optimisation(epochs=300, batch_documents=8, encoder_learning_rate=1e-2, head_learning_rate=1e-2)
+    how = Optimisation(epochs=600, batch_documents=8, encoder_learning_rate=1e-2, head_learning_rate=1e-2)
     trainer = Trainer(model, make_risk("cross-entropy"), docs, optimisation=how)
     learnt = Learnt(model, docs.documents)
     trainer.add_callback(learnt)
