@@ -25,6 +25,7 @@ from unnoted.pairs import (
 )
 from unnoted.pairs.feature_maps import FeatureMap
 from unnoted.pairs.map_norms import MapNormalisation
+from unnoted.pairs.mention_tokens import MentionTokens
 from unnoted.pairs.upsampling import MapUpsampling
 from unnoted.scores import BiAffine, GroupedBilinear, LinearScores
 
@@ -52,6 +53,17 @@ class ArchitectureOptions(Options):
     """The settings of an architecture. One that has any declares them in a subclass, as a pydantic model."""
 
     owner = "architecture"
+
+
+class MentionTokenOptions(ArchitectureOptions):
+    """The settings of architectures that may look at all tokens of a mention.
+
+    Attributes:
+        mention_tokens: which tokens of a mention count: all of them, or the first alone, which is its opening
+            marker where there are markers.
+    """
+
+    mention_tokens: MentionTokens = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +182,15 @@ def bilstm(sizes: Sizes, layer_before_means: bool = True) -> tuple[nn.Module, nn
     return pairs, GroupedBilinear(pairs.pair_width, sizes.classes, block=pairs.pair_width)
 
 
-def max_pool(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+def max_pool(sizes: Sizes, mention_tokens: MentionTokens) -> tuple[nn.Module, nn.Module]:
     """Maxima over mentions (the PubMedBERT baseline of Zhang et al., 2022)."""
-    return MaxPool(sizes.width, sizes.embedding), _linear(sizes)
+    return MaxPool(sizes.width, sizes.embedding, mention_tokens=mention_tokens), _linear(sizes)
 
 
-def bran(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+def bran(sizes: Sizes, mention_tokens: MentionTokens) -> tuple[nn.Module, nn.Module]:
     """Bi-affine scores of mention pairs, pooled by log-sum-exp (Verga et al., 2018)."""
-    return MentionPairs(sizes.width, sizes.embedding), BiAffine(sizes.embedding, sizes.classes)
+    pairs = MentionPairs(sizes.width, sizes.embedding, mention_tokens=mention_tokens)
+    return pairs, BiAffine(sizes.embedding, sizes.classes)
 
 
 def _grouped_bilinear(sizes: Sizes) -> nn.Module:
@@ -209,8 +222,12 @@ _ARCHITECTURES = {
     "bilstm": Architecture(
         bilstm, attention=False, options=BiLSTMOptions, earlier={"layer_before_means": False}
     ),
-    "max-pool": Architecture(max_pool, attention=False),
-    "bran": Architecture(bran, attention=False),
+    "max-pool": Architecture(
+        max_pool, attention=False, options=MentionTokenOptions, earlier={"mention_tokens": "first"}
+    ),
+    "bran": Architecture(
+        bran, attention=False, options=MentionTokenOptions, earlier={"mention_tokens": "first"}
+    ),
 }
 
 ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType(_ARCHITECTURES)

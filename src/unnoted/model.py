@@ -44,6 +44,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         window: how many tokens the encoder sees at once; None for as many as it can.
         fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
         row_dropout: whether the attention rows that pairs see have dropout in training.
+        markers: whether `*` stands before and after every mention.
         candidates: which pairs are scored ("all", or a list of type pairs).
         meaning: what the scores mean, as `ScoreMeaning.to_json` gives it; None before a risk has said so.
     """
@@ -61,6 +62,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     window: int | None = None
     fast_dropout: bool = True
     row_dropout: bool = False
+    markers: bool = True
     candidates: str | list[list[str]] = "all"
     meaning: dict[str, Any] | None = None
 
@@ -236,6 +238,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         entity_types: Sequence[str] = (),
         embedding: int = 768,
         block: int = 64,
+        markers: bool = True,
         candidates: Candidates | None = None,
     ) -> "RelationModel":
         """A model to be trained: a pretrained encoder with its tokenizer, and new layers.
@@ -252,6 +255,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             entity_types: those that a model may tell entities apart by.
             embedding: the size of the embeddings of head and tail.
             block: the size of a block of the grouped bilinear.
+            markers: whether `*` stands before and after every mention; without, a mention begins at its first
+                token.
             candidates: which pairs are scored; all ordered pairs by default.
 
         Raises:
@@ -271,6 +276,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             window=window,
             fast_dropout=fast_dropout,
             row_dropout=row_dropout,
+            markers=markers,
             candidates=(AllPairs() if candidates is None else candidates).to_json(),
         )
         model = cls(config, encoder)
@@ -340,7 +346,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
                 quiet_transformers(),
             ):
                 tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-            saved.check_tokenizer(tokenizer, model.encoder.model)
+            saved.check_tokenizer(tokenizer, model.encoder.model, model.config.markers)
             model.tokenizer = tokenizer
         return model
 

@@ -69,6 +69,7 @@ class SavedConfig(BaseModel):
     window: int | None = Field(default=None, ge=SMALLEST_WINDOW)
     fast_dropout: bool = True
     row_dropout: bool = False
+    markers: bool = True
     meaning: dict[str, Any] | None = None
     dtype: str | None = None
 
@@ -130,19 +131,22 @@ class SavedModel:
                     f"{WEIGHTS}"
                 )
 
-    def check_tokenizer(self, tokenizer: PreTrainedTokenizerBase, encoder: PreTrainedModel) -> None:
+    def check_tokenizer(
+        self, tokenizer: PreTrainedTokenizerBase, encoder: PreTrainedModel, markers: bool = True
+    ) -> None:
         """Refuse a tokenizer that is not the encoder's.
 
         Args:
             tokenizer: that was found in the folder.
             encoder: that was found beside it.
+            markers: whether it must have the marker.
 
         Raises:
             ModelError: if it gives tokens that the encoder does not know, or lacks one that documents need.
         """
         with foreign(self.folder, "no usable tokenizer", "the one that was saved", ModelError):
             check_vocabulary(tokenizer, encoder, self.folder, ModelError)
-            Tokeniser(tokenizer)
+            Tokeniser(tokenizer, markers)
 
 
 def note_checksums(folder: Path, tokenizer_files: tuple[str, ...]) -> None:

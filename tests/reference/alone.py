@@ -26,6 +26,22 @@ def mentions_of(batch, entity):
     return [m for m, owner in enumerate(batch.mention_entity.tolist()) if owner == entity]
 
 
+def tokens_of(batch, entity, which):
+    """The places of an entity's tokens, in order: all between its mentions' markers but markers, or the markers.
+
+    A mention that has nothing but markers between its own has its opening marker.
+    """
+    document = int(batch.entity_document[entity])
+    own = [m for m, owner in enumerate(batch.mention_document.tolist()) if owner == document]
+    markers = {int(place[m]) for m in own for place in (batch.mention_position, batch.mention_end)}
+    found = []
+    for mention in mentions_of(batch, entity):
+        first, last = int(batch.mention_position[mention]), int(batch.mention_end[mention])
+        within = [place for place in range(first + 1, last) if place not in markers]
+        found += [first] if which == "first" else within or [first]
+    return found if which == "first" else sorted(set(found))
+
+
 def plain_mean(states, batch, mention):
     """The mean of the states from marker to marker, of a mention of a batch of one document."""
     first, last = int(batch.mention_position[mention]), int(batch.mention_end[mention])

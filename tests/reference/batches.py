@@ -66,6 +66,7 @@ def random_batch(lengths, entities, relations=3, mentions=3, seed=0, pair_rate=1
     attention_mask = torch.zeros_like(input_ids)
     position, slot, mention_entity, entity_document, entity_slot = [], [], [], [], []
     end, sentence, kind = [], [], []
+    span_token, span_entity, span_slot, spans = [], [], [], 0
     head, tail, pair_document, most = [], [], [], 0
     for document, (length, count) in enumerate(zip(lengths, entities, strict=True)):
         input_ids[document, :length] = torch.tensor([2, *draw(4, vocabulary, length - 2), 3])
@@ -83,6 +84,15 @@ def random_batch(lengths, entities, relations=3, mentions=3, seed=0, pair_rate=1
                 kind.append(entity % 4)
                 mention_entity.append(rows[-1])
         most = max(most, len(position) - first)
+        markers, own = {*position[first:], *end[first:]}, set()
+        for at, to, entity in zip(position[first:], end[first:], mention_entity[first:], strict=True):
+            within = [place for place in range(at + 1, to) if place not in markers]
+            own |= {(entity, place) for place in within or [at]}
+        for number, (entity, place) in enumerate(sorted(own)):
+            span_token.append(place)
+            span_entity.append(entity)
+            span_slot.append(number)
+        spans = max(spans, len(own))
         for one in rows:
             for other in rows:
                 if one != other and torch.rand((), generator=generator) < pair_rate:
@@ -100,6 +110,9 @@ def random_batch(lengths, entities, relations=3, mentions=3, seed=0, pair_rate=1
         mention_type=_ints(kind),
         mention_slot=_ints(slot),
         mention_entity=_ints(mention_entity),
+        span_token=_ints(span_token),
+        span_entity=_ints(span_entity),
+        span_slot=_ints(span_slot),
         entity_document=_ints(entity_document),
         entity_slot=_ints(entity_slot),
         head=_ints(head),
@@ -110,6 +123,7 @@ def random_batch(lengths, entities, relations=3, mentions=3, seed=0, pair_rate=1
         fact_relation=_ints([relation for _, relation in facts]),
         lengths=tuple(lengths),
         mentions=most,
+        spans=spans,
         entities=max(entities),
         sentences=-(-width // 8),
         relations=relations,
@@ -123,14 +137,15 @@ def only(batch, document):
     entity = (batch.entity_document == document).nonzero()[:, 0]
     mention = (batch.mention_document == document).nonzero()[:, 0]
     pair = (batch.pair_document == document).nonzero()[:, 0]
+    span = (batch.span_document == document).nonzero()[:, 0]
     first = int(entity[0]) if len(entity) else 0
-    rows = {"mention": mention, "entity": entity, "pair": pair, "head": pair, "tail": pair}
+    rows = {"mention": mention, "span": span, "entity": entity, "pair": pair, "head": pair, "tail": pair}
     values = {
         field.name: getattr(batch, field.name)[rows[kind]]
         for field in fields(batch)
         if (kind := field.name.partition("_")[0]) in rows
     }
-    for name in ("mention_entity", "head", "tail"):
+    for name in ("mention_entity", "span_entity", "head", "tail"):
         values[name] = values[name] - first
     values |= {
         "input_ids": batch.input_ids[document : document + 1, :length],
@@ -142,6 +157,7 @@ def only(batch, document):
         "fact_relation": batch.fact_relation[:0],
         "lengths": (length,),
         "mentions": len(mention),
+        "spans": len(span),
         "entities": len(entity),
         "documents": (batch.documents[document],),
     }

@@ -2,25 +2,23 @@
 
 import torch
 
-from tests.reference.alone import mentions_of
+from tests.reference.alone import tokens_of
 
 
-def plain_biaffine_scores(pairs, scorer, encoded, batch):
-    """The scores [P, K + 1] of BRAN's pair representation and scorer."""
+def plain_biaffine_scores(pairs, scorer, encoded, batch, which):
+    """The scores [P, K + 1] of BRAN's pair representation and scorer; `which` tokens of a mention count."""
     states = [
-        encoded.states[document, place]
-        for document, place in zip(
-            batch.mention_document.tolist(), batch.mention_position.tolist(), strict=True
-        )
+        [encoded.states[document, place] for place in tokens_of(batch, entity, which)]
+        for entity, document in enumerate(batch.entity_document.tolist())
     ]
     result = []
     for head, tail in zip(batch.head.tolist(), batch.tail.tolist(), strict=True):
         row = []
         for relation in range(scorer.weight.shape[1]):
             scores = [
-                pairs.head_network(states[i]) @ scorer.weight[:, relation] @ pairs.tail_network(states[j])
-                for i in mentions_of(batch, head)
-                for j in mentions_of(batch, tail)
+                pairs.head_network(one) @ scorer.weight[:, relation] @ pairs.tail_network(other)
+                for one in states[head]
+                for other in states[tail]
             ]
             largest = max(scores)
             row.append(largest + sum((score - largest).exp() for score in scores).log())

@@ -18,8 +18,8 @@ class PlainFeatures:
     labels: list[list[bool]]  # [pairs][relations]
 
 
-def plain_features(document: Document, tokenizer, relations: list[str], marker: str) -> PlainFeatures:
-    """All features of one document; `marker` is the marker's token as the tokenizer spells it."""
+def plain_features(document: Document, tokenizer, relations: list[str], marker: str | None) -> PlainFeatures:
+    """All features of one document; `marker` is the marker's token as the tokenizer spells it, or None."""
     tokens, positions, ends = plain_tokens(document, tokenizer, marker)
     pairs = [
         (head, tail)
@@ -33,9 +33,12 @@ def plain_features(document: Document, tokenizer, relations: list[str], marker: 
 
 
 def plain_tokens(
-    document: Document, tokenizer, marker: str
+    document: Document, tokenizer, marker: str | None
 ) -> tuple[list[int], list[list[int]], list[list[int]]]:
-    """Token ids, and the positions of the opening and closing markers of every entity's mentions."""
+    """Token ids, and the positions of the opening and closing markers of every entity's mentions.
+
+    Without a marker, those of the first and the last token; where there is none, of the next token.
+    """
     mentions = [mention for entity in document.entities for mention in entity.mentions]
     opening = [(mention.sentence, mention.start) for mention in mentions]
     closing = [(mention.sentence, mention.end - 1) for mention in mentions]
@@ -46,11 +49,11 @@ def plain_tokens(
     for i, sentence in enumerate(document.sentences):
         for j, word in enumerate(sentence):
             begins[i, j] = len(tokens)
-            if (i, j) in opening:
+            if marker and (i, j) in opening:
                 tokens.append(marker)
             tokens.extend(tokenizer.tokenize(" " + word))
             ends[i, j] = len(tokens)
-            if (i, j) in closing:
+            if marker and (i, j) in closing:
                 tokens.append(marker)
     tokens.append(final)
     positions = [
@@ -61,4 +64,9 @@ def plain_tokens(
         [ends[mention.sentence, mention.end - 1] for mention in entity.mentions]
         for entity in document.entities
     ]
+    if marker is None:
+        closings = [
+            [max(begin, after - 1) for begin, after in zip(begun, ended, strict=True)]
+            for begun, ended in zip(positions, closings, strict=True)
+        ]
     return tokenizer.convert_tokens_to_ids(tokens), positions, closings

@@ -8,8 +8,8 @@ import pytest
 import torch
 from tests.making import make_risk
 from tests.reference.batches import only, random_batch
-from torch import nn
-from transformers import BertConfig, TrainerCallback, set_seed
+from tests.unit.by_heart import learn
+from transformers import BertConfig, set_seed
 
 from unnoted import architectures
 from unnoted.architectures import ARCHITECTURES
@@ -26,7 +26,6 @@ from unnoted.pairs import AxialPairs, UNetPairs
 from unnoted.risks import SSRPU
 from unnoted.saved import CONFIG
 from unnoted.training import Optimisation, Trainer
-from unnoted.training.development import development_score
 
 every = pytest.mark.parametrize("architecture", ARCHITECTURES)
 OWN_LOSS = {
@@ -77,16 +76,15 @@ def corpus(documents):
     return Corpus(made, RelationVocabulary.of(made), AllPairs())
 
 
-def on_documents(architecture, encoder, docs, embedding=16, block=4, **options):
+def on_documents(architecture, encoder, docs):
     set_seed(0)
     return RelationModel.from_encoder(
         encoder,
         docs.relations,
         architecture=architecture,
-        architecture_options=options,
         entity_types=docs.entity_types,
-        embedding=embedding,
-        block=block,
+        embedding=16,
+        block=4,
     )
 
 
@@ -119,12 +117,45 @@ def test_a_model_of_an_earlier_version_keeps_what_it_had(architecture, tmp_path)
     model.save_pretrained(tmp_path)
     (tmp_path / CHECKSUMS).unlink()
     config = json.loads((tmp_path / CONFIG).read_text("utf-8"))
-    del config["architecture_options"]  # which earlier versions did not know
+    for key in ("architecture_options", "markers"):  # which earlier versions did not know
+        del config[key]
     (tmp_path / CONFIG).write_text(json.dumps(config), "utf-8")
     again = RelationModel.from_pretrained(tmp_path)
-    assert again.config.architecture_options == earlier != made(architecture).config.architecture_options
+    assert again.config.architecture_options == earlier and again.config.markers
     with torch.no_grad():
         assert torch.equal(model(batch), again(batch))
+    assert (made(architecture).config.architecture_options == earlier) == (architecture == "gain")
+
+
+CHOICES = {
+    "docunet": {"feature_map": "similarity", "map_normalisation": "group", "map_upsampling": "deconvolution"},
+    "kd-docre": {"bilinear_bias": True},
+    "gain": {"path_edges": "last-layer", "path_attention": False, "path_layer": True},
+    "bilstm": {"layer_before_means": False},
+    "max-pool": {"mention_tokens": "first"},
+    "bran": {"mention_tokens": "first"},
+}
+"""Other values than the defaults."""
+
+
+def test_every_option_has_a_choice():
+    declared = {name: set(each.options.model_fields) for name, each in ARCHITECTURES.items()}
+    assert {name: set(CHOICES.get(name, ())) for name in ARCHITECTURES} == declared
+
+
+@pytest.mark.parametrize(
+    ("architecture", "option"), [(name, option) for name, options in CHOICES.items() for option in options]
+)
+def test_a_choice_is_saved_and_changes_scores(architecture, option, tmp_path):
+    value, batch = CHOICES[architecture][option], random_batch([20, 50], [4, 5], vocabulary=60)
+    model, usual = made(architecture, **{option: value}), made(architecture)
+    assert usual.config.architecture_options[option] != value
+    model.save_pretrained(tmp_path)
+    again = RelationModel.from_pretrained(tmp_path)
+    assert again.config.architecture_options[option] == value
+    with torch.no_grad():
+        assert torch.equal(again(batch), model(batch))
+        assert not torch.allclose(model(batch), usual(batch))
 
 
 @every
@@ -155,70 +186,14 @@ def test_it_extracts_from_documents_of_any_number_of_entities(architecture, enti
     assert len(found.facts) == entities * (entities - 1) * len(docs.relations)
 
 
-BY_HEART = 0.95
-
-
-class Learnt(TrainerCallback):
-    """Ends a training as soon as its documents are known by heart; looks every 20 steps."""
-
-    def __init__(self, model, documents):
-        self.model, self.documents, self.scores = model, documents, []
-
-    def on_step_end(self, args, state, control, **others):
-        if state.global_step % 20 == 0:
-            self.scores.append(development_score(self.model, self.documents)["eval_f1"])
-            control.should_training_stop = self.scores[-1] >= BY_HEART
-
-
 @every
 def test_it_learns_eight_documents_by_heart(architecture, tmp_path, monkeypatch):
-    """With one loss for all, because it is the model that is tested here.
-
-    It is not sigmoid cross-entropy. That first lowers the scores of all pairs alike, and since a new encoder
-    gives all markers almost the same state, the first steps turn each hidden unit of `max-pool` on or off for
-    all pairs: what is left is a sum of a part of the head and a part of the tail, which learns no pair.
-    """
+    """With one loss for all, because it is the model that is tested here."""
     # As published, 256 wide and 6 layers deep, these two would take minutes.
     monkeypatch.setattr(architectures, "UNetPairs", partial(UNetPairs, unet_width=16, unet_output=32))
     monkeypatch.setattr(architectures, "AxialPairs", partial(AxialPairs, layers=2))
-    scores = learning(architecture, "atlop", tmp_path, embedding=128, block=16, learning_rate=1e-2)
-    assert max(scores) >= BY_HEART, scores
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("architecture", "options", "embedding"),
-    [
-        ("docunet", {}, 768),
-        ("docunet", {"feature_map": "similarity"}, 768),
-        ("kd-docre", {}, 1024),
-    ],
-)
-def test_as_published_it_learns_eight_documents_by_heart(architecture, options, embedding, tmp_path):
-    """With its own loss and decision, a U-Net 256 wide, or 6 layers of axial attention with 8 heads."""
-    scores = learning(
-        architecture, OWN_LOSS[architecture], tmp_path, embedding, block=64, learning_rate=1e-3, **options
-    )
-    assert max(scores) >= BY_HEART, scores
-
-
-def learning(architecture, loss, folder, embedding, block, learning_rate, **options):
-    """The F1 on eight documents after every 20 steps on them, until they are known by heart."""
-    docs = corpus(8)
-    sizes = RecurrentConfig(hidden_size=64, num_hidden_layers=1, hidden_dropout_prob=0.0)
-    make_encoder(folder, docs.documents, config=sizes, rarest=1)
-    model = on_documents(architecture, folder, docs, embedding, block, **options)
-    for layer in model.modules():
-        if isinstance(layer, nn.Dropout):
-            layer.p = 0.0  # it is there to hinder what is tested here
-    rates = {"encoder_learning_rate": 1e-2, "head_learning_rate": learning_rate}
-    trainer = Trainer(
-        model, make_risk(loss), docs, optimisation=Optimisation(epochs=300, batch_documents=8, **rates)
-    )
-    learnt = Learnt(model, docs.documents)
-    trainer.add_callback(learnt)
-    trainer.train()
-    return learnt.scores
+    head = {"architecture": architecture, "embedding": 128, "block": 16}
+    learn(tmp_path, "atlop", head, {"encoder_learning_rate": 1e-2, "head_learning_rate": 1e-2})
 
 
 def test_every_model_has_a_loss_of_its_own():

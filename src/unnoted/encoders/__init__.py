@@ -9,6 +9,10 @@ from unnoted.encoders.encoded import Encoded
 from unnoted.encoders.making import ENCODER_KINDS, make_encoder
 from unnoted.encoders.pretrained import EncoderError, build_encoder, load_encoder
 from unnoted.encoders.recurrent import RecurrentConfig, RecurrentEncoder
+from unnoted.encoders.transformer_convolutions import (
+    TransformerConvolutionsConfig,
+    TransformerConvolutionsEncoder,
+)
 
 __all__ = [
     "ENCODER_KINDS",
@@ -19,6 +23,8 @@ __all__ = [
     "EncoderError",
     "RecurrentConfig",
     "RecurrentEncoder",
+    "TransformerConvolutionsConfig",
+    "TransformerConvolutionsEncoder",
     "build_encoder",
     "load_encoder",
     "make_encoder",

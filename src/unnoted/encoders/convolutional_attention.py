@@ -225,7 +225,7 @@ class ConvolutionalAttentionEncoder(PreTrainedModel):  # type: ignore[no-untyped
 
     def __init__(self, config: ConvolutionalAttentionConfig) -> None:
         super().__init__(config)
-        _check_sizes(config)
+        check_block_sizes("convolutional-attention", config)
         size = config.hidden_size
         word_size = size if config.input_size is None else config.input_size
         self.embedding = word_embedding(config.vocab_size, word_size, config.pad_token_id, config.train_words)
@@ -269,16 +269,24 @@ class ConvolutionalAttentionEncoder(PreTrainedModel):  # type: ignore[no-untyped
         return BaseModelOutput(last_hidden_state=states, attentions=attentions)  # type: ignore[arg-type]
 
 
-def _check_sizes(config: ConvolutionalAttentionConfig) -> None:
+def check_block_sizes(kind: str, config: PreTrainedConfig) -> None:
+    """Refuse sizes of blocks of attention and convolutions that do not fit each other.
+
+    Args:
+        kind: the name of the encoder.
+        config: has `hidden_size`, `num_attention_heads` and `convolution_width`.
+
+    Raises:
+        EncoderError: names both numbers.
+    """
     if config.hidden_size % config.num_attention_heads:
         raise EncoderError(
-            f"convolutional-attention encoder: found hidden_size {config.hidden_size}, expected a multiple "
-            f"of num_attention_heads ({config.num_attention_heads})"
+            f"{kind} encoder: found hidden_size {config.hidden_size}, expected a multiple of "
+            f"num_attention_heads ({config.num_attention_heads})"
         )
     if config.convolution_width % 2 == 0:
         raise EncoderError(
-            "convolutional-attention encoder: found convolution_width "
-            f"{config.convolution_width}, expected an odd one"
+            f"{kind} encoder: found convolution_width {config.convolution_width}, expected an odd one"
         )
 
 

@@ -1,4 +1,4 @@
-"""An encoder made on the spot, which knows the documents' words; nothing is learnt but given word vectors."""
+"""An encoder made on the spot, for the words of documents; nothing is learnt yet but given word vectors."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 import torch
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from torch import nn
-from transformers import PreTrainedTokenizerFast, set_seed
+from transformers import PreTrainedTokenizerBase, set_seed
 
 from unnoted.common.quiet import quiet_transformers
 from unnoted.documents.schema import Document
@@ -20,13 +19,22 @@ from unnoted.encoders.convolutional_attention import (
     ConvolutionalAttentionEncoder,
 )
 from unnoted.encoders.glove import WordVectors, read_glove
+from unnoted.encoders.own_tokenizers import (
+    SPECIAL,
+    SUBWORDS,
+    WORDS,
+    subword_tokenizer,
+    tokenizer_from,
+    word_tokenizer,
+)
 from unnoted.encoders.pretrained import EncoderError, build_encoder
 from unnoted.encoders.recurrent import RecurrentConfig, RecurrentEncoder
+from unnoted.encoders.transformer_convolutions import (
+    TransformerConvolutionsConfig,
+)
 from unnoted.features.tokenise import MARKER
 
-SPECIAL = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
-
-MakeableConfig: TypeAlias = RecurrentConfig | ConvolutionalAttentionConfig
+MakeableConfig: TypeAlias = RecurrentConfig | ConvolutionalAttentionConfig | TransformerConvolutionsConfig
 """The sizes of an encoder that can be made."""
 
 ENCODER_KINDS: dict[str, Callable[[], MakeableConfig]] = {
@@ -45,9 +53,14 @@ ENCODER_KINDS: dict[str, Callable[[], MakeableConfig]] = {
         learnt_start=True,
     ),
     "convolutional-attention": ConvolutionalAttentionConfig,
+    "transformer-convolutions": TransformerConvolutionsConfig,
 }
 """The sizes of encoders by name: a small one for any pairs, DocRED's BiLSTM (128 a direction; it gives no
-attention) and BRAN's, both as published."""
+attention), BRAN's, and that of BRAN in the ChemDisGene paper's program; the last three as published."""
+
+SUBWORD_VOCABULARY = 10_000
+"""How many subwords are learnt if nobody says; what BRAN's program has for abstracts of the same source as
+ChemDisGene's (github.com/patverga/bran, configs/ctd/ctd)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +68,10 @@ class MadeEncoder:
     """What a made encoder knows.
 
     Attributes:
-        words: how many words, special tokens not counted.
+        words: how many words or other tokens, special tokens not counted.
         found: how many of them have a vector from the file; the others' are random.
         repeated: how many lines of the file name one of these words again; the first one counts.
+        tokens: what they are called.
 
     Example:
         >>> print(MadeEncoder(words=5, found=3, repeated=1))
@@ -67,8 +81,11 @@ class MadeEncoder:
     words: int
     found: int = 0
     repeated: int = 0
+    tokens: str = WORDS
 
     def __str__(self) -> str:
+        if self.tokens != WORDS:
+            return f"{self.words:,} {self.tokens}"
         text = f"{self.words:,} words, {self.found:,} of them with given vectors"
         return f"{text}; {self.repeated:,} repeated in the file, the first counts" if self.repeated else text
 
@@ -79,15 +96,17 @@ def make_encoder(
     *,
     config: MakeableConfig | None = None,
     vectors: Path | None = None,
+    tokenizer: str = WORDS,
+    subwords: int = SUBWORD_VOCABULARY,
     rarest: int = 3,
     seed: int = 0,
 ) -> MadeEncoder:
     """Write a new encoder and its tokenizer to a folder, for `RelationModel.from_encoder` or a settings file.
 
-    Words are taken without regard to case. The encoder knows those that are in many documents, and those that
-    have a given vector, in the documents or not; all others are one token. Given vectors are looked up in
-    lower case. The vectors of other words are normal, with the standard deviation of the given ones (1 if
-    none are given).
+    Words and subwords are taken without regard to case. An encoder of words knows those that are in many
+    documents, and those that have a given vector, in the documents or not; all others are one token. Given
+    vectors are looked up in lower case. The vectors of other words are normal, with the standard deviation of
+    the given ones (1 if none are given).
 
     Args:
         folder: where to.
@@ -95,12 +114,16 @@ def make_encoder(
         config: the encoder's sizes, for example those of `ENCODER_KINDS`; a small recurrent one by default.
             The number of words, and the size of their vectors if those are given, is filled in; so are the
             numbers of types and of entities where they are 0. Without given vectors, words are always learnt.
-        vectors: a file of word vectors in GloVe's text format.
+        vectors: a file of word vectors in GloVe's text format; for encoders of words that take them.
+        tokenizer: `words`, `subwords` that are learnt from the documents, or a folder or name on the hub that
+            has a tokenizer, which is taken as it is.
+        subwords: how many, letters and special tokens included.
         rarest: words that are in fewer documents than this, and have no vector, are not known.
         seed: of the weights.
 
     Raises:
-        EncoderError: if the vectors cannot be read, or none of the documents' words is among them.
+        EncoderError: if the vectors cannot be read or used, none of the documents' words is among them, or
+            there is no such tokenizer.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -114,22 +137,33 @@ def make_encoder(
         >>> made.found
         0
     """
+    config = RecurrentConfig() if config is None else config
+    if vectors is not None:
+        _check_takes_vectors(config, tokenizer, vectors)
     survey = Survey.of(documents)
     given = None if vectors is None else _given_vectors(vectors, survey)
-    words = [*SPECIAL.values(), MARKER, *survey.known_words(rarest, given)]
-    _tokenizer(words).save_pretrained(folder)
-    fitted = _fitted(RecurrentConfig() if config is None else config, survey, len(words), given)
+    words: list[str] = []
+    if tokenizer == WORDS:
+        words = [*SPECIAL.values(), MARKER, *survey.known_words(rarest, given)]
+        made: PreTrainedTokenizerBase = word_tokenizer(words)
+    elif tokenizer == SUBWORDS:
+        made = subword_tokenizer(survey.occurrences, subwords)
+    else:
+        made = tokenizer_from(tokenizer)
+    made.save_pretrained(folder)
     set_seed(seed)
-    encoder = build_encoder(fitted.to_dict())
-    assert isinstance(encoder, RecurrentEncoder | ConvolutionalAttentionEncoder)
+    encoder = build_encoder(_fitted(config, survey, made, given).to_dict())
     if given is not None:
+        assert isinstance(encoder, RecurrentEncoder | ConvolutionalAttentionEncoder)
         _put_vectors(encoder.embedding, words, given)
     with quiet_transformers():
         encoder.save_pretrained(folder)
-    known = len(words) - len(SPECIAL)
-    if given is None:
-        return MadeEncoder(known)
-    return MadeEncoder(known, sum(word in given.rows for word in words), given.repeated)
+    known = len(made) - len(made.all_special_ids)
+    if given is not None:
+        return MadeEncoder(known, sum(word in given.rows for word in words), given.repeated)
+    return MadeEncoder(
+        known, tokens=tokenizer if tokenizer in (WORDS, SUBWORDS) else f"tokens of {tokenizer}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +172,13 @@ class Survey:
 
     Attributes:
         counts: for each word, in lower case, how many documents it is in.
+        occurrences: for each word, in lower case, how often it occurs.
         types: how many types of entities there are.
         entities: the largest number of entities in one document.
     """
 
     counts: Counter[str]
+    occurrences: Counter[str]
     types: int
     entities: int
 
@@ -150,13 +186,16 @@ class Survey:
     def of(cls, documents: Iterable[Document]) -> "Survey":
         """Look through documents, once."""
         counts: Counter[str] = Counter()
+        occurrences: Counter[str] = Counter()
         types: set[str] = set()
         entities = 0
         for document in documents:
-            counts.update({word.lower() for sentence in document.sentences for word in sentence})
+            own = Counter(word.lower() for sentence in document.sentences for word in sentence)
+            counts.update(own.keys())
+            occurrences.update(own)
             types.update(mention.type for entity in document.entities for mention in entity.mentions)
             entities = max(entities, len(document.entities))
-        return cls(counts, len(types), entities)
+        return cls(counts, occurrences, len(types), entities)
 
     def known_words(self, rarest: int, given: WordVectors | None = None) -> list[str]:
         """The words, sorted, that are in at least `rarest` documents or have a given vector; not the marker.
@@ -183,22 +222,25 @@ def _given_vectors(path: Path, survey: Survey) -> WordVectors:
     return given
 
 
-def _tokenizer(words: list[str]) -> PreTrainedTokenizerFast:
-    backend = Tokenizer(
-        models.WordLevel({word: number for number, word in enumerate(words)}, unk_token=SPECIAL["unk_token"])
-    )
-    backend.normalizer = normalizers.Lowercase()
-    backend.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    return PreTrainedTokenizerFast(tokenizer_object=backend, **SPECIAL)  # type: ignore[no-untyped-call]
+def _check_takes_vectors(config: MakeableConfig, tokenizer: str, vectors: Path) -> None:
+    """Refuse vectors of words where tokens are no words, or vectors are none of the encoder's inputs."""
+    kept = not isinstance(config, TransformerConvolutionsConfig)
+    if tokenizer == WORDS and kept:
+        return
+    reason = f"the tokens are {tokenizer}, not words" if kept else "transformer-convolutions learns its own"
+    raise EncoderError(f"vectors: found {str(vectors)!r}, expected none: {reason}")
 
 
 def _fitted(
-    config: MakeableConfig, survey: Survey, vocabulary: int, given: WordVectors | None
+    config: MakeableConfig, survey: Survey, tokenizer: PreTrainedTokenizerBase, given: WordVectors | None
 ) -> MakeableConfig:
-    """A copy of the configuration that fits the documents and the vectors."""
+    """A copy of the configuration that fits the documents, the tokenizer and the vectors."""
     fitted = deepcopy(config)
-    fitted.vocab_size = vocabulary
-    fitted.train_words = config.train_words or given is None
+    fitted.vocab_size = len(tokenizer)
+    fitted.pad_token_id = tokenizer.pad_token_id or 0
+    if isinstance(fitted, TransformerConvolutionsConfig):
+        return fitted
+    fitted.train_words = fitted.train_words or given is None
     if given is not None:
         fitted.input_size = given.size
     if isinstance(fitted, RecurrentConfig):

@@ -87,13 +87,14 @@ class Extractor:
         self.model = model if device is None else model.to(working_device(device))  # type: ignore[arg-type]
         self.batch = batch
         self.chunk = chunk
-        self._tokeniser = Tokeniser(model.tokenizer)
+        self._tokeniser = Tokeniser(model.tokenizer, model.config.markers)
         model.encoder.prepare()  # not at the first document, which many threads may reach at once
         self._relations = {relation: number for number, relation in enumerate(model.relations)}
         self._header = {
             "relations": json.dumps(list(model.relations)),
             "candidates": json.dumps(model.candidates.to_json()),
             "pad_token": str(self._tokeniser.pad_token),
+            "markers": json.dumps(model.config.markers),
         }
 
     @classmethod

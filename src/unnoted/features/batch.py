@@ -25,12 +25,18 @@ class Batch:
         attention_mask: int64 [D, T], 1 at the tokens of a document and 0 at its padding.
         token_sentence: int64 [D, T], the sentence, within its document, that a token stands in; `sentences`
             for the start and end token and for padding, which stand in none.
-        mention_position: int64 [M], the token index, within its document, of a mention's opening marker.
-        mention_end: int64 [M], the token index, within its document, of a mention's closing marker.
+        mention_position: int64 [M], the token index, within its document, of a mention's opening marker; of
+            its first token, if there are no markers.
+        mention_end: int64 [M], the token index, within its document, of a mention's closing marker; of its
+            last token, if there are no markers.
         mention_sentence: int64 [M], the sentence, within its document, that a mention stands in.
         mention_type: int64 [M], the number of a mention's type, from 1; 0 for one that is not known.
         mention_slot: int64 [M], the mention's index among the mentions of its document.
         mention_entity: int64 [M], row into the batch's entities.
+        span_token: int64 [S], the token index, within its document, of every token of every mention of an
+            entity, each once an entity; see `tokens_of_entities`.
+        span_entity: int64 [S], row into the batch's entities.
+        span_slot: int64 [S], the index of such a token among those of its document.
         entity_document: int64 [E], row into the batch's documents.
         entity_slot: int64 [E], the entity's index within its document.
         head: int64 [P], row into the batch's entities.
@@ -41,6 +47,7 @@ class Batch:
         fact_relation: int64 [F], index into the relations, from 0.
         lengths: how many tokens each document has, start and end token included.
         mentions: the largest number of mentions in one document.
+        spans: the largest number of `span_token` in one document.
         entities: the largest number of entities in one document.
         sentences: the largest number of sentences in one document.
         relations: K.
@@ -53,12 +60,13 @@ class Batch:
         ...     token_sentence=torch.tensor([[1, 0, 0, 1]]),
         ...     mention_position=torch.tensor([1, 2]), mention_end=torch.tensor([1, 2]),
         ...     mention_sentence=torch.tensor([0, 0]), mention_type=torch.tensor([1, 1]),
-        ...     mention_slot=torch.tensor([0, 1]),
-        ...     mention_entity=torch.tensor([0, 1]), entity_document=torch.tensor([0, 0]),
+        ...     mention_slot=torch.tensor([0, 1]), mention_entity=torch.tensor([0, 1]),
+        ...     span_token=torch.tensor([1, 2]), span_entity=torch.tensor([0, 1]),
+        ...     span_slot=torch.tensor([0, 1]), entity_document=torch.tensor([0, 0]),
         ...     entity_slot=torch.tensor([0, 1]), head=torch.tensor([0, 1]), tail=torch.tensor([1, 0]),
         ...     pair_document=torch.tensor([0, 0]), pair_weight=torch.ones(2), fact_pair=torch.tensor([1]),
-        ...     fact_relation=torch.tensor([2]), lengths=(4,), mentions=2, entities=2, sentences=1,
-        ...     relations=3, documents=("d1",))
+        ...     fact_relation=torch.tensor([2]), lengths=(4,), mentions=2, spans=2, entities=2,
+        ...     sentences=1, relations=3, documents=("d1",))
         >>> batch.labels()
         tensor([[False, False, False],
                 [False, False,  True]])
@@ -73,6 +81,9 @@ class Batch:
     mention_type: Tensor
     mention_slot: Tensor
     mention_entity: Tensor
+    span_token: Tensor
+    span_entity: Tensor
+    span_slot: Tensor
     entity_document: Tensor
     entity_slot: Tensor
     head: Tensor
@@ -83,6 +94,7 @@ class Batch:
     fact_relation: Tensor
     lengths: tuple[int, ...]
     mentions: int
+    spans: int
     entities: int
     sentences: int
     relations: int
@@ -102,6 +114,11 @@ class Batch:
     def mention_document(self) -> Tensor:
         """int64 [M], row into the batch's documents."""
         return self.entity_document[self.mention_entity]
+
+    @property
+    def span_document(self) -> Tensor:
+        """int64 [S], row into the batch's documents."""
+        return self.entity_document[self.span_entity]
 
     def labels(self) -> Tensor:
         """The noted facts as bool [P, K]; False means unlabelled. Made without synchronising."""

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from unnoted.features.batch import Batch
 from unnoted.features.dataset import DocumentFeatures, FeatureSet
+from unnoted.features.entity_tokens import tokens_of_entities
 from unnoted.features.sampling import PairSample
 from unnoted.features.word_table import Offsets
 
@@ -24,17 +25,25 @@ class Collator:
         relations: how many there are.
         pad_token: what fills the shorter documents; the attention mask hides it.
         unlabelled: which unlabelled pairs to score; None scores all pairs.
+        markers: whether markers stand around mentions.
     """
 
-    def __init__(self, relations: int, pad_token: int, unlabelled: PairSample | None = None) -> None:
+    def __init__(
+        self,
+        relations: int,
+        pad_token: int,
+        unlabelled: PairSample | None = None,
+        markers: bool = True,
+    ) -> None:
         self.relations = relations
         self.pad_token = pad_token
         self.unlabelled = unlabelled
+        self.markers = markers
 
     @classmethod
     def of(cls, features: FeatureSet, unlabelled: PairSample | None = None) -> "Collator":
         """The collator that fits a feature set."""
-        return cls(len(features.relations), features.pad_token, unlabelled)
+        return cls(len(features.relations), features.pad_token, unlabelled, features.markers)
 
     def __call__(self, documents: Sequence[DocumentFeatures]) -> Batch:
         """Join the documents, in order."""
@@ -45,6 +54,8 @@ class Collator:
         pairs = [len(rows) for rows, _ in drawn]
         facts = [len(document.fact_pair) for document in documents]
         first_entity, first_pair = _before(entities), _before(pairs)
+        spans = [tokens_of_entities(document, self.markers) for document in documents]
+        span_tokens = [len(token) for token, _ in spans]
         input_ids, attention_mask = self._padded(documents, lengths)
         return Batch(
             input_ids=input_ids,
@@ -58,6 +69,9 @@ class Collator:
             mention_entity=_joined(
                 [document.mention_entity for document in documents], first_entity, mentions
             ),
+            span_token=_joined([token for token, _ in spans]),
+            span_entity=_joined([entity for _, entity in spans], first_entity, span_tokens),
+            span_slot=_numbered(span_tokens),
             entity_document=_owner(entities),
             entity_slot=_numbered(entities),
             head=_joined(
@@ -77,6 +91,7 @@ class Collator:
             fact_relation=_joined([document.fact_relation for document in documents]),
             lengths=tuple(lengths),
             mentions=max(mentions),
+            spans=max(span_tokens),
             entities=max(entities),
             sentences=max(len(document.sentence_tokens) for document in documents),
             relations=self.relations,

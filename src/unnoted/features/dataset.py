@@ -34,8 +34,9 @@ class DocumentFeatures:
         id: its id.
         entities: how many it has.
         tokens: token ids, markers, start and end token included.
-        mention_position: index of each mention's opening marker in `tokens`.
-        mention_end: index of each mention's closing marker in `tokens`.
+        mention_position: index of each mention's opening marker in `tokens`; without markers, of its first
+            token.
+        mention_end: index of each mention's closing marker in `tokens`; without markers, of its last token.
         mention_sentence: the sentence that each mention stands in.
         mention_type: the number of each mention's type, from 1; 0 for a type that the model does not know.
         mention_entity: the entity that each mention names.
@@ -74,6 +75,7 @@ class FeatureSet(Dataset[DocumentFeatures]):
         relations: the vocabulary; `fact_relation` points into it.
         candidates: the rule that chose the pairs.
         pad_token: what fills a batch's shorter documents.
+        markers: whether markers stand around mentions.
         report: what became of the documents' facts; show its `lines()` to the user.
     """
 
@@ -87,6 +89,7 @@ class FeatureSet(Dataset[DocumentFeatures]):
         self.relations: tuple[str, ...] = tuple(json.loads(header["relations"]))
         self.candidates = from_json(json.loads(header["candidates"]))
         self.pad_token = int(header["pad_token"])
+        self.markers = bool(json.loads(header.get("markers", "true")))
         self.report = reduce(add, (report for _, report in records), FeatureReport())
         self._records = [_Record(batch) for batch, _ in records]
         self._ends: list[int] = np.cumsum([len(record.ids) for record in self._records]).tolist()
@@ -151,6 +154,7 @@ def featurise(
     candidates: Candidates,
     cache: FeatureCache | None = None,
     types: Sequence[str] = (),
+    markers: bool = True,
 ) -> FeatureSet:
     """Make the features of a corpus, or find them where they were made before.
 
@@ -161,6 +165,7 @@ def featurise(
         candidates: which pairs are scored. A fact of another pair is counted in the report.
         cache: where to keep them; None keeps them in memory only.
         types: of entities that mentions are told apart by; all others are alike.
+        markers: whether markers stand around mentions.
 
     Raises:
         ValueError: if the tokenizer cannot be used or a relation is named twice.
@@ -169,11 +174,12 @@ def featurise(
     if len(set(relations)) < len(relations):
         repeated = sorted({relation for relation in relations if list(relations).count(relation) > 1})
         raise ValueError(f"relations: found {repeated[0]!r} twice, expected each relation once")
-    tokeniser = Tokeniser(tokenizer)
+    tokeniser = Tokeniser(tokenizer, markers)
     header = {
         "relations": json.dumps(list(relations)),
         "candidates": json.dumps(candidates.to_json()),
         "pad_token": str(tokeniser.pad_token),
+        "markers": json.dumps(markers),
     }
     index = {relation: number for number, relation in enumerate(relations)}
     records = (

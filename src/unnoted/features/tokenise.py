@@ -1,4 +1,4 @@
-"""Documents → token ids with `*` around every mention, and where each mention's opening marker stands.
+"""Documents → token ids, with `*` around every mention or without, and where each mention stands.
 
 The rules, which are those of DocRED's authors made exact:
 
@@ -11,6 +11,8 @@ The rules, which are those of DocRED's authors made exact:
   (RoBERTa) do: without it, as in the authors' program, they would read the document as one word without end,
   unlike anything that they were trained on. This is the one place where we part from that program.
 * A word may have no token (a control character, for BERT). It is counted; the markers around it still stand.
+* Without markers a mention stands from the first token of its words to the last one; a mention whose words
+  have no token stands at the token that follows.
 """
 
 from collections.abc import Iterable, Sequence
@@ -36,8 +38,8 @@ class Tokenised:
     Attributes:
         tokens: the token ids, with the start and end token of each document.
         token_offsets: [D + 1].
-        mention_position: the index, within its document, of each mention's opening marker.
-        mention_end: the index, within its document, of each mention's closing marker.
+        mention_position: the index, within its document, of each mention's opening marker or first token.
+        mention_end: the index, within its document, of each mention's closing marker or last token.
         mention_sentence: the sentence, within its document, that each mention stands in.
         mention_entity: the entity, within its document, that each mention names.
         mention_offsets: [D + 1].
@@ -66,12 +68,13 @@ class Tokeniser:
 
     Args:
         tokenizer: a fast tokenizer of transformers. It is copied: its own settings stay as they are.
+        markers: whether a marker stands before and after every mention.
 
     Raises:
         ValueError: if the tokenizer is not a fast one, or lacks a start token, an end token or the marker.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, markers: bool = True) -> None:
         name = type(tokenizer).__name__
         source = getattr(tokenizer, "backend_tokenizer", None)
         if not isinstance(source, Tokenizer):
@@ -84,7 +87,7 @@ class Tokeniser:
         self._words = WordTable(backend)
         self.start_token = _required(name, "start (cls, bos)", tokenizer.cls_token_id, tokenizer.bos_token_id)
         self.end_token = _required(name, "end (sep, eos)", tokenizer.sep_token_id, tokenizer.eos_token_id)
-        self.marker_token = _marker_token(name, backend, tokenizer.unk_token_id)
+        self.marker_token = _marker_token(name, backend, tokenizer.unk_token_id) if markers else None
         self.pad_token = _required(name, "padding", tokenizer.pad_token_id, self.end_token)
         special = (self.start_token, self.end_token, self.marker_token, backend.encode_special_tokens)
         self.identity = f"{backend.to_str()} {special}"
@@ -103,8 +106,9 @@ class Tokeniser:
             raise first_fault(documents) from None
         mentions = _Mentions.of(documents)
         opens, closes = np.zeros((2, len(words)), dtype=np.int64)  # whether a mention starts, ends at a word
-        opens[mentions.first_word] = 1
-        closes[mentions.last_word] = 1
+        if self.marker_token is not None:
+            opens[mentions.first_word] = 1
+            closes[mentions.last_word] = 1
         pieces = np.diff(known.offsets)[known.rows]
         words_before = _offsets(document.word_count for document in documents)  # [D + 1]
         tokens_before = np.concatenate(([0], np.cumsum(opens + pieces + closes)))  # [W + 1]
@@ -115,9 +119,12 @@ class Tokeniser:
         tokens = np.empty(token_offsets[-1], dtype=np.int32)
         tokens[token_offsets[:-1]] = self.start_token
         tokens[token_offsets[1:] - 1] = self.end_token
-        tokens[word_start[mentions.first_word]] = self.marker_token
         word_end = word_start + opens + pieces  # [W] the closing marker's place, if any
-        tokens[word_end[mentions.last_word]] = self.marker_token
+        first, last = word_start[mentions.first_word], word_end[mentions.last_word]  # [M] each
+        if self.marker_token is None:
+            last = np.maximum(first, last - 1)
+        else:
+            tokens[first] = tokens[last] = self.marker_token
         within = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
         source = np.repeat(known.offsets[known.rows], pieces) + within
         tokens[np.repeat(word_start + opens, pieces) + within] = known.tokens[source]
@@ -125,8 +132,8 @@ class Tokeniser:
         return Tokenised(
             tokens=tokens,
             token_offsets=token_offsets,
-            mention_position=(word_start[mentions.first_word] - before).astype(np.int32),
-            mention_end=(word_end[mentions.last_word] - before).astype(np.int32),
+            mention_position=(first - before).astype(np.int32),
+            mention_end=(last - before).astype(np.int32),
             mention_sentence=mentions.sentence.astype(np.int32),
             mention_entity=mentions.entity.astype(np.int32),
             mention_offsets=_offsets(np.bincount(mentions.document, minlength=len(documents))),

@@ -1,6 +1,6 @@
 """Entities by the largest values of their mentions (the "PubMedBERT" model of the ChemDisGene paper).
 
-An entity is the maximum, in each place of the vector, over the states at its mentions' opening markers. A
+An entity is the maximum, in each place of the vector, over the states of all tokens of all its mentions. A
 pair is relu(W [h; t] + b) = relu(W_1 h + W_2 t + b), where each part is computed once for each entity.
 """
 
@@ -11,7 +11,7 @@ from torch.nn.functional import linear
 from unnoted.encoders import Encoded
 from unnoted.features.batch import Batch
 from unnoted.kernels.segments import segment_max
-from unnoted.pairs.mention_vectors import marker_states
+from unnoted.pairs.mention_tokens import MentionTokens, Places
 from unnoted.pairs.pieces import PairsInPieces
 
 
@@ -21,6 +21,7 @@ class MaxPool(PairsInPieces):
     Args:
         width: the size of a token's state (d).
         embedding: the size of a pair's vector; 128 as published.
+        mention_tokens: which tokens of a mention count: `all` as published, or the `first`.
         dropout: the share of it that is dropped in training.
 
     Reference:
@@ -32,16 +33,20 @@ class MaxPool(PairsInPieces):
         Linear(in_features=16, out_features=6, bias=True)
     """
 
-    def __init__(self, width: int, embedding: int, *, dropout: float = 0.1) -> None:
+    def __init__(
+        self, width: int, embedding: int, *, mention_tokens: MentionTokens = "all", dropout: float = 0.1
+    ) -> None:
         super().__init__()
         self.width = width
+        self.mention_tokens = mention_tokens
         self.projection = nn.Linear(2 * width, embedding)
         self.dropout = nn.Dropout(dropout)
 
     def shared(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
         """The parts of the vectors that heads and tails add, [N, embedding] each."""
-        mentions = marker_states(encoded.states, batch)  # [M, d]
-        entities = segment_max(mentions, batch.mention_entity, batch.entity_document.shape[0])  # [N, d]
+        places = Places.of(batch, self.mention_tokens)
+        tokens = places.states(encoded.states)  # [S, d]
+        entities = segment_max(tokens, places.entity, batch.entity_document.shape[0])  # [N, d]
         head_weight, tail_weight = torch.split(self.projection.weight, self.width, 1)
         return linear(entities, head_weight), linear(entities, tail_weight, self.projection.bias)
 

@@ -1,7 +1,8 @@
 """Mentions as head and as tail (BRAN): what the bi-affine scorer needs to score all pairs of mentions.
 
-A mention's state is read at its opening marker, and goes through one small network for its part as head and
-another for its part as tail. Which mentions belong to which pair of entities is told by index tensors.
+The state of every token of a mention, or of its first one, goes through one small network for its part as
+head and another for its part as tail. Which of them belong to which pair of entities is told by index
+tensors. The scorer joins all pairs by log-sum-exp: to it, several tokens of a mention are several mentions.
 """
 
 from typing import NamedTuple
@@ -12,11 +13,13 @@ from torch import Tensor, nn
 from unnoted.encoders import Encoded
 from unnoted.features.batch import Batch
 from unnoted.pairs.entity_map import in_slots, pair_cells
-from unnoted.pairs.mention_vectors import in_mention_slots, marker_states, mention_rows
+from unnoted.pairs.mention_tokens import MentionTokens, Places
 
 
 class PairMentions(NamedTuple):
-    """Mentions by document and slot, and where they belong; L the largest number of mentions of a document.
+    """Mentions by document and slot, and where they belong; L the largest number of them in one document.
+
+    Where all tokens of mentions count, each token is in the place of a mention here.
 
     Attributes:
         head: [D, L, embedding], the mentions as heads; 0 where there is none.
@@ -42,6 +45,7 @@ class MentionPairs(nn.Module):
     Args:
         width: the size of a token's state (d), and of the networks' hidden layer.
         embedding: the size of a mention's vector as head and as tail; 128 as published.
+        mention_tokens: which tokens of a mention count: `all` as published, or the `first`.
 
     Reference:
         Verga, Strubell, McCallum (2018): Simultaneously self-attending to all mentions for full-abstract
@@ -52,20 +56,22 @@ class MentionPairs(nn.Module):
         Linear(in_features=8, out_features=6, bias=True)
     """
 
-    def __init__(self, width: int, embedding: int) -> None:
+    def __init__(self, width: int, embedding: int, *, mention_tokens: MentionTokens = "all") -> None:
         super().__init__()
+        self.mention_tokens = mention_tokens
         self.head_network = _network(width, embedding)
         self.tail_network = _network(width, embedding)
 
     def forward(self, encoded: Encoded, batch: Batch) -> PairMentions:
         """The mentions, and which of them belong to which pair."""
-        states = marker_states(encoded.states, batch)  # [M, d]
+        places, documents = Places.of(batch, self.mention_tokens), len(batch.lengths)
+        states = places.states(encoded.states)  # [M, d]
         rows = torch.arange(batch.entity_document.shape[0], device=batch.device)  # [N]
         return PairMentions(
-            head=in_mention_slots(self.head_network(states), batch),
-            tail=in_mention_slots(self.tail_network(states), batch),
-            mention_row=mention_rows(batch),
-            mention_entity=batch.mention_entity,
+            head=places.in_slots(self.head_network(states), documents),
+            tail=places.in_slots(self.tail_network(states), documents),
+            mention_row=places.rows,
+            mention_entity=places.entity,
             neighbour=in_slots(rows, batch).index_select(0, batch.entity_document),
             pair_cell=pair_cells(batch),
         )

@@ -54,7 +54,17 @@ class Teacher:
         """The student's batches must mean to the teacher what its own did."""
         if self.model.tokenizer is None or student.tokenizer is None:
             raise ModelError(f"{self.name}: found no tokenizer, expected that of the student")
-        own, other = Tokeniser(self.model.tokenizer), Tokeniser(student.tokenizer)
+        if self.model.config.markers != student.config.markers:
+            found, expected = (
+                "markers" if model.config.markers else "none" for model in (self.model, student)
+            )
+            raise ModelError(
+                f"{self.name}: found {found} around mentions, expected the student's: {expected}"
+            )
+        own, other = (
+            Tokeniser(tokenizer, student.config.markers)
+            for tokenizer in (self.model.tokenizer, student.tokenizer)
+        )
         if (own.identity, own.pad_token) != (other.identity, other.pad_token):
             sizes = f"{len(self.model.tokenizer):,} tokens, not {len(student.tokenizer):,}"
             same = len(self.model.tokenizer) == len(student.tokenizer)

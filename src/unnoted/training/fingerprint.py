@@ -16,6 +16,10 @@ from unnoted.training.settings import Settings
 FREE = frozenset({"output", "checkpoint_steps", "log_steps"})
 """Settings that change nothing about the result: a resumed run may have other ones."""
 
+LATER = {"markers": True, "entity_recognition_weight": 0.0}
+"""Settings that came later, and what was always done before: there they say nothing, and a run from before
+has the same address."""
+
 TEACHER_FILES = ("config.json", "model.safetensors")
 """What is read of a teacher's folder."""
 
@@ -94,7 +98,13 @@ def fingerprint(settings: Settings) -> Fingerprint:
         values["teacher"] = tuple(settings.teacher / name for name in TEACHER_FILES)
     if is_folder(settings.encoder):
         values["encoder"] = Path(settings.encoder)
-    flat = {key: value for key, value in _flat(values) if key.rpartition(".")[2] not in FREE}
+    if settings.tokenizer is not None and (Path(settings.tokenizer) / "tokenizer.json").is_file():
+        values["tokenizer"] = Path(settings.tokenizer)
+    flat = {
+        key: value
+        for key, value in _flat(values)
+        if (name := key.rpartition(".")[2]) not in FREE and LATER.get(name) != value
+    }
     files = {key: paths for key, value in flat.items() if (paths := _paths(value))}
     return Fingerprint(flat | {key: [digest(path) for path in paths] for key, paths in files.items()}, files)
 

@@ -14,6 +14,8 @@ from unnoted.documents.corpus import Corpus
 from unnoted.documents.loading import load_documents
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.encoders import ENCODER_KINDS, make_encoder
+from unnoted.encoders.making import SUBWORD_VOCABULARY
+from unnoted.encoders.own_tokenizers import WORDS
 from unnoted.model import RelationModel
 from unnoted.priors import Priors
 from unnoted.risks import Risk, loss_named
@@ -43,6 +45,7 @@ def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) ->
             block=settings.block,
             fast_dropout=settings.fast_dropout,
             row_dropout=settings.row_dropout,
+            markers=settings.markers,
             candidates=corpus.candidates,
         )
 
@@ -59,6 +62,8 @@ def encoder_folder(settings: Settings, corpus: Corpus, tell: Callable[[str], Non
             corpus,
             config=ENCODER_KINDS[settings.encoder](),
             vectors=settings.vectors,
+            tokenizer=settings.tokenizer or WORDS,
+            subwords=settings.subword_vocabulary or SUBWORD_VOCABULARY,
             seed=settings.seed,
         )
         tell(f"note: encoder made: {made}")

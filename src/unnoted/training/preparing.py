@@ -22,7 +22,13 @@ def features_of(model: RelationModel, train: Corpus, cache: FeatureCache | None 
     if not len(train):
         raise ValueError("found no training document, expected at least one")
     return featurise(
-        train.documents, model.tokenizer, train.relations.ids, train.candidates, cache, model.entity_types
+        train.documents,
+        model.tokenizer,
+        train.relations.ids,
+        train.candidates,
+        cache,
+        model.entity_types,
+        model.config.markers,
     )
 
 

@@ -17,6 +17,7 @@ from unnoted.common.yaml_values import YamlError, parse_yaml
 from unnoted.configs import Config, read_config
 from unnoted.documents import candidates as candidate_rules
 from unnoted.encoders import ENCODER_KINDS
+from unnoted.encoders.own_tokenizers import SUBWORDS, WORDS
 from unnoted.evaluation.benchmarks import BENCHMARKS
 from unnoted.risks import LOSSES, Loss, loss_named
 from unnoted.training.optimisation import Count, DistillationSettings, Optimisation, Positive
@@ -85,6 +86,9 @@ class Settings(Optimisation):
         candidates: "all", or pairs of types such as "Chemical:Disease,Chemical:Gene".
         encoder: a folder, a name on the hub, or one of `ENCODER_KINDS`, which is then made on the spot.
         vectors: word vectors in GloVe's text format, for an encoder that is made.
+        tokenizer: of an encoder that is made: `words`, `subwords` learnt from `train`, or a folder or a name
+            on the hub that has one; `words` by default.
+        subword_vocabulary: how many subwords are learnt, if they are.
         encoder_layers: keep only this many of the encoder's first layers.
         architecture: what represents and scores pairs, one of `ARCHITECTURES`.
         architecture_options: the settings that this architecture declares, as `loss_options`.
@@ -92,6 +96,7 @@ class Settings(Optimisation):
         block: the size of a block of the grouped bilinear; divides `embedding`.
         fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
         row_dropout: whether the attention rows that pairs see have dropout in training.
+        markers: whether `*` stands before and after every mention in the text that the encoder sees.
         loss: one of `unnoted.risks.LOSSES`.
         loss_options: the settings that this loss declares, by name; those not given have their defaults.
         prior_multiplier: the overall prior as a multiple of the labelled one, for losses with priors.
@@ -118,6 +123,8 @@ class Settings(Optimisation):
     candidates: str | None = None
     encoder: str
     vectors: Path | None = None
+    tokenizer: str | None = None
+    subword_vocabulary: Count | None = None
     encoder_layers: Count | None = None
     architecture: str = "atlop"
     architecture_options: dict[str, Any] = Field(default_factory=dict)
@@ -125,6 +132,7 @@ class Settings(Optimisation):
     block: Count = 64
     fast_dropout: bool = True
     row_dropout: bool = False
+    markers: bool = True
     loss: str
     loss_options: dict[str, Any] = Field(default_factory=dict)
     prior_multiplier: Positive | None = None
@@ -169,12 +177,7 @@ class Settings(Optimisation):
         loss = loss_named(self.loss)
         architecture = lookup("architecture", self.architecture, ARCHITECTURES)
         lookup("benchmark", self.benchmark, BENCHMARKS)
-        if self.vectors is not None and self.encoder not in ENCODER_KINDS:
-            kinds = ", ".join(ENCODER_KINDS)
-            raise ValueError(
-                f"vectors: found {shown(str(self.vectors))}, expected none: the encoder "
-                f"{shown(self.encoder)} has its own (encoders that are made: {kinds})"
-            )
+        self._check_made_encoder()
         if self.embedding % self.block:
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")
         if self.candidates is not None:
@@ -193,6 +196,21 @@ class Settings(Optimisation):
             values = options.checked(getattr(self, gathered)).model_dump(mode="json")
             object.__setattr__(self, gathered, values)
         return self
+
+    def _check_made_encoder(self) -> None:
+        """What is said of an encoder that is made must be of use to it."""
+        for key in ("vectors", "tokenizer"):
+            if getattr(self, key) is not None and self.encoder not in ENCODER_KINDS:
+                kinds = ", ".join(ENCODER_KINDS)
+                raise ValueError(
+                    f"{key}: found {shown(str(getattr(self, key)))}, expected none: the encoder "
+                    f"{shown(self.encoder)} has its own (encoders that are made: {kinds})"
+                )
+        if self.subword_vocabulary is not None and self.tokenizer != SUBWORDS:
+            raise ValueError(
+                f"subword_vocabulary: found {self.subword_vocabulary}, expected none: the tokenizer is "
+                f"{shown(self.tokenizer or WORDS)}, not {SUBWORDS!r}"
+            )
 
     def _check_distillation(self) -> None:
         """A first stage needs both a teacher and documents; what it leaves open is filled in."""

@@ -21,6 +21,7 @@ from unnoted.risks import Risk
 from unnoted.training.arguments import chosen_precision
 from unnoted.training.checkpoints import checkpoints
 from unnoted.training.distil import Teacher
+from unnoted.training.entity_recognition import check_entity_recognition
 from unnoted.training.ingredients import load_corpus, model_of, priors_of, risk_of, tell_defects
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate
@@ -165,6 +166,7 @@ def _stage(
 ) -> Stage:
     chosen_precision(optimisation.precision)
     check_map_learning_rate(model, optimisation)
+    check_entity_recognition(model, optimisation)
     risk = risk_of(settings, priors_of(settings, corpus))
     check_sample(risk, optimisation)
     features = features_of(model, corpus, FeatureCache())

@@ -3,6 +3,7 @@
 import json
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ from unnoted.training.checkpoints import (
 )
 from unnoted.training.development import AfterEveryEpoch, development_score
 from unnoted.training.distil import Teacher
+from unnoted.training.entity_recognition import WithEntityRecognition, check_entity_recognition
 from unnoted.training.objective import FromLabels, FromTeacher, Objective
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate, make_optimiser, map_layers
@@ -68,6 +70,7 @@ OWN_SETTINGS = (
     "embedding",
     "block",
     "window",
+    "markers",
     "candidates",
     "meaning",
 )
@@ -120,6 +123,7 @@ class Trainer(transformers.Trainer):
         chosen_precision(self.optimisation.precision, use_cpu)
         check_map_learning_rate(model, self.optimisation)
         check_sample(risk, self.optimisation)
+        check_entity_recognition(model, self.optimisation)
         tell_task(model, risk, train)
         if teacher is not None:
             teacher.check(model, risk)
@@ -140,6 +144,10 @@ class Trainer(transformers.Trainer):
         if teacher is not None:
             teacher = teacher.to(self.args.device)
             self._objective = FromTeacher(self.risk, teacher, self.accelerator.autocast)
+        self._recognition: WithEntityRecognition | None = None
+        if weight := self.optimisation.entity_recognition_weight:
+            self._recognition = WithEntityRecognition(self._objective, model, weight, self.args.seed)
+            self._objective = self._recognition
         self._add_callbacks("training" if teacher is None else "distillation", dev)
 
     def _add_callbacks(self, what: str, dev: Sequence[Document] | None) -> None:
@@ -173,7 +181,7 @@ class Trainer(transformers.Trainer):
         # Dropout must not depend on what drew random numbers since the trainer was made.
         set_seed(self.args.seed)
         try:
-            with flushed_denormals():
+            with flushed_denormals(), self._recognition.in_training() if self._recognition else nullcontext():
                 output = super().train(resume_from_checkpoint=None if found is None else str(found))
         finally:
             self.is_in_train = False
@@ -285,7 +293,7 @@ class Trainer(transformers.Trainer):
         try:
             with whole_folder(checkpoint_folder(self.checkpoints, step)) as unfinished:
                 target = str(unfinished)
-                self.relation_model.save_pretrained(target)
+                self._save_weights(unfinished)
                 self._save_optimizer_and_scheduler(target)
                 self._save_scaler(target)
                 self._save_rng_state(target)
@@ -298,11 +306,22 @@ class Trainer(transformers.Trainer):
             raise CheckpointError(f"{what} ({one_line(error)}); {last}") from error
         tidy(self.checkpoints)
 
+    def _save_weights(self, folder: Path) -> None:
+        """The model, as it can be used; what is learnt beside it goes into a file of its own."""
+        if self._recognition is None:
+            self.relation_model.save_pretrained(folder)
+            return
+        with self._recognition.set_aside():
+            self.relation_model.save_pretrained(folder)
+        self._recognition.save(folder)
+
     def _load_from_checkpoint(self, resume_from_checkpoint: str, model: nn.Module | None = None) -> None:
         """Only weights that are exactly the model's."""
         path = Path(resume_from_checkpoint)
-        with readable(path):
+        with readable(path), self._recognition.set_aside() if self._recognition else nullcontext():
             (model or self.relation_model).load_state_dict(load_file(path / "model.safetensors"))
+            if self._recognition is not None:
+                self._recognition.load(path)
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         if checkpoint is not None:

@@ -60,6 +60,23 @@ def test_ids_and_positions_are_those_of_the_plain_implementation(tokenizer, mark
 
 
 @patient
+@given(corpus=st.lists(documents(), max_size=4))
+def test_without_markers_mentions_stand_where_the_plain_implementation_says(corpus):
+    tokenised = Tokeniser(word_piece(), markers=False)(corpus)
+    plain = [plain_tokens(document, word_piece(), None) for document in corpus]
+    counts = [len(document.entities) for document in corpus]
+    assert rows(tokenised) == [tokens for tokens, _, _ in plain]
+    assert by_entity(tokenised, tokenised.mention_position, counts) == [places for _, places, _ in plain]
+    assert by_entity(tokenised, tokenised.mention_end, counts) == [ends for _, _, ends in plain]
+
+
+def test_without_markers_a_mention_without_a_token_stands_at_the_next_one():
+    tokenised = Tokeniser(word_piece(), markers=False)([document_of("a \x07 b \x07", (1, 2), (3, 4))])
+    assert tokenised.mention_position.tolist() == [2, 3] == tokenised.mention_end.tolist()
+    assert len(tokenised.tokens) == 4
+
+
+@patient
 @given(document=documents())
 def test_a_space_before_a_word_changes_nothing_for_the_kind_of_bert(document):
     without = [word_piece().tokenize(word) for sentence in document.sentences for word in sentence]

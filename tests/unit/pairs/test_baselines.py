@@ -56,7 +56,24 @@ def bran():
     return Scored(MentionPairs(WIDTH, 6), BiAffine(6, CLASSES))
 
 
-EVERY = [gain, gain_program, bilstm, earlier_bilstm, max_pool, bran]
+def max_pool_of_first_tokens():
+    return Scored(MaxPool(WIDTH, 6, mention_tokens="first"), LinearScores(6, CLASSES))
+
+
+def bran_of_first_tokens():
+    return Scored(MentionPairs(WIDTH, 6, mention_tokens="first"), BiAffine(6, CLASSES))
+
+
+EVERY = [
+    gain,
+    gain_program,
+    bilstm,
+    earlier_bilstm,
+    max_pool,
+    bran,
+    max_pool_of_first_tokens,
+    bran_of_first_tokens,
+]
 
 
 @pytest.fixture(params=EVERY, ids=lambda make: make.__name__)
@@ -103,6 +120,8 @@ def test_the_gradient_reaches_all_parameters_and_the_tokens_of_mentions(model, b
     assert gradient.isfinite().all()
     related = batch.mention_document != 2  # that document has one entity only
     places = batch.mention_document[related], batch.mention_position[related]
+    if getattr(model.pairs, "mention_tokens", "first") == "all":
+        places = batch.span_document[batch.span_document != 2], batch.span_token[batch.span_document != 2]
     # Of a maximum, a mention may have no share.
     assert (gradient[places].abs().sum(1) > 0).float().mean() > 0.6
     assert not gradient.masked_select(batch.attention_mask.unsqueeze(2) == 0).any()

@@ -1,6 +1,6 @@
 import pytest
 import torch
-from tests.reference.alone import mentions_of, random_states
+from tests.reference.alone import random_states
 from tests.reference.batches import random_batch
 from tests.reference.biaffine import plain_biaffine_scores
 
@@ -9,31 +9,37 @@ from unnoted.scores import biaffine
 from unnoted.scores.biaffine import BiAffine
 
 WIDTH = 5
+each = pytest.mark.parametrize("which", ["all", "first"])
 
 
-def small(dtype=torch.float64):
+def small(dtype=torch.float64, which="all"):
     torch.manual_seed(0)
-    pairs, scorer = MentionPairs(WIDTH, 4).to(dtype), BiAffine(4, 3).to(dtype)
+    pairs, scorer = MentionPairs(WIDTH, 4, mention_tokens=which).to(dtype), BiAffine(4, 3).to(dtype)
     with torch.no_grad():  # the classes start alike
         scorer.weight.normal_()
     return pairs, scorer
 
 
-def test_scores_equal_plain_loops():
+@each
+def test_scores_equal_plain_loops(which):
     batch = random_batch([30, 12, 6, 40, 9], [5, 2, 0, 4, 1], mentions=4, pair_rate=0.7)
     encoded = random_states(batch, WIDTH)
-    pairs, scorer = small()
-    expected = plain_biaffine_scores(pairs, scorer, encoded, batch)
+    pairs, scorer = small(which=which)
+    expected = plain_biaffine_scores(pairs, scorer, encoded, batch, which)
     torch.testing.assert_close(scorer(*pairs(encoded, batch)), expected, rtol=1e-10, atol=1e-12)
 
 
-def test_the_gradient_equals_that_of_plain_loops():
+@each
+def test_the_gradient_equals_that_of_plain_loops(which):
     batch = random_batch([30, 12], [4, 2], mentions=4, pair_rate=0.7)
     results = []
-    for score in (lambda p, s, e: s(*p(e, batch)), lambda p, s, e: plain_biaffine_scores(p, s, e, batch)):
+    for score in (
+        lambda p, s, e: s(*p(e, batch)),
+        lambda p, s, e: plain_biaffine_scores(p, s, e, batch, which),
+    ):
         encoded = random_states(batch, WIDTH)
         encoded.states.requires_grad_()
-        pairs, scorer = small()
+        pairs, scorer = small(which=which)
         score(pairs, scorer, encoded).square().sum().backward()
         parameters = [*pairs.parameters(), *scorer.parameters()]
         results.append([encoded.states.grad, *(parameter.grad for parameter in parameters)])
@@ -60,7 +66,7 @@ def test_classes_in_pieces_change_nothing(monkeypatch):
 def test_no_score_is_too_large(size):
     batch = random_batch([30, 12], [5, 2], mentions=4)
     encoded = random_states(batch, WIDTH, dtype=torch.float32)
-    pairs, scorer = small(torch.float32)
+    pairs, scorer = small(torch.float32, "first")
     given = pairs(encoded, batch)
     given = given._replace(head=(given.head * size).detach().requires_grad_())
     scores = scorer(*given)
@@ -71,7 +77,7 @@ def test_no_score_is_too_large(size):
     every = torch.einsum("dlkf,dmf->dlmk", projected, given.tail)
     for row, head, tail in zip(scores, batch.head.tolist(), batch.tail.tolist(), strict=True):
         document = int(batch.entity_document[head])
-        heads, tails = (batch.mention_slot[mentions_of(batch, entity)] for entity in (head, tail))
+        heads, tails = (batch.mention_slot[batch.mention_entity == entity] for entity in (head, tail))
         largest = every[document][heads][:, tails].flatten(0, 1).amax(0)
         torch.testing.assert_close(row, largest, rtol=1e-4, atol=2.8)
     scores.sum().backward()

@@ -1,0 +1,167 @@
+"""Entity recognition beside relation extraction (BRAN): a tagger over the encoder's states, in training only.
+
+Every token is tagged as the beginning of a mention of some type, as the inside of one, or as outside of all,
+by one linear layer over its state; the mean cross-entropy over the tokens, times a weight, is added to what
+is minimised. The encoder learns from it what names entities. The tagger is no part of the model: it is there
+while a training runs, and in its checkpoints, and then it is gone.
+
+Markers around mentions, and an encoder that is told what is mentioned where, would give the tags away: then
+there is nothing to learn, and the weight is refused.
+
+Reference:
+    Verga, Strubell, McCallum (2018): Simultaneously self-attending to all mentions for full-abstract
+    biological relation extraction.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from unnoted.encoders import Encoded
+from unnoted.encoders.mention_inputs import MentionTable
+from unnoted.features import Batch
+from unnoted.model import RelationModel
+from unnoted.training.objective import Objective
+from unnoted.training.optimisation import Optimisation
+
+TAGGER = "entity_tagger"
+"""What the tagger is called within the model while a training runs."""
+
+TAGGER_FILE = f"{TAGGER}.safetensors"
+"""The tagger's weights, in a checkpoint."""
+
+NO_TAG = -100
+"""The tag of tokens that do not count: padding, start and end, and mentions of a type that is not known."""
+
+
+def check_entity_recognition(model: RelationModel, optimisation: Optimisation) -> None:
+    """Refuse entity recognition where there is nothing to learn.
+
+    Raises:
+        ValueError: names the setting, and what gives the entities away or is missing.
+    """
+    if not optimisation.entity_recognition_weight:
+        return
+    reason = None
+    if model.config.markers:
+        reason = "markers around mentions would give them away (markers: false leaves them out)"
+    elif getattr(model.encoder.model, "takes_mentions", False):
+        reason = "the encoder is told where mentions are"
+    elif not model.entity_types:
+        reason = "the model knows no entity types"
+    if reason is not None:
+        found = optimisation.entity_recognition_weight
+        raise ValueError(f"entity_recognition_weight: found {found:g}, expected 0: {reason}")
+
+
+def entity_tags(batch: Batch) -> Tensor:
+    """The tag of each token, int64 [D, T], in texts without markers.
+
+    0 is outside of all mentions; for type k, numbered from 1, 2k - 1 is the beginning of a mention and 2k its
+    inside. Where mentions overlap, the one that comes last among the mentions of its document counts.
+
+    Args:
+        batch: the documents.
+    """
+    width = batch.input_ids.shape[1]
+    table = MentionTable.of(batch, width)
+    types = table.at_tokens(batch.mention_type)  # [D, T]
+    token = torch.arange(width, device=batch.device)
+    begins = table.at_tokens(batch.mention_position) == token  # [D, T]
+    tags = (2 * types - begins.long()).masked_fill(table.latest == 0, 0)
+    unknown = (table.latest > 0) & (types == 0)
+    outside = (batch.attention_mask == 0) | (batch.token_sentence == batch.sentences)
+    return tags.masked_fill(unknown | outside, NO_TAG)
+
+
+class EntityTagger(nn.Module):
+    """The mean cross-entropy of the tags of a batch, by a linear layer over the states.
+
+    Args:
+        width: the size of a token's state (d).
+        types: how many types of entities there are.
+        seed: decides the first weights, whatever else draws random numbers.
+
+    Example:
+        >>> EntityTagger(width=8, types=3, seed=0).layer
+        Linear(in_features=8, out_features=7, bias=True)
+    """
+
+    def __init__(self, width: int, types: int, seed: int) -> None:
+        super().__init__()
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.layer = nn.Linear(width, 2 * types + 1)
+
+    def forward(self, states: Tensor, batch: Batch) -> Tensor:
+        """The cross-entropy, a scalar, of token states [D, T, d]; 0 for a batch that has no tag at all."""
+        tags = entity_tags(batch)[:, : states.shape[1]]
+        counted = tags != NO_TAG
+        # What stands at padding may be anything, even no number at all.
+        states = states.masked_fill(~counted.unsqueeze(2), 0)
+        scores = self.layer(states).float().flatten(0, 1)  # [D * T, tags]
+        total = cross_entropy(scores, tags.flatten(), ignore_index=NO_TAG, reduction="sum")
+        return total / counted.sum().clamp(min=1)
+
+
+class WithEntityRecognition:
+    """Another objective, and entity recognition beside it.
+
+    Args:
+        objective: the other one.
+        model: whose encoder's states are tagged; in training it also has the tagger, by the name `TAGGER`.
+        weight: of entity recognition.
+        seed: of the tagger's first weights.
+    """
+
+    def __init__(self, objective: Objective, model: RelationModel, weight: float, seed: int) -> None:
+        self.tagger = EntityTagger(model.encoder.width, len(model.entity_types), seed)
+        self._objective = objective
+        self._model = model
+        self._weight = weight
+        self._states: Tensor | None = None
+
+    def __call__(self, scores: Tensor, batch: Batch) -> Tensor:
+        """The number to be minimised, of scores [P, K + 1] and the states that they were made from."""
+        assert self._states is not None, "the states are kept only in training"
+        states, self._states = self._states, None
+        tagged: Tensor = self.tagger(states, batch)
+        return self._objective(scores, batch) + self._weight * tagged
+
+    @contextmanager
+    def in_training(self) -> Iterator[None]:
+        """Within this context the tagger is a part of the model: it is moved, clipped and learnt with it."""
+        self._model.add_module(TAGGER, self.tagger.to(self._model.device))
+        hook = self._model.encoder.register_forward_hook(self._keep)
+        try:
+            yield
+        finally:
+            hook.remove()
+            self._states = None
+            delattr(self._model, TAGGER)
+
+    def _keep(self, encoder: nn.Module, inputs: tuple[Batch], encoded: Encoded) -> None:
+        if encoder.training:
+            self._states = encoded.states
+
+    @contextmanager
+    def set_aside(self) -> Iterator[None]:
+        """Within this context the model is without the tagger, to be saved or loaded alone."""
+        delattr(self._model, TAGGER)
+        try:
+            yield
+        finally:
+            self._model.add_module(TAGGER, self.tagger)
+
+    def save(self, folder: Path) -> None:
+        """Write the tagger's weights to a checkpoint."""
+        save_file(self.tagger.state_dict(), folder / TAGGER_FILE)
+
+    def load(self, folder: Path) -> None:
+        """Read the tagger's weights from a checkpoint."""
+        self.tagger.load_state_dict(load_file(folder / TAGGER_FILE))

@@ -1,0 +1,181 @@
+"""Entity recognition beside the risk: its tags, its loss, and a training that leaves nothing of it behind."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors import safe_open
+from tests.making import make_risk
+from tests.reference.alone import random_states
+from tests.reference.batches import only, random_batch
+from tests.reference.entity_tags import number, plain_recognition, plain_tags
+from tests.unit.training.making import tiny_encoder
+from transformers import set_seed
+
+from unnoted.documents.candidates import AllPairs
+from unnoted.documents.corpus import Corpus
+from unnoted.documents.generator import generate_documents
+from unnoted.documents.relations import RelationVocabulary
+from unnoted.encoders import ENCODER_KINDS, make_encoder
+from unnoted.features import Collator
+from unnoted.model import RelationModel
+from unnoted.training import Optimisation, Trainer
+from unnoted.training.entity_recognition import NO_TAG, TAGGER, EntityTagger, entity_tags
+
+HOW = Optimisation(
+    epochs=4, encoder_learning_rate=1e-2, head_learning_rate=1e-2, entity_recognition_weight=2.0, log_steps=1
+)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return tiny_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+def corpus(documents=8):
+    made = tuple(generate_documents(documents))
+    return Corpus(made, RelationVocabulary.of(made), AllPairs())
+
+
+def fresh(encoder, docs, markers=False):
+    set_seed(0)
+    options = {"architecture": "bran", "embedding": 8, "block": 4, "markers": markers}
+    return RelationModel.from_encoder(encoder, docs.relations, entity_types=docs.entity_types, **options)
+
+
+def test_tags_and_loss_are_those_of_plain_loops():
+    torch.manual_seed(0)
+    batch = random_batch([30, 12, 20], [5, 2, 4])
+    encoded, tagger = random_states(batch, 6), EntityTagger(6, 3, seed=0).double()
+    found = entity_tags(batch)
+    for document, tags in enumerate(plain_tags(batch)):
+        numbers = [NO_TAG if tag is None else number(tag) for tag in tags]
+        assert found[document].tolist() == numbers + [NO_TAG] * (found.shape[1] - len(tags))
+    expected = plain_recognition(tagger.layer, encoded.states, batch)
+    assert tagger(encoded.states, batch).item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_words_of_a_document_are_tagged_and_nothing_else(encoder):
+    docs = corpus(2)
+    features = Trainer(fresh(encoder, docs), make_risk("cross-entropy"), docs, optimisation=HOW).features
+    batch = Collator.of(features)(list(features))
+    for document, tags in zip(docs.documents, entity_tags(batch), strict=True):
+        told = [tag for tag in tags.tolist() if tag != NO_TAG]
+        expected, sentences = [0] * document.word_count, [len(s) for s in document.sentences]
+        for entity in document.entities:
+            for mention in entity.mentions:
+                first = sum(sentences[: mention.sentence]) + mention.start
+                for place in range(mention.end - mention.start):
+                    kind = docs.entity_types.index(mention.type) + 1
+                    expected[first + place] = 2 * kind - (place == 0)
+        assert told == expected  # this tokenizer has a token for each word
+        assert (tags[0], tags[len(told) + 1]) == (NO_TAG, NO_TAG)
+
+
+def test_documents_of_a_batch_count_by_their_tokens_alone():
+    batch, tagger = random_batch([30, 12], [5, 2]), EntityTagger(6, 3, seed=0).double()
+    states = random_states(batch, 6).states
+    alone = [tagger(states[d : d + 1, :length], only(batch, d)[0]) for d, length in enumerate(batch.lengths)]
+    counts = [(tags != NO_TAG).sum() for tags in entity_tags(batch)]
+    expected = sum(a * c for a, c in zip(alone, counts, strict=True)) / sum(counts)
+    torch.testing.assert_close(tagger(states, batch), expected)
+
+
+def test_a_batch_without_a_tag_has_no_loss():
+    batch, tagger = random_batch([6], [1]), EntityTagger(4, 3, seed=0)
+    batch = replace(batch, token_sentence=torch.full_like(batch.token_sentence, batch.sentences))
+    assert tagger(torch.randn(1, 6, 4), batch).item() == 0
+
+
+@pytest.fixture(scope="module")
+def whole(encoder, tmp_path_factory):
+    docs, folder = corpus(), tmp_path_factory.mktemp("whole")
+    model = fresh(encoder, docs)
+    trainer = Trainer(model, make_risk("cross-entropy"), docs, optimisation=HOW, folder=folder)
+    trainer.train()
+    return model, trainer, folder
+
+
+def test_it_is_learnt_and_leaves_nothing_behind(encoder, whole):
+    model, trainer, _ = whole
+    assert TAGGER not in dict(model.named_modules())
+    assert not model.encoder._forward_hooks
+    docs = corpus()
+    batch = Collator.of(trainer.features)(list(trainer.features))
+    tagger = trainer._recognition.tagger
+    with torch.no_grad():
+        after = tagger(model.encoder(batch).states, batch)
+        before = EntityTagger(16, len(docs.entity_types), 62)(
+            fresh(encoder, docs).encoder(batch).states, batch
+        )
+    assert after < 0.9 * before
+
+
+def test_what_is_minimised_is_the_sum(encoder, whole):
+    docs = corpus()
+    plain = Trainer(
+        fresh(encoder, docs),
+        make_risk("cross-entropy"),
+        docs,
+        optimisation=HOW.model_copy(update={"entity_recognition_weight": 0.0}),
+    )
+    plain.train()
+    first = [trainer.state.log_history[0]["loss"] for trainer in (whole[1], plain)]
+    tags = len(docs.entity_types) * 2 + 1
+    # A new tagger is as good as any guess: log of how many tags there are, twice.
+    assert first[0] - first[1] == pytest.approx(2 * torch.tensor(float(tags)).log().item(), rel=0.3)
+
+
+def test_a_checkpoint_is_a_model_and_the_tagger_is_beside_it(whole):
+    folder = sorted(Path(whole[2], "checkpoints").iterdir())[-1]
+    RelationModel.from_pretrained(folder)
+    with safe_open(folder / "model.safetensors", framework="pt") as weights:
+        assert not [name for name in weights.keys() if TAGGER in name]  # noqa: SIM118
+    with safe_open(folder / "entity_tagger.safetensors", framework="pt") as weights:
+        assert set(weights.keys()) == {"layer.weight", "layer.bias"}
+
+
+class Stop(Exception):
+    pass
+
+
+def test_a_resumed_training_ends_with_the_same_weights(encoder, whole, tmp_path, monkeypatch):
+    docs = corpus()
+    options = {"risk": make_risk("cross-entropy"), "train": docs, "optimisation": HOW, "folder": tmp_path}
+    stopped = Trainer(fresh(encoder, docs), **options)
+    written, save = [], stopped._write_checkpoint
+
+    def write(step):
+        save(step)
+        written.append(step)
+        if len(written) == 2:
+            raise Stop
+
+    monkeypatch.setattr(stopped, "_write_checkpoint", write)
+    with pytest.raises(Stop):
+        stopped.train()
+    again = fresh(encoder, docs)
+    trainer = Trainer(again, **options)
+    trainer.train(resume=True)
+    for (name, one), other in zip(again.state_dict().items(), whole[0].state_dict().values(), strict=True):
+        assert torch.equal(one, other), name
+    tagger, expected = trainer._recognition.tagger, whole[1]._recognition.tagger
+    assert torch.equal(tagger.layer.weight, expected.layer.weight)
+
+
+def test_it_is_refused_where_the_answer_is_given(encoder, tmp_path):
+    docs = corpus(2)
+    with pytest.raises(ValueError, match="entity_recognition_weight: found 2, expected 0: markers around"):
+        Trainer(fresh(encoder, docs, markers=True), make_risk("cross-entropy"), docs, optimisation=HOW)
+    make_encoder(tmp_path, docs.documents, config=ENCODER_KINDS["bilstm"](), rarest=1)
+    with pytest.raises(ValueError, match="expected 0: the encoder is told where mentions are"):
+        Trainer(fresh(tmp_path, docs), make_risk("cross-entropy"), docs, optimisation=HOW)
+    model = RelationModel.from_encoder(encoder, docs.relations, architecture="bran", markers=False)
+    with pytest.raises(ValueError, match="expected 0: the model knows no entity types"):
+        Trainer(model, make_risk("cross-entropy"), docs, optimisation=HOW)
