@@ -1,6 +1,5 @@
 """An encoder made on the spot, for the words of documents; nothing is learnt yet but given word vectors."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import TypeAlias
 
 import torch
 from torch import nn
-from transformers import PreTrainedTokenizerBase, set_seed
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, set_seed
 
 from unnoted.common.quiet import quiet_transformers
 from unnoted.documents.schema import Document
@@ -29,9 +28,8 @@ from unnoted.encoders.own_tokenizers import (
 )
 from unnoted.encoders.pretrained import EncoderError, build_encoder
 from unnoted.encoders.recurrent import RecurrentConfig, RecurrentEncoder
-from unnoted.encoders.transformer_convolutions import (
-    TransformerConvolutionsConfig,
-)
+from unnoted.encoders.survey import Survey
+from unnoted.encoders.transformer_convolutions import TransformerConvolutionsConfig
 from unnoted.features.tokenise import MARKER
 
 MakeableConfig: TypeAlias = RecurrentConfig | ConvolutionalAttentionConfig | TransformerConvolutionsConfig
@@ -83,6 +81,15 @@ class MadeEncoder:
     repeated: int = 0
     tokens: str = WORDS
 
+    @classmethod
+    def of(cls, kind: str, tokenizer: PreTrainedTokenizerBase, given: WordVectors | None) -> "MadeEncoder":
+        """What an encoder with this tokenizer, of this kind, and these vectors knows."""
+        known = len(tokenizer) - len(tokenizer.all_special_ids)
+        tokens = kind if kind in (WORDS, SUBWORDS) else f"tokens of {kind}"
+        if given is None:
+            return cls(known, tokens=tokens)
+        return cls(known, sum(word in given.rows for word in tokenizer.get_vocab()), given.repeated, tokens)
+
     def __str__(self) -> str:
         if self.tokens != WORDS:
             return f"{self.words:,} {self.tokens}"
@@ -122,8 +129,7 @@ def make_encoder(
         seed: of the weights.
 
     Raises:
-        EncoderError: if the vectors cannot be read or used, none of the documents' words is among them, or
-            there is no such tokenizer.
+        EncoderError: if the vectors cannot be read or used, or there is no such tokenizer.
 
     Example:
         >>> from tempfile import TemporaryDirectory
@@ -142,74 +148,29 @@ def make_encoder(
         _check_takes_vectors(config, tokenizer, vectors)
     survey = Survey.of(documents)
     given = None if vectors is None else _given_vectors(vectors, survey)
-    words: list[str] = []
-    if tokenizer == WORDS:
-        words = [*SPECIAL.values(), MARKER, *survey.known_words(rarest, given)]
-        made: PreTrainedTokenizerBase = word_tokenizer(words)
-    elif tokenizer == SUBWORDS:
-        made = subword_tokenizer(survey.occurrences, subwords)
-    else:
-        made = tokenizer_from(tokenizer)
+    made = _tokenizer(tokenizer, survey.known_words(rarest, given), survey, subwords)
     made.save_pretrained(folder)
-    set_seed(seed)
-    encoder = build_encoder(_fitted(config, survey, made, given).to_dict())
-    if given is not None:
-        assert isinstance(encoder, RecurrentEncoder | ConvolutionalAttentionEncoder)
-        _put_vectors(encoder.embedding, words, given)
+    encoder = _encoder(_fitted(config, survey, made, given), made, given, seed)
     with quiet_transformers():
         encoder.save_pretrained(folder)
-    known = len(made) - len(made.all_special_ids)
+    return MadeEncoder.of(tokenizer, made, given)
+
+
+def _tokenizer(kind: str, words: list[str], survey: Survey, subwords: int) -> PreTrainedTokenizerBase:
+    if kind == WORDS:
+        return word_tokenizer([*SPECIAL.values(), MARKER, *words])
+    return subword_tokenizer(survey.occurrences, subwords) if kind == SUBWORDS else tokenizer_from(kind)
+
+
+def _encoder(
+    config: MakeableConfig, tokenizer: PreTrainedTokenizerBase, given: WordVectors | None, seed: int
+) -> PreTrainedModel:
+    set_seed(seed)
+    encoder = build_encoder(config.to_dict())
     if given is not None:
-        return MadeEncoder(known, sum(word in given.rows for word in words), given.repeated)
-    return MadeEncoder(
-        known, tokens=tokenizer if tokenizer in (WORDS, SUBWORDS) else f"tokens of {tokenizer}"
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """What documents have in them.
-
-    Attributes:
-        counts: for each word, in lower case, how many documents it is in.
-        occurrences: for each word, in lower case, how often it occurs.
-        types: how many types of entities there are.
-        entities: the largest number of entities in one document.
-    """
-
-    counts: Counter[str]
-    occurrences: Counter[str]
-    types: int
-    entities: int
-
-    @classmethod
-    def of(cls, documents: Iterable[Document]) -> "Survey":
-        """Look through documents, once."""
-        counts: Counter[str] = Counter()
-        occurrences: Counter[str] = Counter()
-        types: set[str] = set()
-        entities = 0
-        for document in documents:
-            own = Counter(word.lower() for sentence in document.sentences for word in sentence)
-            counts.update(own.keys())
-            occurrences.update(own)
-            types.update(mention.type for entity in document.entities for mention in entity.mentions)
-            entities = max(entities, len(document.entities))
-        return cls(counts, occurrences, len(types), entities)
-
-    def known_words(self, rarest: int, given: WordVectors | None = None) -> list[str]:
-        """The words, sorted, that are in at least `rarest` documents or have a given vector; not the marker.
-
-        Given words need not be in the documents: new documents will have others.
-
-        Example:
-            >>> survey = Survey.of([Document("1", (("A", "b"),), ()), Document("2", (("a", "*", "a"),), ())])
-            >>> survey.known_words(rarest=2), survey.known_words(rarest=1)
-            (['a'], ['a', 'b'])
-        """
-        frequent = {word for word, count in self.counts.items() if count >= rarest}
-        lower = set() if given is None else {word for word in given.rows if word == word.lower()}
-        return sorted((frequent | lower) - {MARKER})
+        assert isinstance(encoder, RecurrentEncoder | ConvolutionalAttentionEncoder)
+        _put_vectors(encoder.embedding, tokenizer.get_vocab(), given)
+    return encoder
 
 
 def _given_vectors(path: Path, survey: Survey) -> WordVectors:
@@ -249,8 +210,8 @@ def _fitted(
     return fitted
 
 
-def _put_vectors(embedding: nn.Embedding, words: list[str], given: WordVectors) -> None:
-    found = [(number, given.rows[word]) for number, word in enumerate(words) if word in given.rows]
+def _put_vectors(embedding: nn.Embedding, vocabulary: dict[str, int], given: WordVectors) -> None:
+    found = [(number, given.rows[word]) for word, number in vocabulary.items() if word in given.rows]
     numbers, rows = (torch.tensor(column) for column in zip(*found, strict=True))
     values = torch.from_numpy(given.values)
     with torch.no_grad():

@@ -11,7 +11,7 @@ from torch.nn.functional import linear
 from unnoted.encoders import Encoded
 from unnoted.features.batch import Batch
 from unnoted.kernels.segments import segment_max
-from unnoted.pairs.mention_tokens import MentionTokens, Places
+from unnoted.pairs.mention_tokens import EntityTokens, MentionTokens
 from unnoted.pairs.pieces import PairsInPieces
 
 
@@ -44,7 +44,7 @@ class MaxPool(PairsInPieces):
 
     def shared(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
         """The parts of the vectors that heads and tails add, [N, embedding] each."""
-        places = Places.of(batch, self.mention_tokens)
+        places = EntityTokens.of(batch, self.mention_tokens)
         tokens = places.states(encoded.states)  # [S, d]
         entities = segment_max(tokens, places.entity, batch.entity_document.shape[0])  # [N, d]
         head_weight, tail_weight = torch.split(self.projection.weight, self.width, 1)

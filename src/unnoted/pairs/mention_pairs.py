@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from unnoted.encoders import Encoded
 from unnoted.features.batch import Batch
 from unnoted.pairs.entity_map import in_slots, pair_cells
-from unnoted.pairs.mention_tokens import MentionTokens, Places
+from unnoted.pairs.mention_tokens import EntityTokens, MentionTokens
 
 
 class PairMentions(NamedTuple):
@@ -64,7 +64,7 @@ class MentionPairs(nn.Module):
 
     def forward(self, encoded: Encoded, batch: Batch) -> PairMentions:
         """The mentions, and which of them belong to which pair."""
-        places, documents = Places.of(batch, self.mention_tokens), len(batch.lengths)
+        places, documents = EntityTokens.of(batch, self.mention_tokens), len(batch.lengths)
         states = places.states(encoded.states)  # [M, d]
         rows = torch.arange(batch.entity_document.shape[0], device=batch.device)  # [N]
         return PairMentions(

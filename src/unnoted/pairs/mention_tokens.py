@@ -10,7 +10,7 @@ MentionTokens: TypeAlias = Literal["all", "first"]
 """Which tokens of a mention count: all of them, or the first, which is the opening marker if there is one."""
 
 
-class Places(NamedTuple):
+class EntityTokens(NamedTuple):
     """Tokens that stand for entities; L the largest number of them in one document.
 
     Attributes:
@@ -28,7 +28,7 @@ class Places(NamedTuple):
     most: int
 
     @classmethod
-    def of(cls, batch: Batch, tokens: MentionTokens) -> "Places":
+    def of(cls, batch: Batch, tokens: MentionTokens) -> "EntityTokens":
         """Every token of every mention, each once an entity; or the first token of each mention."""
         if tokens == "all":
             return cls(batch.span_document, batch.span_token, batch.span_entity, batch.span_slot, batch.spans)
