@@ -1,11 +1,14 @@
 """Settings files: what is read, what is refused, and how the refusal is worded."""
 
+import re
+
 import pytest
 from pydantic import Field
 
 from unnoted.common.errors import shown
 from unnoted.risks import LOSSES, Loss, LossOptions, losses
 from unnoted.risks.adaptive_threshold import AdaptiveThreshold
+from unnoted.training.fingerprint import LATER, fingerprint
 from unnoted.training.settings import Optimisation, Settings, SettingsError, load_settings, parse_changes
 
 GOOD = """
@@ -256,6 +259,29 @@ def test_refused_overrides(tmp_path):
     assert refusal(tmp_path, GOOD, "epochs").startswith("--set epochs: found no key=value")
     assert "nearest: 'encoder_learning_rate'" in refusal(tmp_path, GOOD, "encoder_learning=1")
     assert refusal(tmp_path, GOOD, "epochs=[").startswith("--set epochs: found '['")
+
+
+def test_what_is_said_of_tokens_must_be_of_use(tmp_path):
+    pretrained = re.sub("encoder: .*", "encoder: bert-base-cased", GOOD)
+    assert "tokenizer: found 'subwords', expected none: the encoder 'bert-base-cased' has its own" in refusal(
+        tmp_path, pretrained + "tokenizer: subwords"
+    )
+    made = re.sub("encoder: .*", "encoder: recurrent", GOOD)
+    assert (
+        "subword_vocabulary: found 500, expected none: the tokenizer is 'words', not 'subwords'"
+        in refusal(tmp_path, made + "subword_vocabulary: 500")
+    )
+    settings = load_settings(written(tmp_path, made + "tokenizer: subwords\nsubword_vocabulary: 500"))
+    assert (settings.tokenizer, settings.subword_vocabulary) == ("subwords", 500)
+
+
+def test_settings_that_came_later_leave_the_address_of_a_run_as_it_was(tmp_path):
+    (tmp_path / "train.json").write_text("[]")
+    text = re.sub("train: .*", f"train: {tmp_path / 'train.json'}", GOOD)
+    plain = fingerprint(load_settings(written(tmp_path, text)))
+    assert not plain.values.keys() & LATER.keys()
+    other = fingerprint(load_settings(written(tmp_path, text + "markers: false")))
+    assert other.values["markers"] is False and other.address != plain.address
 
 
 def test_the_defaults_are_the_papers():
