@@ -73,11 +73,16 @@ def run_all(grid: dict, names: list[str], folder: Path, jobs: int) -> None:
     """Perform runs, and print what they came to."""
     folder.mkdir(parents=True, exist_ok=True)
     make_documents(grid, folder)
-    settings = settings_of(grid, names, folder)
+    taught = {
+        name: teacher for name in names if (teacher := grid["runs"][name].get("teacher")) in grid["runs"]
+    }
+    settings: dict[str, tuple[Settings, ...]] = {}
     outcomes: dict[str, Outcome] = {}
-    for taught in (False, True):  # teachers first
-        some = [run for runs in settings.values() for run in runs if (run.teacher is not None) == taught]
-        outcomes |= run_grid(some, folder, LocalPool(jobs), tell) if some else {}
+    # A teacher's weights are a part of what its student is, so teachers come first.
+    for some in ([name for name in (*names, *taught.values()) if name not in taught], list(taught)):
+        settings |= settings_of(grid, some, folder)
+        runs = [run for name in some for run in settings[name]]
+        outcomes |= run_grid(runs, folder, LocalPool(jobs), tell) if runs else {}
     records = {}
     for name, runs in settings.items():
         ended = [outcomes[fingerprint(run).address] for run in runs]

@@ -90,7 +90,7 @@ def _with_meaning(saved: dict[str, Any]) -> dict[str, Any]:
 def _with_options(saved: dict[str, Any]) -> dict[str, Any]:
     """What was saved; where an earlier version knew no options of the architecture, what it did then."""
     architecture = ARCHITECTURES.get(str(saved.get("architecture")))
-    if architecture is None or saved.get("architecture_options") is not None:
+    if architecture is None or "architecture_options" in saved:
         return saved
     return saved | {"architecture_options": dict(architecture.earlier)}
 

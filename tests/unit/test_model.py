@@ -347,3 +347,11 @@ def test_a_model_is_not_saved_beside_another_ones_tokenizer(tmp_path):
     RelationModel.from_pretrained(tmp_path)
     with pytest.raises(ModelError, match="found push_to_hub=True"):
         model.save_pretrained(tmp_path / "other", push_to_hub=True)
+
+
+def test_a_configuration_that_was_never_used_comes_back_as_it_was():
+    config = RelationConfig(
+        architecture="docunet", relations=["r"], encoder_config=ENCODERS["bert"].to_dict()
+    )
+    again = RelationConfig.from_dict(config.to_dict())
+    assert RelationModel(again).config.architecture_options["map_normalisation"] == "batch"

@@ -30,7 +30,7 @@ from unnoted.encoders.pretrained import EncoderError, build_encoder
 from unnoted.encoders.recurrent import RecurrentConfig, RecurrentEncoder
 from unnoted.encoders.survey import Survey
 from unnoted.encoders.transformer_convolutions import TransformerConvolutionsConfig
-from unnoted.features.tokenise import MARKER
+from unnoted.features.tokenise import MARKER, Tokeniser
 
 MakeableConfig: TypeAlias = RecurrentConfig | ConvolutionalAttentionConfig | TransformerConvolutionsConfig
 """The sizes of an encoder that can be made."""
@@ -198,7 +198,7 @@ def _fitted(
     """A copy of the configuration that fits the documents, the tokenizer and the vectors."""
     fitted = deepcopy(config)
     fitted.vocab_size = len(tokenizer)
-    fitted.pad_token_id = tokenizer.pad_token_id or 0
+    fitted.pad_token_id = Tokeniser(tokenizer, markers=False).pad_token
     if isinstance(fitted, TransformerConvolutionsConfig):
         return fitted
     fitted.train_words = fitted.train_words or given is None

@@ -60,17 +60,20 @@ def _filled(row: RowResult, outcomes: Mapping[str, Outcome], columns: Sequence[s
 
 
 def _claims(compared: Sequence[tuple[str, str]], rows: Sequence[RowResult]) -> Iterator[Claim]:
-    """Who is better than whom on the test documents, where both have finished runs."""
+    """Who is better than whom on the test documents, where both have finished runs of the same seeds."""
     finished = {
-        row.name: [
-            {document: ign.score for document, ign in record.scored["test"].documents.items()}
+        row.name: {
+            record.settings["seed"]: {
+                document: ign.score for document, ign in record.scored["test"].documents.items()
+            }
             for record in row.records
-        ]
+        }
         for row in rows
-        if row.records
     }
     for better, than in compared:
-        if better in finished and than in finished:
-            found = paired_bootstrap(finished[better], finished[than])
-            seeds = min(len(finished[better]), len(finished[than]))
-            yield Claim(better, than, found.difference, found.low, found.high, found.share, seeds)
+        first, second = finished.get(better, {}), finished.get(than, {})
+        # A run that failed leaves out its seed on both sides.
+        if seeds := [seed for seed in first if seed in second]:
+            found = paired_bootstrap([first[seed] for seed in seeds], [second[seed] for seed in seeds])
+            figures = found.difference, found.low, found.high, found.share
+            yield Claim(better, than, *figures, seeds=len(seeds))

@@ -62,7 +62,7 @@ class Claim:
     """Whether one row is better than another, by a paired bootstrap over documents and seeds.
 
     The difference is in points of F1; the middle 95 % of the resampled ones are between low and high. The
-    share is that of the resamples in which it is better. The seeds are those of the row with fewer of them.
+    share is that of the resamples in which it is better. The seeds are those that both rows have.
     """
 
     better: str

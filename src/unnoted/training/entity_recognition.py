@@ -104,7 +104,8 @@ class EntityTagger(nn.Module):
         counted = tags != NO_TAG
         # What stands at padding may be anything, even no number at all.
         states = states.masked_fill(~counted.unsqueeze(2), 0)
-        scores = self.layer(states).float().flatten(0, 1)  # [D * T, tags]
+        # Encoders in half precision give such states, and the tagger stays outside of mixed precision.
+        scores = self.layer(states.to(self.layer.weight.dtype)).float().flatten(0, 1)  # [D * T, tags]
         total = cross_entropy(scores, tags.flatten(), ignore_index=NO_TAG, reduction="sum")
         return total / counted.sum().clamp(min=1)
 

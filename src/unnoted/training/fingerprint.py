@@ -8,17 +8,27 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from unnoted.architectures import ARCHITECTURES
 from unnoted.common.errors import shown
 from unnoted.common.text_inputs import content_digest, refuse_stream
 from unnoted.encoders import ENCODER_KINDS
+from unnoted.encoders.own_tokenizers import SUBWORDS, WORDS
+from unnoted.saved import TOKENIZER_FILES
 from unnoted.training.settings import Settings
 
 FREE = frozenset({"output", "checkpoint_steps", "log_steps"})
 """Settings that change nothing about the result: a resumed run may have other ones."""
 
-LATER = {"markers": True, "entity_recognition_weight": 0.0}
+LATER = {
+    "batches": "like-length",
+    "drop_last": False,
+    "schedule": "linear",
+    "row_dropout": False,
+    "markers": True,
+    "entity_recognition_weight": 0.0,
+}
 """Settings that came later, and what was always done before: there they say nothing, and a run from before
-has the same address."""
+has the same address. Those of architectures are in `Architecture.earlier`."""
 
 TEACHER_FILES = ("config.json", "model.safetensors")
 """What is read of a teacher's folder."""
@@ -98,12 +108,14 @@ def fingerprint(settings: Settings) -> Fingerprint:
         values["teacher"] = tuple(settings.teacher / name for name in TEACHER_FILES)
     if is_folder(settings.encoder):
         values["encoder"] = Path(settings.encoder)
-    if settings.tokenizer is not None and (Path(settings.tokenizer) / "tokenizer.json").is_file():
-        values["tokenizer"] = Path(settings.tokenizer)
+    if settings.tokenizer not in (None, WORDS, SUBWORDS) and Path(str(settings.tokenizer)).is_dir():
+        folder = Path(str(settings.tokenizer))
+        values["tokenizer"] = tuple(path for name in TOKENIZER_FILES if (path := folder / name).is_file())
+    before = {**LATER, **ARCHITECTURES[settings.architecture].earlier}
     flat = {
         key: value
         for key, value in _flat(values)
-        if (name := key.rpartition(".")[2]) not in FREE and LATER.get(name) != value
+        if (name := key.rpartition(".")[2]) not in FREE and not (name in before and before[name] == value)
     }
     files = {key: paths for key, value in flat.items() if (paths := _paths(value))}
     return Fingerprint(flat | {key: [digest(path) for path in paths] for key, paths in files.items()}, files)

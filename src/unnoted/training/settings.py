@@ -40,6 +40,13 @@ PRIORS = ("prior_multiplier", "prior_file")
 WITHOUT_PRIORS = ("unlabelled_per_labelled",)
 """Settings of losses without priors: see `check_sample`."""
 
+GO_WITH = {
+    "schedule": "cosine_periods",
+    "unlabelled_share": "unlabelled_per_labelled",
+    "tokenizer": "subword_vocabulary",
+}
+"""Settings of a config that lose their meaning when a user changes these."""
+
 RENAMED = {
     "model": "architecture",
     "method": "loss",
@@ -160,7 +167,7 @@ class Settings(Optimisation):
                 raise ValueError(f"{key}: found {shown(values[key])}, expected none: {who} does not use it")
         others = {key: value for key, value in values.items() if key not in every}
         parts: dict[str, tuple[str, type[Options]]] = {"loss_options": (f"loss {loss.name!r}", loss.options)}
-        if architecture in ARCHITECTURES:  # or else an error of its own
+        if isinstance(architecture, str) and architecture in ARCHITECTURES:  # or else an error of its own
             declared = ARCHITECTURES[architecture].options
             parts["architecture_options"] = f"architecture {architecture!r}", declared
         for gathered, (who, options) in parts.items():
@@ -177,6 +184,11 @@ class Settings(Optimisation):
         loss = loss_named(self.loss)
         architecture = lookup("architecture", self.architecture, ARCHITECTURES)
         lookup("benchmark", self.benchmark, BENCHMARKS)
+        if self.row_dropout and not architecture.attention:
+            raise ValueError(
+                f"row_dropout: found true, expected false: the architecture {self.architecture!r} sees no "
+                "attention rows"
+            )
         self._check_made_encoder()
         if self.embedding % self.block:
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")
@@ -271,7 +283,7 @@ def unused_by(loss: Loss, architecture: str = "atlop") -> dict[str, str]:
     losses = {key for other in LOSSES.values() for key in other.options.model_fields}
     losses |= set(WITHOUT_PRIORS if loss.needs_priors else PRIORS)
     unused = dict.fromkeys(losses - loss.options.model_fields.keys(), f"the loss {loss.name!r}")
-    if architecture in ARCHITECTURES:
+    if isinstance(architecture, str) and architecture in ARCHITECTURES:
         others = {key for other in ARCHITECTURES.values() for key in other.options.model_fields}
         own = ARCHITECTURES[architecture].options.model_fields.keys()
         unused |= dict.fromkeys(others - own, f"the architecture {architecture!r}")
@@ -364,7 +376,11 @@ def _used(config: Config, changes: Mapping[str, object], tell: Callable[[str], N
         if config.values[key] is not None:
             found = shown(config.values[key])
             tell(f"note: {config.source}: {key} {found} is left out: {unused[key]} does not use it")
-    return {key: value for key, value in config.values.items() if key not in unused}
+    gone = {key for changed, key in GO_WITH.items() if changed in changes and key not in changes}
+    for key in sorted(gone & config.values.keys() - unused.keys()):
+        found = shown(config.values[key])
+        tell(f"note: {config.source}: {key} {found} is left out: it went with what was changed")
+    return {key: value for key, value in config.values.items() if key not in gone | unused.keys()}
 
 
 def _problem(detail: Mapping[str, Any], source: str, changes: Mapping[str, object]) -> str:

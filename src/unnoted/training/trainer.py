@@ -32,7 +32,7 @@ from unnoted.features import (
     ShuffledBatches,
 )
 from unnoted.kernels.denormals import flushed_denormals
-from unnoted.model import RelationModel
+from unnoted.model import RelationConfig, RelationModel
 from unnoted.risks import Risk
 from unnoted.training.arguments import chosen_precision, training_arguments
 from unnoted.training.checkpoints import (
@@ -278,10 +278,12 @@ class Trainer(transformers.Trainer):
     def _check_checkpoint(self, checkpoint: Path) -> None:
         """Refuse a checkpoint that is damaged, or of another training."""
         check_files(checkpoint)
-        saved = read_json(checkpoint / "config.json", CheckpointError)
+        content = read_json(checkpoint / "config.json", CheckpointError)
+        # An earlier version did not write all of them: what it did then is filled in.
+        saved = RelationConfig.from_dict(content).to_dict() if isinstance(content, dict) else {}
         own = self.relation_model.config.to_dict()
         for key in OWN_SETTINGS:
-            found = saved.get(key) if isinstance(saved, dict) else None
+            found = saved.get(key)
             if json.dumps(found, sort_keys=True) != json.dumps(own.get(key), sort_keys=True):
                 raise CheckpointError(
                     f"{checkpoint / 'config.json'}: {key}: found {shown(found)}, expected this model's "

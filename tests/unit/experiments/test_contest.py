@@ -1,5 +1,7 @@
 """One's own comparison with made-up outcomes: what is run at which level, and where it pays."""
 
+from dataclasses import replace
+
 import pytest
 from tests.unit.experiments.making_tables import MadeUpPool, docred_folder
 
@@ -110,6 +112,18 @@ def test_where_it_pays_is_told(tmp_path):
     assert told.startswith("F1 of atlop/ssr-pu against atlop/atlop: not certain at all labels")
     assert "ahead, with one seed at extreme, " in told and "(+12.5)" in told
     assert all(not row.published for row in result.rows)
+
+
+def test_only_seeds_that_both_finished_are_compared(tmp_path):
+    """Two losses that are equal with every seed, each of which lost another one."""
+
+    def correct(settings):
+        lost = {"atlop": 62, "ssr-pu": 64}[settings.loss]
+        return 1 // (settings.seed != lost) * 10 * (settings.seed - 60)
+
+    scale = replace(SCALE, seeds=(62, 63, 64))
+    (claim,) = compare(contest(tmp_path), scale, tmp_path / "grid", MadeUpPool(correct)).claims
+    assert (claim.seeds, claim.difference, claim.low, claim.high) == (1, 0, 0, 0)
 
 
 @pytest.mark.parametrize(

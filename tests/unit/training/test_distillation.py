@@ -105,6 +105,10 @@ def test_what_does_not_fit_is_refused(encoder, tmp_path):
     other = model_with(tiny_encoder(tmp_path, documents=3), 1, ssr_pu)
     with pytest.raises(ModelError, match=r"another tokenizer \([\d,]+ tokens, not [\d,]+\)"):
         Teacher(other).check(student, ssr_pu)
+    bare = model_with(encoder, 1, ssr_pu)
+    bare.config.markers = False
+    with pytest.raises(ModelError, match="found none around mentions, expected the student's: markers"):
+        Teacher(bare).check(student, ssr_pu)
     typed = model_with(encoder, 1, ssr_pu)
     typed.config.entity_types = ["LOC"]
     with pytest.raises(ModelError, match="entity types LOC, expected the student's: none"):

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from tests.unit.experiments.making_runs import address, make_run, write_data
 
+from unnoted.architectures import ARCHITECTURES
 from unnoted.documents.generator import generate_documents
 from unnoted.documents.writing import write_documents
 from unnoted.experiments.grid import _placed
 from unnoted.training import RunError
+from unnoted.training.fingerprint import LATER, fingerprint
 
 
 @pytest.fixture
@@ -48,10 +50,32 @@ def test_what_changes_no_weight_changes_no_address(data, change):
         {"epochs": 3},
         {"encoder": "recurrent"},
         {"benchmark": "chemdisgene"},
+        {"batches": "random"},
+        {"schedule": "cosine"},
+        {"architecture": "docunet"},
     ],
 )
 def test_another_setting_is_another_run(data, change):
     assert address(make_run(data, **change)) != address(make_run(data))
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_a_run_from_before_there_were_choices_keeps_its_address(data, architecture):
+    earlier = dict(ARCHITECTURES[architecture].earlier)
+    known = fingerprint(make_run(data, architecture=architecture, **earlier)).values.keys()
+    assert not known & (LATER.keys() | ARCHITECTURES[architecture].options.model_fields.keys())
+
+
+def test_a_tokenizer_counts_by_its_content(data):
+    folder = data / "tokenizer"
+    folder.mkdir()
+    (folder / "vocab.txt").write_text("a")
+    run = make_run(data, encoder="recurrent", tokenizer=str(folder))
+    before = address(run)
+    (folder / "model.safetensors").write_text("not read")
+    assert address(run) == before
+    (folder / "vocab.txt").write_text("ab")
+    assert address(run) != before
 
 
 @pytest.mark.parametrize(

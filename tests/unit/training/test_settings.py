@@ -1,5 +1,7 @@
 """Settings files: what is read, what is refused, and how the refusal is worded."""
 
+import re
+
 import pytest
 from pydantic import Field
 
@@ -288,8 +290,48 @@ def test_what_a_first_stage_leaves_open_may_go_with_what_it_says(tmp_path):
     assert "cosine_periods: found 2, expected none" in refusal(tmp_path, text.replace("cosine\n", "linear\n"))
 
 
+def test_what_is_said_of_tokens_must_be_of_use(tmp_path):
+    pretrained = re.sub("encoder: .*", "encoder: bert-base-cased", GOOD)
+    assert "tokenizer: found 'subwords', expected none: the encoder 'bert-base-cased' has its own" in refusal(
+        tmp_path, pretrained + "tokenizer: subwords"
+    )
+    made = re.sub("encoder: .*", "encoder: recurrent", GOOD)
+    assert (
+        "subword_vocabulary: found 500, expected none: the tokenizer is 'words', not 'subwords'"
+        in refusal(tmp_path, made + "subword_vocabulary: 500")
+    )
+    settings = load_settings(written(tmp_path, made + "tokenizer: subwords\nsubword_vocabulary: 500"))
+    assert (settings.tokenizer, settings.subword_vocabulary) == ("subwords", 500)
+
+
 def test_the_defaults_are_the_papers():
     o = Optimisation()
     assert (o.epochs, o.batch_documents, o.encoder_learning_rate, o.head_learning_rate) == (30, 4, 5e-5, 1e-4)
     assert (o.warm_up, o.adam_epsilon, o.clip, o.weight_decay, o.seed) == (0.06, 1e-6, 1.0, 0.0, 62)
     assert (o.schedule, o.unlabelled_share, o.unlabelled_per_labelled) == ("linear", 1.0, None)
+
+
+@pytest.mark.parametrize("architecture", [["atlop"], {"name": "atlop"}, 3])
+def test_an_architecture_that_is_no_name_is_refused(architecture):
+    with pytest.raises(SettingsError, match=r"architecture: found .*, expected a valid string"):
+        load_settings("docred-original/bert-base/gain", {"architecture": architecture})
+
+
+def test_rows_have_no_dropout_where_no_rows_are_seen():
+    with pytest.raises(SettingsError, match=r"row_dropout: found true.*'gain' sees no attention rows"):
+        load_settings("docred-original/bert-base/gain", {"row_dropout": True})
+
+
+@pytest.mark.parametrize(
+    ("config", "change", "gone"),
+    [
+        ("docred-original/bert-base/gain", {"schedule": "linear"}, "cosine_periods"),
+        ("docred-original/bert-base/gain", {"unlabelled_share": 0.5}, "unlabelled_per_labelled"),
+        ("chemdisgene/convolutional-attention/bran", {"tokenizer": "words"}, "subword_vocabulary"),
+    ],
+)
+def test_what_goes_with_a_changed_setting_goes_with_it(config, change, gone):
+    told: list[str] = []
+    assert getattr(load_settings(config, change, tell=told.append), gone) is None
+    assert any(f"{gone} " in line and "is left out" in line for line in told)
+    assert getattr(load_settings(config), gone) is not None

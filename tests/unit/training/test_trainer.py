@@ -335,6 +335,23 @@ def stopped(encoder, tmp_path_factory):
     return folder
 
 
+def test_a_checkpoint_of_an_earlier_version_is_resumed(encoder, stopped, tmp_path):
+    folder = tmp_path / "run"
+    shutil.copytree(stopped, folder)
+    (checkpoint,) = (folder / "checkpoints").iterdir()
+    path = checkpoint / "config.json"
+    config = json.loads(path.read_text("utf-8"))
+    for key in ("architecture_options", "markers", "row_dropout"):  # which it did not know
+        del config[key]
+    path.write_text(json.dumps(config), "utf-8")
+    (checkpoint / CHECKSUMS).unlink()
+    docs = corpus()
+    risk = SSRPU(priors=docs.labelled_priors * 2)
+    resumed = Trainer(fresh(encoder), risk=risk, train=docs, optimisation=QUICK, folder=folder)
+    resumed.train(resume=True)
+    assert resumed.state.global_step == 6 and len(resumed.state.log_history) > 3  # three of them from before
+
+
 STATE = ["model.safetensors", "optimizer.pt", "scheduler.pt", "trainer_state.json", "rng_state.pth"]
 
 
