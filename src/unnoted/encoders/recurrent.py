@@ -98,7 +98,7 @@ class TwoWayLSTM(nn.Module):
         super().__init__()
         self.ahead = nn.LSTM(input_size, size // 2, batch_first=True)
         self.back = nn.LSTM(input_size, size // 2, batch_first=True)
-        # Of each direction, the hidden state and the memory.
+        # Of each direction, the hidden state and the cell state.
         self.start = nn.Parameter(torch.zeros(2, 2, size // 2)) if learnt_start else None
 
     def forward(self, states: Tensor, backwards: Tensor) -> Tensor:
@@ -109,11 +109,11 @@ class TwoWayLSTM(nn.Module):
         return torch.cat([ahead, back.gather(1, order.expand_as(back))], 2)
 
     def _start(self, direction: int, documents: int) -> tuple[Tensor, Tensor] | None:
-        """Hidden state and memory before the first token, [1, B, d / 2] each; None where they are 0."""
+        """Hidden state and cell state before the first token, [1, B, d / 2] each; None where they are 0."""
         if self.start is None:
             return None
-        hidden, memory = self.start[direction, :, None, None].expand(-1, -1, documents, -1).contiguous()
-        return hidden, memory
+        hidden, cell = self.start[direction, :, None, None].expand(-1, -1, documents, -1).contiguous()
+        return hidden, cell
 
 
 class LockedDropout(nn.Module):

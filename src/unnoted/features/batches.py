@@ -1,7 +1,8 @@
 """Which documents go into a batch together: documents of like length, so that little is padded, or any.
 
-Random batches of DocRED waste about half of the encoder's time on padding. They weigh pairs otherwise, too: a
-risk is a mean over the pairs of its batch, so that a pair weighs more among short documents, which have few.
+Of the tokens of random batches of 4 documents of DocRED, a quarter is padding. They also weigh pairs
+differently: a risk is a mean over the pairs of its batch, so that a pair weighs more in a batch of short
+documents, which have few.
 """
 
 from abc import ABC, abstractmethod
