@@ -102,24 +102,29 @@ class SelfAttention(nn.Module):
     and the rows at mentions can be had alone.
 
     Args:
-        config: of the encoder.
+        config: of the encoder; has `hidden_size`, `num_attention_heads` and `hidden_dropout_prob`.
     """
 
     is_causal = False
 
-    def __init__(self, config: ConvolutionalAttentionConfig) -> None:
+    def __init__(self, config: PreTrainedConfig) -> None:
         super().__init__()
         self.config = config
         self.heads = config.num_attention_heads
         self.rate = config.hidden_dropout_prob
         self.projection = nn.Linear(config.hidden_size, 3 * config.hidden_size)
 
+    def project(self, states: Tensor) -> Tensor:
+        """Queries, keys and values side by side, [B, T, 3 d], of states [B, T, d]."""
+        projected: Tensor = self.projection(states).relu()
+        return projected
+
     def forward(
         self, states: Tensor, mask: Tensor | None, with_weights: bool
     ) -> tuple[Tensor, Tensor | None]:
         """States [B, T, d] to outputs [B, T, d], and if asked for the weights [B, H, T, T]."""
         batch, tokens, size = states.shape
-        projected = self.projection(states).relu().view(batch, tokens, 3, self.heads, size // self.heads)
+        projected = self.project(states).view(batch, tokens, 3, self.heads, size // self.heads)
         query, key, value = projected.permute(2, 0, 3, 1, 4)  # [B, H, T, d / H] each
         attend: Callable[..., tuple[Tensor, Tensor | None]] = attention_with_weights
         if not with_weights:

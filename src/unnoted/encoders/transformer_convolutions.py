@@ -19,7 +19,6 @@ Reference:
     baseline/src/module/model.py.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -27,9 +26,8 @@ from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 from transformers.modeling_outputs import BaseModelOutput
-from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
-from unnoted.encoders.convolutional_attention import attention_with_weights, check_block_sizes
+from unnoted.encoders.convolutional_attention import SelfAttention, check_block_sizes
 from unnoted.encoders.pretrained import EncoderError
 
 WORD_SCALE = 0.1
@@ -67,50 +65,31 @@ class TransformerConvolutionsConfig(PreTrainedConfig):  # type: ignore[no-untype
     pad_token_id: int = 0
 
 
-class MultiHeadAttention(nn.Module):
-    """Every token attends to every other; a layer joins the heads' outputs.
-
-    It uses transformers' attention interface, so that attention is fused where nobody asks for its weights,
-    and the rows at mentions can be had alone.
+class MultiHeadAttention(SelfAttention):
+    """Attention as in a transformer: no ReLU over queries, keys and values, and a layer over the heads.
 
     Args:
         config: of the encoder.
     """
 
-    is_causal = False
-
     def __init__(self, config: TransformerConvolutionsConfig) -> None:
-        super().__init__()
-        self.config = config
-        self.heads = config.num_attention_heads
-        self.rate = config.hidden_dropout_prob
-        self.projection = nn.Linear(config.hidden_size, 3 * config.hidden_size)
+        super().__init__(config)
         nn.init.xavier_uniform_(self.projection.weight)
         nn.init.zeros_(self.projection.bias)
         self.output = nn.Linear(config.hidden_size, config.hidden_size)
         nn.init.zeros_(self.output.bias)
 
+    def project(self, states: Tensor) -> Tensor:
+        """Queries, keys and values side by side, [B, T, 3 d], of states [B, T, d]."""
+        projected: Tensor = self.projection(states)
+        return projected
+
     def forward(
         self, states: Tensor, mask: Tensor | None, with_weights: bool
     ) -> tuple[Tensor, Tensor | None]:
         """States [B, T, d] to outputs [B, T, d], and if asked for the weights [B, H, T, T]."""
-        batch, tokens, size = states.shape
-        projected = self.projection(states).view(batch, tokens, 3, self.heads, size // self.heads)
-        query, key, value = projected.permute(2, 0, 3, 1, 4)  # [B, H, T, d / H] each
-        attend: Callable[..., tuple[Tensor, Tensor | None]] = attention_with_weights
-        if not with_weights:
-            attend = ALL_ATTENTION_FUNCTIONS.get_interface(self.config._attn_implementation, attend)
-        output, weights = attend(
-            self,
-            query,
-            key,
-            value,
-            mask,
-            scaling=(size // self.heads) ** -0.5,
-            dropout=self.rate if self.training else 0.0,
-            is_causal=False,
-        )
-        return self.output(output.reshape(batch, tokens, size)), weights
+        attended, weights = super().forward(states, mask, with_weights)
+        return self.output(attended), weights
 
 
 class TransformerBlock(GradientCheckpointingLayer):
