@@ -1,0 +1,95 @@
+"""What a model says of pairs beside what was noted of them: the ground for priors, calibration and lines.
+
+The scores should be out of fold: no document is judged by a model that saw its labels. A model that has
+learnt its documents by heart says of every unlabelled pair what it was told, that nothing was noted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unnoted.common.replacing import replacing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledScores:
+    """P candidate pairs of D documents with a margin and a label for each of K relations.
+
+    Attributes:
+        relations: the relation ids, K of them.
+        documents: the documents' ids, D of them.
+        document: int32 [P], which document a pair is of.
+        head: int32 [P], the head's index among the entities of its document.
+        tail: int32 [P].
+        margin: float32 [P, K], how far a score lies above what its decision rule asks of it.
+        labelled: bool [P, K], what was noted; False means unlabelled.
+
+    Example:
+        >>> scores = LabelledScores(("spouse",), ("d1",), np.array([0, 0]), np.array([0, 1]),
+        ...     np.array([1, 0]), np.array([[0.2], [-0.1]]), np.array([[True], [False]]))
+        >>> scores.pairs, scores.labelled_share
+        (2, array([0.5]))
+    """
+
+    relations: tuple[str, ...]
+    documents: tuple[str, ...]
+    document: NDArray[np.int32]
+    head: NDArray[np.int32]
+    tail: NDArray[np.int32]
+    margin: NDArray[np.float32]
+    labelled: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        pairs, wanted = len(self.document), (len(self.document), len(self.relations))
+        for name in ("margin", "labelled"):
+            found = getattr(self, name).shape
+            if found != wanted:
+                raise ValueError(f"{name}: found {list(found)}, expected [pairs, relations], {list(wanted)}")
+        for name in ("head", "tail"):
+            if len(getattr(self, name)) != pairs:
+                raise ValueError(f"{name}: found {len(getattr(self, name))} entities, expected {pairs}")
+
+    @property
+    def pairs(self) -> int:
+        """How many candidate pairs there are (P)."""
+        return len(self.document)
+
+    @property
+    def labelled_share(self) -> NDArray[np.float64]:
+        """The labelled prior of each relation, [K]."""
+        share: NDArray[np.float64] = self.labelled.mean(0)
+        return share
+
+    @classmethod
+    def joined(cls, parts: Sequence["LabelledScores"]) -> "LabelledScores":
+        """Several folds as one; all have the same relations, and no document is in two of them."""
+        before = np.cumsum([0, *(len(part.documents) for part in parts)])
+        numbers = [part.document + first for part, first in zip(parts, before[:-1], strict=True)]
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("head", "tail", "margin", "labelled")
+        }
+        documents = tuple(document for part in parts for document in part.documents)
+        return cls(parts[0].relations, documents, np.concatenate(numbers).astype(np.int32), **columns)
+
+    def save(self, path: Path) -> None:
+        """Write everything to one file (numpy's npz, without pickles); it appears when it is whole."""
+        with replacing(path) as stream:
+            np.savez(
+                stream,
+                relations=np.array(self.relations),
+                documents=np.array(self.documents),
+                **{name: getattr(self, name) for name in ("document", "head", "tail", "margin", "labelled")},
+            )
+
+    @classmethod
+    def load(cls, path: Path) -> "LabelledScores":
+        """What `save` wrote."""
+        with np.load(path, allow_pickle=False) as found:
+            arrays = {name: found[name] for name in found.files}
+        relations, documents = (tuple(arrays.pop(name).tolist()) for name in ("relations", "documents"))
+        return cls(relations, documents, **arrays)
