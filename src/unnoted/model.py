@@ -25,6 +25,7 @@ from unnoted.pairs.pieces import pair_scores
 from unnoted.risks import NoneClass, ScoreMeaning
 from unnoted.risks.links import Link
 from unnoted.saved import CONFIG, MODEL_TYPE, TOKENIZER_FILES, ModelError, SavedModel, note_checksums
+from unnoted.scores.type_bias import TypeBias
 
 __all__ = ["ModelError", "PairScores", "RelationConfig", "RelationModel"]
 
@@ -45,6 +46,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
         row_dropout: whether the attention rows that pairs see have dropout in training.
         markers: whether `*` stands before and after every mention.
+        type_bias: whether relations have a bias for the types of head and tail.
         candidates: which pairs are scored ("all", or a list of type pairs).
         meaning: what the scores mean, as `ScoreMeaning.to_json` gives it; None before a risk has said so.
     """
@@ -63,6 +65,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     fast_dropout: bool = True
     row_dropout: bool = False
     markers: bool = True
+    type_bias: bool = False
     candidates: str | list[list[str]] = "all"
     meaning: dict[str, Any] | None = None
 
@@ -156,6 +159,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             types=len(self.entity_types),
         )
         self.pairs, self.scores = architecture.layers(sizes, **dict(options))
+        self.type_bias = TypeBias(sizes.types, len(config.relations)) if config.type_bias else None
         self.tokenizer: PreTrainedTokenizerBase | None = None
         self.post_init()  # type: ignore[no-untyped-call]
 
@@ -165,7 +169,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
     def score_pairs(self, batch: Batch) -> "PairScores":
         """Score every candidate pair of a batch: the one way from a batch to scores."""
         encoded = self.encoder(batch)
-        return PairScores(pair_scores(self.pairs, self.scores, encoded, batch), encoded)
+        scores = pair_scores(self.pairs, self.scores, encoded, batch)
+        return PairScores(scores if self.type_bias is None else self.type_bias(scores, batch), encoded)
 
     def forward(self, batch: Batch) -> Tensor:
         """Scores [P, K + 1] in float32 at least; column 0 is the none class, relation k is column k + 1."""
@@ -239,6 +244,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         embedding: int = 768,
         block: int = 64,
         markers: bool = True,
+        type_bias: bool = False,
         candidates: Candidates | None = None,
     ) -> "RelationModel":
         """A model to be trained: a pretrained encoder with its tokenizer, and new layers.
@@ -257,6 +263,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             block: the size of a block of the grouped bilinear.
             markers: whether `*` stands before and after every mention; without, a mention begins at its first
                 token.
+            type_bias: whether relations have a bias for the types of head and tail, which training begins
+                from what the labels say of such pairs.
             candidates: which pairs are scored; all ordered pairs by default.
 
         Raises:
@@ -277,6 +285,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             fast_dropout=fast_dropout,
             row_dropout=row_dropout,
             markers=markers,
+            type_bias=type_bias,
             candidates=(AllPairs() if candidates is None else candidates).to_json(),
         )
         model = cls(config, encoder)

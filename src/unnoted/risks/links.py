@@ -16,6 +16,12 @@ from torch.nn.functional import logsigmoid
 from unnoted.common.lookup import lookup, register
 from unnoted.risks.decisions import above_none
 
+HIGHEST_START = 64.0
+"""Scores are looked for between this and its opposite, far beyond the log odds of any share."""
+
+HALVINGS = 60
+"""How often what lies between is halved: down to the last digit of a double."""
+
 Shown = Callable[[Tensor, float], Tensor]
 """From scores [P, K + 1] and the margin to the shown probability Δ' [P, K]."""
 
@@ -101,6 +107,29 @@ class Link:
     def __call__(self, scores: Tensor) -> Tensor:
         """The shown probability Δ' [P, K] of scores [P, K + 1]."""
         return LINKS[self.name](scores, self.margin)
+
+
+def score_showing(link: Link, shown: Tensor) -> Tensor:
+    """The score, above the none class or above 0, at which a link shows a probability.
+
+    Found by halving, so that it holds for every link, also for one of your own: all rise with the score.
+
+    Args:
+        link: from scores to probabilities.
+        shown: Δ' [P, K], above 0 and below 1.
+
+    Example:
+        >>> score_showing(Link("ranking-margin", margin=0.25), torch.tensor([[0.75]])).round(decimals=6)
+        tensor([[0.1250]])
+    """
+    wanted = shown.double()
+    low, high = torch.full_like(wanted, -HIGHEST_START), torch.full_like(wanted, HIGHEST_START)
+    none = wanted.new_zeros(wanted.shape[0], 1)
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        below = link(torch.cat([none, middle], 1)) < wanted
+        low, high = middle.where(below, low), high.where(below, middle)
+    return ((low + high) / 2).to(shown.dtype)
 
 
 def undo_class_weight(shown: Tensor, class_weight: Tensor) -> Tensor:

@@ -24,6 +24,7 @@ from unnoted.risks.estimators import (
     PositiveUnlabelled,
     ShiftedPositiveUnlabelled,
 )
+from unnoted.risks.label_likelihood import LabelLikelihood
 from unnoted.risks.loss_options import LossOptions
 from unnoted.risks.positive_unlabelled import PositiveUnlabelledOptions, PositiveUnlabelledRisk
 from unnoted.risks.risk import Risk
@@ -116,7 +117,12 @@ SPULogSigmoidRanking = _positive_unlabelled(
     "s-pu-log-sigmoid-ranking", ShiftedPositiveUnlabelled(), LogSigmoidRanking()
 )
 
+LabelLikelihoodLoss = Loss(
+    "label-likelihood", lambda options, priors: LabelLikelihood(priors), needs_priors=True
+)
+
 _LOSSES = {
+    "label-likelihood": LabelLikelihoodLoss,
     "atlop": ATLOP,
     "pn": PN,
     "sr-pn": SRPN,

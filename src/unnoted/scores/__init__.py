@@ -3,5 +3,6 @@
 from unnoted.scores.biaffine import BiAffine
 from unnoted.scores.grouped_bilinear import GroupedBilinear
 from unnoted.scores.linear import LinearScores
+from unnoted.scores.type_bias import TypeBias, entity_types
 
-__all__ = ["BiAffine", "GroupedBilinear", "LinearScores"]
+__all__ = ["BiAffine", "GroupedBilinear", "LinearScores", "TypeBias", "entity_types"]

@@ -25,6 +25,7 @@ LATER = {
     "schedule": "linear",
     "row_dropout": False,
     "markers": True,
+    "start": "random",
     "entity_recognition_weight": 0.0,
 }
 """Settings that came later, and what was always done before: there they say nothing, and a run from before

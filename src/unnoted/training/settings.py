@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import yaml  # type: ignore[import-untyped]
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
@@ -104,6 +104,8 @@ class Settings(Optimisation):
         fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
         row_dropout: whether the attention rows that pairs see have dropout in training.
         markers: whether `*` stands before and after every mention in the text that the encoder sees.
+        start: `types` gives relations a bias for the types of head and tail and begins it at what the labels
+            say of such pairs (see `start.py`); `random` begins as published.
         loss: one of `unnoted.risks.LOSSES`.
         loss_options: the settings that this loss declares, by name; those not given have their defaults.
         prior_multiplier: the overall prior as a multiple of the labelled one, for losses with priors.
@@ -140,6 +142,7 @@ class Settings(Optimisation):
     fast_dropout: bool = True
     row_dropout: bool = False
     markers: bool = True
+    start: Literal["random", "types"] = "random"
     loss: str
     loss_options: dict[str, Any] = Field(default_factory=dict)
     prior_multiplier: Positive | None = None

@@ -57,6 +57,7 @@ from unnoted.training.optimiser import check_map_learning_rate, make_optimiser, 
 from unnoted.training.preparing import check_sample, features_of, sample_of, tell_task
 from unnoted.training.progress import Progress
 from unnoted.training.schedule import make_schedule
+from unnoted.training.start import begin
 from unnoted.training.watch import NotFinite, RiskWatch
 
 CHECKPOINTS = "checkpoints"
@@ -71,6 +72,7 @@ OWN_SETTINGS = (
     "block",
     "window",
     "markers",
+    "type_bias",
     "candidates",
     "meaning",
 )
@@ -128,6 +130,7 @@ class Trainer(transformers.Trainer):
         if teacher is not None:
             teacher.check(model, risk)
         self.features = features_of(model, train, cache) if features is None else features
+        begin(model, risk.meaning, self.features)
         self._keeps_checkpoints = folder is not None
         # The stock trainer makes its output folder, whether it has anything to write or not.
         self._scratch = tempfile.TemporaryDirectory()

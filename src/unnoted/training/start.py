@@ -1,0 +1,116 @@
+"""Where learning starts: at what the labels say of the types of head and tail, not at random scores.
+
+New layers begin with random scores, and a training spends its first epochs on finding out that most relations
+never hold between most types: a date has no spouse. But that can be counted. For each pair of types, Δ is the
+labelled share of a relation among such pairs, times what its prior says of labels that are missing. The type
+bias begins with the score that shows Δ, and the scores of the pair itself begin small beside it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from unnoted.features import FeatureSet
+from unnoted.model import RelationModel
+from unnoted.risks import ScoreMeaning
+from unnoted.risks.links import score_showing
+
+SHRINKAGE = 50
+"""So many pairs with the relation's own prior are added to those of two types: where there are few, their
+share says little."""
+
+LOWEST, HIGHEST = 1e-5, 0.95
+"""Where learning starts is never certain."""
+
+QUIET = {"squared": 0.1, "ranking-margin": 0.1}
+QUIET_ELSEWHERE = 0.3
+"""By how much the first weights of the scores are multiplied, by link. The squared losses ask for differences
+of a few tenths, the others for log odds."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TypeCounts:
+    """How many pairs there are of each two types, and how many of them are labelled with each relation.
+
+    Attributes:
+        pairs: [T + 1, T + 1], by the types of head and tail.
+        labelled: [T + 1, T + 1, K].
+    """
+
+    pairs: NDArray[np.float64]
+    labelled: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, features: FeatureSet, types: int) -> "TypeCounts":
+        """Count the pairs of documents."""
+        pairs = np.zeros((types + 1, types + 1))
+        labelled = np.zeros((types + 1, types + 1, len(features.relations)))
+        for document in features:
+            # The first mention of each entity, in the order in which they are listed.
+            _, first = np.unique(document.mention_entity, return_index=True)
+            type_of = np.zeros(document.entities, dtype=np.int64)
+            type_of[document.mention_entity[first]] = document.mention_type[first]
+            head, tail = type_of[document.head], type_of[document.tail]  # [P] each
+            np.add.at(pairs, (head, tail), 1)
+            fact = document.fact_pair
+            np.add.at(labelled, (head[fact], tail[fact], document.fact_relation), 1)
+        return cls(pairs, labelled)
+
+    def shares(self) -> NDArray[np.float64]:
+        """The labelled share of each relation among the pairs of two types, shrunk to its prior."""
+        prior = self.labelled.sum((0, 1)) / max(self.pairs.sum(), 1)  # [K]
+        shares: NDArray[np.float64] = (self.labelled + SHRINKAGE * prior) / (
+            self.pairs[..., None] + SHRINKAGE
+        )
+        return shares
+
+
+def start_scores(counts: TypeCounts, meaning: ScoreMeaning) -> NDArray[np.float64]:
+    """The score above the none class, or above 0, that shows how often a relation holds between two types.
+
+    Args:
+        counts: of the training documents.
+        meaning: what the scores will mean: its priors say how many facts there are for each labelled one
+            (one, without priors), its link which score shows a probability.
+
+    Returns:
+        [T + 1, T + 1, K].
+
+    Example:
+        >>> from unnoted.risks import NoneClass
+        >>> from unnoted.risks.links import Link
+        >>> counts = TypeCounts(np.array([[50.0]]), np.array([[[10.0]]]))
+        >>> start_scores(counts, ScoreMeaning(NoneClass(), Link("sigmoid-ranking"))).round(3).item()
+        -1.386
+    """
+    chance = counts.shares()
+    weight = np.ones(chance.shape[-1])
+    if meaning.priors is not None:
+        labelled, overall = np.array(meaning.priors.labelled), np.array(meaning.priors.overall)
+        chance = chance * np.divide(overall, labelled, out=np.ones_like(overall), where=labelled > 0)
+        gamma = np.array(meaning.priors.class_weight)
+        weight = np.where(np.isfinite(gamma), gamma, 1.0) if meaning.class_weighted else weight
+    chance = chance.clip(LOWEST, HIGHEST)
+    shown = weight * chance / (weight * chance + 1 - chance)
+    return score_showing(meaning.link, torch.from_numpy(shown.reshape(-1, 1))).reshape(shown.shape).numpy()
+
+
+def begin(model: RelationModel, meaning: ScoreMeaning, features: FeatureSet) -> None:
+    """Let a model with a type bias begin from what the labels say; one that has begun stays as it is.
+
+    Args:
+        model: before its first step.
+        meaning: what the scores will mean.
+        features: of the training documents.
+    """
+    bias = model.type_bias
+    if bias is None or bias.is_begun:
+        return
+    counts = TypeCounts.of(features, len(model.entity_types))
+    quiet = QUIET.get(meaning.link.name, QUIET_ELSEWHERE)
+    with torch.no_grad():
+        bias.weight.copy_(torch.from_numpy(start_scores(counts, meaning)))
+        for name, weight in model.scores.named_parameters():
+            weight.mul_(0.0 if name.endswith("bias") else quiet)
