@@ -26,6 +26,8 @@ LATER = {
     "row_dropout": False,
     "markers": True,
     "start": "random",
+    "calibrated": False,
+    "folds": 2,
     "entity_recognition_weight": 0.0,
 }
 """Settings that came later, and what was always done before: there they say nothing, and a run from before

@@ -77,6 +77,8 @@ def priors_of(settings: Settings, corpus: Corpus) -> Priors | None:
         return Priors.from_file(settings.prior_file, corpus.labelled_priors)
     if settings.prior_multiplier is not None:
         return corpus.labelled_priors * settings.prior_multiplier
+    if settings.priors is not None:
+        return corpus.labelled_priors  # until cross-fitting has estimated them
     return None
 
 

@@ -5,16 +5,16 @@ from typing import Annotated, Literal, Self, TypeAlias
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 
-def _no_truth_value(value: object) -> object:
+def no_truth_value(value: object) -> object:
     """Python takes true for 1; a settings file that says so is mistaken."""
     if isinstance(value, bool):
         raise ValueError("a number")
     return value
 
 
-NotNegative: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(_no_truth_value)]
-Positive: TypeAlias = Annotated[float, Field(gt=0), BeforeValidator(_no_truth_value)]
-Count: TypeAlias = Annotated[int, Field(ge=1), BeforeValidator(_no_truth_value)]
+NotNegative: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(no_truth_value)]
+Positive: TypeAlias = Annotated[float, Field(gt=0), BeforeValidator(no_truth_value)]
+Count: TypeAlias = Annotated[int, Field(ge=1), BeforeValidator(no_truth_value)]
 Precision: TypeAlias = Literal["auto", "float32", "bf16", "fp16"]
 Batches: TypeAlias = Literal["like-length", "random"]
 Schedule: TypeAlias = Literal["linear", "cosine", "constant"]
@@ -83,7 +83,7 @@ class Optimisation(BaseModel):
     unlabelled_share: Annotated[Positive, Field(le=1)] = 1.0
     unlabelled_per_labelled: Positive | None = None
     entity_recognition_weight: NotNegative = 0.0
-    seed: Annotated[int, Field(ge=0, lt=2**32), BeforeValidator(_no_truth_value)] = 62
+    seed: Annotated[int, Field(ge=0, lt=2**32), BeforeValidator(no_truth_value)] = 62
     precision: Precision = "auto"
     checkpoint_steps: Count | None = None
     log_steps: Count = 10

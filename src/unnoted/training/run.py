@@ -18,7 +18,9 @@ from unnoted.evaluation import BENCHMARKS
 from unnoted.evaluation.documents import document_scores
 from unnoted.evaluation.extraction_scores import evaluate_extractor
 from unnoted.extraction import Extractor
+from unnoted.training.calibrating import calibrate, with_estimated_priors
 from unnoted.training.checkpoints import CheckpointError, check_files, last_good, whole_folder
+from unnoted.training.cross_fit import cross_fit
 from unnoted.training.environment import environment
 from unnoted.training.fingerprint import RunError, fingerprint
 from unnoted.training.ingredients import load_corpus
@@ -108,6 +110,9 @@ def _trained(
     tell: Callable[[str], None],
 ) -> Record:
     """All stages, then the model in its place, and a record without scores."""
+    scores = cross_fit(settings, tell, resume) if settings.is_cross_fitted else None
+    if scores is not None and settings.priors is not None:
+        plan = with_estimated_priors(plan, settings, scores, tell)
     distilled = {}
     if settings.distillation is not None:
         distilled = {DISTILLATION: _distil(folder.path / DISTILLATION, plan, resume, tell)}
@@ -119,6 +124,8 @@ def _trained(
         for line in tuned.lines():
             tell(f"note: {line}")
     train = load_corpus(settings, settings.train).documents
+    if scores is not None and settings.calibrated:
+        summary["calibration"] = calibrate(plan.model, scores, train, tell)
     record = Record(
         address=fingerprint(settings).address,
         settings=settings.to_json(),

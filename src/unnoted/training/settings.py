@@ -20,7 +20,13 @@ from unnoted.encoders import ENCODER_KINDS
 from unnoted.encoders.own_tokenizers import SUBWORDS, WORDS
 from unnoted.evaluation.benchmarks import BENCHMARKS
 from unnoted.risks import LOSSES, Loss, loss_named
-from unnoted.training.optimisation import Count, DistillationSettings, Optimisation, Positive
+from unnoted.training.optimisation import (
+    Count,
+    DistillationSettings,
+    Optimisation,
+    Positive,
+    no_truth_value,
+)
 
 __all__ = [
     "DistillationSettings",
@@ -34,7 +40,7 @@ __all__ = [
 MOST_PROBLEMS = 20
 """How many things that are wrong with settings are named at once."""
 
-PRIORS = ("prior_multiplier", "prior_file")
+PRIORS = ("prior_multiplier", "prior_file", "priors")
 """Settings of losses that need priors; one of them is given."""
 
 WITHOUT_PRIORS = ("unlabelled_per_labelled",)
@@ -110,6 +116,10 @@ class Settings(Optimisation):
         loss_options: the settings that this loss declares, by name; those not given have their defaults.
         prior_multiplier: the overall prior as a multiple of the labelled one, for losses with priors.
         prior_file: a file of priors instead (see `Priors.from_file`).
+        priors: `estimated` finds them by cross-fitting (see `cross_fit.py`), instead of being told.
+        calibrated: calibrate probabilities by cross-fitting, and decide where the expected F1 is best.
+        folds: how many folds the documents are cut into for cross-fitting.
+        fold_epochs: passes over the documents in a fold's training; without it as many as in the main one.
         test: documents with all their facts that the trained model is scored on: files, or files by the name
             of the set (`test`, `dev`).
         benchmark: how the scores are reported, one of `unnoted.evaluation.BENCHMARKS`.
@@ -147,6 +157,10 @@ class Settings(Optimisation):
     loss_options: dict[str, Any] = Field(default_factory=dict)
     prior_multiplier: Positive | None = None
     prior_file: Path | None = None
+    priors: Literal["estimated"] | None = None
+    calibrated: bool = False
+    folds: Annotated[int, Field(ge=2), BeforeValidator(no_truth_value)] = 2
+    fold_epochs: Count | None = None
     test: Annotated[dict[str, Files], BeforeValidator(_by_set)] = Field(default_factory=dict)
     benchmark: str = "plain"
     output: Path
@@ -202,8 +216,8 @@ class Settings(Optimisation):
         self._check_distillation()
         given = [key for key in PRIORS if getattr(self, key) is not None]
         if loss.needs_priors and len(given) != 1:
-            found = " and ".join(given) or "neither"
-            raise ValueError(f"prior_multiplier, prior_file: found {found}, expected one of them")
+            found = " and ".join(given) or "none"
+            raise ValueError(f"{', '.join(PRIORS)}: found {found}, expected one of them")
         for gathered, options in (
             ("loss_options", loss.options),
             ("architecture_options", architecture.options),
@@ -237,6 +251,11 @@ class Settings(Optimisation):
         if found:
             given = self.distillation or DistillationSettings()
             object.__setattr__(self, "distillation", given.over(self))
+
+    @property
+    def is_cross_fitted(self) -> bool:
+        """Whether the run needs out-of-fold scores of its own documents."""
+        return self.priors is not None or self.calibrated
 
     @property
     def data_files(self) -> tuple[Path, ...]:

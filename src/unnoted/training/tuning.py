@@ -11,11 +11,11 @@ from unnoted.calibration import NEVER, tune_thresholds
 from unnoted.documents.candidates import Candidates
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.schema import Document
-from unnoted.extraction import BATCH
-from unnoted.features import Collator, FeatureReport, FeatureSet, SortedBatches
+from unnoted.features import FeatureReport, FeatureSet
 from unnoted.model import RelationModel
 from unnoted.risks import Decision, ScoreMeaning, with_thresholds
 from unnoted.training.preparing import features_of
+from unnoted.training.scored_documents import scored_batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +109,13 @@ def with_pairs(documents: Sequence[Document], candidates: Candidates) -> list[Do
     return paired
 
 
-# Not inference mode: the model may be trained further.
-@torch.no_grad()
 def _scored(model: RelationModel, features: FeatureSet) -> tuple[Tensor, Tensor]:
     """Scores [P, K + 1] and labels [P, K] of all pairs, where they are to be sorted: in main memory."""
     pairs, relations = int(features.pair_counts.sum()), len(features.relations)
     scores, labels = torch.empty(pairs, relations + 1), torch.empty(pairs, relations, dtype=torch.bool)
-    training, done, collate = model.training, 0, Collator.of(features)
-    model.eval()  # type: ignore[no-untyped-call]
-    try:
-        for indices in SortedBatches(features, BATCH):
-            batch = collate([features[index] for index in indices])
-            rows = slice(done, done + batch.pairs)
-            labels[rows] = batch.labels()
-            scores[rows] = model(batch.to(model.device)).cpu()
-            done += batch.pairs
-    finally:
-        model.train(training)
+    done = 0
+    for _, batch, found in scored_batches(model, features):
+        rows = slice(done, done + batch.pairs)
+        scores[rows], labels[rows] = found, batch.labels()
+        done += batch.pairs
     return scores, labels

@@ -1,0 +1,52 @@
+"""What out-of-fold scores are for: priors before the main training, probabilities and the line after it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from unnoted.common.wording import counted
+from unnoted.documents.schema import Document
+from unnoted.model import RelationModel
+from unnoted.priors import Priors
+from unnoted.priors.estimating import estimate_priors
+from unnoted.priors.labelled_scores import LabelledScores
+from unnoted.training.ingredients import risk_of
+from unnoted.training.scored_documents import labelled_scores
+from unnoted.training.settings import Settings
+from unnoted.training.stages import Plan
+
+
+def with_estimated_priors(
+    plan: Plan, settings: Settings, scores: LabelledScores, tell: Callable[[str], None]
+) -> Plan:
+    """The plan with a risk under priors that were estimated from out-of-fold scores."""
+    estimated = estimate_priors(scores, settings.seed)
+    ratio = estimated.ratio
+    tell(
+        f"priors estimated: {ratio.estimate:.2f} facts for each labelled one "
+        f"({ratio.low:.2f} to {ratio.high:.2f}), over all relations"
+    )
+    return replace(plan, main=replace(plan.main, risk=risk_of(settings, estimated.priors)))
+
+
+def calibrate(
+    model: RelationModel, scores: LabelledScores, train: Sequence[Document], tell: Callable[[str], None]
+) -> dict[str, Any]:
+    """Let a trained model show calibrated probabilities, and decide where the expected F1 is best.
+
+    The curves are fitted on out-of-fold scores, and moved to the margins of this model by their ranks among
+    pairs without a label.
+
+    Returns:
+        What a record should say of it.
+    """
+    meaning = model.meaning
+    priors = meaning.priors or Priors(scores.relations, *[tuple(scores.labelled_share.tolist())] * 2)
+    own = labelled_scores(model, train)
+    model.meaning = meaning.calibrated(scores, priors, final=own.margin[~own.labelled.any(1)])
+    fitted = model.meaning.calibration
+    assert fitted is not None, "it was just made"
+    for each in fitted.disagreements()[:5]:
+        tell(f"note: {each}")
+    tell(f"calibrated on {counted(scores.pairs, 'pair')}; line at {fitted.line:.3f}")
+    return {"pairs": scores.pairs, "line": fitted.line, "expected_f1": fitted.expected.best_f1}

@@ -1,0 +1,97 @@
+"""Cross-fitting: every training document judged by a model that never saw its labels.
+
+The documents are cut into folds, and for each fold a model is trained on the others and scores it. These
+models learn how probable it is that a fact was *noted* (the likelihood of labels with every prior as it was
+counted), so they need to be told nothing of the labels that are missing. Priors are estimated from their
+scores, and probabilities calibrated.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from unnoted.documents.corpus import Corpus
+from unnoted.documents.schema import Document
+from unnoted.priors.labelled_scores import LabelledScores
+from unnoted.risks.losses import LabelLikelihoodLoss
+from unnoted.training.ingredients import load_corpus, model_of
+from unnoted.training.optimisation import Optimisation
+from unnoted.training.scored_documents import labelled_scores
+from unnoted.training.settings import Settings
+from unnoted.training.trainer import Trainer
+
+FOLDS = "folds"
+"""The part of a run's folder that belongs to cross-fitting."""
+
+SCORES = "scores.npz"
+"""What the models of all folds said, in that folder."""
+
+
+def cross_fit(
+    settings: Settings, tell: Callable[[str], None] = lambda line: None, resume: bool = False
+) -> LabelledScores:
+    """The out-of-fold scores of the training documents.
+
+    What is finished is not repeated: scores are kept in the run's folder, fold by fold.
+
+    Args:
+        settings: of a run; what is said there of the encoder, the architecture, the start and the steps holds
+            for the models of the folds too, and `fold_epochs` for how long they are trained.
+        tell: is given lines for the user.
+        resume: continue a fold that was interrupted from its last checkpoint.
+
+    Raises:
+        ValueError: if there are fewer documents than folds.
+    """
+    folder = settings.output / FOLDS
+    if (folder / SCORES).is_file():
+        return LabelledScores.load(folder / SCORES)
+    corpus = load_corpus(settings, settings.train)
+    parts = []
+    for number, held_out in enumerate(fold_documents(corpus.documents, settings.folds, settings.seed)):
+        kept = folder / f"scores-{number}.npz"
+        if not kept.is_file():
+            tell(f"fold {number + 1} of {settings.folds}: {len(corpus) - len(held_out):,} documents")
+            scored = _fold(settings, corpus, held_out, folder / str(number), tell, resume)
+            scored.save(kept)
+        parts.append(LabelledScores.load(kept))
+    joined = LabelledScores.joined(parts)
+    joined.save(folder / SCORES)
+    return joined
+
+
+def fold_documents(documents: Sequence[Document], folds: int, seed: int) -> list[list[Document]]:
+    """The documents in random folds of like size; each document is in one of them.
+
+    Example:
+        >>> from unnoted.documents.generator import generate_documents
+        >>> [len(fold) for fold in fold_documents(list(generate_documents(5)), folds=2, seed=0)]
+        [3, 2]
+    """
+    if len(documents) < folds:
+        raise ValueError(f"folds: found {folds} for {len(documents)} documents, expected at most as many")
+    order = np.random.default_rng(seed).permutation(len(documents))
+    return [[documents[index] for index in sorted(order[first::folds])] for first in range(folds)]
+
+
+def _fold(
+    settings: Settings,
+    corpus: Corpus,
+    held_out: Sequence[Document],
+    folder: Path,
+    tell: Callable[[str], None],
+    resume: bool,
+) -> LabelledScores:
+    """Train on the documents outside a fold, and score those in it."""
+    inside = set(map(id, held_out))
+    rest = tuple(document for document in corpus if id(document) not in inside)
+    train = Corpus(rest, corpus.relations, corpus.candidates)
+    model = model_of(settings, corpus, lambda line: None)
+    risk = LabelLikelihoodLoss(train.labelled_priors)
+    values = {name: getattr(settings, name) for name in Optimisation.model_fields}
+    epochs = settings.fold_epochs or settings.epochs
+    optimisation = Optimisation(**{**values, "epochs": epochs, "unlabelled_per_labelled": None})
+    trainer = Trainer(model, risk, train, optimisation=optimisation, folder=folder)
+    trainer.train(resume=resume, tell=tell)
+    return labelled_scores(model, held_out)

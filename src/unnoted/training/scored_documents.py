@@ -1,0 +1,58 @@
+"""A trained model's scores of every candidate pair of labelled documents."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from unnoted.documents.corpus import Corpus
+from unnoted.documents.schema import Document
+from unnoted.extraction import BATCH
+from unnoted.features import Batch, Collator, FeatureSet, SortedBatches
+from unnoted.model import RelationModel
+from unnoted.priors.labelled_scores import LabelledScores
+from unnoted.training.preparing import features_of
+
+
+# Not inference mode: the model may be trained further.
+@torch.no_grad()
+def scored_batches(model: RelationModel, features: FeatureSet) -> Iterator[tuple[list[int], Batch, Tensor]]:
+    """The documents of each batch by their index, the batch, and the scores [P, K + 1] of its pairs.
+
+    Where they are to be kept, in main memory. The model is in evaluation mode while they are made.
+    """
+    collate, training = Collator.of(features), model.training
+    model.eval()  # type: ignore[no-untyped-call]
+    try:
+        for indices in SortedBatches(features, BATCH):
+            batch = collate([features[index] for index in indices])
+            yield indices, batch, model(batch.to(model.device)).cpu()
+    finally:
+        model.train(training)
+
+
+def labelled_scores(model: RelationModel, documents: Sequence[Document]) -> LabelledScores:
+    """The margins of all candidate pairs beside their labels.
+
+    Args:
+        model: a trained one, with its tokenizer.
+        documents: should be others than those that it was trained on.
+    """
+    corpus = Corpus(tuple(documents), model.relations, model.candidates)
+    features = features_of(model, corpus)
+    parts: list[LabelledScores] = []
+    for indices, batch, scores in scored_batches(model, features):
+        head, tail = (batch.entity_slot[side].numpy().astype(np.int32) for side in (batch.head, batch.tail))
+        parts.append(
+            LabelledScores(
+                relations=model.relations.ids,
+                documents=tuple(documents[index].id for index in indices),
+                document=batch.pair_document.numpy().astype(np.int32),
+                head=head,
+                tail=tail,
+                margin=model.meaning.margins(scores).float().numpy(),
+                labelled=batch.labels().numpy(),
+            )
+        )
+    return LabelledScores.joined(parts)

@@ -1,0 +1,119 @@
+"""Where learning starts, against tests/reference/start.py."""
+
+import numpy as np
+import pytest
+import torch
+from tests.reference.start import log_odds_start, shares, squared_ranking_start
+from tests.unit.training.making import tiny_encoder
+
+from unnoted.architectures import ARCHITECTURES
+from unnoted.documents.candidates import AllPairs
+from unnoted.documents.corpus import Corpus
+from unnoted.documents.generator import generate_documents
+from unnoted.documents.relations import RelationVocabulary
+from unnoted.features import Collator
+from unnoted.model import RelationModel
+from unnoted.risks import ATLOP, LOSSES, SSRPU, ScoreMeaning
+from unnoted.risks.losses import LabelLikelihoodLoss
+from unnoted.training import Optimisation, Trainer
+from unnoted.training.preparing import features_of
+from unnoted.training.start import SHRINKAGE, TypeCounts, begin, start_scores
+
+DOCUMENTS = tuple(generate_documents(12))
+CORPUS = Corpus(DOCUMENTS, RelationVocabulary.of(DOCUMENTS), AllPairs())
+TYPES = list(CORPUS.entity_types)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return tiny_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+def model_on(encoder, types=TYPES, **options):
+    torch.manual_seed(0)
+    return RelationModel.from_encoder(
+        encoder, CORPUS.relations, entity_types=types, embedding=8, block=4, **options
+    )
+
+
+@pytest.mark.parametrize("types", [TYPES, TYPES[:2], []])
+def test_shares_are_those_of_plain_loops(encoder, types):
+    features = features_of(model_on(encoder, types), CORPUS)
+    found = TypeCounts.of(features, len(types)).shares()
+    plain = shares(DOCUMENTS, CORPUS.relations.ids, types, SHRINKAGE)
+    for (head, tail, relation), share in plain.items():
+        assert found[head, tail, CORPUS.relations.ids.index(relation)] == pytest.approx(share)
+
+
+def test_the_squared_ranking_loss_starts_at_its_optimum(encoder):
+    features = features_of(model_on(encoder), CORPUS)
+    priors = CORPUS.labelled_priors * 3
+    found = start_scores(TypeCounts.of(features, len(TYPES)), SSRPU(priors, margin=0.5).meaning)
+    for (head, tail, relation), share in shares(DOCUMENTS, CORPUS.relations.ids, TYPES, SHRINKAGE).items():
+        k = CORPUS.relations.ids.index(relation)
+        wanted = squared_ranking_start(share, priors.labelled[k], priors.overall[k], 0.5)
+        assert found[head, tail, k] == pytest.approx(wanted, abs=1e-9)
+
+
+@pytest.mark.parametrize("multiplier", [1, 2.5])
+def test_the_likelihood_starts_at_log_odds(encoder, multiplier):
+    features = features_of(model_on(encoder), CORPUS)
+    priors = CORPUS.labelled_priors * multiplier
+    found = start_scores(TypeCounts.of(features, len(TYPES)), LabelLikelihoodLoss(priors).meaning)
+    for (head, tail, relation), share in shares(DOCUMENTS, CORPUS.relations.ids, TYPES, SHRINKAGE).items():
+        k = CORPUS.relations.ids.index(relation)
+        wanted = log_odds_start(share, priors.labelled[k], priors.overall[k])
+        assert found[head, tail, k] == pytest.approx(wanted, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_every_loss_shows_the_shares_that_it_starts_from(encoder, name):
+    loss = LOSSES[name]
+    risk = loss(CORPUS.labelled_priors * 2) if loss.needs_priors else loss()
+    model = model_on(encoder, type_bias=True)
+    features = features_of(model, CORPUS)
+    begin(model, risk.meaning, features)
+    chance = TypeCounts.of(features, len(TYPES)).shares() * (2 if loss.needs_priors else 1)
+    scores = torch.cat([torch.zeros(len(TYPES) + 1, 1), model.type_bias.weight.detach()[1]], 1).double()
+    shown = ScoreMeaning(
+        risk.meaning.decision, risk.meaning.link, risk.meaning.priors, risk.meaning.class_weighted
+    ).probabilities(scores)
+    np.testing.assert_allclose(shown, chance[1].clip(1e-5, 0.95), rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_every_architecture_starts_near_what_types_say(encoder, architecture):
+    model = model_on(encoder, architecture=architecture, type_bias=True).eval()
+    plain = model_on(encoder, architecture=architecture).eval()
+    features = features_of(model, CORPUS)
+    batch = Collator.of(features)([features[0], features[1]])
+    torch.testing.assert_close(model(batch), plain(batch))  # a table of 0 adds nothing
+    begin(model, SSRPU(CORPUS.labelled_priors * 2).meaning, features)
+    for name, weight in plain.scores.named_parameters():
+        quiet = dict(model.scores.named_parameters())[name]
+        torch.testing.assert_close(quiet, weight * (0.0 if name.endswith("bias") else 0.1))
+
+
+def test_a_trainer_begins_once_and_the_bias_is_saved_with_the_model(encoder, tmp_path):
+    model = model_on(encoder, type_bias=True)
+    trainer = Trainer(
+        model,
+        ATLOP(),
+        CORPUS,
+        optimisation=Optimisation(epochs=1, head_learning_rate=0, encoder_learning_rate=0),
+    )
+    begun = model.type_bias.weight.detach().clone()
+    assert begun.any()
+    trainer.train()
+    Trainer(model, SSRPU(CORPUS.labelled_priors * 2), CORPUS)
+    torch.testing.assert_close(model.type_bias.weight.detach(), begun, rtol=0, atol=0)
+    model.save_pretrained(tmp_path)
+    loaded = RelationModel.from_pretrained(tmp_path)
+    torch.testing.assert_close(loaded.type_bias.weight.detach(), begun, rtol=0, atol=0)
+
+
+def test_a_model_without_a_type_bias_begins_as_published(encoder):
+    model, other = model_on(encoder), model_on(encoder)
+    begin(model, SSRPU(CORPUS.labelled_priors * 2).meaning, features_of(model, CORPUS))
+    for ours, theirs in zip(model.parameters(), other.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
