@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from unnoted.cli.default_command import DefaultingGroup
 from unnoted.cli.lazy import LazyGroup
 from unnoted.common.output_streams import name_standard_output
 
@@ -39,6 +40,16 @@ class Data(LazyGroup):
     }
 
 
+class PriorCommands(DefaultingGroup):
+    """How often each relation holds."""
+
+    places: ClassVar[dict[str, str]] = {
+        "estimate": "estimate_priors:estimate",
+        "audit": "audit_priors:audit",
+    }
+    default: ClassVar[str] = "estimate"
+
+
 app = typer.Typer(
     name="unnoted",
     cls=Program,
@@ -52,6 +63,12 @@ data = typer.Typer(
     no_args_is_help=True,
 )
 app.add_typer(data, name="data")
+priors = typer.Typer(
+    cls=PriorCommands,
+    help="Estimate how often each relation holds: `unnoted priors FILE`, or by an audit.",
+    no_args_is_help=True,
+)
+app.add_typer(priors, name="priors")
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,4 +1,4 @@
-"""How often each relation holds: counted among the labels, given, or multiplied."""
+"""How often each relation holds: counted among the labels, given, multiplied, estimated, or audited."""
 
 from unnoted.priors.priors import OTHERS, PriorRow, Priors
 

@@ -1,0 +1,127 @@
+"""`unnoted priors`: how often does each relation hold, noted or not?"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from unnoted.cli.common import (
+    AsJSON,
+    Files,
+    Seed,
+    Vocabulary,
+    console,
+    json_text,
+    read_vocabulary,
+    reports_errors,
+    say,
+    stops_with,
+    table,
+    tell,
+)
+from unnoted.common.errors import shortened
+from unnoted.common.foreign import foreign
+from unnoted.common.outputs import check_output
+from unnoted.priors.estimated import EstimatedPriors
+from unnoted.priors.estimating import estimate_priors
+from unnoted.priors.labelled_scores import LabelledScores
+
+Scores = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Out-of-fold scores of these documents, instead of training for them."),
+]
+PriorsTo = Annotated[
+    Path | None,
+    typer.Option("--to", metavar="FILE", help="Write the priors, for the setting `prior_file`."),
+]
+
+
+@reports_errors
+def estimate(
+    files: Files,
+    config: Annotated[
+        str, typer.Option(metavar="CONFIG", help="Settings of the models that are trained for the scores.")
+    ] = "small",
+    encoder: Annotated[
+        str | None, typer.Option(metavar="ENCODER", help="Their encoder: a folder, or a name on the hub.")
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change any other setting; may be repeated."),
+    ] = None,
+    folds: Annotated[
+        int | None, typer.Option(min=2, help="Parts; each is scored by a model trained on the others.")
+    ] = None,
+    scores: Scores = None,
+    vocabulary: Vocabulary = None,
+    seed: Seed = 0,
+    to: PriorsTo = None,
+    as_json: AsJSON = False,
+) -> None:
+    """Estimate how often each relation holds, from incomplete labels.
+
+    Models are trained on parts of the documents and score the others; --scores takes such scores from a file.
+    An example: unnoted priors own.jsonl --encoder FOLDER --to priors.json
+    """
+    names = read_vocabulary(vocabulary)
+    given = [path for path in (*files, scores) if path is not None]
+    if to is not None:
+        check_output(to, given)
+    options = {"train": files, "encoder": encoder, "vocabulary": vocabulary, "folds": folds}
+    with stops_with("interrupted; nothing was written"):
+        if scores is None:
+            found = _trained(config, {key: value for key, value in options.items() if value}, changes or [])
+        else:
+            found = read_scores(scores)
+        shown_priors(estimate_priors(found, seed), names.names if names else {}, to, as_json)
+
+
+def read_scores(path: Path) -> LabelledScores:
+    """Scores from a file that `LabelledScores.save` wrote."""
+    if path.is_dir() or not path.exists():
+        raise ValueError(f"{path}: found no such file, expected scores that were saved")
+    with foreign(path, "something else", "scores that were saved", ValueError):
+        return LabelledScores.load(path)
+
+
+def shown_priors(found: EstimatedPriors, names: Mapping[str, str], to: Path | None, as_json: bool) -> None:
+    """Print priors as a table or as JSON, and write them where that was asked for."""
+    if as_json:
+        say(json_text(found.to_json()))
+    else:
+        _print(found, names)
+    if to is not None:
+        found.priors.to_file(to)
+        tell(f"priors written to {to}; train with --set prior_multiplier=null --set prior_file={to}")
+
+
+def _print(found: EstimatedPriors, names: Mapping[str, str]) -> None:
+    rows = table(None, "relation", "name", "labelled", "estimated", "ratio", "90 % interval", "from", text=2)
+    for row in sorted(found.rows(), key=lambda row: -row["labelled"]):
+        relation = row["relation"]
+        ratio, low, high = row["ratio"], row["ratio_low"], row["ratio_high"]
+        figures = [f"{row['labelled']:,}", f"{row['estimated']:,.0f}"]
+        if ratio is None:
+            figures += ["–", "–"]
+        else:
+            figures += [f"{ratio:.2f}", f"{low:.2f} to {high:.2f}"]
+        rows.add_row(shortened(relation), shortened(names.get(relation, "")), *figures, row["basis"])
+    out = console()
+    out.print(rows)
+    pooled = found.ratio
+    out.print(
+        f"\ntrue facts per labelled one: {pooled.estimate:.2f} "
+        f"({pooled.low:.2f} to {pooled.high:.2f}) over all relations"
+    )
+
+
+def _trained(config: str, options: dict[str, Any], changes: list[str]) -> LabelledScores:
+    # Here, because they load torch, which the other ways do not wait for.
+    from unnoted.training.cross_fit import cross_fit
+    from unnoted.training.settings import load_settings, parse_changes
+
+    changed = parse_changes(changes)
+    for key in options.keys() & changed.keys():
+        raise ValueError(f"{key}: found both as an option and in --set, expected one of them")
+    return cross_fit(load_settings(config, options | changed, tell=tell), tell)
