@@ -72,7 +72,9 @@ class Calibration:
 
     def __post_init__(self) -> None:
         if not 0 < self.line < 1:
-            raise ValueError(f"calibration: found the line {self.line}, expected a probability between 0 and 1")
+            raise ValueError(
+                f"calibration: found the line {self.line}, expected a probability between 0 and 1"
+            )
         counts = {self.curves.relations, len(self.priors), len(self.stated)}
         if counts != {len(self.relations)}:
             raise ValueError(

@@ -48,7 +48,9 @@ class ExpectedFacts:
     total: float
 
     @classmethod
-    def of(cls, probability: NDArray[np.float64], count: NDArray[np.float64], pairs: float) -> "ExpectedFacts":
+    def of(
+        cls, probability: NDArray[np.float64], count: NDArray[np.float64], pairs: float
+    ) -> "ExpectedFacts":
         """From probabilities, how many facts have each, and of how many pairs.
 
         Args:
@@ -76,7 +78,9 @@ class ExpectedFacts:
     def figures_at(self, line: float) -> dict[str, float]:
         """Expected precision, recall and F1 of the facts above a probability."""
         place = np.interp(-_log_odds(line), -LEVELS, np.arange(len(LEVELS)))
-        stated, true = (float(np.interp(place, np.arange(len(LEVELS)), each)) for each in (self.stated, self.true))
+        stated, true = (
+            float(np.interp(place, np.arange(len(LEVELS)), each)) for each in (self.stated, self.true)
+        )
         return {
             "precision": true / stated if stated else 0.0,
             "recall": true / self.total if self.total else 0.0,
@@ -131,7 +135,9 @@ class ExpectedFacts:
         """
         stated, true = (tuple(map(float, value[name])) for name in ("stated", "true"))
         if not len(stated) == len(true) == len(LEVELS):
-            raise ValueError(f"expected facts: found {len(stated)} and {len(true)} levels, expected {len(LEVELS)}")
+            raise ValueError(
+                f"expected facts: found {len(stated)} and {len(true)} levels, expected {len(LEVELS)}"
+            )
         return cls(stated, true, float(value["total"]))
 
     def _between(self, level: int, figure: NDArray[np.float64], target: float) -> float:

@@ -100,7 +100,10 @@ def _knots(bins: RankedBins) -> Floats:
 
 def _beyond(margin: Floats, knots: Floats, shape: Floats) -> Floats:
     """What the lines at both ends add to the heights of the end knots."""
-    first, last = (shape[1] - shape[0]) / (knots[1] - knots[0]), (shape[-1] - shape[-2]) / (knots[-1] - knots[-2])
+    first, last = (
+        (shape[1] - shape[0]) / (knots[1] - knots[0]),
+        (shape[-1] - shape[-2]) / (knots[-1] - knots[-2]),
+    )
     result: Floats = first * np.minimum(margin - knots[0], 0) + last * np.maximum(margin - knots[-1], 0)
     return result
 

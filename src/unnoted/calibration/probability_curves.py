@@ -41,7 +41,9 @@ class ProbabilityCurves:
         margins, log_odds = self._arrays()
         if margins.shape != log_odds.shape or margins.ndim != 2 or margins.shape[1] < 2:
             found = f"{list(margins.shape)} margins and {list(log_odds.shape)} log odds"
-            raise ValueError(f"calibration: found {found}, expected both as [relations, knots], 2 knots or more")
+            raise ValueError(
+                f"calibration: found {found}, expected both as [relations, knots], 2 knots or more"
+            )
         rising = all((np.diff(values, axis=1) > 0).all() for values in (margins, log_odds))
         if not (rising and np.isfinite(margins).all() and np.isfinite(log_odds).all()):
             raise ValueError("calibration: found knots that do not rise, expected finite, rising numbers")
@@ -58,7 +60,10 @@ class ProbabilityCurves:
                 f"found margins {list(margins.shape)}, expected [pairs, {self.relations}], as calibrated"
             )
         raised = margins.float() if margins.element_size() < 4 else margins
-        x, y = (torch.tensor(each, dtype=raised.dtype, device=raised.device) for each in (self.margins, self.log_odds))
+        x, y = (
+            torch.tensor(each, dtype=raised.dtype, device=raised.device)
+            for each in (self.margins, self.log_odds)
+        )
         slope = y.diff(dim=1) / x.diff(dim=1)  # [K, R - 1]
         by_relation = raised.T.contiguous()  # [K, P]
         # The lines at both ends go on: only the knots between them part one line from the next.
@@ -92,7 +97,9 @@ class ProbabilityCurves:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "ProbabilityCurves":
         """What `to_json` wrote."""
-        return cls(*(tuple(tuple(map(float, row)) for row in value[name]) for name in ("margins", "log_odds")))
+        return cls(
+            *(tuple(tuple(map(float, row)) for row in value[name]) for name in ("margins", "log_odds"))
+        )
 
     def _arrays(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return np.array(self.margins, dtype=np.float64), np.array(self.log_odds, dtype=np.float64)
