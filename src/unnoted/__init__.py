@@ -12,11 +12,11 @@ The folders are the walk of the data:
     pairs         what represents a pair of entities
     scores        a score for every relation and the none class
     architectures pairs and scores joined, by name
+    calibration   from margins to probabilities, and where the line is drawn
     risks         what is minimised, and what the scores then mean
     saved         what a saved model's folder must be before it is believed
     model         encoder → pairs → scores, saved and loaded
-    calibration   where the line is drawn
-    extraction    facts from documents, with probabilities and supporting sentences
+    extraction    facts from documents, with confidences, probabilities and supporting sentences
     evaluation    plain scores and those of the benchmarks, breakdowns, curves
     training      settings, the trainer, checkpoints, and the runner: settings → record
     experiments   the paper's tables, comparisons and the demonstration as lists of runs

@@ -203,9 +203,13 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
 
     @meaning.setter
     def meaning(self, meaning: ScoreMeaning) -> None:
-        if meaning.priors is not None:
-            self.check_relations(meaning.priors.relations)
+        self._check_meaning(meaning)
         self.config.meaning = meaning.to_json()
+
+    def _check_meaning(self, meaning: ScoreMeaning) -> None:
+        for part in (meaning.priors, meaning.calibration):
+            if part is not None:
+                self.check_relations(part.relations)
 
     def check_relations(self, relations: Sequence[str]) -> None:
         """Refuse data or priors of another relation set than the model's.
@@ -394,10 +398,9 @@ def _check_parts(saved: SavedModel) -> None:
             model = RelationModel(RelationConfig.from_pretrained(saved.folder))
         saved.check_shapes({name: tuple(tensor.shape) for name, tensor in model.state_dict().items()})
         meaning, scores = model.meaning, torch.zeros(1, len(model.relations) + 1)
-        if meaning.priors is not None:
-            model.check_relations(meaning.priors.relations)
+        model._check_meaning(meaning)
         # What the scores mean is tried on a pair of zeros: it must be in numbers, and for these relations.
-        means = (meaning.decide(scores), meaning.decision.margins(scores), meaning.probabilities(scores))
+        means = (meaning.decide(scores), meaning.distances(scores), meaning.probabilities(scores))
         if any(bool(part.isnan().any()) for part in means):
             raise ModelError("meaning: found thresholds or priors that are not numbers, expected numbers")
         assert model.candidates is not None  # refused here if it is no rule

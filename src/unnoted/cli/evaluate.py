@@ -16,7 +16,7 @@ from unnoted.cli.common import (
     tell,
     tell_defects,
 )
-from unnoted.cli.predict import Batch, Device, load_extractor, progress
+from unnoted.cli.predict import Batch, Device, TargetPrecision, TargetRecall, load_extractor, progress
 from unnoted.common.errors import DefectLog, Severity
 from unnoted.common.lookup import lookup
 from unnoted.common.output_streams import is_stream
@@ -66,7 +66,7 @@ Relations = Annotated[
 Threshold = Annotated[
     float | None,
     typer.Option(
-        help="Decide only on predictions of at least this score (with --model: this probability, instead of "
+        help="Decide only on predictions of at least this score (with --model: this confidence, instead of "
         "by its own rule)."
     ),
 ]
@@ -87,6 +87,8 @@ def evaluate(
     frequent: Frequent = None,
     relation: Relations = None,
     threshold: Threshold = None,
+    target_precision: TargetPrecision = None,
+    target_recall: TargetRecall = None,
     per_relation: PerRelation = False,
     curve: CurveFile = None,
     batch: Batch = None,
@@ -111,15 +113,15 @@ def evaluate(
     }
     match predictions, model:
         case Path() as file, None:
-            if batch is not None or device is not None:
-                raise ValueError("found --batch or --device without --model, expected them with it")
+            _refuse_without_model(batch, device, target_precision, target_recall)
             try:
                 evaluation = evaluate_predictions(documents, read_predictions(file, logs[1]), seen, **options)
             except SubmissionError as error:
                 raise ValueError(f"{TextInput(file).name}: {error}") from None
         case None, str() as folder:
             extractor = load_extractor(folder, batch, device)
-            evaluation = _scored(extractor, documents, seen, options)
+            targets = {"target_precision": target_precision, "target_recall": target_recall}
+            evaluation = _scored(extractor, documents, seen, options | targets)
             names = names or extractor.model.relations
         case _:
             raise ValueError("found both or none of --predictions and --model, expected one of them")
@@ -133,6 +135,17 @@ def evaluate(
         else text_table(evaluation, per_relation, names.names if names else None)
     )
     say(shown, err=curve is not None and is_stream(curve))
+
+
+def _refuse_without_model(
+    batch: int | None, device: str | None, precision: float | None, recall: float | None
+) -> None:
+    if batch is not None or device is not None:
+        raise ValueError("found --batch or --device without --model, expected them with it")
+    if precision is not None or recall is not None:
+        raise ValueError(
+            "found --target-precision or --target-recall without --model, expected a calibrated model"
+        )
 
 
 def _scored(

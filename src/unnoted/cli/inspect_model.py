@@ -62,8 +62,26 @@ def _rows(description: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "tokenizer", description["tokenizer"] or "none: cannot read documents"
     yield "candidate pairs", _candidates(description["candidates"])
     yield "decision", ", ".join(f"{name} {value}" for name, value in description["decision"].items())
-    yield "probability", f"link {description['link']}, margin {description['margin']:g}"
+    yield (
+        "probability",
+        _probability(description["calibration"])
+        or f"not calibrated: link {description['link']}, margin {description['margin']:g}",
+    )
     yield "relations", f"{len(description['relations']):,}"
+
+
+def _probability(calibration: dict[str, Any] | None) -> str:
+    if calibration is None:
+        return ""
+    expected = ", ".join(f"{name} {value:.3f}" for name, value in calibration["expected"].items())
+    apart = calibration["disagreements"]
+    told = ", ".join(
+        f"{row['relation']} ({row['stated'] / row['prior'] if row['prior'] else float('inf'):.1f})"
+        for row in apart[:LISTED]
+    )
+    more = ", …" if len(apart) > LISTED else ""
+    remark = f"; stated ÷ expected far from 1: {told}{more}" if apart else ""
+    return f"calibrated, line {calibration['line']:.3f} (expected {expected}){remark}"
 
 
 def _candidates(rule: str | list[list[str]]) -> str:

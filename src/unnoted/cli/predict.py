@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 from rich.console import Console
@@ -27,6 +27,9 @@ if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait f
 SECONDS_A_LINE = 30
 """How often progress is told where there is no terminal to draw a bar on."""
 
+Asked: TypeAlias = dict[str, float | None]
+"""Options that say which facts are predicted, by their names in `Extractor.extract`."""
+
 Model = Annotated[
     str, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
 ]
@@ -35,6 +38,23 @@ Device = Annotated[
     typer.Option("--device", help="The device: cpu, cuda, cuda:1, …; by default a GPU if there is one."),
 ]
 Batch = Annotated[int | None, typer.Option("--batch", help="The largest number of documents per batch (16).")]
+
+TargetPrecision = Annotated[
+    float | None,
+    typer.Option(
+        "--target-precision",
+        metavar="SHARE",
+        help="Predict with the line that is expected to have this precision; needs a calibrated model.",
+    ),
+]
+TargetRecall = Annotated[
+    float | None,
+    typer.Option(
+        "--target-recall",
+        metavar="SHARE",
+        help="Predict with the line that is expected to have this recall; needs a calibrated model.",
+    ),
+]
 
 
 @reports_errors
@@ -53,14 +73,18 @@ def predict(
     format: Annotated[
         str | None,
         typer.Option(
-            help="The format to write: predictions (official DocRED file), jsonl (with probabilities and "
+            help="The format to write: predictions (official DocRED file), jsonl (with confidences and "
             "supporting sentences) or table; by default jsonl for `.jsonl` names, else predictions."
         ),
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(help="Predict facts of at least this probability, instead of by the model's own rule."),
+        typer.Option(
+            help="Predict facts of at least this confidence, instead of by the model's own rule (0.5)."
+        ),
     ] = None,
+    target_precision: TargetPrecision = None,
+    target_recall: TargetRecall = None,
     batch: Batch = None,
     device: Device = None,
 ) -> None:
@@ -79,12 +103,17 @@ def predict(
         total = sum(1 for _ in stream_documents(*kept, log=log))  # finds bad documents before the long work
         tell_defects(log)
         extractor = load_extractor(model, batch, device)
+        asked = {
+            "threshold": threshold,
+            "target_precision": target_precision,
+            "target_recall": target_recall,
+        }
         if to is None:
-            _print_tables(extractor, kept, total, threshold)
+            _print_tables(extractor, kept, total, asked)
             return
         go_on = "" if is_stream(to) else f"; the same command continues from {to}.partial"
         with stops_with(f"interrupted{go_on}"):
-            _write(extractor, model, kept, total, to, format, threshold)
+            _write(extractor, model, kept, total, to, format, asked)
 
 
 def load_extractor(model: str, batch: int | None, device: str | None) -> "Extractor":
@@ -95,14 +124,14 @@ def load_extractor(model: str, batch: int | None, device: str | None) -> "Extrac
     return Extractor.from_pretrained(model, limits, device)
 
 
-def _print_tables(extractor: "Extractor", files: list[Path], total: int, threshold: float | None) -> None:
+def _print_tables(extractor: "Extractor", files: list[Path], total: int, asked: Asked) -> None:
     from unnoted.extraction.extract_files import ExtractionReport
 
     report = ExtractionReport()
     documents = report.watched(stream_documents(*files), extractor.model.candidates)
     # No bar where the results go to the same terminal.
     with progress(total, bar=not sys.stdout.isatty()) as told:
-        for number, extraction in enumerate(extractor.extract(documents, threshold=threshold), start=1):
+        for number, extraction in enumerate(extractor.extract(documents, **asked), start=1):
             say(str(extraction))
             report.facts += len(extraction.facts)
             told(number)
@@ -116,14 +145,14 @@ def _write(
     total: int,
     to: Path,
     format: str | None,
-    threshold: float | None,
+    asked: Asked,
 ) -> None:
     from unnoted.extraction.extract_files import extract_files
 
     if format is None:
         format = "jsonl" if str(to).removesuffix(".gz").endswith(".jsonl") else "predictions"
     with progress(total) as told:
-        report = extract_files(extractor, model, files, to, format, threshold, told=told)
+        report = extract_files(extractor, model, files, to, format, told=told, **asked)
     _tell(report)
     documents = counted(report.documents, "document")
     written = f"{counted(report.facts, 'fact')} of {documents} written to {shown_name(to)}"

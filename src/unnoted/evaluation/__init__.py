@@ -5,6 +5,7 @@ from unnoted.evaluation.benchmarks import BENCHMARKS, CHEMDISGENE, DOCRED, PLAIN
 from unnoted.evaluation.bootstrap import BootstrapResult, paired_bootstrap
 from unnoted.evaluation.curve import Curve, precision_recall_curve
 from unnoted.evaluation.figures import Evaluation, evaluate
+from unnoted.evaluation.reliability import Reliability
 from unnoted.evaluation.score import IgnScore, Score
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Evaluation",
     "IgnScore",
     "Prediction",
+    "Reliability",
     "Score",
     "evaluate",
     "paired_bootstrap",

@@ -21,6 +21,7 @@ from unnoted.evaluation.curve import Curve, precision_recall_curve
 from unnoted.evaluation.evidence import evidence_score
 from unnoted.evaluation.gold import Gold, Key, TrainOverlap
 from unnoted.evaluation.published import PublishedScore, published_score
+from unnoted.evaluation.reliability import Reliability
 from unnoted.evaluation.score import IgnScore, Score
 from unnoted.evaluation.submission import Submission
 from unnoted.evaluation.table import text_table
@@ -45,6 +46,8 @@ class Evaluation:
         published: over the facts that published systems could reach; None without train or where the
             benchmark has no such figure.
         curve: precision and recall at every threshold; None if predictions have no scores.
+        reliability: of the probabilities of what is stated, and of more where a model gave it; None if
+            predictions have no probabilities.
     """
 
     benchmark: Benchmark
@@ -60,6 +63,7 @@ class Evaluation:
     train_frequencies: Mapping[str, Score] | None
     published: PublishedScore | None
     curve: Curve | None
+    reliability: Mapping[str, Reliability] | None = None
 
     def __str__(self) -> str:
         return text_table(self)
@@ -78,6 +82,11 @@ class Evaluation:
             "train_frequencies": _scores(self.train_frequencies) if self.train_frequencies else None,
             "published": self.published.to_json() if self.published else None,
             "curve": _summary(self.curve) if self.curve is not None else None,
+            "reliability": (
+                {name: each.to_json() for name, each in self.reliability.items()}
+                if self.reliability
+                else None
+            ),
             "relations": _scores(self.relations),
         }
 
@@ -140,6 +149,7 @@ def evaluate(
         train_frequencies=scores_by_frequency(relations, overlap.relations) if overlap else None,
         published=_published(benchmark, claimed, truth, overlap, often),
         curve=_curve(everything, truth),
+        reliability=_reliability(submission, truth),
     )
 
 
@@ -171,6 +181,14 @@ def _curve(submission: Submission, gold: Gold) -> Curve | None:
     scores = [item.score for item in submission.predictions.values() if item.score is not None]
     correct = [key in gold.facts for key in submission.predictions]
     return precision_recall_curve(scores, correct, len(gold.facts))
+
+
+def _reliability(submission: Submission, gold: Gold) -> dict[str, Reliability] | None:
+    said = {key: item.probability for key, item in submission.predictions.items()}
+    known = {key: probability for key, probability in said.items() if probability is not None}
+    if not known or len(known) < len(said):
+        return None
+    return {"stated": Reliability.of(list(known.values()), [key in gold.facts for key in known])}
 
 
 def _scores(scores: Mapping[Any, Score]) -> dict[str, Any]:

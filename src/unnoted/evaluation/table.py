@@ -91,6 +91,11 @@ def _remarks(evaluation: "Evaluation") -> Iterator[str]:
     else:
         yield f"correct facts known from train: {count(evaluation.ignoring_train.correct_in_train)}"
     yield from _curve_remarks(evaluation)
+    for facts, found in (evaluation.reliability or {}).items():
+        yield (
+            f"calibration error {found.error:.3f} ({facts}: {counted(found.facts, 'fact')}, mean probability "
+            f"{found.mean:.3f}, {found.share:.3f} true)"
+        )
     yield from _published_remarks(evaluation)
     yield from _fault_remarks(submission)
 

@@ -1,7 +1,7 @@
 """From files of documents to a file of facts, in a way that can be interrupted and taken up again."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -112,6 +112,9 @@ def extract_files(
     threshold: float | None = None,
     log: DefectLog | None = None,
     told: Callable[[int], None] = lambda done: None,
+    *,
+    target_precision: float | None = None,
+    target_recall: float | None = None,
 ) -> ExtractionReport:
     """Extract the facts of all documents of some files into one file.
 
@@ -128,6 +131,8 @@ def extract_files(
         threshold: as for `Extractor.extract`.
         log: where to count what is found in the files.
         told: called with the number of documents that are done.
+        target_precision: as for `Extractor.extract`.
+        target_recall: as for `Extractor.extract`.
 
     Raises:
         DataError: a file cannot be read, or a document cannot be used.
@@ -137,13 +142,18 @@ def extract_files(
     write = lookup("format", format, RESULT_WRITERS)
     report = ExtractionReport()
     documents = report.watched(stream_documents(*files, log=log), extractor.model.candidates)
-    results = extractor.extract(documents, threshold=threshold)  # a wrong threshold leaves no file behind
+    asked = {
+        "threshold": threshold,
+        "target_precision": target_precision,
+        "target_recall": target_recall,
+    }
+    results = extractor.extract(documents, **asked)  # a wrong threshold leaves no file behind
     with claimed(to, inputs=[*files, Path(model)]):
         if is_stream(to):
             told(0)
             write(to, report.counted(_as_found(results, told)))
             return report
-        made_from = made_of(extractor, model, files, threshold)
+        made_from = made_of(extractor, model, files, asked)
         with PartialResults(to.with_name(to.name + ".partial"), made_from) as partial:
             report.done_before = done = partial.pass_over(documents, extractor.chunk)
             told(done)
@@ -164,7 +174,7 @@ def _as_found(results: Iterable[Extraction], told: Callable[[int], None]) -> Ite
 
 
 def made_of(
-    extractor: Extractor, model: str | Path, files: Sequence[Path], threshold: float | None
+    extractor: Extractor, model: str | Path, files: Sequence[Path], asked: Mapping[str, float | None]
 ) -> dict[str, Any]:
     """All that the bytes of a result depend on: what is read, and how it is computed to the last digit.
 
@@ -176,7 +186,7 @@ def made_of(
         "model": _digests(model, MODEL_FILES) or str(model),
         "tokenizer": _digests(model, TOKENIZER_FILES),
         "input": [f"{file.name} ({_digest(file)})" for file in files],
-        "threshold": threshold,
+        **asked,
         "batch": asdict(extractor.batch),
         "chunk": extractor.chunk,
         "device": device,

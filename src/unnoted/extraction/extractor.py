@@ -21,6 +21,7 @@ from unnoted.features import BatchLimits, Collator, FeatureSet, SortedBatches, T
 from unnoted.features.records import record_batch
 from unnoted.kernels.devices import working_device
 from unnoted.model import ModelError, RelationModel
+from unnoted.risks import ScoreMeaning, confidence_of
 
 DOCUMENTS_A_CHUNK = 256
 """Documents that are taken from the stream, and sorted by length, at a time."""
@@ -130,6 +131,8 @@ class Extractor:
         *,
         threshold: float | None = None,
         floor: float | None = None,
+        target_precision: float | None = None,
+        target_recall: float | None = None,
         log: DefectLog | None = None,
         seen: Seen | None = None,
     ) -> Iterator[Extraction]:
@@ -140,34 +143,43 @@ class Extractor:
         Args:
             documents: `Document`s, or dictionaries with `text` or `sentences`, and `entities`
                 (docs/formats.md). May be a stream without end: it is taken a chunk at a time.
-            threshold: predict the facts whose probability is at least this, instead of by the model's rule.
-            floor: also give facts that are not predicted (`decided` is False) if their probability is at
-                least this: for curves and rankings.
+            threshold: predict the facts whose confidence is at least this, instead of by the model's rule.
+            floor: also give facts that are not predicted (`decided` is False) if their confidence is at
+                least this: for rankings.
+            target_precision: predict with the line that is expected to have this precision in documents like
+                those of the training; of a calibrated model.
+            target_recall: the same with a recall.
             log: where the defects of dictionaries (unknown fields) are counted.
-            seen: is given the probabilities of every pair of each document that has any, as arrays.
+            seen: is given what the model says of every pair of each document that has any, as arrays.
 
         Raises:
             DataError: a dictionary is no document, or a document points outside itself.
+            ValueError: a target of a model that is not calibrated, or one that no line reaches.
         """
         if isinstance(documents, Document | Mapping | str):
             raise TypeError(f"found one {type(documents).__name__}, expected several documents, e.g. a list")
-        wanted = Wanted(threshold, floor)
+        wanted = Wanted(threshold, floor, target_precision, target_recall)
+        meaning = wanted.meaning(self.model.meaning)
         stream = as_documents(documents, DefectLog() if log is None else log)
-        return (found for chunk in chunks(stream, self.chunk) for found in self._chunk(chunk, wanted, seen))
+        pieces = chunks(stream, self.chunk)
+        return (found for chunk in pieces for found in self._chunk(chunk, wanted, meaning, seen))
 
-    def _chunk(self, documents: list[Document], wanted: Wanted, seen: Seen | None) -> list[Extraction]:
+    def _chunk(
+        self, documents: list[Document], wanted: Wanted, meaning: ScoreMeaning, seen: Seen | None
+    ) -> list[Extraction]:
         candidates = self.model.candidates
         scored = [number for number, document in enumerate(documents) if candidates.count(document)]
         facts: list[tuple[ExtractedFact, ...]] = [()] * len(documents)
         torch.get_num_threads()  # a new thread takes over the number that was set only when asked for it
         with evaluation_mode(self.model):
-            found = self._facts([documents[number].with_facts(()) for number in scored], wanted, seen)
+            unlabelled = [documents[number].with_facts(()) for number in scored]
+            found = self._facts(unlabelled, wanted, meaning, seen)
             for index, extracted in found:
                 facts[scored[index]] += extracted
         return [Extraction(document, found) for document, found in zip(documents, facts, strict=True)]
 
     def _facts(
-        self, documents: list[Document], wanted: Wanted, seen: Seen | None
+        self, documents: list[Document], wanted: Wanted, meaning: ScoreMeaning, seen: Seen | None
     ) -> Iterator[tuple[int, tuple[ExtractedFact, ...]]]:
         """The facts of each document, with its index; of documents in any order, of one in their order."""
         if not documents:
@@ -186,7 +198,7 @@ class Extractor:
             ends = batch.pair_document.bincount(minlength=len(indices)).cumsum(0).numpy()
             sides = [batch.entity_slot[side].numpy() for side in (batch.head, batch.tail)]  # [P] each
             moved = batch.to(self.model.device)
-            scored = score_batch(self.model, moved, wanted)
+            scored = score_batch(self.model, moved, wanted, meaning)
             if seen is not None:
                 _show([documents[index] for index in indices], sides, ends, scored, seen)
             for found in find_facts(moved, scored, wanted):
@@ -214,10 +226,11 @@ class Extractor:
                     tail=tail,
                     relation=relation,
                     name=relations.name(relation),
-                    probability=float(found.probability[row]),
+                    confidence=float(found.confidence[row]),
                     margin=float(found.margin[row]),
                     evidence=evidence[share],
                     decided=bool(found.decided[row]),
+                    probability=None if found.probability is None else float(found.probability[row]),
                 )
             )
         return tuple(facts)
@@ -231,11 +244,16 @@ def _show(
     seen: Seen,
 ) -> None:
     """Give what was scored, document by document."""
-    probability, decided = scored.probability.cpu().numpy(), scored.decided.cpu().numpy()
+    distance, probability, decided = (
+        each.cpu().numpy() for each in (scored.distance, scored.probability, scored.decided)
+    )
+    confidence, calibrated = confidence_of(distance), scored.calibrated
     for document, start, end in zip(documents, [0, *ends[:-1]], ends, strict=True):
         rows = slice(start, end)
         head, tail = (side[rows] for side in sides)
-        seen(ScoredPairs(document, head, tail, probability[rows], decided[rows]))
+        seen(
+            ScoredPairs(document, head, tail, confidence[rows], probability[rows], calibrated, decided[rows])
+        )
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ def describe(model: RelationModel) -> dict[str, Any]:
         "decision": model.meaning.decision.to_json(),
         "link": model.meaning.link.name,
         "margin": model.meaning.link.margin,
+        "calibration": _calibration(model),
         "candidates": model.candidates.to_json(),
         "encoder": {
             "type": encoder.config.model_type,
@@ -58,6 +60,17 @@ def describe(model: RelationModel) -> dict[str, Any]:
         "parameters": _count(model),
         "precision": str(model.dtype).removeprefix("torch."),
         "tokenizer": None if model.tokenizer is None else type(model.tokenizer).__name__,
+    }
+
+
+def _calibration(model: RelationModel) -> dict[str, Any] | None:
+    calibration = model.meaning.calibration
+    if calibration is None:
+        return None
+    return {
+        "line": calibration.line,
+        "expected": calibration.expected.figures_at(calibration.line),
+        "disagreements": [asdict(row) for row in calibration.disagreements()],
     }
 
 

@@ -13,7 +13,7 @@ from unnoted.encoders import Encoded
 from unnoted.extraction.support import attention_shares, mention_shares
 from unnoted.features import Batch
 from unnoted.model import RelationModel
-from unnoted.risks import ScoreMeaning
+from unnoted.risks import ScoreMeaning, confidence_of, distance_of
 
 SHARES_AT_ONCE = 2**24
 """How many shares (pairs with facts x sentences) are held at a time."""
@@ -24,31 +24,52 @@ class Wanted:
     """Which facts to give.
 
     Args:
-        threshold: predict the facts whose probability is at least this; None leaves it to the model's rule.
-        floor: also give facts that are not predicted, if their probability is at least this; None gives none.
+        threshold: predict the facts whose confidence is at least this; None leaves it to the model's rule.
+        floor: also give facts that are not predicted, if their confidence is at least this; None gives none.
+        target_precision: predict by the line that is expected to have this precision, of a calibrated model.
+        target_recall: the same with a recall.
+
+    Raises:
+        ValueError: one is no share, or more than one says what is predicted.
 
     Example:
         >>> Wanted(threshold=1.5)
         Traceback (most recent call last):
-        ValueError: threshold: found 1.5, expected a probability from 0 to 1
+        ValueError: threshold: found 1.5, expected a confidence from 0 to 1
     """
 
     threshold: float | None = None
     floor: float | None = None
+    target_precision: float | None = None
+    target_recall: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("threshold", "floor"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 1:
-                raise ValueError(f"{name}: found {value}, expected a probability from 0 to 1")
+                raise ValueError(f"{name}: found {value}, expected a confidence from 0 to 1")
+        lines = {"threshold": self.threshold, "target precision": self.target_precision}
+        lines["target recall"] = self.target_recall
+        if len(given := [name for name, value in lines.items() if value is not None]) > 1:
+            raise ValueError(f"found {' and '.join(given)}, expected one of them")
 
-    def decided(self, meaning: ScoreMeaning, scores: Tensor, probability: Tensor) -> Tensor:
+    def meaning(self, meaning: ScoreMeaning) -> ScoreMeaning:
+        """What scores mean, with the line that is asked for.
+
+        Raises:
+            ValueError: the model is not calibrated, or no line reaches the target.
+        """
+        if self.target_precision is not None:
+            return meaning.at_precision(self.target_precision)
+        return meaning if self.target_recall is None else meaning.at_recall(self.target_recall)
+
+    def decided(self, meaning: ScoreMeaning, scores: Tensor, distance: Tensor) -> Tensor:
         """Which facts are predicted, bool [P, K]."""
-        return meaning.decide(scores) if self.threshold is None else probability >= self.threshold
+        return meaning.decide(scores) if self.threshold is None else distance >= distance_of(self.threshold)
 
-    def given(self, decided: Tensor, probability: Tensor) -> Tensor:
+    def given(self, decided: Tensor, distance: Tensor) -> Tensor:
         """Which facts are given, bool [P, K]."""
-        return decided if self.floor is None else decided | (probability >= self.floor)
+        return decided if self.floor is None else decided | (distance >= distance_of(self.floor))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +79,8 @@ class Found:
     Attributes:
         pair: [F], row into the batch's pairs.
         relation: [F], index into the relations.
-        probability: [F].
+        confidence: [F].
+        probability: [F], calibrated; None where the model is not.
         margin: [F].
         decided: [F].
         shares: [Q, S], each sentence's share of the attention of the Q different pairs.
@@ -67,7 +89,8 @@ class Found:
 
     pair: NDArray[np.int64]
     relation: NDArray[np.int64]
-    probability: NDArray[np.floating[Any]]
+    confidence: NDArray[np.floating[Any]]
+    probability: NDArray[np.floating[Any]] | None
     margin: NDArray[np.floating[Any]]
     decided: NDArray[np.bool_]
     shares: NDArray[np.floating[Any]]
@@ -82,14 +105,18 @@ class ScoredPairs:
         document: the document.
         head: [P], the index of the head entity.
         tail: [P].
-        probability: [P, K].
+        confidence: [P, K].
+        probability: [P, K]; what the loss's link shows where the model is not calibrated.
+        calibrated: whether it is.
         decided: [P, K], which facts are predicted.
     """
 
     document: Document
     head: NDArray[np.int64]
     tail: NDArray[np.int64]
+    confidence: NDArray[np.float64]
     probability: NDArray[np.floating[Any]]
+    calibrated: bool
     decided: NDArray[np.bool_]
 
 
@@ -100,25 +127,35 @@ class BatchScores:
     Attributes:
         encoded: the tokens.
         margin: [P, K].
+        distance: [P, K], from the line.
         probability: [P, K].
+        calibrated: whether the probabilities are.
         decided: [P, K].
     """
 
     encoded: Encoded
     margin: Tensor
+    distance: Tensor
     probability: Tensor
+    calibrated: bool
     decided: Tensor
 
 
 # Not inference mode: a model may be asked in the middle of its training, and must not keep tensors made here.
 @torch.no_grad()
-def score_batch(model: RelationModel, batch: Batch, wanted: Wanted) -> BatchScores:
+def score_batch(model: RelationModel, batch: Batch, wanted: Wanted, meaning: ScoreMeaning) -> BatchScores:
     """Score the pairs of a batch, which is on the model's device; the model is in evaluation mode."""
     scores, encoded = model.score_pairs(batch)  # [P, K + 1]
-    meaning = model.meaning
-    probability = meaning.probabilities(scores)
-    decided = wanted.decided(meaning, scores, probability)
-    return BatchScores(encoded, meaning.margins(scores), probability, decided)
+    distance = meaning.distances(scores)
+    decided = wanted.decided(meaning, scores, distance)
+    return BatchScores(
+        encoded,
+        meaning.margins(scores),
+        distance,
+        meaning.probabilities(scores),
+        meaning.is_calibrated,
+        decided,
+    )
 
 
 @torch.no_grad()
@@ -130,9 +167,9 @@ def find_facts(batch: Batch, scored: BatchScores, wanted: Wanted) -> list[Found]
         scored: what the model says of it.
         wanted: which facts to give.
     """
-    encoded, probability, decided = scored.encoded, scored.probability, scored.decided
+    encoded = scored.encoded
     # The one place where the CPU waits for the device: how many facts there are is known only now.
-    pair, relation = wanted.given(decided, probability).nonzero(as_tuple=True)  # [F]
+    pair, relation = wanted.given(scored.decided, scored.distance).nonzero(as_tuple=True)  # [F]
     pairs, counts = torch.unique_consecutive(pair, return_counts=True)
     attention = None if encoded.attention is None else encoded.entity_rows(batch)
     at_once = max(1, SHARES_AT_ONCE // max(1, batch.sentences))
@@ -150,14 +187,17 @@ def find_facts(batch: Batch, scored: BatchScores, wanted: Wanted) -> list[Found]
 
 def _found(scored: BatchScores, pair: Tensor, relation: Tensor, shares: Tensor, count: Tensor) -> Found:
     """Some facts in numpy; `shares` [Q, S] and `count` [Q] are those of their pairs."""
-    chosen = (scored.margin, scored.probability, scored.decided)
+    chosen = (scored.margin, scored.distance, scored.probability, scored.decided)
     share = torch.arange(len(count), device=count.device).repeat_interleave(count)
     columns = (pair, relation, *(values[pair, relation] for values in chosen), shares, share)
-    pair, relation, margin, probability, decided, shares, share = (column.cpu() for column in columns)
+    pair, relation, margin, distance, probability, decided, shares, share = (
+        column.cpu() for column in columns
+    )
     return Found(
         pair.numpy(),
         relation.numpy(),
-        probability.double().numpy(),
+        confidence_of(distance.numpy()),
+        probability.double().numpy() if scored.calibrated else None,
         margin.double().numpy(),
         decided.numpy(),
         shares.double().numpy(),

@@ -40,7 +40,7 @@ class JudgedFact:
 def judge(
     document: Document, hidden: Iterable[Fact], extractions: Mapping[str, Extraction]
 ) -> tuple[JudgedFact, ...]:
-    """Every fact that is true or predicted, by its state; wrong ones from the most probable down.
+    """Every fact that is true or predicted, by its state; wrong ones from the surest down.
 
     Args:
         document: with its labelled facts.
@@ -75,7 +75,7 @@ def judge(
         return State.FOUND if triple in predicted else State.MISSED
 
     def falling(triple: Triple) -> tuple[float, Triple]:
-        return -max(facts[triple].probability for facts in listed.values() if triple in facts), triple
+        return -max(facts[triple].confidence for facts in listed.values() if triple in facts), triple
 
     wrong = {triple: predicted[triple] for triple in sorted(predicted.keys() - true.keys(), key=falling)}
     judged = [

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from unnoted.common.wording import count, percent
-from unnoted.evaluation import Score
+from unnoted.evaluation import Reliability, Score
 from unnoted.report.svg import COLOURS, INK, WIDTH, inline_svg, look, new_axes, plain, style
 
 FAINT, LEAST_WRITTEN = 0.22, 0.07
@@ -90,3 +90,17 @@ def parts_plot(
         axes.bar_label(bars, written, label_type="center")
         start += numbers
     return inline_svg(axes, name, f"{thing}: {', '.join(map(plain, parts))}.")
+
+
+@style()
+def reliability_plot(rows: Sequence[tuple[str, Reliability]], name: str) -> Markup:
+    """The share of facts that is true over their probability; on the faint line the two are equal."""
+    axes = new_axes(WIDTH, xlim=(0, 102), ylim=(0, 102), xlabel="probability (%)", ylabel="true facts (%)")
+    axes.set_aspect("equal")
+    axes.plot([0, 100], [0, 100], color=INK, alpha=FAINT, linewidth=0.9, zorder=1)
+    told = []
+    for index, (title, found) in enumerate(rows):
+        points = 100 * np.array([(part.probability, part.share) for part in found.bins]).reshape(-1, 2)
+        told.append(f"{plain(title)}: calibration error {found.error:.3f}")
+        axes.plot(*points.T, clip_on=False, label=told[-1], **look(index, 6))
+    return inline_svg(axes, name, f"Share of true facts over their probability. {'; '.join(told)}.")

@@ -13,6 +13,7 @@ from unnoted.risks.estimators import (
     PositiveUnlabelled,
     ShiftedPositiveUnlabelled,
 )
+from unnoted.risks.lined import Lined
 from unnoted.risks.links import LINKS, Link, register_link
 from unnoted.risks.loss_options import LossOptions
 from unnoted.risks.losses import (
@@ -30,7 +31,7 @@ from unnoted.risks.losses import (
     loss_named,
     register_loss,
 )
-from unnoted.risks.meaning import ScoreMeaning
+from unnoted.risks.meaning import ScoreMeaning, confidence_of, distance_of
 from unnoted.risks.normalisations import Expected, Normalisation, PerBatch
 from unnoted.risks.pairwise import PairwiseRisk
 from unnoted.risks.positive_unlabelled import PositiveUnlabelledRisk
@@ -60,6 +61,7 @@ __all__ = [
     "Fixed",
     "FixedTopK",
     "Flip",
+    "Lined",
     "Link",
     "LogSigmoid",
     "LogSigmoidRanking",
@@ -82,6 +84,8 @@ __all__ = [
     "Surrogate",
     "TopK",
     "Uncorrected",
+    "confidence_of",
+    "distance_of",
     "loss_named",
     "register_link",
     "register_loss",

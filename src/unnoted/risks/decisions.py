@@ -18,11 +18,17 @@ class Decision(Protocol):
         name: of the rule in a saved model.
         reads_none_class: whether the score of the none class means anything under this rule.
         is_tunable: whether thresholds tuned on development documents can take its place.
+        limit: how many relations of a pair are predicted at most; None for any number.
     """
 
     name: ClassVar[str]
     reads_none_class: ClassVar[bool]
     is_tunable: ClassVar[bool]
+
+    @property
+    def limit(self) -> int | None:
+        """How many relations of a pair are predicted at most."""
+        ...
 
     def __call__(self, scores: Tensor) -> Tensor:
         """Decide: scores [P, K + 1] to bool [P, K]."""
@@ -54,6 +60,7 @@ class NoneClass:
     name: ClassVar[str] = "none-class"
     reads_none_class: ClassVar[bool] = True
     is_tunable: ClassVar[bool] = False
+    limit: ClassVar[int | None] = None
 
     def __call__(self, scores: Tensor) -> Tensor:
         """Decide: scores [P, K + 1] to bool [P, K]."""
@@ -84,6 +91,7 @@ class Fixed:
     name: ClassVar[str] = "fixed"
     reads_none_class: ClassVar[bool] = False
     is_tunable: ClassVar[bool] = True
+    limit: ClassVar[int | None] = None
     threshold: float | tuple[float, ...] = 0.0
 
     def __call__(self, scores: Tensor) -> Tensor:
@@ -127,6 +135,11 @@ class TopK:
     def __post_init__(self) -> None:
         _check_limit(self.k)
 
+    @property
+    def limit(self) -> int:
+        """`k`."""
+        return self.k
+
     def __call__(self, scores: Tensor) -> Tensor:
         """Decide: scores [P, K + 1] to bool [P, K]. Ties at the k-th place are all kept."""
         # A relation above the none class is among the k best relations if it is among the k best classes.
@@ -165,6 +178,11 @@ class FixedTopK:
 
     def __post_init__(self) -> None:
         _check_limit(self.k)
+
+    @property
+    def limit(self) -> int:
+        """`k`."""
+        return self.k
 
     def __call__(self, scores: Tensor) -> Tensor:
         """Decide: scores [P, K + 1] to bool [P, K]. Ties at the k-th place are all kept."""

@@ -104,6 +104,11 @@ class Link:
         if not self.margin >= 0:
             raise ValueError(f"found margin {self.margin}, expected 0 or more")
 
+    @property
+    def unit(self) -> float:
+        """What margins of this loss are measured by: m of the squared ranking loss, 1 of the others."""
+        return self.margin if LINKS[self.name] is _ranking_margin and self.margin else 1.0
+
     def __call__(self, scores: Tensor) -> Tensor:
         """The shown probability Δ' [P, K] of scores [P, K + 1]."""
         return LINKS[self.name](scores, self.margin)

@@ -1,0 +1,158 @@
+"""Curves from margin to probability, fitted on what was labelled, for labels of which many are missing.
+
+Of the true facts of relation i a share c_i = π_l / π was labelled. So a pair of margin z is labelled with
+probability c_i p_i(z), where p_i(z) is the probability that the relation holds. All relations share one
+rising curve h, and each has a slope and a height of its own:
+
+    log odds of p_i(z) = a_i h(z) + b_i
+
+The parameters are those under which the labels are most likely, with a_i drawn to 1 and b_i to what relations
+of such a prior have: a relation with many labels goes its own way, a rare one borrows from the others. At the
+end, each b_i is moved until the mean of p_i over all pairs is π_i.
+"""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from unnoted.calibration.probability_curves import ProbabilityCurves
+from unnoted.calibration.ranked_bins import Floats, RankedBins
+from unnoted.priors.priors import Priors
+
+KNOTS = 16
+"""Of each curve."""
+
+SLOPE_SPREAD, HEIGHT_SPREAD = 0.3, 1.0
+"""How far, in standard deviations, log a_i is thought to lie from 0, and b_i from that of similar priors."""
+
+ROUGHNESS = 1.0
+"""What a change of slope of h from one piece to the next costs."""
+
+STEPS = 60
+"""Of the optimiser; the likelihood changes in its sixth digit after about 40."""
+
+LEAST_RISE = 1e-4
+"""Of log odds from knot to knot: a curve rises everywhere."""
+
+LOWEST, HIGHEST = -30.0, 15.0
+"""Log odds that a knot is kept within; of a relation that never holds, all are `LOWEST` or little more."""
+
+
+def fit_curves(bins: RankedBins, priors: Priors, match_counts: bool = True) -> ProbabilityCurves:
+    """Fit a curve for each relation.
+
+    Args:
+        bins: of out-of-fold margins and labels.
+        priors: labelled and overall, of the same relations.
+        match_counts: move each curve until as many facts are expected as its prior says.
+    """
+    knots = _knots(bins)
+    overall = np.array(priors.overall)
+    known = overall > 0
+    noted = np.divide(priors.labelled, overall, out=np.ones_like(overall), where=known)  # c, [K]
+    slope, height, shape = _most_likely(bins, knots, noted, overall)
+    log_odds = slope[:, None] * shape + height[:, None]  # [K, R]
+    if match_counts:
+        values = slope[:, None] * np.interp(bins.margin, knots, shape) + height[:, None]
+        values += slope[:, None] * _beyond(bins.margin, knots, shape)
+        log_odds += shift_to_mean(values, bins.pairs, overall)[:, None]
+    log_odds = np.clip(log_odds, LOWEST, HIGHEST)
+    log_odds[~known] = LOWEST
+    log_odds += LEAST_RISE * np.arange(len(knots))  # clipped pieces rise, too
+    return ProbabilityCurves(
+        tuple(tuple(knots.tolist()) for _ in overall), tuple(map(tuple, log_odds.round(6).tolist()))
+    )
+
+
+def shift_to_mean(log_odds: Floats, pairs: Floats, mean: Floats) -> Floats:
+    """How much to add to log odds [K, B] for their mean probability, over pairs [B], to be `mean` [K].
+
+    By halving an interval. Where the mean is 0 the shift is 0.
+
+    Example:
+        >>> shift_to_mean(np.zeros((1, 2)), np.ones(2), np.array([0.75])).round(6).tolist()
+        [1.098612]
+    """
+    low, high = np.full(len(mean), -60.0), np.full(len(mean), 60.0)
+    weight = pairs / pairs.sum()
+    for _ in range(60):
+        middle = (low + high) / 2
+        found = _sigmoid(log_odds + middle[:, None]) @ weight
+        low, high = np.where(found < mean, middle, low), np.where(found < mean, high, middle)
+    return np.where(mean > 0, (low + high) / 2, 0.0)
+
+
+def _sigmoid(values: Floats) -> Floats:
+    result: Floats = 1 / (1 + np.exp(-np.clip(values, -700, 700)))
+    return result
+
+
+def _knots(bins: RankedBins) -> Floats:
+    """Where the curve may bend: at even shares of the bins, which lie densely where facts are."""
+    knots = np.unique(np.quantile(bins.margin, np.linspace(0, 1, KNOTS)).round(6))
+    if len(knots) < 2:  # all pairs have one margin
+        return knots[0] + np.array([-1.0, 1.0])
+    result: Floats = knots
+    return result
+
+
+def _beyond(margin: Floats, knots: Floats, shape: Floats) -> Floats:
+    """What the lines at both ends add to the heights of the end knots."""
+    first, last = (
+        (shape[1] - shape[0]) / (knots[1] - knots[0]),
+        (shape[-1] - shape[-2]) / (knots[-1] - knots[-2]),
+    )
+    result: Floats = first * np.minimum(margin - knots[0], 0) + last * np.maximum(margin - knots[-1], 0)
+    return result
+
+
+def _most_likely(
+    bins: RankedBins, knots: Floats, noted: Floats, overall: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Slopes a [K], heights b [K] and the shared curve h at the knots [R]."""
+    pieces = torch.tensor(_pieces(bins.margin, knots))  # [K, B, R - 1]
+    pairs, labelled, share = (torch.tensor(each) for each in (bins.pairs, bins.labelled, noted))
+    likely = _log_odds(np.clip(overall, 1e-9, 1 - 1e-9))
+    expected_height = torch.tensor(0.5 * likely)  # b = ½ log π + const where positives are weighted by γ
+    rises = torch.full((len(knots) - 1,), 0.5, dtype=torch.float64, requires_grad=True)
+    slopes = torch.zeros(len(overall), dtype=torch.float64, requires_grad=True)
+    heights = torch.tensor(likely - 2.0, requires_grad=True)
+    parameters = [rises, slopes, heights]
+    optimiser = torch.optim.LBFGS(parameters, max_iter=STEPS, history_size=20, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimiser.zero_grad()
+        shape = pieces @ softplus(rises)  # [K, B]
+        log_odds = slopes.exp()[:, None] * shape + heights[:, None]
+        chance = (share[:, None] * log_odds.sigmoid()).clamp(1e-15, 1 - 1e-9)
+        likelihood = (labelled * chance.log() + (pairs - labelled) * torch.log1p(-chance)).sum()
+        apart = heights - expected_height
+        cost = (
+            -likelihood
+            + (slopes / SLOPE_SPREAD).square().sum() / 2
+            + ((apart - apart.mean()) / HEIGHT_SPREAD).square().sum() / 2
+            + ROUGHNESS * softplus(rises).log().diff().square().sum() / 2
+        )
+        cost.backward()  # type: ignore[no-untyped-call]
+        return cost
+
+    optimiser.step(loss)  # type: ignore[no-untyped-call]
+    with torch.no_grad():
+        shape = torch.cat([torch.zeros(1, dtype=torch.float64), softplus(rises).cumsum(0)])
+        return slopes.exp().numpy(), heights.detach().numpy(), shape.numpy()
+
+
+def _pieces(margin: Floats, knots: Floats) -> Floats:
+    """How much of each piece between knots lies below a margin, [..., R - 1]; end pieces go on for ever."""
+    parts = (margin[..., None] - knots[:-1]) / np.diff(knots)
+    inner: NDArray[np.float64] = np.clip(parts, 0, 1)
+    inner[..., 0] = np.minimum(parts[..., 0], 1)
+    inner[..., -1] = np.maximum(parts[..., -1], 0) if len(knots) > 2 else parts[..., -1]
+    return inner
+
+
+def _log_odds(share: Floats) -> Floats:
+    result: Floats = np.log(share) - np.log1p(-share)
+    return result
