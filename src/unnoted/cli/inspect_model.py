@@ -42,6 +42,9 @@ def inspect(
             out.print(f"\n[bold]{name}[/bold]")
             for line in _lines(description[name]):
                 out.print(f"  {plain(line)}", markup=False, soft_wrap=True)
+    if description["type_bias"]:
+        out.print()
+        out.print(_type_bias(description["type_bias"]))
     out.print()
     out.print(_relations(description["relations"]))
 
@@ -104,6 +107,13 @@ def _shown(value: object) -> str:
     if isinstance(value, list) and len(value) > LONGEST_LIST:
         return f"{len(value):,} entries, the last {_shown(value[-1])}"
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _type_bias(entries: list[dict[str, Any]]) -> Table:
+    rows = table("what types alone say", "head", "tail", "relation", "probability", text=3)
+    for row in entries:
+        rows.add_row(row["head"], row["tail"], row["relation"], f"{row['shown']:.4f}")
+    return rows
 
 
 def _relations(relations: list[dict[str, Any]]) -> Table:

@@ -6,9 +6,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import torch
+from torch.nn.functional import pad
+
 from unnoted.common.text_inputs import open_text
 from unnoted.common.yaml_values import parse_yaml
 from unnoted.model import ModelError, RelationModel
+from unnoted.risks.links import undo_class_weight
+
+STRONGEST = 20
+"""How many entries of the type bias are described."""
 
 SUMMARIES = {
     "settings": ("settings.yaml",),
@@ -57,10 +64,32 @@ def describe(model: RelationModel) -> dict[str, Any]:
             "block": config.block,
             "parameters": _count(model.pairs) + _count(model.scores),
         },
+        "type_bias": _type_bias(model),
         "parameters": _count(model),
         "precision": str(model.dtype).removeprefix("torch."),
         "tokenizer": None if model.tokenizer is None else type(model.tokenizer).__name__,
     }
+
+
+def _type_bias(model: RelationModel) -> list[dict[str, Any]] | None:
+    """What the types of head and tail alone say, the most probable first; None for a model without."""
+    if model.type_bias is None:
+        return None
+    bias, meaning = model.type_bias.weight.detach().float().cpu(), model.meaning
+    scores = pad(bias.flatten(0, 1), (1, 0))  # [(T + 1)², K + 1], the none class at 0
+    shown = meaning.link(scores)
+    if meaning.priors is not None and meaning.class_weighted:
+        shown = undo_class_weight(shown, torch.tensor(meaning.priors.class_weight))
+    types = ("other", *model.entity_types)
+    values, places = shown.flatten().topk(min(STRONGEST, shown.numel()))
+    entries = []
+    for value, place in zip(values.tolist(), places.tolist(), strict=True):
+        pair, relation = divmod(place, shown.shape[1])
+        head, tail = divmod(pair, len(types))
+        entries.append(
+            {"head": types[head], "tail": types[tail], "relation": model.relations[relation], "shown": value}
+        )
+    return entries
 
 
 def _calibration(model: RelationModel) -> dict[str, Any] | None:

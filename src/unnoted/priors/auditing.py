@@ -69,17 +69,24 @@ class AuditDesign:
             )
             pairs = int(found["pairs"])
         except (KeyError, TypeError, ValueError, OverflowError):
-            raise ValueError("design: found no counts by relation, expected the first line of an audit") from None
+            raise ValueError(
+                "design: found no counts by relation, expected the first line of an audit"
+            ) from None
         cells = (len(relations), BANDS)
         shapes = labelled.shape == cells[:1] and within.shape == unlabelled.shape == cells
-        if not shapes or not relations or pairs < 1 or min(labelled.min(), within.min(), unlabelled.min()) < 0:
-            raise ValueError("design: found counts that do not fit together, expected the first line of an audit")
+        if (
+            not shapes
+            or not relations
+            or pairs < 1
+            or min(labelled.min(), within.min(), unlabelled.min()) < 0
+        ):
+            raise ValueError(
+                "design: found counts that do not fit together, expected the first line of an audit"
+            )
         return cls(relations, pairs, labelled, within, unlabelled)
 
 
-def draw_audit(
-    scores: LabelledScores, questions: int, seed: int = 0
-) -> tuple[AuditDesign, list[Question]]:
+def draw_audit(scores: LabelledScores, questions: int, seed: int = 0) -> tuple[AuditDesign, list[Question]]:
     """Draw questions for a person.
 
     Args:

@@ -73,9 +73,7 @@ def estimate_priors(scores: LabelledScores, seed: int = 0) -> EstimatedPriors:
     )
 
 
-def _draws(
-    scores: LabelledScores, own: NDArray[np.int64], few: int, seed: int
-) -> NDArray[np.float64]:
+def _draws(scores: LabelledScores, own: NDArray[np.int64], few: int, seed: int) -> NDArray[np.float64]:
     """Log ratios of the relations together, [draws, own + few], the same number for each shape."""
     bands, random = rank_bands(scores, own.tolist()), np.random.default_rng(seed)
     populations = (Population.of(-np.log(SHARES), ceiling_likelihood(bands, shape)) for shape in SHAPES)
