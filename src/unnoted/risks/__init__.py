@@ -14,6 +14,7 @@ from unnoted.risks.estimators import (
     ShiftedPositiveUnlabelled,
 )
 from unnoted.risks.lined import Lined
+from unnoted.risks.label_likelihood import LabelLikelihood
 from unnoted.risks.links import LINKS, Link, register_link
 from unnoted.risks.loss_options import LossOptions
 from unnoted.risks.losses import (
@@ -25,6 +26,7 @@ from unnoted.risks.losses import (
     SRPN,
     SRPU,
     SSRPU,
+    LabelLikelihoodLoss,
     Loss,
     SPULogSigmoid,
     SPULogSigmoidRanking,
@@ -62,6 +64,8 @@ __all__ = [
     "FixedTopK",
     "Flip",
     "Lined",
+    "LabelLikelihood",
+    "LabelLikelihoodLoss",
     "Link",
     "LogSigmoid",
     "LogSigmoidRanking",

@@ -122,7 +122,6 @@ LabelLikelihoodLoss = Loss(
 )
 
 _LOSSES = {
-    "label-likelihood": LabelLikelihoodLoss,
     "atlop": ATLOP,
     "pn": PN,
     "sr-pn": SRPN,
@@ -132,6 +131,7 @@ _LOSSES = {
     "ssr-pu": SSRPU,
     "s-pu-log-sigmoid": SPULogSigmoid,
     "s-pu-log-sigmoid-ranking": SPULogSigmoidRanking,
+    "label-likelihood": LabelLikelihoodLoss,
     "cross-entropy": Loss("cross-entropy", lambda options, priors: CrossEntropy()),
     "balanced-softmax": Loss("balanced-softmax", lambda options, priors: BalancedSoftmax()),
     "adaptive-focal": Loss("adaptive-focal", lambda options, priors: AdaptiveFocal()),

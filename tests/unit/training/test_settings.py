@@ -188,7 +188,7 @@ def test_layers(tmp_path):
         (GOOD.replace("train: train.json", "train: []"), "train: found []"),
         (GOOD.replace("ssr-pu", "ssrpu"), "unknown loss 'ssrpu'"),
         (GOOD + "prior_file: p.json", "found prior_multiplier and prior_file, expected one of them"),
-        (GOOD.replace("prior_multiplier: 3", ""), "prior_multiplier, prior_file: found neither"),
+        (GOOD.replace("prior_multiplier: 3", ""), "prior_multiplier, prior_file, priors: found none"),
         (GOOD + "margin: -1", "margin: found -1, expected greater than or equal to 0"),
         (GOOD + "magrin: 1", "unknown key 'magrin' (nearest: 'margin')"),
         (GOOD + "benchmark: docrde", "unknown benchmark 'docrde', expected one of plain, docred, chemdisgene (nearest: 'docred')"),
