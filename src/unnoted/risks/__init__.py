@@ -13,8 +13,8 @@ from unnoted.risks.estimators import (
     PositiveUnlabelled,
     ShiftedPositiveUnlabelled,
 )
-from unnoted.risks.lined import Lined
 from unnoted.risks.label_likelihood import LabelLikelihood
+from unnoted.risks.lined import Lined
 from unnoted.risks.links import LINKS, Link, register_link
 from unnoted.risks.loss_options import LossOptions
 from unnoted.risks.losses import (
@@ -63,9 +63,9 @@ __all__ = [
     "Fixed",
     "FixedTopK",
     "Flip",
-    "Lined",
     "LabelLikelihood",
     "LabelLikelihoodLoss",
+    "Lined",
     "Link",
     "LogSigmoid",
     "LogSigmoidRanking",
