@@ -1,0 +1,105 @@
+"""Cross-fitting: every document judged by a model that never saw its labels, and what becomes of the scores."""
+
+import json
+
+import numpy as np
+import pytest
+from tests.unit.training.making import settings_file, vocabulary_file
+
+from unnoted.documents import load_documents
+from unnoted.documents.generator import generate_documents
+from unnoted.model import RelationModel
+from unnoted.priors.labelled_scores import LabelledScores
+from unnoted.training import load_settings, run
+from unnoted.training.cross_fit import FOLDS, SCORES, cross_fit, fold_documents
+
+OPTIONS = {"loss": "label-likelihood", "prior_multiplier": "null", "priors": "estimated", "calibrated": "true",
+           "start": "types", "epochs": 1}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A finished run with estimated priors and calibrated probabilities; not to be changed."""
+    folder = tmp_path_factory.mktemp("finished")
+    path = settings_file(folder, vocabulary=vocabulary_file(folder), **OPTIONS)
+    lines = []
+    run(load_settings(path), tell=lines.append)
+    return folder, lines
+
+
+@pytest.mark.parametrize(("documents", "folds"), [(5, 2), (7, 3), (4, 4)])
+def test_every_document_is_in_one_fold(documents, folds):
+    made = list(generate_documents(documents))
+    found = fold_documents(made, folds, seed=3)
+    assert sorted(document.id for fold in found for document in fold) == sorted(d.id for d in made)
+    assert max(map(len, found)) - min(map(len, found)) <= 1
+
+
+def test_more_folds_than_documents_are_refused():
+    with pytest.raises(ValueError, match="folds: found 4 for 3 documents, expected at most as many"):
+        fold_documents(list(generate_documents(3)), 4, seed=0)
+
+
+def test_scores_are_those_of_all_pairs_with_their_labels(finished):
+    folder, _ = finished
+    scores = LabelledScores.load(folder / "run" / FOLDS / SCORES)
+    corpus = load_documents(folder / "train.json", vocabulary=None)
+    documents = {document.id: document for document in corpus}
+    assert sorted(scores.documents) == sorted(documents)
+    assert scores.pairs == sum(map(corpus.candidates.count, corpus))
+    for number, name in enumerate(scores.documents):
+        rows = np.flatnonzero(scores.document == number)
+        found = {
+            (int(scores.head[row]), int(scores.tail[row]), scores.relations[k])
+            for row in rows
+            for k in np.flatnonzero(scores.labelled[row])
+        }
+        assert found == set(documents[name].labels)
+
+
+def test_the_model_has_estimated_priors_and_calibrated_probabilities(finished):
+    folder, lines = finished
+    model = RelationModel.from_pretrained(folder / "run")
+    priors = model.meaning.priors
+    assert all(overall >= labelled for labelled, overall in zip(priors.labelled, priors.overall, strict=True))
+    assert model.meaning.is_calibrated and model.type_bias.is_begun
+    assert any(line.startswith("priors estimated: ") for line in lines)
+    rows = json.loads((folder / "run" / "priors.json").read_text())
+    assert [row["overall"] for row in rows] == list(priors.overall)
+    assert json.loads((folder / "run" / "record.json").read_text())["training"]["calibration"]["pairs"] > 0
+
+
+def test_no_model_of_a_fold_saw_its_labels(tmp_path):
+    """Other labels in one fold change what the models of other folds say, and nothing of what its own says."""
+    path = settings_file(tmp_path, documents=6, vocabulary=vocabulary_file(tmp_path), **OPTIONS)
+    settings = load_settings(path)
+    before = cross_fit(settings)
+    documents = list(load_documents(tmp_path / "train.json"))
+    (held_out, _) = fold_documents(documents, 2, settings.seed)
+    names = {document.id for document in held_out}
+    content = json.loads((tmp_path / "train.json").read_text())
+    for document in content:
+        if document["title"] in names:
+            document["labels"] = document["labels"][:1]
+    (tmp_path / "train.json").write_text(json.dumps(content))
+    after = cross_fit(settings.model_copy(update={"output": tmp_path / "again"}))
+    inside = np.isin(np.array(before.documents)[before.document], list(names))
+    assert np.array_equal(before.margin[inside], after.margin[inside])
+    assert not np.array_equal(before.margin[~inside], after.margin[~inside])
+
+
+def test_a_finished_fold_is_not_repeated(tmp_path):
+    settings = load_settings(
+        settings_file(tmp_path, documents=6, vocabulary=vocabulary_file(tmp_path), **OPTIONS)
+    )
+    told = []
+    first = cross_fit(settings, told.append)
+    assert [line for line in told if line.startswith("fold")] == [
+        "fold 1 of 2: 3 documents", "fold 2 of 2: 3 documents"
+    ]  # fmt: skip
+    (settings.output / FOLDS / SCORES).unlink()
+    (settings.output / FOLDS / "scores-1.npz").unlink()
+    told.clear()
+    again = cross_fit(settings, told.append)
+    assert [line for line in told if line.startswith("fold")] == ["fold 2 of 2: 3 documents"]
+    assert np.array_equal(first.margin, again.margin)
