@@ -3,7 +3,7 @@
 from unnoted.risks.adaptive_focal import AdaptiveFocal
 from unnoted.risks.adaptive_threshold import AdaptiveThreshold
 from unnoted.risks.balanced_softmax import BalancedSoftmax
-from unnoted.risks.corrections import Clamp, Correction, Flip, Uncorrected
+from unnoted.risks.corrections import Clamp, Correction, Flip, Running, Uncorrected
 from unnoted.risks.cross_entropy import CrossEntropy
 from unnoted.risks.decisions import Decision, Fixed, FixedTopK, NoneClass, TopK, with_thresholds
 from unnoted.risks.distillation import Distillation
@@ -73,6 +73,7 @@ __all__ = [
     "PositiveUnlabelled",
     "PositiveUnlabelledRisk",
     "Risk",
+    "Running",
     "SPULogSigmoid",
     "SPULogSigmoidRanking",
     "ScoreMeaning",

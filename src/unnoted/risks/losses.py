@@ -154,6 +154,6 @@ def loss_named(name: str) -> Loss:
 
     Example:
         >>> sorted(loss_named("ssr-pu").options.model_fields)
-        ['class_weight', 'correction', 'margin', 'normalisation']
+        ['class_weight', 'correction', 'largest_weight', 'margin', 'normalisation']
     """
     return lookup("loss", name, LOSSES)

@@ -40,6 +40,14 @@ class Risk(nn.Module, ABC):
         weights = scores.new_ones(scores.shape[0]) if weights is None else weights.to(scores.dtype)
         return self.of_batch(scores, labels.bool(), weights)
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether the risk of a batch, times its pairs, is a sum over pairs whatever shares the batch."""
+        return False
+
+    def forget(self) -> None:
+        """Forget what was seen of earlier batches, if anything was kept: a new training begins."""
+
     @abstractmethod
     def of_batch(self, scores: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
         """The risk of scores in working precision [P, K + 1], labels [P, K] and weights [P]."""

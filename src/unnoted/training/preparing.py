@@ -14,6 +14,12 @@ from unnoted.model import RelationModel
 from unnoted.risks import Risk
 from unnoted.training.optimisation import Optimisation
 
+HIGH_HEAD_RATE = 5e-4
+"""From here on, new layers take scores far beyond the margin of the squared ranking loss before they learn."""
+
+RANKING_LINK = "ranking-margin"
+"""The link of scores that the squared ranking loss has trained."""
+
 
 def features_of(model: RelationModel, train: Corpus, cache: FeatureCache | None = None) -> FeatureSet:
     """The features of documents as a model sees them."""
@@ -54,6 +60,18 @@ def check_sample(risk: Risk, optimisation: Optimisation) -> None:
             f"unlabelled_per_labelled: {found}: the loss has priors, which are those of all pairs; "
             "unlabelled_share draws a sample with weights"
         )
+
+
+def rate_note(risk: Risk, optimisation: Optimisation) -> str | None:
+    """What to tell the user about the learning rate of the new layers under this risk, if anything."""
+    rate = optimisation.head_learning_rate
+    if risk.meaning.link.name != RANKING_LINK or rate < HIGH_HEAD_RATE:
+        return None
+    return (
+        f"head_learning_rate {rate:g}: the squared ranking loss asks for differences of "
+        f"{risk.meaning.link.margin:g} between scores; measured at 5e-4 and 1e-3, new layers spend the first "
+        "epochs bringing scores back to that size; 1e-4 is the published rate"
+    )
 
 
 def sample_of(optimisation: Optimisation, epoch: Epoch) -> PairSample | None:

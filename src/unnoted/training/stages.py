@@ -25,7 +25,7 @@ from unnoted.training.entity_recognition import check_entity_recognition
 from unnoted.training.ingredients import load_corpus, model_of, priors_of, risk_of, tell_defects
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate
-from unnoted.training.preparing import check_sample, features_of
+from unnoted.training.preparing import check_sample, features_of, rate_note
 from unnoted.training.settings import Settings
 from unnoted.training.trainer import CHECKPOINTS, Trainer
 from unnoted.training.tuning import check_tunable, with_pairs
@@ -169,6 +169,8 @@ def _stage(
     check_entity_recognition(model, optimisation)
     risk = risk_of(settings, priors_of(settings, corpus))
     check_sample(risk, optimisation)
+    if note := rate_note(risk, optimisation):
+        tell(f"note: {note}")
     features = features_of(model, corpus, FeatureCache())
     for line in features.report.lines():
         tell(f"note: {line}")

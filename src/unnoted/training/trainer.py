@@ -11,7 +11,7 @@ from typing import Any
 import torch
 import transformers
 from safetensors import SafetensorError
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 from transformers import PrinterCallback, ProgressCallback, set_seed
@@ -61,6 +61,9 @@ from unnoted.training.watch import NotFinite, RiskWatch
 
 CHECKPOINTS = "checkpoints"
 LOGS = "logs"
+
+RISK_FILE = "risk.safetensors"
+"""What a risk keeps of earlier batches, in a checkpoint; the saved model does without."""
 
 OWN_SETTINGS = (
     "relations",
@@ -178,8 +181,10 @@ class Trainer(transformers.Trainer):
             CheckpointError: if a checkpoint cannot be written, or none of those that are there can be read.
         """
         found = last_good(self.checkpoints, self._check_checkpoint, tell) if resume else None
-        # Dropout must not depend on what drew random numbers since the trainer was made.
+        # Dropout must not depend on what drew random numbers since the trainer was made, nor the risk on what
+        # it saw in another training.
         set_seed(self.args.seed)
+        self.risk.forget()
         try:
             with flushed_denormals(), self._recognition.in_training() if self._recognition else nullcontext():
                 output = super().train(resume_from_checkpoint=None if found is None else str(found))
@@ -309,7 +314,9 @@ class Trainer(transformers.Trainer):
         tidy(self.checkpoints)
 
     def _save_weights(self, folder: Path) -> None:
-        """The model, as it can be used; what is learnt beside it goes into a file of its own."""
+        """The model, as it can be used; what is learnt or kept beside it goes into files of their own."""
+        if state := self.risk.state_dict():
+            save_file(state, folder / RISK_FILE)
         if self._recognition is None:
             self.relation_model.save_pretrained(folder)
             return
@@ -324,6 +331,8 @@ class Trainer(transformers.Trainer):
             (model or self.relation_model).load_state_dict(load_file(path / "model.safetensors"))
             if self._recognition is not None:
                 self._recognition.load(path)
+            if self.risk.state_dict():
+                self.risk.load_state_dict(load_file(path / RISK_FILE))
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         if checkpoint is not None:

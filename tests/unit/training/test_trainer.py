@@ -20,7 +20,7 @@ from unnoted.documents.relations import RelationVocabulary
 from unnoted.extraction import Extractor
 from unnoted.features import BatchLimits, ShuffledBatches
 from unnoted.model import ModelError, RelationModel
-from unnoted.risks import ATLOP, SPU, SSRPU, AdaptiveThreshold, Expected, PerBatch, Uncorrected
+from unnoted.risks import ATLOP, SPU, SSRPU, AdaptiveThreshold, Expected, PerBatch, Running, Uncorrected
 from unnoted.risks.decisions import Fixed, NoneClass, TopK
 from unnoted.risks.links import Link
 from unnoted.training import CheckpointError, NotFinite, Optimisation, Trainer
@@ -548,3 +548,23 @@ def test_a_development_score_is_that_of_the_evaluation(encoder):
     score = development_score(model, gold)
     assert score["eval_precision"] == pytest.approx(len(keys & true) / len(keys))
     assert score["eval_recall"] == pytest.approx(len(keys & true) / len(true))
+
+
+def test_running_estimates_are_in_checkpoints_and_a_resumed_training_is_the_same(encoder, tmp_path):
+    docs, update = corpus(), {"checkpoint_steps": 2}
+    risk = SSRPU(docs.labelled_priors * 2, correction=Running(), normalisation=Expected())
+    whole, trainer = trained(encoder, QUICK.model_copy(update=update), docs, risk, folder=tmp_path)
+    last = risk.state_dict()["recent.sums"].clone()
+    *_, before, newest = checkpoints(trainer.checkpoints)
+    assert (before / "risk.safetensors").is_file()
+    shutil.rmtree(newest)
+    again = Trainer(fresh(encoder, seed=1), risk, docs, optimisation=QUICK.model_copy(update=update), folder=tmp_path)
+    again.train(resume=True)
+    assert equal(whole, again.relation_model)
+    assert torch.equal(risk.state_dict()["recent.sums"], last)
+
+
+def test_a_risk_begins_every_training_anew(encoder):
+    docs = corpus()
+    risk = SSRPU(docs.labelled_priors * 2, correction=Running(), normalisation=Expected())
+    assert equal(trained(encoder, QUICK, docs, risk)[0], trained(encoder, QUICK, docs, risk)[0])
