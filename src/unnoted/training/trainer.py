@@ -22,15 +22,7 @@ from unnoted.common.foreign import one_line, read_json
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.schema import Document
 from unnoted.encoders.stored_weights import not_finite
-from unnoted.features import (
-    Batch,
-    BatchLimits,
-    Collator,
-    Epoch,
-    FeatureCache,
-    FeatureSet,
-    ShuffledBatches,
-)
+from unnoted.features import Batch, Collator, Epoch, FeatureCache, FeatureSet
 from unnoted.kernels.denormals import flushed_denormals
 from unnoted.model import RelationConfig, RelationModel
 from unnoted.risks import Risk
@@ -51,10 +43,17 @@ from unnoted.training.checkpoints import (
 from unnoted.training.development import AfterEveryEpoch, development_score
 from unnoted.training.distil import Teacher
 from unnoted.training.entity_recognition import WithEntityRecognition, check_entity_recognition
-from unnoted.training.objective import FromLabels, FromTeacher, Objective
+from unnoted.training.objective import CountedByPairs, FromLabels, FromTeacher, Objective
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate, make_optimiser, map_layers
-from unnoted.training.preparing import check_sample, features_of, sample_of, tell_task
+from unnoted.training.preparing import (
+    batches_of,
+    check_sample,
+    features_of,
+    pairs_a_batch,
+    sample_of,
+    tell_task,
+)
 from unnoted.training.progress import Progress
 from unnoted.training.schedule import make_schedule
 from unnoted.training.watch import NotFinite, RiskWatch
@@ -147,6 +146,9 @@ class Trainer(transformers.Trainer):
         if teacher is not None:
             teacher = teacher.to(self.args.device)
             self._objective = FromTeacher(self.risk, teacher, self.accelerator.autocast)
+        if self.optimisation.equal_pairs:
+            average = pairs_a_batch(self.features, self.optimisation.batch_documents)
+            self._objective = CountedByPairs(self._objective, average)
         self._recognition: WithEntityRecognition | None = None
         if weight := self.optimisation.entity_recognition_weight:
             self._recognition = WithEntityRecognition(self._objective, model, weight, self.args.seed)
@@ -200,15 +202,13 @@ class Trainer(transformers.Trainer):
 
     def get_train_dataloader(self) -> DataLoader[Any]:
         """Batches of documents; the sample of unlabelled pairs goes with the epoch."""
-        o, epoch = self.optimisation, Epoch()
-        batches = ShuffledBatches(
-            self.features, BatchLimits(o.batch_documents), o.seed, epoch,
-            like_length=o.batches == "like-length", drop_last=o.drop_last,
-        )  # fmt: skip
+        epoch, types = Epoch(), len(self.relation_model.entity_types)
+        batches = batches_of(self.features, self.optimisation, epoch)
+        sample = sample_of(self.optimisation, epoch, self.features, types)
         loader: DataLoader[Any] = DataLoader(
             self.features,
             batch_sampler=batches,
-            collate_fn=Collator.of(self.features, sample_of(o, epoch)),
+            collate_fn=Collator.of(self.features, sample, batches.document_weights),
             pin_memory=self.args.device.type == "cuda",
         )
         prepared: DataLoader[Any] = self.accelerator.prepare(loader)

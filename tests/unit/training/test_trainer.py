@@ -568,3 +568,31 @@ def test_a_risk_begins_every_training_anew(encoder):
     docs = corpus()
     risk = SSRPU(docs.labelled_priors * 2, correction=Running(), normalisation=Expected())
     assert equal(trained(encoder, QUICK, docs, risk)[0], trained(encoder, QUICK, docs, risk)[0])
+
+COVERING = QUICK.model_copy(
+    update={"batches": "covering", "equal_pairs": True, "unlabelled_share": 0.5, "unlabelled_draw": "by-types"}
+)
+
+
+def test_covering_batches_need_a_risk_that_adds_up(encoder):
+    docs = corpus()
+    with pytest.raises(ValueError, match=r"equal_pairs: found true, expected false: the loss divides by the labelled"):
+        Trainer(fresh(encoder), SSRPU(docs.labelled_priors * 2), docs, optimisation=COVERING)
+    for change, message in (
+        ({"equal_pairs": False}, "equal_pairs: found false with batches 'covering', expected true"),
+        ({"drop_last": True}, "drop_last: found true with batches 'covering', expected false"),
+        ({"unlabelled_share": 1.0}, "unlabelled_draw: found 'by-types', expected 'uniform'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Optimisation(**{**COVERING.model_dump(), **change})
+
+
+def test_covering_batches_resume_where_they_were(encoder, tmp_path):
+    docs, how = corpus(), COVERING.model_copy(update={"checkpoint_steps": 2})
+    whole, trainer = trained(encoder, how, docs, ATLOP(), folder=tmp_path)
+    shutil.rmtree(checkpoints(trainer.checkpoints)[-1])
+    again = Trainer(fresh(encoder, seed=1), ATLOP(), docs, optimisation=how, folder=tmp_path)
+    again.train(resume=True)
+    assert equal(whole, again.relation_model)
+    weights = torch.cat([batch.pair_weight for batch in trainer.get_train_dataloader()])
+    assert weights.unique().numel() > 2
