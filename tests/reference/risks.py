@@ -32,11 +32,18 @@ def log_sigmoid_ranking(f, f_0, y, margin):
     return torch.log1p(torch.exp(-y * (f - f_0)))
 
 
+def cosine_softmax(f, f_0, y, margin):
+    """P3M: the share of λ f, or of λ f_0, in the soft-max of the two, with λ = 10."""
+    chosen, other = (f, f_0) if y > 0 else (f_0, f)
+    return -torch.log(torch.exp(10 * chosen) / (torch.exp(10 * chosen) + torch.exp(10 * other)))
+
+
 LOSSES = {
     "squared": squared,
     "squared-ranking": squared_ranking,
     "log-sigmoid": log_sigmoid,
     "log-sigmoid-ranking": log_sigmoid_ranking,
+    "cosine-softmax": cosine_softmax,
 }
 
 

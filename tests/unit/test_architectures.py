@@ -36,6 +36,7 @@ OWN_LOSS = {
     "bilstm": "cross-entropy",
     "max-pool": "cross-entropy",
     "bran": "cross-entropy",
+    "p3m": "p3m",
 }
 
 
@@ -134,8 +135,12 @@ CHOICES = {
     "bilstm": {"layer_before_means": False},
     "max-pool": {"mention_tokens": "first"},
     "bran": {"mention_tokens": "first"},
+    "p3m": {"pair_dropout": 0.5},
 }
 """Other values than the defaults."""
+
+IN_TRAINING = {"pair_dropout"}
+"""Choices that change scores in training only."""
 
 
 def test_every_option_has_a_choice():
@@ -158,6 +163,10 @@ def test_a_choice_is_saved_and_changes_scores(architecture, option, tmp_path):
     assert again.config.architecture_options[option] == value
     with torch.no_grad():
         assert torch.equal(again(batch), model(batch))
+        if option in IN_TRAINING:
+            assert torch.equal(model(batch), usual(batch))
+            model.train(), usual.train()
+            assert model.scores.dropout.p == value != usual.scores.dropout.p
         assert not torch.allclose(model(batch), usual(batch))
 
 
@@ -166,7 +175,8 @@ def test_a_choice_is_saved_and_changes_scores(architecture, option, tmp_path):
 def test_it_trains_with_ssr_pu_and_with_its_own_loss(architecture, own, encoder):
     docs = corpus(8)
     model = on_documents(architecture, encoder, docs)
-    risk = make_risk(OWN_LOSS[architecture]) if own else SSRPU(docs.labelled_priors * 1.5)
+    priors = docs.labelled_priors * 1.5
+    risk = make_risk(OWN_LOSS[architecture], priors) if own else SSRPU(priors)
     how = Optimisation(epochs=6, encoder_learning_rate=3e-3, head_learning_rate=3e-3, log_steps=1)
     trainer = Trainer(model, risk, docs, optimisation=how)
     trainer.train()

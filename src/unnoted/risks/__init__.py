@@ -18,6 +18,7 @@ from unnoted.risks.loss_options import LossOptions
 from unnoted.risks.losses import (
     ATLOP,
     LOSSES,
+    P3M,
     PN,
     PU,
     SPU,
@@ -31,16 +32,26 @@ from unnoted.risks.losses import (
     register_loss,
 )
 from unnoted.risks.meaning import ScoreMeaning
+from unnoted.risks.metric import MetricRisk
 from unnoted.risks.normalisations import Expected, Normalisation, PerBatch
 from unnoted.risks.pairwise import PairwiseRisk
 from unnoted.risks.positive_unlabelled import PositiveUnlabelledRisk
 from unnoted.risks.risk import Risk
-from unnoted.risks.surrogates import LogSigmoid, LogSigmoidRanking, Squared, SquaredRanking, Surrogate
+from unnoted.risks.surrogates import (
+    CosineSoftmax,
+    LogSigmoid,
+    LogSigmoidRanking,
+    Squared,
+    SquaredRanking,
+    Surrogate,
+)
+from unnoted.risks.views import Views, WantedViews
 
 __all__ = [
     "ATLOP",
     "LINKS",
     "LOSSES",
+    "P3M",
     "PN",
     "PU",
     "SPU",
@@ -52,6 +63,7 @@ __all__ = [
     "BalancedSoftmax",
     "Clamp",
     "Correction",
+    "CosineSoftmax",
     "CrossEntropy",
     "Decision",
     "Distillation",
@@ -65,6 +77,7 @@ __all__ = [
     "LogSigmoidRanking",
     "Loss",
     "LossOptions",
+    "MetricRisk",
     "NoneClass",
     "Normalisation",
     "PairwiseRisk",
@@ -83,6 +96,8 @@ __all__ = [
     "Surrogate",
     "TopK",
     "Uncorrected",
+    "Views",
+    "WantedViews",
     "loss_named",
     "register_link",
     "register_loss",

@@ -25,6 +25,7 @@ from unnoted.risks.estimators import (
     ShiftedPositiveUnlabelled,
 )
 from unnoted.risks.loss_options import LossOptions
+from unnoted.risks.metric import MetricOptions, MetricRisk
 from unnoted.risks.positive_unlabelled import PositiveUnlabelledOptions, PositiveUnlabelledRisk
 from unnoted.risks.risk import Risk
 from unnoted.risks.surrogates import (
@@ -115,6 +116,7 @@ SPULogSigmoid = _positive_unlabelled("s-pu-log-sigmoid", ShiftedPositiveUnlabell
 SPULogSigmoidRanking = _positive_unlabelled(
     "s-pu-log-sigmoid-ranking", ShiftedPositiveUnlabelled(), LogSigmoidRanking()
 )
+P3M = Loss("p3m", lambda options, priors: MetricRisk(priors, options), MetricOptions, needs_priors=True)
 
 _LOSSES = {
     "atlop": ATLOP,
@@ -129,10 +131,12 @@ _LOSSES = {
     "cross-entropy": Loss("cross-entropy", lambda options, priors: CrossEntropy()),
     "balanced-softmax": Loss("balanced-softmax", lambda options, priors: BalancedSoftmax()),
     "adaptive-focal": Loss("adaptive-focal", lambda options, priors: AdaptiveFocal()),
+    "p3m": P3M,
 }
 
 LOSSES: Mapping[str, Loss] = MappingProxyType(_LOSSES)
-"""Every loss by name: in the order of the paper's tables, its baselines' losses, then registered ones."""
+"""Every loss by name: in the order of the paper's tables, its baselines' losses, what came after it, then
+registered ones."""
 
 
 def register_loss(loss: Loss) -> None:

@@ -124,6 +124,11 @@ class PositiveUnlabelledRisk(Risk):
         """Whether the risk of a batch, times its pairs, is a sum over pairs whatever shares the batch."""
         return self.normalisation.adds_up
 
+    @property
+    def needs_cosines(self) -> bool:
+        """Whether the scores have to be cosines."""
+        return self.surrogate.needs_cosines
+
     def forget(self) -> None:
         """Forget the running estimates."""
         if self.recent is not None:
@@ -148,8 +153,22 @@ class PositiveUnlabelledRisk(Risk):
         """The sum of the classes' risks."""
         return self.of_classes(scores, labels, weights).sum()
 
-    def of_classes(self, scores: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-        """The risk of every class, [K]."""
+    def of_classes(
+        self,
+        scores: Tensor,
+        labels: Tensor,
+        weights: Tensor,
+        second: tuple[Tensor, Tensor] | None = None,
+    ) -> Tensor:
+        """The risk of every class, [K].
+
+        Args:
+            scores: [P, K + 1], in working precision.
+            labels: bool [P, K].
+            weights: [P].
+            second: the weighted losses of labelled pairs if positive and if negative, [K] each, of a second view
+                of them, which counts as much as the first.
+        """
         if labels.shape[1] != len(self.priors.relations):
             found, expected = labels.shape[1], len(self.priors.relations)
             raise ValueError(f"found labels of {found} relations, expected the {expected} of the priors")
@@ -159,15 +178,17 @@ class PositiveUnlabelledRisk(Risk):
         on_positive, on_unlabelled, on_labelled, labelled_prior = self._like(scores)  # [K] each
         counts = labelled.sum(0), unlabelled.sum(0)
         labelled_weight, unlabelled_weight = self.normalisation(*counts, labelled_prior)
-        positive_weight = self._limited(labelled_weight)
-        positive = on_positive * weighted_mean((labelled * if_positive).sum(0), positive_weight)
-        of_unlabelled, of_labelled = (unlabelled * if_negative).sum(0), (labelled * if_negative).sum(0)
+        of_positive, of_labelled = (labelled * if_positive).sum(0), (labelled * if_negative).sum(0)
+        if second is not None:
+            of_positive, of_labelled = (of_positive + second[0]) / 2, (of_labelled + second[1]) / 2
+        of_unlabelled = (unlabelled * if_negative).sum(0)
+        positive = on_positive * weighted_mean(of_positive, self._limited(labelled_weight))
         negative = on_unlabelled * weighted_mean(of_unlabelled, unlabelled_weight)
         negative = negative - on_labelled * weighted_mean(of_labelled, labelled_weight)
         if self.recent is None:
             return self.correction(positive, negative)
         if self.training:
-            expected = sum(counts) * labelled_prior
+            expected = (counts[0] + counts[1]) * labelled_prior
             self.recent.see(of_unlabelled, counts[1], of_labelled, counts[0], expected)
         recent_unlabelled, recent_labelled = self.recent.means()
         judged = on_unlabelled * recent_unlabelled - on_labelled * recent_labelled

@@ -59,4 +59,6 @@ class RunningEstimates(nn.Module):
     def means(self) -> tuple[Tensor, Tensor]:
         """The mean losses of unlabelled and of labelled pairs, [K] each; 0 where none were seen."""
         unlabelled_loss, unlabelled_weight, labelled_loss, labelled_weight = self.sums.unbind()
-        return weighted_mean(unlabelled_loss, unlabelled_weight), weighted_mean(labelled_loss, labelled_weight)
+        return weighted_mean(unlabelled_loss, unlabelled_weight), weighted_mean(
+            labelled_loss, labelled_weight
+        )

@@ -121,7 +121,11 @@ class Optimisation(BaseModel):
             key, found, expected = (
                 ("drop_last", "true", "false: the documents that it leaves out are not made up for")
                 if self.drop_last
-                else ("equal_pairs", "false", "true: a batch that counts as any other undoes part of its weights")
+                else (
+                    "equal_pairs",
+                    "false",
+                    "true: a batch that counts as any other undoes part of its weights",
+                )
             )
             raise ValueError(f"{key}: found {found} with batches 'covering', expected {expected}")
         if self.cosine_periods is not None and self.schedule != "cosine":

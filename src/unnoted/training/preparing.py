@@ -69,7 +69,6 @@ def check_sample(risk: Risk, optimisation: Optimisation) -> None:
             "unlabelled_share draws a sample with weights"
         )
 
-
     if optimisation.equal_pairs and not risk.adds_up:
         raise ValueError(
             "equal_pairs: found true, expected false: the loss divides by the labelled pairs of each batch, so "

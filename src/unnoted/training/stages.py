@@ -22,6 +22,7 @@ from unnoted.training.arguments import chosen_precision
 from unnoted.training.checkpoints import checkpoints
 from unnoted.training.distil import Teacher
 from unnoted.training.entity_recognition import check_entity_recognition
+from unnoted.training.further_views import check_scorer
 from unnoted.training.ingredients import load_corpus, model_of, priors_of, risk_of, tell_defects
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate
@@ -169,6 +170,7 @@ def _stage(
     check_entity_recognition(model, optimisation)
     risk = risk_of(settings, priors_of(settings, corpus))
     check_sample(risk, optimisation)
+    check_scorer(model, risk)
     if note := rate_note(risk, optimisation):
         tell(f"note: {note}")
     features = features_of(model, corpus, FeatureCache())

@@ -3,7 +3,7 @@
 import json
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ from unnoted.training.checkpoints import (
 from unnoted.training.development import AfterEveryEpoch, development_score
 from unnoted.training.distil import Teacher
 from unnoted.training.entity_recognition import WithEntityRecognition, check_entity_recognition
+from unnoted.training.further_views import FromViews, check_scorer
 from unnoted.training.objective import CountedByPairs, FromLabels, FromTeacher, Objective
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate, make_optimiser, map_layers
@@ -126,6 +127,7 @@ class Trainer(transformers.Trainer):
         check_map_learning_rate(model, self.optimisation)
         check_sample(risk, self.optimisation)
         check_entity_recognition(model, self.optimisation)
+        check_scorer(model, risk)
         tell_task(model, risk, train)
         if teacher is not None:
             teacher.check(model, risk)
@@ -143,6 +145,9 @@ class Trainer(transformers.Trainer):
         self.relation_model = model
         self.risk = risk.to(self.args.device)
         self._objective: Objective = FromLabels(self.risk)
+        self._views: FromViews | None = None
+        if teacher is None and (wanted := self.risk.wanted_views) is not None:
+            self._objective = self._views = FromViews(self.risk, wanted, model)
         if teacher is not None:
             teacher = teacher.to(self.args.device)
             self._objective = FromTeacher(self.risk, teacher, self.accelerator.autocast)
@@ -188,7 +193,11 @@ class Trainer(transformers.Trainer):
         set_seed(self.args.seed)
         self.risk.forget()
         try:
-            with flushed_denormals(), self._recognition.in_training() if self._recognition else nullcontext():
+            with ExitStack() as stack:
+                stack.enter_context(flushed_denormals())
+                for part in (self._recognition, self._views):
+                    if part is not None:
+                        stack.enter_context(part.in_training())
                 output = super().train(resume_from_checkpoint=None if found is None else str(found))
         finally:
             self.is_in_train = False

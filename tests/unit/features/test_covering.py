@@ -70,7 +70,9 @@ class Corpus(list):
     """What a sampler sees of a feature set."""
 
     def __init__(self, labelled, pairs):
-        super().__init__(SimpleNamespace(fact_relation=np.array(sorted(each), dtype=int)) for each in labelled)
+        super().__init__(
+            SimpleNamespace(fact_relation=np.array(sorted(each), dtype=int)) for each in labelled
+        )
         self.token_counts = np.arange(len(labelled)) + 5
         self.pair_counts = np.array(pairs)
 
@@ -132,7 +134,9 @@ def test_an_epoch_is_decided_by_seed_and_number_and_favours_rare_relations():
 
 def test_a_document_is_not_met_twice_in_a_batch_where_others_are_left():
     batches = CoveringBatches(corpus(), BatchLimits(2), seed=3)
-    twice = [batch for epoch in range(20) for batch in batches.of_epoch(epoch) if len(set(batch)) < len(batch)]
+    twice = [
+        batch for epoch in range(20) for batch in batches.of_epoch(epoch) if len(set(batch)) < len(batch)
+    ]
     assert len(twice) < 30  # of 120; the rare document alone comes three to four times
 
 
@@ -145,7 +149,9 @@ def test_weights_of_documents_reach_their_pairs():
 
 
 def test_all_documents_alike_come_once_an_epoch():
-    features = featurise([chain_of(length, f"d{length}") for length in range(3, 9)], word_piece(), RELATIONS, AllPairs())
+    features = featurise(
+        [chain_of(length, f"d{length}") for length in range(3, 9)], word_piece(), RELATIONS, AllPairs()
+    )
     covering = CoveringBatches(features, BatchLimits(2))
     assert sorted(document for batch in covering.of_epoch(0) for document in batch) == list(range(6))
     assert (covering.document_weights == 1).all()

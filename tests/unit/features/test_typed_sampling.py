@@ -2,15 +2,18 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.features.making import RELATIONS, TYPES, documents, patient, word_piece
 
 from unnoted.documents.candidates import AllPairs
+from unnoted.documents.schema import Document, Entity, Fact, Mention
 from unnoted.features import Epoch, UnlabelledByTypes, featurise, relative_rates
 from unnoted.features.typed_sampling import LEAST, pair_types
 
-relative = st.lists(st.floats(0, 5), min_size=16, max_size=16).map(lambda values: np.array(values).reshape(4, 4))
+relative = st.lists(st.floats(0, 5), min_size=16, max_size=16).map(
+    lambda values: np.array(values).reshape(4, 4)
+)
 
 
 def features_of(*made):
@@ -37,8 +40,6 @@ def test_labelled_pairs_stay_and_others_weigh_by_their_chance(document, relative
 
 def crowded():
     """A document with many pairs of every kind."""
-    from unnoted.documents.schema import Document, Entity, Fact, Mention
-
     entities = tuple(Entity((Mention(0, n, n + 1, TYPES[n % 3], "x"),)) for n in range(12))
     facts = tuple(Fact(head, head + 1, RELATIONS[0]) for head in (0, 3, 6))  # PER to LOC
     return Document("d", (("abc",) * 12,), entities, facts)
@@ -66,11 +67,7 @@ def test_rates_follow_the_labels_and_are_1_on_average():
     assert (relative_rates([], 3) == 1).all()
 
 
-@settings(max_examples=5)
-@given(st.integers(0, 5))
-def test_the_first_mention_says_the_type(seed):
-    from unnoted.documents.schema import Document, Entity, Mention
-
+def test_the_first_mention_says_the_type():
     mixed = Entity((Mention(0, 1, 2, "ORG", "x"), Mention(0, 0, 1, "PER", "x")))
     other = Entity((Mention(0, 2, 3, "LOC", "x"),))
     (features,) = features_of(Document("d", (("abc",) * 3,), (mixed, other)))

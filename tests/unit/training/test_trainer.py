@@ -558,7 +558,9 @@ def test_running_estimates_are_in_checkpoints_and_a_resumed_training_is_the_same
     *_, before, newest = checkpoints(trainer.checkpoints)
     assert (before / "risk.safetensors").is_file()
     shutil.rmtree(newest)
-    again = Trainer(fresh(encoder, seed=1), risk, docs, optimisation=QUICK.model_copy(update=update), folder=tmp_path)
+    again = Trainer(
+        fresh(encoder, seed=1), risk, docs, optimisation=QUICK.model_copy(update=update), folder=tmp_path
+    )
     again.train(resume=True)
     assert equal(whole, again.relation_model)
     assert torch.equal(risk.state_dict()["recent.sums"], last)
@@ -569,14 +571,22 @@ def test_a_risk_begins_every_training_anew(encoder):
     risk = SSRPU(docs.labelled_priors * 2, correction=Running(), normalisation=Expected())
     assert equal(trained(encoder, QUICK, docs, risk)[0], trained(encoder, QUICK, docs, risk)[0])
 
+
 COVERING = QUICK.model_copy(
-    update={"batches": "covering", "equal_pairs": True, "unlabelled_share": 0.5, "unlabelled_draw": "by-types"}
+    update={
+        "batches": "covering",
+        "equal_pairs": True,
+        "unlabelled_share": 0.5,
+        "unlabelled_draw": "by-types",
+    }
 )
 
 
 def test_covering_batches_need_a_risk_that_adds_up(encoder):
     docs = corpus()
-    with pytest.raises(ValueError, match=r"equal_pairs: found true, expected false: the loss divides by the labelled"):
+    with pytest.raises(
+        ValueError, match=r"equal_pairs: found true, expected false: the loss divides by the labelled"
+    ):
         Trainer(fresh(encoder), SSRPU(docs.labelled_priors * 2), docs, optimisation=COVERING)
     for change, message in (
         ({"equal_pairs": False}, "equal_pairs: found false with batches 'covering', expected true"),
