@@ -201,12 +201,13 @@ def test_it_extracts_from_documents_of_any_number_of_entities(architecture, enti
 
 @every
 def test_it_learns_eight_documents_by_heart(architecture, tmp_path, monkeypatch):
-    """With one loss for all, because it is the model that is tested here."""
+    """With one loss for all, because it is the model that is tested here; but cosines are too small for it."""
     # As published, 256 wide and 6 layers deep, these two would take minutes.
     monkeypatch.setattr(architectures, "UNetPairs", partial(UNetPairs, unet_width=16, unet_output=32))
     monkeypatch.setattr(architectures, "AxialPairs", partial(AxialPairs, layers=2))
     head = {"architecture": architecture, "embedding": 128, "block": 16}
-    learn(tmp_path, "atlop", head, {"encoder_learning_rate": 1e-2, "head_learning_rate": 1e-2})
+    loss = "p3m" if ARCHITECTURES[architecture].cosines else "atlop"
+    learn(tmp_path, loss, head, {"encoder_learning_rate": 1e-2, "head_learning_rate": 1e-2})
 
 
 def test_every_model_has_a_loss_of_its_own():

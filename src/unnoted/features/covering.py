@@ -1,10 +1,10 @@
 """Batches that cover rare relations: documents with a rare relation come more often, and weigh the less.
 
 Half of an epoch's places go to documents in equal parts. The other half goes to relations in equal parts, and
-the part of a relation, in equal parts, to the documents that are labelled with it. A document's expected number
-of visits follows, and the weight of its pairs is 1 / that number. So every sum over the pairs of an epoch keeps
-its expectation, while the labels of a rare relation are met several times an epoch, each time with a part of
-their weight.
+the part of a relation, in equal parts, to the documents that are labelled with it. A document's expected
+number of visits follows, and the weight of its pairs is 1 / that number. So every sum over the pairs of an
+epoch keeps its expectation, while the labels of a rare relation are met several times an epoch, each time
+with a part of their weight.
 """
 
 from collections import Counter
@@ -44,8 +44,8 @@ def expected_visits(labelled: list[set[int]]) -> NDArray[np.float64]:
 class CoveringBatches(ShuffledBatches):
     """Batches for training in which documents with rare relations come more often.
 
-    As `ShuffledBatches`, an epoch has as many places as there are documents, its batches are of like length, and
-    seed and epoch alone decide. Documents that come several times are kept apart where that can be.
+    As `ShuffledBatches`, an epoch has as many places as there are documents, its batches are of like length,
+    and seed and epoch alone decide. Documents that come several times are kept apart where that can be.
 
     Args:
         features: the corpus.

@@ -9,9 +9,9 @@ from unnoted.features.word_table import Offsets
 def draw_counts(expected: NDArray[np.float64], generator: np.random.Generator) -> Offsets:
     """How often each of several things is drawn; its expectation is exactly `expected`, [n].
 
-    The things are laid on a line in random order, each as long as it is expected, and every whole number after
-    a random start draws the thing that it falls on. So each is drawn either as often as its expectation rounded
-    down or rounded up, and the total is the rounded sum.
+    The things are laid on a line in random order, each as long as it is expected, and every whole number
+    after a random start draws the thing that it falls on. So each is drawn either as often as its expectation
+    rounded down or rounded up, and the total is the rounded sum.
 
     Example:
         >>> draw_counts(np.array([1.0, 2.0, 0.0]), np.random.default_rng(0))

@@ -1,8 +1,8 @@
 """A sample of the unlabelled pairs that favours pairs of types which are often related.
 
-Most pairs of a document are of types that are seldom or never labelled (a number and a number), and a model soon
-knows that. Here such pairs are drawn with a smaller chance, and weigh the more: 1 / chance, so that every sum
-over pairs keeps its expectation.
+Most pairs of a document are of types that are seldom or never labelled (a number and a number), and a model
+soon knows that. Here such pairs are drawn with a smaller chance, and weigh the more: 1 / chance, so that
+every sum over pairs keeps its expectation.
 """
 
 from collections.abc import Iterable
@@ -17,7 +17,8 @@ from unnoted.features.systematic import draw_counts
 from unnoted.features.word_table import Offsets
 
 LEAST = 0.1
-"""No pair has a chance below this share of the rate: none is out of reach, and no weight exceeds 1 / (this × rate)."""
+"""No pair has a chance below this share of the rate: none is out of reach, and no weight is above
+1 / (this × rate)."""
 
 SHRINKAGE = 20.0
 """As many pairs, labelled as often as all pairs are, are added to the pairs of every two types."""
@@ -31,8 +32,8 @@ class UnlabelledByTypes:
 
     Args:
         rate: the share of unlabelled pairs to keep where the relative rate is 1, above 0 and at most 1.
-        relative: float [T + 1, T + 1], the relative rate by the numbers of the head's and the tail's type, 0 or
-            more; the chance of a pair is rate × relative, kept within `LEAST` × rate and 1.
+        relative: float [T + 1, T + 1], the relative rate by the numbers of the head's and the tail's type,
+            0 or more; the chance of a pair is rate × relative, kept within `LEAST` × rate and 1.
         seed: 0 or more.
         epoch: shared with the batch sampler.
 
@@ -77,7 +78,7 @@ class UnlabelledByTypes:
 
 
 def pair_types(features: DocumentFeatures) -> tuple[Offsets, Offsets]:
-    """The numbers of the types of head and tail of each candidate pair; an entity's is its first mention's."""
+    """The type numbers of head and tail of each candidate pair; an entity has that of its first mention."""
     types = np.zeros(features.entities, dtype=np.int64)
     # Backwards, so that what stands at the end is what the first mention wrote.
     types[features.mention_entity[::-1]] = features.mention_type[::-1]
@@ -87,8 +88,9 @@ def pair_types(features: DocumentFeatures) -> tuple[Offsets, Offsets]:
 def relative_rates(documents: Iterable[DocumentFeatures], types: int) -> NDArray[np.float64]:
     """Relative rates for `UnlabelledByTypes`: the square root of how often pairs of these types are labelled.
 
-    The loss of an unlabelled pair varies with the chance p that it is a fact as √p does, where p is small, and a
-    sample varies least where it follows that. The rates are 1 on average over all pairs of the documents.
+    The loss of an unlabelled pair varies with the chance p that it is a fact as √p does, where p is small,
+    and a sample varies least where it follows that. The rates are 1 on average over all pairs of the
+    documents.
 
     Args:
         documents: with their labels.

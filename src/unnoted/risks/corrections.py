@@ -3,8 +3,8 @@
 The part is a difference of two means and estimates something that cannot be negative. Left alone, a flexible
 model drives it down without end (Kiryo et al., 2017).
 
-In a small batch the difference is mostly noise: at the optimum it is 0 on average, so that half of the batches
-lie below. `Running` therefore looks at a running estimate over many batches; see `running_estimates`.
+In a small batch the difference is mostly noise: at the optimum it is 0 on average, so that half of the
+batches lie below. `Running` therefore looks at a running estimate over many batches; see `running_estimates`.
 """
 
 from collections.abc import Mapping
@@ -95,8 +95,8 @@ class Flip:
 class Running:
     """A class has no negative part while its running estimate is below 0; then its positives alone teach.
 
-    Where the estimate is 0 or more, the part counts as it is in this batch, also below 0. So whether a class is
-    corrected hardly depends on the noise of the batch that is corrected, and small batches stay unbiased.
+    Where the estimate is 0 or more, the part counts as it is in this batch, also below 0. So whether a class
+    is corrected hardly depends on the noise of the batch that is corrected, and small batches stay unbiased.
 
     Example:
         >>> import torch

@@ -89,8 +89,8 @@ class Link:
     Args:
         name: one of `LINKS`.
         margin: the margin m of the squared ranking loss, or 1 / λ of the soft-max over cosines; the other
-            links have none. With m = 0, which teaches nothing, the shown probabilities are 1, 0 and, at a tie,
-            a half.
+            links have none. With m = 0, which teaches nothing, the shown probabilities are 1, 0 and, at a
+            tie, a half.
 
     Example:
         >>> Link("ranking-margin", margin=0.25)(torch.tensor([[0.0, 0.125, -0.5]]))

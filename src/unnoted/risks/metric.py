@@ -33,8 +33,8 @@ class MetricRisk(PositiveUnlabelledRisk):
     """The S-PU risk of `CosineSoftmax`, and what labelled pairs teach by further views of them.
 
     A second view counts as much as the first: E_P is a mean over both. A mixture with the share t of its pair
-    costs t ℓ(+1) + (1 − t) ℓ(−1) under the relation that the pair is labelled with; its mean over the labelled
-    pairs of a class has the coefficient of the positive part, times `mixup_weight`.
+    costs t ℓ(+1) + (1 − t) ℓ(−1) under the relation that the pair is labelled with; its mean over the
+    labelled pairs of a class has the coefficient of the positive part, times `mixup_weight`.
 
     Args:
         priors: the labelled and overall prior of every class.

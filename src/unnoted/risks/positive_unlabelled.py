@@ -51,8 +51,8 @@ class PositiveUnlabelledOptions(LossOptions):
         if self.normalisation.adds_up and self.correction.name == FLIP.name:
             raise ValueError(
                 f"correction: found {FLIP.name!r} with normalisation {self.normalisation.name!r}, expected "
-                "'running', 'clamp' or 'none': by expected counts most batches of a rare class are corrected, "
-                "and a flip drops their positives, so that such a class is never learnt"
+                "'running', 'clamp' or 'none': by expected counts most batches of a rare class are "
+                "corrected, and a flip drops their positives, so that such a class is never learnt"
             )
         if self.largest_weight is not None and not self.normalisation.adds_up:
             raise ValueError(
@@ -166,8 +166,8 @@ class PositiveUnlabelledRisk(Risk):
             scores: [P, K + 1], in working precision.
             labels: bool [P, K].
             weights: [P].
-            second: the weighted losses of labelled pairs if positive and if negative, [K] each, of a second view
-                of them, which counts as much as the first.
+            second: the weighted losses of labelled pairs if positive and if negative, [K] each, of a second
+                view of them, which counts as much as the first.
         """
         if labels.shape[1] != len(self.priors.relations):
             found, expected = labels.shape[1], len(self.priors.relations)

@@ -1,8 +1,9 @@
 """A running estimate of the negative part of every class, over so many batches as its rarity asks for.
 
-The negative part of a class is a difference of two means, over its unlabelled and over its labelled pairs. Both
-are kept as quotients of sums that decay together: by exp(−n / 20) where n labelled pairs of the class were to be
-expected. So a class is judged by about its last 20 labelled pairs, whether these are two batches or 500.
+The negative part of a class is a difference of two means, over its unlabelled and over its labelled pairs.
+Both are kept as quotients of sums that decay together: by exp(−n / 20) where n labelled pairs of the class
+were to be expected. So a class is judged by about its last 20 labelled pairs, whether these are two batches
+or 500.
 """
 
 import torch
@@ -52,7 +53,7 @@ class RunningEstimates(nn.Module):
         labelled_weight: Tensor,
         expected: Tensor,
     ) -> None:
-        """Add a batch: sums of losses and weights of its pairs, and how many labelled ones to expect, [K] each."""
+        """Add a batch: losses and weights of its pairs, and how many labelled ones to expect, [K] each."""
         batch = torch.stack([unlabelled_loss, unlabelled_weight, labelled_loss, labelled_weight])  # [4, K]
         self.sums.mul_(torch.exp(-expected / self.positives).to(self.sums)).add_(batch.to(self.sums))
 

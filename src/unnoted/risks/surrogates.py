@@ -137,7 +137,8 @@ class LogSigmoidRanking:
 class CosineSoftmax:
     """ℓ = −log of the share of λ f_i, if y = +1, or of λ f_0 in the soft-max of both: P3M's loss.
 
-    That is −log σ(y λ (f_i − f_0)). Scores are cosines, whose differences are small, so that λ has to be large.
+    That is −log σ(y λ (f_i − f_0)). Scores are cosines, whose differences are small, so that λ has to be
+    large.
 
     Example:
         >>> import torch

@@ -42,7 +42,7 @@ class CosineScores(nn.Module):
         return self.cosines(self.view(self.bilinear(head, tail)))
 
     def view(self, pairs: Tensor) -> Tensor:
-        """Directions [P, embedding] of pairs as the bilinear gives them; in training, another one every time."""
+        """Directions [P, embedding] of what the bilinear gives; in training, others every time."""
         return normalize(self.dropout(pairs), dim=1)
 
     def cosines(self, directions: Tensor) -> Tensor:
@@ -52,6 +52,6 @@ class CosineScores(nn.Module):
             return directions.to(dtype) @ normalize(self.relations.to(dtype), dim=1).t()
 
     def towards_none(self, directions: Tensor, share: Tensor) -> Tensor:
-        """Directions on the way from those of pairs [F, embedding] to the none class; of the pair, `share` [F]."""
+        """Directions between those of pairs [F, embedding] and the none class; `share` [F] is of the pair."""
         share = share.unsqueeze(1)
         return normalize(share * directions + (1 - share) * normalize(self.relations[:1], dim=1), dim=1)

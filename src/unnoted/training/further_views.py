@@ -1,8 +1,8 @@
 """Further views of labelled pairs (P3M): scored again under another dropout, and mixed with the none class.
 
-A risk says which views it wants and what it learns from them, and sees no more than their scores. They are made
-here, from the embeddings of the pairs that the forward pass has made anyway: only labelled pairs are scored
-again.
+A risk says which views it wants and what it learns from them, and sees no more than their scores. They are
+made here, from the embeddings of the pairs that the forward pass has made anyway: only labelled pairs are
+scored again.
 """
 
 from collections.abc import Iterator

@@ -63,8 +63,8 @@ class FromTeacher:
 class CountedByPairs:
     """Another objective, in which a batch counts by the pairs that it stands for.
 
-    A risk divides by the pairs of its batch. Times these pairs, and divided by the pairs of an average batch, it
-    is a part of one sum over all pairs: each pair counts alike, and by its weight.
+    A risk divides by the pairs of its batch. Times these pairs, and divided by the pairs of an average batch,
+    it is a part of one sum over all pairs: each pair counts alike, and by its weight.
 
     Args:
         objective: the other one.

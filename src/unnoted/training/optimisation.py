@@ -114,8 +114,8 @@ class Optimisation(BaseModel):
             )
         if self.unlabelled_draw != "uniform" and self.unlabelled_share == 1:
             raise ValueError(
-                f"unlabelled_draw: found {self.unlabelled_draw!r}, expected 'uniform': unlabelled_share is 1, so "
-                "that all pairs are drawn"
+                f"unlabelled_draw: found {self.unlabelled_draw!r}, expected 'uniform': unlabelled_share "
+                "is 1, so that all pairs are drawn"
             )
         if self.batches == "covering" and (self.drop_last or not self.equal_pairs):
             key, found, expected = (
@@ -124,7 +124,7 @@ class Optimisation(BaseModel):
                 else (
                     "equal_pairs",
                     "false",
-                    "true: a batch that counts as any other undoes part of its weights",
+                    "true: a batch that counts as any other undoes weights",
                 )
             )
             raise ValueError(f"{key}: found {found} with batches 'covering', expected {expected}")

@@ -22,7 +22,7 @@ from unnoted.risks import Risk
 from unnoted.training.optimisation import Optimisation
 
 HIGH_HEAD_RATE = 5e-4
-"""From here on, new layers take scores far beyond the margin of the squared ranking loss before they learn."""
+"""From here on, new layers take scores far beyond the margin of the squared ranking loss first."""
 
 RANKING_LINK = "ranking-margin"
 """The link of scores that the squared ranking loss has trained."""
@@ -56,8 +56,8 @@ def check_sample(risk: Risk, optimisation: Optimisation) -> None:
     """Refuse a sample without weights for a risk with priors, and weights that a risk would cancel.
 
     A risk with priors estimates means over all pairs that lack a relation. In a sample that favours labelled
-    pairs, those that have another relation weigh more among them than they do in the documents. And a risk that
-    divides by the labelled pairs of a batch loses their weight where one document has all of them.
+    pairs, those that have another relation weigh more among them than they do in the documents. And a risk
+    that divides by the labelled pairs of a batch loses their weight where one document has all of them.
 
     Raises:
         ValueError: names the setting.
@@ -71,8 +71,8 @@ def check_sample(risk: Risk, optimisation: Optimisation) -> None:
 
     if optimisation.equal_pairs and not risk.adds_up:
         raise ValueError(
-            "equal_pairs: found true, expected false: the loss divides by the labelled pairs of each batch, so "
-            "that pairs cannot count alike, and weights of documents cancel; normalisation: expected does not"
+            "equal_pairs: found true, expected false: the loss divides by the labelled pairs of each "
+            "batch, so that pairs cannot count alike and weights of documents cancel; normalisation: expected does not"
         )
 
 

@@ -1,5 +1,6 @@
 """Documents that come more often and weigh less: every expectation stays, by enumeration of all draws."""
 
+from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -35,7 +36,7 @@ def every_draw(expected):
     """Each generator that draws something else, and how probable it is: counts change at a few starts only."""
     # The first whole number lies within rounding of the ends; steps shorter than that say nothing.
     edges = np.unique(np.concatenate([[0, 1], (-np.cumsum(expected)) % 1]))
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in pairwise(edges):
         if high - low > 1e-7:
             yield Fixed((low + high) / 2), high - low
 
