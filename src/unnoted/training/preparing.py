@@ -71,8 +71,8 @@ def check_sample(risk: Risk, optimisation: Optimisation) -> None:
 
     if optimisation.equal_pairs and not risk.adds_up:
         raise ValueError(
-            "equal_pairs: found true, expected false: the loss divides by the labelled pairs of each "
-            "batch, so that pairs cannot count alike and weights of documents cancel; normalisation: expected does not"
+            "equal_pairs: found true, expected false: the loss divides by the labelled pairs of each batch, "
+            "so that pairs cannot count alike and their weights cancel; normalisation: expected does not"
         )
 
 

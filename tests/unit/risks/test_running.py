@@ -8,7 +8,7 @@ from tests.reference.risks import running_risk
 
 from unnoted.priors import Priors
 from unnoted.risks import PositiveUnlabelledRisk
-from unnoted.risks.corrections import CORRECTIONS
+from unnoted.risks.corrections import CORRECTIONS, Running
 from unnoted.risks.estimators import ShiftedPositiveUnlabelled
 from unnoted.risks.normalisations import NORMALISATIONS
 from unnoted.risks.surrogates import SquaredRanking
@@ -43,7 +43,7 @@ def test_values_and_gradients_are_those_of_plain_loops():
     assert differ > 3
 
 
-def corrected_share(running, share, steps=400, seed=0):
+def corrected_share(running, share, negatives=-0.23, steps=400, seed=0):
     """How many class-batches are corrected near the optimum, with a share of the unlabelled pairs."""
     rng = np.random.default_rng(seed)
     labelled = np.geomspace(3e-5, 3e-3, 24)
@@ -57,7 +57,7 @@ def corrected_share(running, share, steps=400, seed=0):
         NORMALISATIONS["expected"],
     )
     labels, place = rows(24)
-    scores = torch.full((49, 25), -0.23)
+    scores = torch.full((49, 25), negatives)
     scores[:, 0] = 0
     scores[place] = 0.2
     for _ in range(steps):
@@ -75,6 +75,13 @@ class Noting:
     def __call__(self, positive, negative, judged=None):
         self.seen.append(((negative if judged is None else judged) < 0).float())
         return self.correction(positive, negative, judged)
+
+
+class RunningFlip(Running):
+    """What was tried and does worse: where the running estimate is below 0, minus the negative part."""
+
+    def __call__(self, positive, negative, judged=None):
+        return (-negative).where(judged < 0, positive + negative)
 
 
 def rows(classes):
@@ -110,7 +117,7 @@ def learnt(correction, normalisation, steps=1500, copies=4, rate=8e-3):
         priors,
         ShiftedPositiveUnlabelled(),
         SquaredRanking(),
-        CORRECTIONS[correction],
+        RunningFlip() if correction == "running-flip" else CORRECTIONS[correction],
         NORMALISATIONS[normalisation],
     )
     labels, place = rows(classes)
