@@ -26,7 +26,6 @@ LATER = {
     "row_dropout": False,
     "markers": True,
     "entity_recognition_weight": 0.0,
-    "largest_weight": None,
     "equal_pairs": False,
     "unlabelled_draw": "uniform",
 }
