@@ -205,8 +205,8 @@ class Settings(Optimisation):
             ("loss_options", loss.options),
             ("architecture_options", architecture.options),
         ):
-            given = options.checked(getattr(self, gathered))
-            values = given.model_dump(mode="json", exclude_none=True)
+            chosen = options.checked(getattr(self, gathered))
+            values = chosen.model_dump(mode="json", exclude_none=True)
             object.__setattr__(self, gathered, values)
         return self
 
