@@ -10,6 +10,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
 
+from pydantic import Field
 from torch import nn
 
 from unnoted.common.lookup import register
@@ -27,7 +28,7 @@ from unnoted.pairs.feature_maps import FeatureMap
 from unnoted.pairs.map_norms import MapNormalisation
 from unnoted.pairs.mention_tokens import MentionTokens
 from unnoted.pairs.upsampling import MapUpsampling
-from unnoted.scores import BiAffine, GroupedBilinear, LinearScores
+from unnoted.scores import BiAffine, CosineScores, GroupedBilinear, LinearScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +77,14 @@ class Architecture:
         attention: whether pairs need the encoder's attention.
         options: the settings that the architecture declares.
         earlier: their values in models that were saved before there were such settings.
+        cosines: whether scores are cosines, which some losses ask for.
     """
 
     layers: Callable[..., tuple[nn.Module, nn.Module]]
     attention: bool = True
     options: type[ArchitectureOptions] = ArchitectureOptions
     earlier: Mapping[str, Any] = field(default_factory=dict)
+    cosines: bool = False
 
 
 def atlop(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
@@ -193,6 +196,22 @@ def bran(sizes: Sizes, mention_tokens: MentionTokens) -> tuple[nn.Module, nn.Mod
     return pairs, BiAffine(sizes.embedding, sizes.classes)
 
 
+class P3MOptions(ArchitectureOptions):
+    """The settings of P3M.
+
+    Attributes:
+        pair_dropout: of the embedding of a pair, in training.
+    """
+
+    pair_dropout: float = Field(0.2, ge=0, lt=1)
+
+
+def p3m(sizes: Sizes, pair_dropout: float) -> tuple[nn.Module, nn.Module]:
+    """ATLOP's pairs, scored by cosines with relation embeddings (Wang et al., 2024)."""
+    scores = CosineScores(sizes.embedding, sizes.classes, sizes.block, dropout=pair_dropout)
+    return LocalizedContext(sizes.width, sizes.embedding), scores
+
+
 def _grouped_bilinear(sizes: Sizes) -> nn.Module:
     return GroupedBilinear(sizes.embedding, sizes.classes, sizes.block)
 
@@ -228,6 +247,7 @@ _ARCHITECTURES = {
     "bran": Architecture(
         bran, attention=False, options=MentionTokenOptions, earlier={"mention_tokens": "first"}
     ),
+    "p3m": Architecture(p3m, options=P3MOptions, cosines=True),
 }
 
 ARCHITECTURES: Mapping[str, Architecture] = MappingProxyType(_ARCHITECTURES)

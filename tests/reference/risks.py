@@ -32,11 +32,18 @@ def log_sigmoid_ranking(f, f_0, y, margin):
     return torch.log1p(torch.exp(-y * (f - f_0)))
 
 
+def cosine_softmax(f, f_0, y, margin):
+    """P3M: the share of λ f, or of λ f_0, in the soft-max of the two, with λ = 10."""
+    chosen, other = (f, f_0) if y > 0 else (f_0, f)
+    return -torch.log(torch.exp(10 * chosen) / (torch.exp(10 * chosen) + torch.exp(10 * other)))
+
+
 LOSSES = {
     "squared": squared,
     "squared-ranking": squared_ranking,
     "log-sigmoid": log_sigmoid,
     "log-sigmoid-ranking": log_sigmoid_ranking,
+    "cosine-softmax": cosine_softmax,
 }
 
 
@@ -81,7 +88,10 @@ def class_terms(
 
 
 def corrected(positive, negative, correction):
-    """The risk of one class: Eq. 5 and 10, Eq. 6 and 11, or the rule of the authors' program."""
+    """The risk of one class: Eq. 5 and 10, Eq. 6 and 11, or the rule of the authors' program.
+
+    What is judged by running estimates is corrected elsewhere: `running_risk`.
+    """
     if correction == "clamp":
         return positive + torch.maximum(zero(), negative)
     if correction == "flip" and negative < 0:
@@ -112,3 +122,36 @@ def adaptive_threshold_risk(scores, labels, weights):
             loss = loss - torch.log(exponentials[k] / above)
         total, count = total + float(weights[j]) * loss, count + float(weights[j])
     return total / count if count > 0 else total
+
+
+def running_risk(batches, labelled_priors, priors, *, margin=0.25, reach=20.0):
+    """SSR-PU by expected counts over several batches, a class corrected by means over all batches so far.
+
+    The sums behind the means decay by exp(−n / reach) with each batch in which n labelled pairs of the class
+    were to be expected. The risk of each batch.
+    """
+    sums = [[zero() for _ in range(4)] for _ in priors]
+    risks = []
+    for scores, labels, weights in batches:
+        total, risk = float(sum(weights)), zero()
+        for k, (labelled_prior, prior) in enumerate(zip(labelled_priors, priors, strict=True)):
+            on_positive, on_unlabelled, on_labelled = coefficients("s-pu", labelled_prior, prior)
+            seen, positive = [zero() for _ in range(4)], zero()
+            for j in range(len(weights)):
+                f, f_0, weight = scores[j][k + 1], scores[j][0], float(weights[j])
+                place = 2 if labels[j][k] else 0
+                seen[place] = seen[place] + weight * squared_ranking(f, f_0, -1, margin)
+                seen[place + 1] = seen[place + 1] + weight
+                if labels[j][k]:
+                    positive = positive + weight * squared_ranking(f, f_0, +1, margin)
+            decay = math.exp(-total * labelled_prior / reach)
+            sums[k] = [decay * old + new.detach() for old, new in zip(sums[k], seen, strict=True)]
+            mean_unlabelled = sums[k][0] / sums[k][1] if sums[k][1] > 0 else zero()
+            mean_labelled = sums[k][2] / sums[k][3] if sums[k][3] > 0 else zero()
+            weight = math.sqrt((1 - prior) / prior)
+            risk = risk + weight * on_positive * positive / (total * labelled_prior)
+            if on_unlabelled * mean_unlabelled + on_labelled * mean_labelled >= 0:
+                risk = risk + on_unlabelled * seen[0] / (total * (1 - labelled_prior))
+                risk = risk + on_labelled * seen[2] / (total * labelled_prior)
+        risks.append(risk)
+    return risks

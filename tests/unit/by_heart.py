@@ -48,7 +48,7 @@ def learn(folder, loss, head, how, encoder=SMALL):
         if isinstance(layer, nn.Dropout):
             layer.p = 0.0  # it is there to hinder what is tested here
     optimisation = Optimisation(**{"epochs": 300, "batch_documents": 8, **how})
-    trainer = Trainer(model, make_risk(loss), docs, optimisation=optimisation)
+    trainer = Trainer(model, make_risk(loss, docs.labelled_priors), docs, optimisation=optimisation)
     learnt = Learnt(model, documents)
     trainer.add_callback(learnt)
     trainer.train()

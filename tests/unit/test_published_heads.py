@@ -42,6 +42,7 @@ PUBLISHED = {
     ),
     "max-pool": ("cross-entropy", TOKENS | {"architecture": "max-pool"}, rates(1e-2, epochs=600)),
     "bran": ("cross-entropy", TOKENS | {"architecture": "bran"}, rates(1e-2, epochs=600)),
+    "p3m": ("p3m", {"architecture": "p3m", "embedding": 64, "block": 16}, rates(1e-2)),
 }
 
 

@@ -54,5 +54,6 @@ class Options(BaseModel):
             )
         message = str(detail["msg"]).removeprefix("Input should be ")
         if detail["type"] == "value_error":
-            return f"{key}: {message.removeprefix('Value error, ')}"
+            reason = message.removeprefix("Value error, ")
+            return f"{key}: {reason}" if key else reason  # what concerns several settings names them itself
         return f"{key}: found {shown(detail['input'])}, expected {message[:1].lower()}{message[1:]}"

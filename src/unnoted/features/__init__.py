@@ -12,16 +12,19 @@ from unnoted.features.batch import Batch
 from unnoted.features.batches import BatchLimits, ShuffledBatches, SortedBatches
 from unnoted.features.cache import FeatureCache
 from unnoted.features.collate import Collator
+from unnoted.features.covering import CoveringBatches
 from unnoted.features.dataset import DocumentFeatures, FeatureSet, featurise
 from unnoted.features.epoch import Epoch
 from unnoted.features.report import FeatureReport
 from unnoted.features.sampling import PairSample, UnlabelledPerLabelled, UnlabelledSample
 from unnoted.features.tokenise import Tokeniser
+from unnoted.features.typed_sampling import UnlabelledByTypes, relative_rates
 
 __all__ = [
     "Batch",
     "BatchLimits",
     "Collator",
+    "CoveringBatches",
     "DocumentFeatures",
     "Epoch",
     "FeatureCache",
@@ -31,7 +34,9 @@ __all__ = [
     "ShuffledBatches",
     "SortedBatches",
     "Tokeniser",
+    "UnlabelledByTypes",
     "UnlabelledPerLabelled",
     "UnlabelledSample",
     "featurise",
+    "relative_rates",
 ]

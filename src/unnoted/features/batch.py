@@ -42,7 +42,8 @@ class Batch:
         head: int64 [P], row into the batch's entities.
         tail: int64 [P], row into the batch's entities.
         pair_document: int64 [P], row into the batch's documents.
-        pair_weight: float32 [P], 1, or 1/rate for an unlabelled pair that was kept by `UnlabelledSample`.
+        pair_weight: float32 [P], for how many pairs each one stands: 1, unless pairs were sampled
+            (`PairSample`) or documents come more or less often than once an epoch (`CoveringBatches`).
         fact_pair: int64 [F], row into the batch's pairs.
         fact_relation: int64 [F], index into the relations, from 0.
         lengths: how many tokens each document has, start and end token included.

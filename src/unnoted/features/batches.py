@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from torch.utils.data import Sampler
 
 from unnoted.features.dataset import FeatureSet
@@ -127,7 +128,12 @@ class ShuffledBatches(_Batches):
         epoch: shared with whatever else draws at random.
         like_length: whether the documents of a batch are of like length.
         drop_last: leave out a last batch with fewer documents than the others; another epoch will have them.
+
+    Attributes:
+        document_weights: what the pairs of each document weigh; None for 1.
     """
+
+    document_weights: NDArray[np.float32] | None = None
 
     def __init__(
         self,
@@ -167,7 +173,7 @@ class ShuffledBatches(_Batches):
     def of_epoch(self, epoch: int) -> list[list[int]]:
         """The batches of any epoch, in order."""
         generator = np.random.default_rng([self.seed, epoch])
-        order = generator.permutation(len(self._tokens))
+        order = self._order(generator)
         if not self.like_length:
             return self._without_last(self.limits.cut(order.tolist(), self._tokens, self._pairs))
         size = BATCHES_A_POOL * self.limits.documents
@@ -181,6 +187,10 @@ class ShuffledBatches(_Batches):
         shuffled = [batches[i] for i in generator.permutation(len(batches))]
         # A short batch before the last one would be dropped by accelerate where several processes train.
         return self._without_last(sorted(shuffled, key=self._is_short))
+
+    def _order(self, generator: np.random.Generator) -> Offsets:
+        """The documents of an epoch, shuffled."""
+        return generator.permutation(len(self._tokens))
 
     def _is_short(self, batch: list[int]) -> bool:
         return self.limits.uniform and len(batch) < self.limits.documents

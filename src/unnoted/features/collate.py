@@ -26,6 +26,7 @@ class Collator:
         pad_token: what fills the shorter documents; the attention mask hides it.
         unlabelled: which unlabelled pairs to score; None scores all pairs.
         markers: whether markers stand around mentions.
+        document_weights: float32, what the pairs of each document of the corpus weigh; None for 1.
     """
 
     def __init__(
@@ -34,16 +35,25 @@ class Collator:
         pad_token: int,
         unlabelled: PairSample | None = None,
         markers: bool = True,
+        document_weights: NDArray[np.float32] | None = None,
     ) -> None:
         self.relations = relations
         self.pad_token = pad_token
         self.unlabelled = unlabelled
         self.markers = markers
+        self.document_weights = document_weights
 
     @classmethod
-    def of(cls, features: FeatureSet, unlabelled: PairSample | None = None) -> "Collator":
+    def of(
+        cls,
+        features: FeatureSet,
+        unlabelled: PairSample | None = None,
+        document_weights: NDArray[np.float32] | None = None,
+    ) -> "Collator":
         """The collator that fits a feature set."""
-        return cls(len(features.relations), features.pad_token, unlabelled, features.markers)
+        return cls(
+            len(features.relations), features.pad_token, unlabelled, features.markers, document_weights
+        )
 
     def __call__(self, documents: Sequence[DocumentFeatures]) -> Batch:
         """Join the documents, in order."""
@@ -100,10 +110,13 @@ class Collator:
 
     def _draw(self, document: DocumentFeatures) -> tuple[Offsets, NDArray[np.float32]]:
         """The rows of the pairs to score, and their weights."""
-        if self.unlabelled is not None:
-            return self.unlabelled.draw(document)
         pairs = len(document.head)
-        return np.arange(pairs), np.ones(pairs, dtype=np.float32)
+        rows, weights = np.arange(pairs), np.ones(pairs, dtype=np.float32)
+        if self.unlabelled is not None:
+            rows, weights = self.unlabelled.draw(document)
+        if self.document_weights is None:
+            return rows, weights
+        return rows, weights * self.document_weights[document.index]
 
     def _padded(self, documents: Sequence[DocumentFeatures], lengths: list[int]) -> tuple[Tensor, Tensor]:
         """Token ids and attention mask, [D, T]."""

@@ -3,7 +3,7 @@
 from unnoted.risks.adaptive_focal import AdaptiveFocal
 from unnoted.risks.adaptive_threshold import AdaptiveThreshold
 from unnoted.risks.balanced_softmax import BalancedSoftmax
-from unnoted.risks.corrections import Clamp, Correction, Flip, Uncorrected
+from unnoted.risks.corrections import Clamp, Correction, Flip, Running, Uncorrected
 from unnoted.risks.cross_entropy import CrossEntropy
 from unnoted.risks.decisions import Decision, Fixed, FixedTopK, NoneClass, TopK, with_thresholds
 from unnoted.risks.distillation import Distillation
@@ -20,6 +20,7 @@ from unnoted.risks.loss_options import LossOptions
 from unnoted.risks.losses import (
     ATLOP,
     LOSSES,
+    P3M,
     PN,
     PU,
     SPU,
@@ -34,16 +35,26 @@ from unnoted.risks.losses import (
     register_loss,
 )
 from unnoted.risks.meaning import ScoreMeaning, confidence_of, distance_of
+from unnoted.risks.metric import MetricRisk
 from unnoted.risks.normalisations import Expected, Normalisation, PerBatch
 from unnoted.risks.pairwise import PairwiseRisk
 from unnoted.risks.positive_unlabelled import PositiveUnlabelledRisk
 from unnoted.risks.risk import Risk
-from unnoted.risks.surrogates import LogSigmoid, LogSigmoidRanking, Squared, SquaredRanking, Surrogate
+from unnoted.risks.surrogates import (
+    CosineSoftmax,
+    LogSigmoid,
+    LogSigmoidRanking,
+    Squared,
+    SquaredRanking,
+    Surrogate,
+)
+from unnoted.risks.views import Views, WantedViews
 
 __all__ = [
     "ATLOP",
     "LINKS",
     "LOSSES",
+    "P3M",
     "PN",
     "PU",
     "SPU",
@@ -55,6 +66,7 @@ __all__ = [
     "BalancedSoftmax",
     "Clamp",
     "Correction",
+    "CosineSoftmax",
     "CrossEntropy",
     "Decision",
     "Distillation",
@@ -71,6 +83,7 @@ __all__ = [
     "LogSigmoidRanking",
     "Loss",
     "LossOptions",
+    "MetricRisk",
     "NoneClass",
     "Normalisation",
     "PairwiseRisk",
@@ -79,6 +92,7 @@ __all__ = [
     "PositiveUnlabelled",
     "PositiveUnlabelledRisk",
     "Risk",
+    "Running",
     "SPULogSigmoid",
     "SPULogSigmoidRanking",
     "ScoreMeaning",
@@ -88,6 +102,8 @@ __all__ = [
     "Surrogate",
     "TopK",
     "Uncorrected",
+    "Views",
+    "WantedViews",
     "confidence_of",
     "distance_of",
     "loss_named",

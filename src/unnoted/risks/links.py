@@ -47,6 +47,11 @@ def _sigmoid(scores: Tensor, margin: float) -> Tensor:
     return scores[:, 1:].sigmoid()
 
 
+def _cosine_softmax(scores: Tensor, margin: float) -> Tensor:
+    """The optimum of -log σ(y λ (f_i - f_0)) is f_i - f_0 = log odds of Δ' / λ; the margin is 1 / λ."""
+    return (above_none(scores) / margin).sigmoid()
+
+
 def _adaptive_focal(scores: Tensor, margin: float) -> Tensor:
     """With p = σ(f_i - f_0) and q = 1 - p, the optimum of -log p (1 + q) and -log q has odds 1 / (q a).
 
@@ -62,6 +67,7 @@ LINKS: dict[str, Shown] = {
     "ranking-margin": _ranking_margin,
     "sigmoid": _sigmoid,
     "sigmoid-ranking": _sigmoid_ranking,
+    "cosine-softmax": _cosine_softmax,
     # ATLOP compares a relation with the threshold class in a soft-max; of the two alone that is a sigmoid.
     # Its loss fixes no scale for pairs with several relations: a ranking, a probability only for single ones.
     "threshold-softmax": _sigmoid_ranking,
@@ -88,8 +94,9 @@ class Link:
 
     Args:
         name: one of `LINKS`.
-        margin: the margin m of the squared ranking loss; the other links have none. With 0, which teaches
-            nothing, the shown probabilities are 1, 0 and, at a tie, a half.
+        margin: the margin m of the squared ranking loss, or 1 / λ of the soft-max over cosines; the other
+            links have none. With m = 0, which teaches nothing, the shown probabilities are 1, 0 and, at a
+            tie, a half.
 
     Example:
         >>> Link("ranking-margin", margin=0.25)(torch.tensor([[0.0, 0.125, -0.5]]))

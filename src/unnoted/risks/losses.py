@@ -26,6 +26,7 @@ from unnoted.risks.estimators import (
 )
 from unnoted.risks.label_likelihood import LabelLikelihood
 from unnoted.risks.loss_options import LossOptions
+from unnoted.risks.metric import MetricOptions, MetricRisk
 from unnoted.risks.positive_unlabelled import PositiveUnlabelledOptions, PositiveUnlabelledRisk
 from unnoted.risks.risk import Risk
 from unnoted.risks.surrogates import (
@@ -116,6 +117,7 @@ SPULogSigmoid = _positive_unlabelled("s-pu-log-sigmoid", ShiftedPositiveUnlabell
 SPULogSigmoidRanking = _positive_unlabelled(
     "s-pu-log-sigmoid-ranking", ShiftedPositiveUnlabelled(), LogSigmoidRanking()
 )
+P3M = Loss("p3m", lambda options, priors: MetricRisk(priors, options), MetricOptions, needs_priors=True)
 
 LabelLikelihoodLoss = Loss(
     "label-likelihood", lambda options, priors: LabelLikelihood(priors), needs_priors=True
@@ -135,10 +137,12 @@ _LOSSES = {
     "cross-entropy": Loss("cross-entropy", lambda options, priors: CrossEntropy()),
     "balanced-softmax": Loss("balanced-softmax", lambda options, priors: BalancedSoftmax()),
     "adaptive-focal": Loss("adaptive-focal", lambda options, priors: AdaptiveFocal()),
+    "p3m": P3M,
 }
 
 LOSSES: Mapping[str, Loss] = MappingProxyType(_LOSSES)
-"""Every loss by name: in the order of the paper's tables, its baselines' losses, then registered ones."""
+"""Every loss by name: in the order of the paper's tables, its baselines' losses, what came after it, then
+registered ones."""
 
 
 def register_loss(loss: Loss) -> None:
@@ -160,6 +164,6 @@ def loss_named(name: str) -> Loss:
 
     Example:
         >>> sorted(loss_named("ssr-pu").options.model_fields)
-        ['class_weight', 'correction', 'margin', 'normalisation']
+        ['class_weight', 'correction', 'largest_weight', 'margin', 'normalisation']
     """
     return lookup("loss", name, LOSSES)

@@ -8,9 +8,15 @@ from torch import Tensor
 
 
 class Normalisation(Protocol):
-    """Counts in the batch to divisors (labelled [K], unlabelled [K])."""
+    """Counts in the batch to divisors (labelled [K], unlabelled [K]).
+
+    Attributes:
+        name: in settings.
+        adds_up: whether a batch's risk, times its pairs, is a sum over pairs whatever shares the batch.
+    """
 
     name: ClassVar[str]
+    adds_up: ClassVar[bool]
 
     def __call__(self, labelled: Tensor, unlabelled: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
         """The two divisors of every class.
@@ -36,6 +42,7 @@ class PerBatch:
     """
 
     name: ClassVar[str] = "per-batch"
+    adds_up: ClassVar[bool] = False
 
     def __call__(self, labelled: Tensor, unlabelled: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
         """The two divisors of every class."""
@@ -55,6 +62,7 @@ class Expected:
     """
 
     name: ClassVar[str] = "expected"
+    adds_up: ClassVar[bool] = True
 
     def __call__(self, labelled: Tensor, unlabelled: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
         """The two divisors of every class."""

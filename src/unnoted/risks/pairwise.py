@@ -30,6 +30,11 @@ class PairwiseRisk(Risk):
         """What the scores mean that this risk has trained."""
         return ScoreMeaning(self.decision, self.link)
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether the risk of a batch, times its pairs, is a sum over pairs: it is."""
+        return True
+
     @abstractmethod
     def of_pairs(self, scores: Tensor, labels: Tensor) -> Tensor:
         """The loss of every pair [P], of scores in working precision [P, K + 1] and labels [P, K]."""

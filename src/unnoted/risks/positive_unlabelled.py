@@ -1,11 +1,11 @@
 """The positive-unlabelled risk: estimator × surrogate × correction × normalisation, all classes at once."""
 
 from operator import attrgetter
-from typing import Annotated
+from typing import Annotated, Self
 
 import numpy as np
 import torch
-from pydantic import BeforeValidator, PlainSerializer, SkipValidation
+from pydantic import BeforeValidator, Field, PlainSerializer, SkipValidation, model_validator
 from torch import Tensor
 
 from unnoted.priors import Priors
@@ -15,6 +15,7 @@ from unnoted.risks.loss_options import LossOptions, named
 from unnoted.risks.meaning import ScoreMeaning
 from unnoted.risks.normalisations import NORMALISATIONS, PER_BATCH, Normalisation
 from unnoted.risks.risk import Risk, weighted_mean
+from unnoted.risks.running_estimates import RunningEstimates
 from unnoted.risks.surrogates import Surrogate
 
 
@@ -22,8 +23,11 @@ class PositiveUnlabelledOptions(LossOptions):
     """The settings of every loss that is an estimator with a surrogate.
 
     Attributes:
-        correction: what happens to a class whose negative part falls below 0: `none`, `clamp` or `flip`.
+        correction: what happens to a class whose negative part falls below 0: `none`, `clamp`, `flip`, or
+            `running`, which judges by recent batches.
         normalisation: what makes sums over a batch into means: `per-batch` or `expected`.
+        largest_weight: the most that one labelled pair may weigh in the positive part under `expected`, where
+            one of a rare class in a small batch weighs 1 / (N π_l); None for no limit.
         class_weight: whether positives weigh more the rarer they are.
     """
 
@@ -39,7 +43,23 @@ class PositiveUnlabelledOptions(LossOptions):
         BeforeValidator(named("normalisation", NORMALISATIONS)),
         PlainSerializer(attrgetter("name"), return_type=str),
     ] = PER_BATCH
+    largest_weight: float | None = Field(None, gt=0)
     class_weight: bool = True
+
+    @model_validator(mode="after")
+    def _check_small_batches(self) -> Self:
+        if self.normalisation.adds_up and self.correction.name == FLIP.name:
+            raise ValueError(
+                f"correction: found {FLIP.name!r} with normalisation {self.normalisation.name!r}, expected "
+                "'running', 'clamp' or 'none': by expected counts most batches of a rare class are "
+                "corrected, and a flip drops their positives, so that such a class is never learnt"
+            )
+        if self.largest_weight is not None and not self.normalisation.adds_up:
+            raise ValueError(
+                f"largest_weight: found {self.largest_weight:g} with normalisation "
+                f"{self.normalisation.name!r}, expected none: there a labelled pair weighs at most 1"
+            )
+        return self
 
 
 class PositiveUnlabelledRisk(Risk):
@@ -55,6 +75,9 @@ class PositiveUnlabelledRisk(Risk):
         correction: what happens to a class whose negative part falls below 0.
         normalisation: what makes sums over a batch into means.
         class_weight: multiply the positive part by γ = ((1 − π) / π)^½, against the rarity of positives.
+        largest_weight: the most that one labelled pair may weigh in the positive part; None for no limit. A
+            class of which fewer are to be expected, N π_l < 1 / largest_weight, is learnt as if its γ were
+            N π_l · largest_weight times as large; its negative part stays unbiased.
 
     Example:
         >>> from unnoted.risks.estimators import ShiftedPositiveUnlabelled
@@ -74,6 +97,7 @@ class PositiveUnlabelledRisk(Risk):
         correction: Correction = FLIP,
         normalisation: Normalisation = PER_BATCH,
         class_weight: bool = True,
+        largest_weight: float | None = None,
     ) -> None:
         super().__init__()
         self.priors = priors
@@ -82,6 +106,8 @@ class PositiveUnlabelledRisk(Risk):
         self.correction = correction
         self.normalisation = normalisation
         self.class_weight = class_weight
+        self.largest_weight = largest_weight
+        self.recent = RunningEstimates(len(priors.relations)) if correction.is_running else None
         # In float64, rounded to the scores' precision in use. No buffers: not every device has float64.
         self._per_class = torch.from_numpy(
             np.stack([*self._coefficients(), np.array(priors.labelled)])
@@ -92,6 +118,21 @@ class PositiveUnlabelledRisk(Risk):
     def meaning(self) -> ScoreMeaning:
         """What the scores mean that this risk has trained."""
         return ScoreMeaning(self.surrogate.decision, self.surrogate.link, self.priors, self.class_weight)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the risk of a batch, times its pairs, is a sum over pairs whatever shares the batch."""
+        return self.normalisation.adds_up
+
+    @property
+    def needs_cosines(self) -> bool:
+        """Whether the scores have to be cosines."""
+        return self.surrogate.needs_cosines
+
+    def forget(self) -> None:
+        """Forget the running estimates."""
+        if self.recent is not None:
+            self.recent.forget()
 
     def _coefficients(self) -> tuple[PerClass, PerClass, PerClass]:
         c = self.estimator.coefficients(self.priors)
@@ -112,8 +153,22 @@ class PositiveUnlabelledRisk(Risk):
         """The sum of the classes' risks."""
         return self.of_classes(scores, labels, weights).sum()
 
-    def of_classes(self, scores: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-        """The risk of every class, [K]."""
+    def of_classes(
+        self,
+        scores: Tensor,
+        labels: Tensor,
+        weights: Tensor,
+        second: tuple[Tensor, Tensor] | None = None,
+    ) -> Tensor:
+        """The risk of every class, [K].
+
+        Args:
+            scores: [P, K + 1], in working precision.
+            labels: bool [P, K].
+            weights: [P].
+            second: the weighted losses of labelled pairs if positive and if negative, [K] each, of a second
+                view of them, which counts as much as the first.
+        """
         if labels.shape[1] != len(self.priors.relations):
             found, expected = labels.shape[1], len(self.priors.relations)
             raise ValueError(f"found labels of {found} relations, expected the {expected} of the priors")
@@ -121,10 +176,27 @@ class PositiveUnlabelledRisk(Risk):
         # Products and sums, not matrix products: those would fall to half precision under autocast.
         labelled, unlabelled = labels * weights[:, None], ~labels * weights[:, None]  # [P, K] each
         on_positive, on_unlabelled, on_labelled, labelled_prior = self._like(scores)  # [K] each
-        labelled_weight, unlabelled_weight = self.normalisation(
-            labelled.sum(0), unlabelled.sum(0), labelled_prior
-        )
-        positive = on_positive * weighted_mean((labelled * if_positive).sum(0), labelled_weight)
-        negative = on_unlabelled * weighted_mean((unlabelled * if_negative).sum(0), unlabelled_weight)
-        negative = negative - on_labelled * weighted_mean((labelled * if_negative).sum(0), labelled_weight)
-        return self.correction(positive, negative)
+        counts = labelled.sum(0), unlabelled.sum(0)
+        labelled_weight, unlabelled_weight = self.normalisation(*counts, labelled_prior)
+        of_positive, of_labelled = (labelled * if_positive).sum(0), (labelled * if_negative).sum(0)
+        if second is not None:
+            of_positive, of_labelled = (of_positive + second[0]) / 2, (of_labelled + second[1]) / 2
+        of_unlabelled = (unlabelled * if_negative).sum(0)
+        positive = on_positive * weighted_mean(of_positive, self._limited(labelled_weight))
+        negative = on_unlabelled * weighted_mean(of_unlabelled, unlabelled_weight)
+        negative = negative - on_labelled * weighted_mean(of_labelled, labelled_weight)
+        if self.recent is None:
+            return self.correction(positive, negative)
+        if self.training:
+            expected = (counts[0] + counts[1]) * labelled_prior
+            self.recent.see(of_unlabelled, counts[1], of_labelled, counts[0], expected)
+        recent_unlabelled, recent_labelled = self.recent.means()
+        judged = on_unlabelled * recent_unlabelled - on_labelled * recent_labelled
+        return self.correction(positive, negative, judged)
+
+    def _limited(self, labelled_weight: Tensor) -> Tensor:
+        """The divisor of the positive part: not so small that one labelled pair weighs more than it may."""
+        if self.largest_weight is None:
+            return labelled_weight
+        # A divisor of 0 says that the class has no positive part at all.
+        return labelled_weight.clamp(min=1 / self.largest_weight).where(labelled_weight > 0, labelled_weight)

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from torch import Tensor, nn
 
 from unnoted.risks.meaning import ScoreMeaning
+from unnoted.risks.views import Views, WantedViews
 
 LARGEST_SCORE = 1e9
 """Scores are cut off here, far beyond what a model gives, so that squares and their sums stay finite."""
@@ -39,6 +40,28 @@ class Risk(nn.Module, ABC):
         scores = working(scores)
         weights = scores.new_ones(scores.shape[0]) if weights is None else weights.to(scores.dtype)
         return self.of_batch(scores, labels.bool(), weights)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether the risk of a batch, times its pairs, is a sum over pairs whatever shares the batch."""
+        return False
+
+    @property
+    def needs_cosines(self) -> bool:
+        """Whether the scores have to be cosines."""
+        return False
+
+    @property
+    def wanted_views(self) -> WantedViews | None:
+        """Which further views of labelled pairs `with_views` is to be given in training; None for none."""
+        return None
+
+    def with_views(self, scores: Tensor, labels: Tensor, weights: Tensor, views: Views) -> Tensor:
+        """The risk of a batch, as `forward`, that also learns from the views that it wanted."""
+        raise NotImplementedError(f"{type(self).__name__} wants no views")
+
+    def forget(self) -> None:
+        """Forget what was seen of earlier batches, if anything was kept: a new training begins."""
 
     @abstractmethod
     def of_batch(self, scores: Tensor, labels: Tensor, weights: Tensor) -> Tensor:

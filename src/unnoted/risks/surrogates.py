@@ -16,10 +16,17 @@ MARGIN = 0.25
 
 
 class Surrogate(Protocol):
-    """Scores [P, K + 1], the none class first, to the losses (if positive [P, K], if negative [P, K])."""
+    """Scores [P, K + 1], the none class first, to the losses (if positive [P, K], if negative [P, K]).
+
+    Attributes:
+        name: in tables.
+        decision: the rule by which scores that it has trained predict relations.
+        needs_cosines: whether scores have to be cosines.
+    """
 
     name: ClassVar[str]
     decision: ClassVar[Decision]
+    needs_cosines: ClassVar[bool]
 
     @property
     def link(self) -> Link:
@@ -43,6 +50,7 @@ class Squared:
 
     name: ClassVar[str] = "squared"
     decision: ClassVar[Decision] = Fixed(0.0)
+    needs_cosines: ClassVar[bool] = False
     link: ClassVar[Link] = Link("squared")
 
     def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
@@ -67,6 +75,7 @@ class SquaredRanking:
 
     name: ClassVar[str] = "squared-ranking"
     decision: ClassVar[Decision] = NoneClass()
+    needs_cosines: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.margin < math.inf:
@@ -95,6 +104,7 @@ class LogSigmoid:
 
     name: ClassVar[str] = "log-sigmoid"
     decision: ClassVar[Decision] = Fixed(0.0)
+    needs_cosines: ClassVar[bool] = False
     link: ClassVar[Link] = Link("sigmoid")
 
     def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
@@ -115,11 +125,46 @@ class LogSigmoidRanking:
 
     name: ClassVar[str] = "log-sigmoid-ranking"
     decision: ClassVar[Decision] = NoneClass()
+    needs_cosines: ClassVar[bool] = False
     link: ClassVar[Link] = Link("sigmoid-ranking")
 
     def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """The losses under y = +1 and y = −1."""
         return _log_sigmoids(above_none(scores))
+
+
+@dataclass(frozen=True)
+class CosineSoftmax:
+    """ℓ = −log of the share of λ f_i, if y = +1, or of λ f_0 in the soft-max of both: P3M's loss.
+
+    That is −log σ(y λ (f_i − f_0)). Scores are cosines, whose differences are small, so that λ has to be
+    large.
+
+    Example:
+        >>> import torch
+        >>> if_positive, if_negative = CosineSoftmax(scale=10.0)(torch.tensor([[0.1, 0.1]]))
+        >>> round(if_positive.item(), 4), round(if_negative.item(), 4)
+        (0.6931, 0.6931)
+    """
+
+    scale: float = 10.0
+
+    name: ClassVar[str] = "cosine-softmax"
+    decision: ClassVar[Decision] = NoneClass()
+    needs_cosines: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.scale < math.inf:
+            raise ValueError(f"found scale {self.scale}, expected a finite number above 0")
+
+    @property
+    def link(self) -> Link:
+        """The probability that a trained score shows."""
+        return Link("cosine-softmax", 1 / self.scale)
+
+    def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
+        """The losses under y = +1 and y = −1."""
+        return _log_sigmoids(self.scale * above_none(scores))
 
 
 def _squares(x: Tensor, target: float) -> tuple[Tensor, Tensor]:
@@ -130,10 +175,11 @@ def _log_sigmoids(x: Tensor) -> tuple[Tensor, Tensor]:
     return -logsigmoid(x), -logsigmoid(-x)
 
 
-SURROGATES: Mapping[str, type[Squared | SquaredRanking | LogSigmoid | LogSigmoidRanking]] = {
+SURROGATES: Mapping[str, type[Squared | SquaredRanking | LogSigmoid | LogSigmoidRanking | CosineSoftmax]] = {
     "squared": Squared,
     "squared-ranking": SquaredRanking,
     "log-sigmoid": LogSigmoid,
     "log-sigmoid-ranking": LogSigmoidRanking,
+    "cosine-softmax": CosineSoftmax,
 }
 """Every surrogate by name."""

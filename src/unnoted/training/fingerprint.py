@@ -29,6 +29,8 @@ LATER = {
     "calibrated": False,
     "folds": 2,
     "entity_recognition_weight": 0.0,
+    "equal_pairs": False,
+    "unlabelled_draw": "uniform",
 }
 """Settings that came later, and what was always done before: there they say nothing, and a run from before
 has the same address. Those of architectures are in `Architecture.earlier`."""

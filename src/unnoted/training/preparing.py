@@ -1,18 +1,31 @@
 """What has to be right before a training begins: features, and a model that knows its task."""
 
+import math
+
 from unnoted.documents.corpus import Corpus
 from unnoted.features import (
+    BatchLimits,
+    CoveringBatches,
     Epoch,
     FeatureCache,
     FeatureSet,
     PairSample,
+    ShuffledBatches,
+    UnlabelledByTypes,
     UnlabelledPerLabelled,
     UnlabelledSample,
     featurise,
+    relative_rates,
 )
 from unnoted.model import RelationModel
 from unnoted.risks import Risk
 from unnoted.training.optimisation import Optimisation
+
+HIGH_HEAD_RATE = 5e-4
+"""From here on, new layers take scores far beyond the margin of the squared ranking loss first."""
+
+RANKING_LINK = "ranking-margin"
+"""The link of scores that the squared ranking loss has trained."""
 
 
 def features_of(model: RelationModel, train: Corpus, cache: FeatureCache | None = None) -> FeatureSet:
@@ -40,10 +53,11 @@ def tell_task(model: RelationModel, risk: Risk, train: Corpus) -> None:
 
 
 def check_sample(risk: Risk, optimisation: Optimisation) -> None:
-    """Refuse a sample without weights for a risk with priors.
+    """Refuse a sample without weights for a risk with priors, and weights that a risk would cancel.
 
-    Such a risk estimates means over all pairs that lack a relation. In a sample that favours labelled pairs,
-    those that have another relation weigh more among them than they do in the documents.
+    A risk with priors estimates means over all pairs that lack a relation. In a sample that favours labelled
+    pairs, those that have another relation weigh more among them than they do in the documents. And a risk
+    that divides by the labelled pairs of a batch loses their weight where one document has all of them.
 
     Raises:
         ValueError: names the setting.
@@ -55,11 +69,50 @@ def check_sample(risk: Risk, optimisation: Optimisation) -> None:
             "unlabelled_share draws a sample with weights"
         )
 
+    if optimisation.equal_pairs and not risk.adds_up:
+        raise ValueError(
+            "equal_pairs: found true, expected false: the loss divides by the labelled pairs of each batch, "
+            "so that pairs cannot count alike and their weights cancel; normalisation: expected does not"
+        )
 
-def sample_of(optimisation: Optimisation, epoch: Epoch) -> PairSample | None:
+
+def batches_of(features: FeatureSet, optimisation: Optimisation, epoch: Epoch) -> ShuffledBatches:
+    """Which documents share a batch in training."""
+    limits, seed = BatchLimits(optimisation.batch_documents), optimisation.seed
+    if optimisation.batches == "covering":
+        return CoveringBatches(features, limits, seed, epoch)
+    like_length = optimisation.batches == "like-length"
+    return ShuffledBatches(
+        features, limits, seed, epoch, like_length=like_length, drop_last=optimisation.drop_last
+    )
+
+
+def pairs_a_batch(features: FeatureSet, documents: int) -> float:
+    """How many pairs a batch of so many documents has on average over an epoch."""
+    return float(features.pair_counts.sum()) / max(1, math.ceil(len(features) / documents))
+
+
+def rate_note(risk: Risk, optimisation: Optimisation) -> str | None:
+    """What to tell the user about the learning rate of the new layers under this risk, if anything."""
+    rate = optimisation.head_learning_rate
+    if risk.meaning.link.name != RANKING_LINK or rate < HIGH_HEAD_RATE:
+        return None
+    return (
+        f"head_learning_rate {rate:g}: the squared ranking loss asks for differences of "
+        f"{risk.meaning.link.margin:g} between scores; measured at 5e-4 and 1e-3, new layers spend the first "
+        "epochs bringing scores back to that size; 1e-4 is the published rate"
+    )
+
+
+def sample_of(
+    optimisation: Optimisation, epoch: Epoch, features: FeatureSet, types: int
+) -> PairSample | None:
     """Which pairs are scored in training; None for all."""
     if optimisation.unlabelled_per_labelled is not None:
         return UnlabelledPerLabelled(optimisation.unlabelled_per_labelled, optimisation.seed, epoch)
-    if optimisation.unlabelled_share < 1:
-        return UnlabelledSample(optimisation.unlabelled_share, optimisation.seed, epoch)
-    return None
+    if optimisation.unlabelled_share == 1:
+        return None
+    if optimisation.unlabelled_draw == "by-types":
+        relative = relative_rates(features, types)
+        return UnlabelledByTypes(optimisation.unlabelled_share, relative, optimisation.seed, epoch)
+    return UnlabelledSample(optimisation.unlabelled_share, optimisation.seed, epoch)

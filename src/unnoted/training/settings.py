@@ -222,7 +222,8 @@ class Settings(Optimisation):
             ("loss_options", loss.options),
             ("architecture_options", architecture.options),
         ):
-            values = options.checked(getattr(self, gathered)).model_dump(mode="json")
+            chosen = options.checked(getattr(self, gathered))
+            values = chosen.model_dump(mode="json", exclude_none=True)
             object.__setattr__(self, gathered, values)
         return self
 

@@ -22,10 +22,11 @@ from unnoted.training.arguments import chosen_precision
 from unnoted.training.checkpoints import checkpoints
 from unnoted.training.distil import Teacher
 from unnoted.training.entity_recognition import check_entity_recognition
+from unnoted.training.further_views import check_scorer
 from unnoted.training.ingredients import load_corpus, model_of, priors_of, risk_of, tell_defects
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate
-from unnoted.training.preparing import check_sample, features_of
+from unnoted.training.preparing import check_sample, features_of, rate_note
 from unnoted.training.settings import Settings
 from unnoted.training.trainer import CHECKPOINTS, Trainer
 from unnoted.training.tuning import check_tunable, with_pairs
@@ -169,6 +170,9 @@ def _stage(
     check_entity_recognition(model, optimisation)
     risk = risk_of(settings, priors_of(settings, corpus))
     check_sample(risk, optimisation)
+    check_scorer(model, risk)
+    if note := rate_note(risk, optimisation):
+        tell(f"note: {note}")
     features = features_of(model, corpus, FeatureCache())
     for line in features.report.lines():
         tell(f"note: {line}")

@@ -3,7 +3,7 @@
 import json
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import torch
 import transformers
 from safetensors import SafetensorError
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 from transformers import PrinterCallback, ProgressCallback, set_seed
@@ -22,15 +22,7 @@ from unnoted.common.foreign import one_line, read_json
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.schema import Document
 from unnoted.encoders.stored_weights import not_finite
-from unnoted.features import (
-    Batch,
-    BatchLimits,
-    Collator,
-    Epoch,
-    FeatureCache,
-    FeatureSet,
-    ShuffledBatches,
-)
+from unnoted.features import Batch, Collator, Epoch, FeatureCache, FeatureSet
 from unnoted.kernels.denormals import flushed_denormals
 from unnoted.model import RelationConfig, RelationModel
 from unnoted.risks import Risk
@@ -51,10 +43,18 @@ from unnoted.training.checkpoints import (
 from unnoted.training.development import AfterEveryEpoch, development_score
 from unnoted.training.distil import Teacher
 from unnoted.training.entity_recognition import WithEntityRecognition, check_entity_recognition
-from unnoted.training.objective import FromLabels, FromTeacher, Objective
+from unnoted.training.further_views import FromViews, check_scorer
+from unnoted.training.objective import CountedByPairs, FromLabels, FromTeacher, Objective
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate, make_optimiser, map_layers
-from unnoted.training.preparing import check_sample, features_of, sample_of, tell_task
+from unnoted.training.preparing import (
+    batches_of,
+    check_sample,
+    features_of,
+    pairs_a_batch,
+    sample_of,
+    tell_task,
+)
 from unnoted.training.progress import Progress
 from unnoted.training.schedule import make_schedule
 from unnoted.training.start import begin
@@ -62,6 +62,9 @@ from unnoted.training.watch import NotFinite, RiskWatch
 
 CHECKPOINTS = "checkpoints"
 LOGS = "logs"
+
+RISK_FILE = "risk.safetensors"
+"""What a risk keeps of earlier batches, in a checkpoint; the saved model does without."""
 
 OWN_SETTINGS = (
     "relations",
@@ -126,6 +129,7 @@ class Trainer(transformers.Trainer):
         check_map_learning_rate(model, self.optimisation)
         check_sample(risk, self.optimisation)
         check_entity_recognition(model, self.optimisation)
+        check_scorer(model, risk)
         tell_task(model, risk, train)
         if teacher is not None:
             teacher.check(model, risk)
@@ -144,9 +148,15 @@ class Trainer(transformers.Trainer):
         self.relation_model = model
         self.risk = risk.to(self.args.device)
         self._objective: Objective = FromLabels(self.risk)
+        self._views: FromViews | None = None
+        if teacher is None and (wanted := self.risk.wanted_views) is not None:
+            self._objective = self._views = FromViews(self.risk, wanted, model)
         if teacher is not None:
             teacher = teacher.to(self.args.device)
             self._objective = FromTeacher(self.risk, teacher, self.accelerator.autocast)
+        if self.optimisation.equal_pairs:
+            average = pairs_a_batch(self.features, self.optimisation.batch_documents)
+            self._objective = CountedByPairs(self._objective, average)
         self._recognition: WithEntityRecognition | None = None
         if weight := self.optimisation.entity_recognition_weight:
             self._recognition = WithEntityRecognition(self._objective, model, weight, self.args.seed)
@@ -181,10 +191,16 @@ class Trainer(transformers.Trainer):
             CheckpointError: if a checkpoint cannot be written, or none of those that are there can be read.
         """
         found = last_good(self.checkpoints, self._check_checkpoint, tell) if resume else None
-        # Dropout must not depend on what drew random numbers since the trainer was made.
+        # Dropout must not depend on what drew random numbers since the trainer was made, nor the risk on what
+        # it saw in another training.
         set_seed(self.args.seed)
+        self.risk.forget()
         try:
-            with flushed_denormals(), self._recognition.in_training() if self._recognition else nullcontext():
+            with ExitStack() as stack:
+                stack.enter_context(flushed_denormals())
+                for part in (self._recognition, self._views):
+                    if part is not None:
+                        stack.enter_context(part.in_training())
                 output = super().train(resume_from_checkpoint=None if found is None else str(found))
         finally:
             self.is_in_train = False
@@ -198,15 +214,13 @@ class Trainer(transformers.Trainer):
 
     def get_train_dataloader(self) -> DataLoader[Any]:
         """Batches of documents; the sample of unlabelled pairs goes with the epoch."""
-        o, epoch = self.optimisation, Epoch()
-        batches = ShuffledBatches(
-            self.features, BatchLimits(o.batch_documents), o.seed, epoch,
-            like_length=o.batches == "like-length", drop_last=o.drop_last,
-        )  # fmt: skip
+        epoch, types = Epoch(), len(self.relation_model.entity_types)
+        batches = batches_of(self.features, self.optimisation, epoch)
+        sample = sample_of(self.optimisation, epoch, self.features, types)
         loader: DataLoader[Any] = DataLoader(
             self.features,
             batch_sampler=batches,
-            collate_fn=Collator.of(self.features, sample_of(o, epoch)),
+            collate_fn=Collator.of(self.features, sample, batches.document_weights),
             pin_memory=self.args.device.type == "cuda",
         )
         prepared: DataLoader[Any] = self.accelerator.prepare(loader)
@@ -312,7 +326,9 @@ class Trainer(transformers.Trainer):
         tidy(self.checkpoints)
 
     def _save_weights(self, folder: Path) -> None:
-        """The model, as it can be used; what is learnt beside it goes into a file of its own."""
+        """The model, as it can be used; what is learnt or kept beside it goes into files of their own."""
+        if state := self.risk.state_dict():
+            save_file(state, folder / RISK_FILE)
         if self._recognition is None:
             self.relation_model.save_pretrained(folder)
             return
@@ -327,6 +343,8 @@ class Trainer(transformers.Trainer):
             (model or self.relation_model).load_state_dict(load_file(path / "model.safetensors"))
             if self._recognition is not None:
                 self._recognition.load(path)
+            if self.risk.state_dict():
+                self.risk.load_state_dict(load_file(path / RISK_FILE))
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         if checkpoint is not None:

@@ -42,7 +42,8 @@ COMPOSITIONS = [
     for name, correction, normalisation, class_weight in product(
         LOSSES, CORRECTIONS, NORMALISATIONS, [True, False]
     )
-    if LOSSES[name].needs_priors or (correction, normalisation, class_weight) == ("flip", "per-batch", True)
+    if (LOSSES[name].needs_priors and (correction, normalisation) != ("flip", "expected"))
+    or (correction, normalisation, class_weight) == ("flip", "per-batch", True)
 ]
 
 
@@ -73,6 +74,7 @@ def score_cases(labels, dtype):
 
 
 def value_and_gradient(risk, scores, labels):
+    risk.forget()
     scores = scores.clone().requires_grad_()
     value = risk(scores, labels)
     value.backward()

@@ -29,6 +29,7 @@ TABLE = {  # name: estimator, surrogate, decision, link
     "cross-entropy": (None, None, "fixed", "sigmoid"),
     "balanced-softmax": (None, None, "fixed-top-k", "balanced-softmax"),
     "adaptive-focal": (None, None, "top-k", "adaptive-focal"),
+    "p3m": ("s-pu", "cosine-softmax", "none-class", "cosine-softmax"),
 }
 
 

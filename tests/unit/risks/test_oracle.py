@@ -25,6 +25,7 @@ from unnoted.risks.surrogates import SURROGATES, SquaredRanking
 
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
 FACTORS = list(product(ESTIMATORS, SURROGATES, NORMALISATIONS))
+OF_ONE_BATCH = [name for name, correction in CORRECTIONS.items() if not correction.is_running]
 
 torch.set_num_threads(1)
 
@@ -70,13 +71,15 @@ def make(priors, estimator, surrogate, correction, normalisation, class_weight, 
 
 
 @pytest.mark.parametrize("class_weight", [True, False])
-@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize("correction", OF_ONE_BATCH)
 @pytest.mark.parametrize(("estimator", "surrogate", "normalisation"), FACTORS)
 def test_every_composition(estimator, surrogate, normalisation, correction, class_weight):
     scores, labels, weights = batch(seed=3, pairs=11, relations=4)
     # Class 0 has a negative part below 0, the others have not; class 3 was never labelled in training.
     labelled, overall = (0.2, 0.4, 0.05, 0.0), (0.9, 0.42, 0.05, 0.1)
     scores[labels[:, 0], 1], scores[~labels[:, 0], 1] = 3.0, scores[~labels[:, 0], 0]
+    if SURROGATES[surrogate].needs_cosines:
+        scores /= 8
     choices = {
         "estimator": estimator,
         "loss": surrogate,
@@ -120,7 +123,7 @@ def test_made_shapes_priors_labels_and_weights(data):
     weighted = data.draw(st.booleans(), "weighted")
     scores, labels, weights = batch(data.draw(st.integers(0, 999), "seed"), pairs, relations, share, weighted)
     estimator, loss, normalisation = data.draw(st.sampled_from(FACTORS), "composition")
-    correction, class_weight = data.draw(st.sampled_from(list(CORRECTIONS))), data.draw(st.booleans())
+    correction, class_weight = data.draw(st.sampled_from(OF_ONE_BATCH)), data.draw(st.booleans())
     margin = data.draw(st.sampled_from([0.0, 0.1, 0.25, 1.0]), "margin")
     choices = {"estimator": estimator, "loss": loss, "margin": margin, "normalisation": normalisation,
                "class_weight": class_weight}  # fmt: skip

@@ -75,6 +75,12 @@ BASELINES = {
         "unlabelled_per_labelled": 4,
         "architecture_options": {"path_edges": "last-layer", "path_attention": False, "path_layer": True},
     },
+    # Wang et al. (2024), as far as it is published.
+    "docred-original/bert-base/p3m": DOCRED | ORIGINAL | {
+        "encoder": "bert-base-cased", "architecture": "p3m", "loss": "p3m", "prior_multiplier": 3, "embedding": 768,
+        "epochs": 10, "batch_documents": 4, "encoder_learning_rate": 3e-5, "head_learning_rate": 1e-4,
+        "architecture_options": {"pair_dropout": 0.2},
+    },
     "docred-original/roberta-large/docunet": DOCUNET | ORIGINAL,
     "docred-full/roberta-large/docunet": DOCUNET | FULL,
     "docred-full/roberta-large/kd-docre": KD_DOCRE | {"teacher": None, "distant": None},

@@ -20,7 +20,7 @@ from unnoted.documents.relations import RelationVocabulary
 from unnoted.extraction import Extractor
 from unnoted.features import BatchLimits, ShuffledBatches
 from unnoted.model import ModelError, RelationModel
-from unnoted.risks import ATLOP, SPU, SSRPU, AdaptiveThreshold, Expected, PerBatch, Uncorrected
+from unnoted.risks import ATLOP, SPU, SSRPU, AdaptiveThreshold, Expected, PerBatch, Running, Uncorrected
 from unnoted.risks.decisions import Fixed, NoneClass, TopK
 from unnoted.risks.links import Link
 from unnoted.training import CheckpointError, NotFinite, Optimisation, Trainer
@@ -548,3 +548,61 @@ def test_a_development_score_is_that_of_the_evaluation(encoder):
     score = development_score(model, gold)
     assert score["eval_precision"] == pytest.approx(len(keys & true) / len(keys))
     assert score["eval_recall"] == pytest.approx(len(keys & true) / len(true))
+
+
+def test_running_estimates_are_in_checkpoints_and_a_resumed_training_is_the_same(encoder, tmp_path):
+    docs, update = corpus(), {"checkpoint_steps": 2}
+    risk = SSRPU(docs.labelled_priors * 2, correction=Running(), normalisation=Expected())
+    whole, trainer = trained(encoder, QUICK.model_copy(update=update), docs, risk, folder=tmp_path)
+    last = risk.state_dict()["recent.sums"].clone()
+    *_, before, newest = checkpoints(trainer.checkpoints)
+    assert (before / "risk.safetensors").is_file()
+    shutil.rmtree(newest)
+    again = Trainer(
+        fresh(encoder, seed=1), risk, docs, optimisation=QUICK.model_copy(update=update), folder=tmp_path
+    )
+    again.train(resume=True)
+    assert equal(whole, again.relation_model)
+    assert torch.equal(risk.state_dict()["recent.sums"], last)
+
+
+def test_a_risk_begins_every_training_anew(encoder):
+    docs = corpus()
+    risk = SSRPU(docs.labelled_priors * 2, correction=Running(), normalisation=Expected())
+    assert equal(trained(encoder, QUICK, docs, risk)[0], trained(encoder, QUICK, docs, risk)[0])
+
+
+COVERING = QUICK.model_copy(
+    update={
+        "batches": "covering",
+        "equal_pairs": True,
+        "unlabelled_share": 0.5,
+        "unlabelled_draw": "by-types",
+    }
+)
+
+
+def test_covering_batches_need_a_risk_that_adds_up(encoder):
+    docs = corpus()
+    with pytest.raises(
+        ValueError, match=r"equal_pairs: found true, expected false: the loss divides by the labelled"
+    ):
+        Trainer(fresh(encoder), SSRPU(docs.labelled_priors * 2), docs, optimisation=COVERING)
+    for change, message in (
+        ({"equal_pairs": False}, "equal_pairs: found false with batches 'covering', expected true"),
+        ({"drop_last": True}, "drop_last: found true with batches 'covering', expected false"),
+        ({"unlabelled_share": 1.0}, "unlabelled_draw: found 'by-types', expected 'uniform'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Optimisation(**{**COVERING.model_dump(), **change})
+
+
+def test_covering_batches_resume_where_they_were(encoder, tmp_path):
+    docs, how = corpus(), COVERING.model_copy(update={"checkpoint_steps": 2})
+    whole, trainer = trained(encoder, how, docs, ATLOP(), folder=tmp_path)
+    shutil.rmtree(checkpoints(trainer.checkpoints)[-1])
+    again = Trainer(fresh(encoder, seed=1), ATLOP(), docs, optimisation=how, folder=tmp_path)
+    again.train(resume=True)
+    assert equal(whole, again.relation_model)
+    weights = torch.cat([batch.pair_weight for batch in trainer.get_train_dataloader()])
+    assert weights.unique().numel() > 2

@@ -1,0 +1,86 @@
+"""P3M in training: its views reach the risk, a resumed training is the same, other scorers are refused."""
+
+import shutil
+
+import pytest
+import torch
+from tests.unit.training.making import tiny_encoder
+from transformers import set_seed
+
+from unnoted.documents.candidates import AllPairs
+from unnoted.documents.corpus import Corpus
+from unnoted.documents.generator import generate_documents
+from unnoted.documents.relations import RelationVocabulary
+from unnoted.model import RelationModel
+from unnoted.pairs import pieces
+from unnoted.risks import P3M
+from unnoted.training import Optimisation, Trainer
+from unnoted.training.checkpoints import checkpoints
+
+HOW = Optimisation(epochs=2, batch_documents=2, head_learning_rate=1e-3, checkpoint_steps=2, log_steps=1)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return tiny_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture
+def docs():
+    made = tuple(generate_documents(6))
+    return Corpus(made, RelationVocabulary.of(made), AllPairs())
+
+
+def trainer_of(encoder, docs, seed=0, architecture="p3m", folder=None, **options):
+    set_seed(seed)
+    model = RelationModel.from_encoder(
+        encoder, docs.relations, architecture=architecture, embedding=16, block=4
+    )
+    return Trainer(model, P3M(docs.labelled_priors * 2, **options), docs, optimisation=HOW, folder=folder)
+
+
+def weights(trainer):
+    return torch.cat([each.flatten() for each in trainer.relation_model.state_dict().values()])
+
+
+def test_each_augmentation_changes_what_is_learnt(encoder, docs):
+    learnt = []
+    for options in (
+        {},
+        {"second_view": False},
+        {"mixup_weight": 0},
+        {"second_view": False, "mixup_weight": 0},
+    ):
+        trainer = trainer_of(encoder, docs, **options)
+        trainer.train()
+        learnt.append(weights(trainer))
+        assert not trainer.relation_model.scores.bilinear._forward_hooks
+    assert all(not torch.equal(one, other) for n, one in enumerate(learnt) for other in learnt[:n])
+
+
+def test_a_resumed_training_is_the_same(encoder, docs, tmp_path):
+    whole = trainer_of(encoder, docs, folder=tmp_path)
+    whole.train()
+    shutil.rmtree(checkpoints(whole.checkpoints)[-1])
+    again = trainer_of(encoder, docs, seed=1, folder=tmp_path)
+    again.train(resume=True)
+    assert torch.equal(weights(whole), weights(again))
+
+
+def test_pairs_in_pieces_teach_as_all_at_once(encoder, docs, monkeypatch):
+    losses = []
+    for at_once in (2**15, 50):
+        monkeypatch.setattr(pieces, "PAIRS_AT_ONCE", at_once)
+        trainer = trainer_of(encoder, docs)
+        trainer.relation_model.scores.dropout.p = 0.0
+        trainer.train()
+        losses.append([entry["loss"] for entry in trainer.state.log_history if "loss" in entry])
+    assert losses[0][0] == pytest.approx(losses[1][0], rel=1e-4)
+    assert losses[0] == pytest.approx(losses[1], rel=0.05)
+
+
+def test_other_scorers_are_refused(encoder, docs):
+    with pytest.raises(
+        ValueError, match=r"architecture: found 'atlop', expected one whose scores are cosines \('p3m'\)"
+    ):
+        trainer_of(encoder, docs, architecture="atlop")
