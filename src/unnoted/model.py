@@ -46,6 +46,8 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         row_dropout: whether the attention rows that pairs see have dropout in training.
         markers: whether `*` stands before and after every mention.
         candidates: which pairs are scored ("all", or a list of type pairs).
+        evidence_threshold: the share of a pair's attention from which a sentence supports a fact, for a model
+            whose attention was guided by evidence; None for one whose was not.
         meaning: what the scores mean, as `ScoreMeaning.to_json` gives it; None before a risk has said so.
     """
 
@@ -64,6 +66,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     row_dropout: bool = False
     markers: bool = True
     candidates: str | list[list[str]] = "all"
+    evidence_threshold: float | None = None
     meaning: dict[str, Any] | None = None
 
     @classmethod

@@ -155,7 +155,7 @@ def mixture_share(
     return RulePrecision(mean.pairs, min(max(share, 0.0), 1.0), min(max(low, 0.0), 1.0))
 
 
-def checked(rules: RuleSet, check: ScoreCheck, precision: float = 0.5) -> RuleSet:
+def checked(rules: RuleSet, check: ScoreCheck, precision: float = 0.4) -> RuleSet:
     """The rules of which what they add scores like labelled facts.
 
     Args:

@@ -26,6 +26,7 @@ LATER = {
     "row_dropout": False,
     "markers": True,
     "entity_recognition_weight": 0.0,
+    "evidence_weight": 0.0,
 }
 """Settings that came later, and what was always done before: there they say nothing, and a run from before
 has the same address. Those of architectures are in `Architecture.earlier`."""

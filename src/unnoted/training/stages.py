@@ -22,6 +22,7 @@ from unnoted.training.arguments import chosen_precision
 from unnoted.training.checkpoints import checkpoints
 from unnoted.training.distil import Teacher
 from unnoted.training.entity_recognition import check_entity_recognition
+from unnoted.training.evidence_guidance import check_evidence
 from unnoted.training.ingredients import load_corpus, model_of, priors_of, risk_of, tell_defects
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate
@@ -170,6 +171,7 @@ def _stage(
     risk = risk_of(settings, priors_of(settings, corpus))
     check_sample(risk, optimisation)
     features = features_of(model, corpus, FeatureCache())
+    check_evidence(model, optimisation, features, teacher is not None)
     for line in features.report.lines():
         tell(f"note: {line}")
     return Stage(folder, corpus[:0], features, risk, optimisation, dev, teacher)

@@ -3,7 +3,7 @@
 import json
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,7 @@ from unnoted.training.checkpoints import (
 from unnoted.training.development import AfterEveryEpoch, development_score
 from unnoted.training.distil import Teacher
 from unnoted.training.entity_recognition import WithEntityRecognition, check_entity_recognition
+from unnoted.training.evidence_guidance import WithEvidence, check_evidence
 from unnoted.training.objective import FromLabels, FromTeacher, Objective
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate, make_optimiser, map_layers
@@ -128,6 +129,7 @@ class Trainer(transformers.Trainer):
         if teacher is not None:
             teacher.check(model, risk)
         self.features = features_of(model, train, cache) if features is None else features
+        check_evidence(model, self.optimisation, self.features, teacher is not None)
         self._keeps_checkpoints = folder is not None
         # The stock trainer makes its output folder, whether it has anything to write or not.
         self._scratch = tempfile.TemporaryDirectory()
@@ -148,6 +150,10 @@ class Trainer(transformers.Trainer):
         if weight := self.optimisation.entity_recognition_weight:
             self._recognition = WithEntityRecognition(self._objective, model, weight, self.args.seed)
             self._objective = self._recognition
+        self._evidence: WithEvidence | None = None
+        if weight := self.optimisation.evidence_weight:
+            self._evidence = WithEvidence(self._objective, model, weight)
+            self._objective = self._evidence
         self._add_callbacks("training" if teacher is None else "distillation", dev)
 
     def _add_callbacks(self, what: str, dev: Sequence[Document] | None) -> None:
@@ -181,7 +187,10 @@ class Trainer(transformers.Trainer):
         # Dropout must not depend on what drew random numbers since the trainer was made.
         set_seed(self.args.seed)
         try:
-            with flushed_denormals(), self._recognition.in_training() if self._recognition else nullcontext():
+            beside = [each.in_training() for each in (self._recognition, self._evidence) if each is not None]
+            with flushed_denormals(), ExitStack() as stack:
+                for each in beside:
+                    stack.enter_context(each)
                 output = super().train(resume_from_checkpoint=None if found is None else str(found))
         finally:
             self.is_in_train = False
