@@ -93,7 +93,7 @@ def guided_sentences(shares: NDArray[np.floating], threshold: float) -> tuple[in
     """
     found = np.flatnonzero((shares >= threshold) & (shares > 0))
     if not len(found) and shares.max(initial=0.0) > 0:
-        found = shares.argmax(keepdims=True)
+        found = shares.argmax(axis=0, keepdims=True)
     return tuple(found.tolist())
 
 
