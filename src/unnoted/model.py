@@ -48,6 +48,8 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         markers: whether `*` stands before and after every mention.
         type_bias: whether relations have a bias for the types of head and tail.
         candidates: which pairs are scored ("all", or a list of type pairs).
+        evidence_threshold: the share of a pair's attention from which a sentence supports a fact, for a model
+            whose attention was guided by evidence; None for one whose was not.
         meaning: what the scores mean, as `ScoreMeaning.to_json` gives it; None before a risk has said so.
     """
 
@@ -67,6 +69,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     markers: bool = True
     type_bias: bool = False
     candidates: str | list[list[str]] = "all"
+    evidence_threshold: float | None = None
     meaning: dict[str, Any] | None = None
 
     @classmethod
@@ -267,8 +270,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             block: the size of a block of the grouped bilinear.
             markers: whether `*` stands before and after every mention; without, a mention begins at its first
                 token.
-            type_bias: whether relations have a bias for the types of head and tail, which training begins
-                from what the labels say of such pairs.
+            type_bias: whether relations have a bias for the types of head and tail.
             candidates: which pairs are scored; all ordered pairs by default.
 
         Raises:

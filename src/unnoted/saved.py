@@ -70,6 +70,7 @@ class SavedConfig(BaseModel):
     fast_dropout: bool = True
     row_dropout: bool = False
     markers: bool = True
+    evidence_threshold: float | None = Field(default=None, ge=0, le=1)
     meaning: dict[str, Any] | None = None
     dtype: str | None = None
 

@@ -100,6 +100,12 @@ def random_batch(lengths, entities, relations=3, mentions=3, seed=0, pair_rate=1
                     tail.append(other)
                     pair_document.append(document)
     facts = [(p, draw(0, relations)[0]) for p in range(0, len(head), 4)]
+    # Every other pair with a fact has evidence: its document's first sentence, in turns also its last.
+    evidence = [
+        (pair, number)
+        for turn, (pair, _) in enumerate(facts[::2])
+        for number in sorted({0, (turn + 1) % 2 * ((lengths[pair_document[pair]] - 1) // 8)})
+    ]
     return Batch(
         input_ids=input_ids,
         attention_mask=attention_mask,
@@ -121,6 +127,8 @@ def random_batch(lengths, entities, relations=3, mentions=3, seed=0, pair_rate=1
         pair_weight=torch.ones(len(head)),
         fact_pair=_ints([pair for pair, _ in facts]),
         fact_relation=_ints([relation for _, relation in facts]),
+        evidence_pair=_ints([pair for pair, _ in evidence]),
+        evidence_sentence=_ints([number for _, number in evidence]),
         lengths=tuple(lengths),
         mentions=most,
         spans=spans,
@@ -155,6 +163,8 @@ def only(batch, document):
         "pair_document": torch.zeros_like(pair),
         "fact_pair": batch.fact_pair[:0],
         "fact_relation": batch.fact_relation[:0],
+        "evidence_pair": batch.evidence_pair[:0],
+        "evidence_sentence": batch.evidence_sentence[:0],
         "lengths": (length,),
         "mentions": len(mention),
         "spans": len(span),

@@ -16,6 +16,7 @@ class PlainFeatures:
     ends: list[list[int]]  # and where they end
     pairs: list[tuple[int, int]]
     labels: list[list[bool]]  # [pairs][relations]
+    evidence: list[tuple[int, int]]  # (pair, sentence)
 
 
 def plain_features(document: Document, tokenizer, relations: list[str], marker: str | None) -> PlainFeatures:
@@ -29,7 +30,13 @@ def plain_features(document: Document, tokenizer, relations: list[str], marker: 
     ]
     noted = {fact.triple for fact in document.facts}
     labels = [[(head, tail, relation) in noted for relation in relations] for head, tail in pairs]
-    return PlainFeatures(tokens, positions, ends, pairs, labels)
+    evidence = {
+        (pairs.index((fact.head, fact.tail)), sentence)
+        for fact in document.facts
+        if fact.relation in relations and fact.head != fact.tail
+        for sentence in fact.evidence
+    }
+    return PlainFeatures(tokens, positions, ends, pairs, labels, sorted(evidence))
 
 
 def plain_tokens(

@@ -49,6 +49,8 @@ def some_pairs(batch, rows):
         pair_weight=batch.pair_weight[rows],
         fact_pair=batch.fact_pair[:0],
         fact_relation=batch.fact_relation[:0],
+        evidence_pair=batch.evidence_pair[:0],
+        evidence_sentence=batch.evidence_sentence[:0],
     )
 
 

@@ -13,6 +13,7 @@ ROOMS = [
     "configs",
     "priors",
     "documents",
+    "rules",
     "features",
     "kernels",
     "encoders",

@@ -11,12 +11,12 @@ import torch
 from numpy.typing import NDArray
 
 from unnoted.common.errors import DefectLog
-from unnoted.documents.schema import Document
+from unnoted.documents.schema import Document, Entity
 from unnoted.extraction.evaluation_mode import evaluation_mode
 from unnoted.extraction.facts import ExtractedFact, Extraction
 from unnoted.extraction.inputs import Source, as_documents
 from unnoted.extraction.scoring import BatchScores, Found, ScoredPairs, Wanted, find_facts, score_batch
-from unnoted.extraction.support import supporting_sentences
+from unnoted.extraction.support import guided_sentences, supporting_sentences
 from unnoted.features import BatchLimits, Collator, FeatureSet, SortedBatches, Tokeniser
 from unnoted.features.records import record_batch
 from unnoted.kernels.devices import working_device
@@ -219,7 +219,7 @@ class Extractor:
             share = int(found.share[row])
             if share not in evidence:
                 shares = found.shares[share, : len(document.sentences)]
-                evidence[share] = supporting_sentences(entities[head], entities[tail], shares)
+                evidence[share] = self._sentences(entities[head], entities[tail], shares)
             facts.append(
                 ExtractedFact(
                     head=head,
@@ -234,6 +234,13 @@ class Extractor:
                 )
             )
         return tuple(facts)
+
+    def _sentences(self, head: Entity, tail: Entity, shares: NDArray[np.floating]) -> tuple[int, ...]:
+        """The supporting sentences of a pair; by attention alone, where evidence guided it."""
+        threshold = self.model.config.evidence_threshold
+        if threshold is None:
+            return supporting_sentences(head, tail, shares)
+        return guided_sentences(shares, threshold)
 
 
 def _show(

@@ -78,6 +78,25 @@ def mention_shares(batch: Batch, pair: Tensor) -> Tensor:
     return both / both.sum(1, keepdim=True)
 
 
+def guided_sentences(shares: NDArray[np.floating], threshold: float) -> tuple[int, ...]:
+    """The supporting sentences of a pair, ascending, where attention was guided by evidence.
+
+    These are the sentences whose share is at least the threshold; the one with the largest share if none is.
+
+    Args:
+        shares: the share of each of the document's sentences.
+        threshold: from 0 to 1.
+
+    Example:
+        >>> guided_sentences(np.array([0.5, 0.1, 0.4]), 0.2), guided_sentences(np.array([0.3, 0.4, 0.3]), 0.5)
+        ((0, 2), (1,))
+    """
+    found = np.flatnonzero((shares >= threshold) & (shares > 0))
+    if not len(found) and shares.max(initial=0.0) > 0:
+        found = shares.argmax(axis=0, keepdims=True)
+    return tuple(found.tolist())
+
+
 def supporting_sentences(head: Entity, tail: Entity, shares: NDArray[np.floating]) -> tuple[int, ...]:
     """The supporting sentences of a pair, ascending, by the rule at the head of this file.
 

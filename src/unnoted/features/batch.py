@@ -46,6 +46,9 @@ class Batch:
             (`PairSample`) or documents come more or less often than once an epoch (`CoveringBatches`).
         fact_pair: int64 [F], row into the batch's pairs.
         fact_relation: int64 [F], index into the relations, from 0.
+        evidence_pair: int64 [V], row into the batch's pairs, ascending, once for each sentence that
+            supports a fact of the pair.
+        evidence_sentence: int64 [V], that sentence, within its document.
         lengths: how many tokens each document has, start and end token included.
         mentions: the largest number of mentions in one document.
         spans: the largest number of `span_token` in one document.
@@ -66,7 +69,8 @@ class Batch:
         ...     span_slot=torch.tensor([0, 1]), entity_document=torch.tensor([0, 0]),
         ...     entity_slot=torch.tensor([0, 1]), head=torch.tensor([0, 1]), tail=torch.tensor([1, 0]),
         ...     pair_document=torch.tensor([0, 0]), pair_weight=torch.ones(2), fact_pair=torch.tensor([1]),
-        ...     fact_relation=torch.tensor([2]), lengths=(4,), mentions=2, spans=2, entities=2,
+        ...     fact_relation=torch.tensor([2]), evidence_pair=torch.tensor([1]),
+        ...     evidence_sentence=torch.tensor([0]), lengths=(4,), mentions=2, spans=2, entities=2,
         ...     sentences=1, relations=3, documents=("d1",))
         >>> batch.labels()
         tensor([[False, False, False],
@@ -93,6 +97,8 @@ class Batch:
     pair_weight: Tensor
     fact_pair: Tensor
     fact_relation: Tensor
+    evidence_pair: Tensor
+    evidence_sentence: Tensor
     lengths: tuple[int, ...]
     mentions: int
     spans: int

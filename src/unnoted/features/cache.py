@@ -17,7 +17,7 @@ import tokenizers
 from unnoted.documents.candidates import Candidates
 from unnoted.documents.schema import Document
 
-FORMAT = 3
+FORMAT = 4
 """To be raised whenever the same documents give other features than before, or files of another shape."""
 
 VARIABLE = "UNNOTED_CACHE"

@@ -13,7 +13,7 @@ from unnoted.features.batch import Batch
 from unnoted.features.dataset import DocumentFeatures, FeatureSet
 from unnoted.features.entity_tokens import tokens_of_entities
 from unnoted.features.sampling import PairSample
-from unnoted.features.word_table import Offsets
+from unnoted.features.word_table import Ids, Offsets
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -63,6 +63,7 @@ class Collator:
         mentions = [len(document.mention_position) for document in documents]
         pairs = [len(rows) for rows, _ in drawn]
         facts = [len(document.fact_pair) for document in documents]
+        evidence = [len(document.evidence_pair) for document in documents]
         first_entity, first_pair = _before(entities), _before(pairs)
         spans = [tokens_of_entities(document, self.markers) for document in documents]
         span_tokens = [len(token) for token, _ in spans]
@@ -92,13 +93,10 @@ class Collator:
             ),
             pair_document=_owner(pairs),
             pair_weight=torch.from_numpy(np.concatenate([weights for _, weights in drawn])),
-            # Every pair with a fact was kept, so its new row is its place among the kept ones.
-            fact_pair=_joined(
-                [np.searchsorted(rows, d.fact_pair) for d, (rows, _) in zip(documents, drawn, strict=True)],
-                first_pair,
-                facts,
-            ),
+            fact_pair=_joined(_kept([d.fact_pair for d in documents], drawn), first_pair, facts),
             fact_relation=_joined([document.fact_relation for document in documents]),
+            evidence_pair=_joined(_kept([d.evidence_pair for d in documents], drawn), first_pair, evidence),
+            evidence_sentence=_joined([document.evidence_sentence for document in documents]),
             lengths=tuple(lengths),
             mentions=max(mentions),
             spans=max(span_tokens),
@@ -134,6 +132,11 @@ def _sentences(documents: Sequence[DocumentFeatures], tokens: int) -> Tensor:
         counts = document.sentence_tokens
         row[1 : 1 + counts.sum()] = np.repeat(np.arange(len(counts)), counts)
     return torch.from_numpy(owner)
+
+
+def _kept(parts: list[Ids], drawn: list[tuple[Offsets, NDArray[np.float32]]]) -> list[Offsets]:
+    """Rows of labelled pairs as their rows among those that were drawn, which all of them were."""
+    return [np.searchsorted(rows, part) for part, (rows, _) in zip(parts, drawn, strict=True)]
 
 
 def _before(counts: list[int]) -> list[int]:

@@ -45,6 +45,8 @@ class DocumentFeatures:
         tail: of each candidate pair.
         fact_pair: row into `head` and `tail` of each fact, ascending.
         fact_relation: index into the vocabulary of each fact.
+        evidence_pair: row into `head` and `tail`, once for each sentence that supports a fact, ascending.
+        evidence_sentence: a sentence that supports a fact of that pair.
     """
 
     index: int
@@ -61,6 +63,8 @@ class DocumentFeatures:
     tail: Ids
     fact_pair: Ids
     fact_relation: Ids
+    evidence_pair: Ids
+    evidence_sentence: Ids
 
 
 class FeatureSet(Dataset[DocumentFeatures]):

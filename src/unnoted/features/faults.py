@@ -55,6 +55,10 @@ def _faults(document: Document) -> Iterator[tuple[str, str, str]]:
         for end in (fact.head, fact.tail):
             if not 0 <= end < len(document.entities):
                 yield f"facts[{number}]", f"entity {end}", f"an entity index below {len(document.entities)}"
+        for support in fact.evidence:
+            if not 0 <= support < len(document.sentences):
+                expected = f"a sentence index below {len(document.sentences)}"
+                yield f"facts[{number}].evidence", f"sentence {support}", expected
 
 
 def _encodable(text: str) -> bool:

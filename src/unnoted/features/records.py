@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
+from numpy.typing import NDArray
 
 from unnoted.documents.candidates import Candidates
-from unnoted.documents.schema import Document
+from unnoted.documents.schema import Document, Fact
 from unnoted.features.faults import first_fault
 from unnoted.features.report import FeatureReport
 from unnoted.features.tokenise import Tokeniser
@@ -27,6 +28,8 @@ RAGGED = (
     "tail",
     "fact_pair",
     "fact_relation",
+    "evidence_pair",
+    "evidence_sentence",
 )
 """The columns that hold a list of int32 for each document."""
 
@@ -77,6 +80,8 @@ def record_batch(
         _ragged(tail, pair_offsets),
         _ragged(facts.pair, facts.offsets),
         _ragged(facts.relation, facts.offsets),
+        _ragged(facts.evidence_pair, facts.evidence_offsets),
+        _ragged(facts.evidence_sentence, facts.evidence_offsets),
     ]
     report = FeatureReport(
         documents=len(documents),
@@ -138,10 +143,34 @@ class _Facts:
         kept = ~(itself | unknown | excluded)
         labels = np.unique(np.stack([row[kept], relation[kept]], axis=1), axis=0)  # [F, 2], sorted by row
         self.repeated = int(kept.sum()) - len(labels)
-        self.offsets: Offsets = np.searchsorted(labels[:, 0], pair_offsets)
-        before = np.repeat(pair_offsets[:-1], np.diff(self.offsets))
-        self.pair: Ids = (labels[:, 0] - before).astype(np.int32)
+        self.offsets, self.pair = _within(labels[:, 0], pair_offsets)
         self.relation: Ids = labels[:, 1].astype(np.int32)
+        evidence = _evidence(documents, noted, row, kept)  # [V, 2], sorted by row
+        self.evidence_offsets, self.evidence_pair = _within(evidence[:, 0], pair_offsets)
+        self.evidence_sentence: Ids = evidence[:, 1].astype(np.int32)
+
+
+def _within(row: Offsets, pair_offsets: Offsets) -> tuple[Offsets, Ids]:
+    """Where each document's rows begin, and ascending rows into all pairs as rows into their document's."""
+    offsets: Offsets = np.searchsorted(row, pair_offsets)
+    before = np.repeat(pair_offsets[:-1], np.diff(offsets))
+    return offsets, (row - before).astype(np.int32)
+
+
+def _evidence(
+    documents: Sequence[Document],
+    noted: Sequence[tuple[int, Fact]],
+    row: Offsets,
+    kept: NDArray[np.bool_],
+) -> Offsets:
+    """Each pair with each sentence that supports one of its facts, once, as [V, 2]."""
+    counts = np.array([len(fact.evidence) for _, fact in noted], dtype=np.int64)
+    sentence = np.array([number for _, fact in noted for number in fact.evidence], dtype=np.int64)
+    most = np.array([len(documents[index].sentences) for index, _ in noted], dtype=np.int64)
+    if ((sentence < 0) | (sentence >= np.repeat(most, counts))).any():
+        raise first_fault(documents)
+    both = np.stack([np.repeat(row, counts), sentence], axis=1)[np.repeat(kept, counts)]
+    return np.unique(both, axis=0)
 
 
 def _type_numbers(documents: Sequence[Document], types: Sequence[str]) -> Ids:

@@ -31,6 +31,7 @@ LATER = {
     "entity_recognition_weight": 0.0,
     "equal_pairs": False,
     "unlabelled_draw": "uniform",
+    "evidence_weight": 0.0,
 }
 """Settings that came later, and what was always done before: there they say nothing, and a run from before
 has the same address. Those of architectures are in `Architecture.earlier`."""

@@ -58,6 +58,8 @@ class Optimisation(BaseModel):
             document, without weights; for losses without priors.
         entity_recognition_weight: of entity recognition beside the risk (see `entity_recognition.py`); for
             texts without markers.
+        evidence_weight: of guiding the attention of labelled pairs to their evidence, beside the risk (see
+            `evidence_guidance.py`); for documents that have evidence.
         seed: decides the new layers' first weights, the order of the documents, dropout and samples.
         precision: `auto` is bf16 on a GPU that computes in it, else float32, and lets a GPU round products to
             TF32; `float32` is exact; `bf16` and `fp16` need a GPU.
@@ -91,6 +93,7 @@ class Optimisation(BaseModel):
     unlabelled_draw: UnlabelledDraw = "uniform"
     unlabelled_per_labelled: Positive | None = None
     entity_recognition_weight: NotNegative = 0.0
+    evidence_weight: NotNegative = 0.0
     seed: Annotated[int, Field(ge=0, lt=2**32), BeforeValidator(no_truth_value)] = 62
     precision: Precision = "auto"
     checkpoint_steps: Count | None = None

@@ -22,6 +22,7 @@ from unnoted.training.arguments import chosen_precision
 from unnoted.training.checkpoints import checkpoints
 from unnoted.training.distil import Teacher
 from unnoted.training.entity_recognition import check_entity_recognition
+from unnoted.training.evidence_guidance import check_evidence
 from unnoted.training.further_views import check_scorer
 from unnoted.training.ingredients import load_corpus, model_of, priors_of, risk_of, tell_defects
 from unnoted.training.optimisation import Optimisation
@@ -174,6 +175,7 @@ def _stage(
     if note := rate_note(risk, optimisation):
         tell(f"note: {note}")
     features = features_of(model, corpus, FeatureCache())
+    check_evidence(model, optimisation, features, teacher is not None)
     for line in features.report.lines():
         tell(f"note: {line}")
     return Stage(folder, corpus[:0], features, risk, optimisation, dev, teacher)

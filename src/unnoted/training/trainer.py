@@ -43,6 +43,7 @@ from unnoted.training.checkpoints import (
 from unnoted.training.development import AfterEveryEpoch, development_score
 from unnoted.training.distil import Teacher
 from unnoted.training.entity_recognition import WithEntityRecognition, check_entity_recognition
+from unnoted.training.evidence_guidance import WithEvidence, check_evidence
 from unnoted.training.further_views import FromViews, check_scorer
 from unnoted.training.objective import CountedByPairs, FromLabels, FromTeacher, Objective
 from unnoted.training.optimisation import Optimisation
@@ -135,6 +136,7 @@ class Trainer(transformers.Trainer):
             teacher.check(model, risk)
         self.features = features_of(model, train, cache) if features is None else features
         begin(model, risk.meaning, self.features)
+        check_evidence(model, self.optimisation, self.features, teacher is not None)
         self._keeps_checkpoints = folder is not None
         # The stock trainer makes its output folder, whether it has anything to write or not.
         self._scratch = tempfile.TemporaryDirectory()
@@ -147,6 +149,11 @@ class Trainer(transformers.Trainer):
         super().__init__(model=model, args=arguments, train_dataset=self.features)
         self.relation_model = model
         self.risk = risk.to(self.args.device)
+        self._make_objective(model, teacher)
+        self._add_callbacks("training" if teacher is None else "distillation", dev)
+
+    def _make_objective(self, model: RelationModel, teacher: Teacher | None) -> None:
+        """The risk, on labels alone or beside a teacher, and what is learnt beside it."""
         self._objective: Objective = FromLabels(self.risk)
         self._views: FromViews | None = None
         if teacher is None and (wanted := self.risk.wanted_views) is not None:
@@ -161,7 +168,10 @@ class Trainer(transformers.Trainer):
         if weight := self.optimisation.entity_recognition_weight:
             self._recognition = WithEntityRecognition(self._objective, model, weight, self.args.seed)
             self._objective = self._recognition
-        self._add_callbacks("training" if teacher is None else "distillation", dev)
+        self._evidence: WithEvidence | None = None
+        if weight := self.optimisation.evidence_weight:
+            self._evidence = WithEvidence(self._objective, model, weight)
+            self._objective = self._evidence
 
     def _add_callbacks(self, what: str, dev: Sequence[Document] | None) -> None:
         """Our bar in the place of the stock ones, scores of an epoch, and TensorBoard if it is there."""
@@ -198,7 +208,7 @@ class Trainer(transformers.Trainer):
         try:
             with ExitStack() as stack:
                 stack.enter_context(flushed_denormals())
-                for part in (self._recognition, self._views):
+                for part in (self._recognition, self._views, self._evidence):
                     if part is not None:
                         stack.enter_context(part.in_training())
                 output = super().train(resume_from_checkpoint=None if found is None else str(found))

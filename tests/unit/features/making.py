@@ -80,7 +80,9 @@ def documents(draw, most_entities: int = 5, relations: tuple[str, ...] = RELATIO
     facts: tuple[Fact, ...] = ()
     if entities:
         ends = st.integers(0, len(entities) - 1)
-        facts = draw(st.lists(st.builds(Fact, ends, ends, st.sampled_from(relations)), max_size=6).map(tuple))
+        evidence = st.lists(st.integers(0, len(sentences) - 1), max_size=3).map(tuple)
+        fact = st.builds(Fact, ends, ends, st.sampled_from(relations), evidence)
+        facts = draw(st.lists(fact, max_size=6).map(tuple))
     return Document(draw(st.text(alphabet=LETTERS, min_size=1)), sentences, entities, facts)
 
 

@@ -94,6 +94,9 @@ def test_a_batch_holds_what_the_plain_implementation_says(corpus):
         assert list(found) == expected.pairs
         assert [labels for _, labels in found.values()] == expected.labels
         assert all(weight == 1 for weight, _ in found.values())
+        own = (batch.pair_document == row).nonzero()[:, 0].tolist()
+        both = zip(batch.evidence_pair.tolist(), batch.evidence_sentence.tolist(), strict=True)
+        assert [(pair - own[0], sentence) for pair, sentence in both if pair in own] == expected.evidence
     assert batch.documents == tuple(document.id for document in corpus)
     assert batch.relations == len(RELATIONS)
     assert batch.input_ids.shape[1] == max(batch.lengths)

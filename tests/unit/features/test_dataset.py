@@ -46,6 +46,8 @@ def test_every_column_is_that_of_the_plain_implementation(corpus):
         assert row.tokens.tolist() == plain.tokens
         assert list(zip(row.head.tolist(), row.tail.tolist(), strict=True)) == plain.pairs
         assert labels.tolist() == plain.labels
+        evidence = zip(row.evidence_pair.tolist(), row.evidence_sentence.tolist(), strict=True)
+        assert list(evidence) == plain.evidence
     assert features.token_counts.tolist() == [len(row.tokens) for row in features]
     assert features.pair_counts.tolist() == [AllPairs().count(document) for document in corpus]
 
@@ -152,3 +154,12 @@ def test_a_document_that_points_outside_itself_is_refused_and_named(document, me
 def test_a_relation_named_twice_is_refused():
     with pytest.raises(ValueError, match="found 'b' twice"):
         featurise([], word_piece(), ["a", "b", "b"], AllPairs())
+
+
+@pytest.mark.parametrize("sentence", [-1, 1])
+def test_evidence_outside_of_the_document_is_named(sentence):
+    document = document_of("a b c", (0, 1), (1, 2), facts=(Fact(0, 1, RELATIONS[0], (0, sentence)),))
+    with pytest.raises(
+        DataError, match=r"facts\[0\].evidence: found sentence .*, expected a sentence index below 1"
+    ):
+        featurise([document], word_piece(), RELATIONS, AllPairs())
