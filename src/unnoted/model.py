@@ -268,8 +268,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             entity_types: those that a model may tell entities apart by.
             embedding: the size of the embeddings of head and tail.
             block: the size of a block of the grouped bilinear.
-            markers: whether `*` stands before and after every mention; without, a mention begins at its first
-                token.
+            markers: whether `*` stands around every mention; without, it begins at its first token.
             type_bias: whether relations have a bias for the types of head and tail.
             candidates: which pairs are scored; all ordered pairs by default.
 
@@ -277,11 +276,10 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             EncoderError: if there is no such encoder, or it cannot be used.
         """
         encoder = load_encoder(path, encoder_layers)
-        names = relations.names if isinstance(relations, RelationVocabulary) else {}
         config = RelationConfig(
             encoder_config=encoder.config.to_dict(),
             relations=list(relations),
-            relation_names=dict(names),
+            relation_names=dict(relations.names) if isinstance(relations, RelationVocabulary) else {},
             architecture=architecture,
             architecture_options=dict(architecture_options or {}),
             entity_types=list(entity_types),
