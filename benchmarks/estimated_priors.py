@@ -59,7 +59,11 @@ def main(scores_file, truth_file):
     for multiplier in (3, 12):
         error = abs(np.log2(multiplier) - truth)
         print(f"multiplier {multiplier}: median error {np.median(error):.2f}, mean {error.mean():.2f}")
-    print("estimated:", compared(estimate_priors(scores), columns, truth))
+    found = estimate_priors(scores)
+    print("estimated:", compared(found, columns, truth))
+    ratio = np.log2([found.rows()[column]["ratio"] for column in columns])
+    moved = ratio - np.log2(found.ratio.estimate / total)
+    print(f"estimated, scaled to the true ratio over all: median error {np.median(abs(moved - truth)):.2f}")
     inside = np.nonzero(known)[0]
     part = LabelledScores(
         scores.relations, scores.documents, scores.document[known], scores.head[known], scores.tail[known],

@@ -53,7 +53,9 @@ def audit(
     unnoted priors audit own.jsonl --answers audit.jsonl --to priors.json
     """
     if answers is None and to is None:
-        raise ValueError("found neither --to nor --answers, expected a file for questions or one with answers")
+        raise ValueError(
+            "found neither --to nor --answers, expected a file for questions or one with answers"
+        )
     names = read_vocabulary(vocabulary)
     inputs = [path for path in (*files, scores, vocabulary, answers) if path is not None]
     if to is not None:
@@ -87,7 +89,9 @@ def _draw(corpus: Corpus, scores: Path | None, questions: int, seed: int, to: Pa
     design, asked = draw_audit(found, questions, seed)
     names = corpus.relations.names
     AuditFile(design, [question_record(each, found, documents, names) for each in asked]).write(to)
-    tell(f"{counted(len(asked), 'question')} written to {to}: put yes, no or skip into `answer`, or use --ask")
+    tell(
+        f"{counted(len(asked), 'question')} written to {to}: put yes, no or skip into `answer`, or use --ask"
+    )
 
 
 def _check_same(audited: AuditFile, corpus: Corpus, scores: Path | None, path: Path) -> None:
@@ -110,7 +114,7 @@ def _ask(audited: AuditFile, path: Path) -> None:
         try:
             record["answer"] = _heard()
         except typer.Abort:
-            tell(f"\nstopped; {counted(number, 'answer')} written, --answers {path} --ask continues")
+            tell(f"stopped; {counted(number, 'answer')} written, --answers {path} --ask continues")
             break
         audited.write(path)
 

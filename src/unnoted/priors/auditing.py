@@ -69,17 +69,24 @@ class AuditDesign:
             )
             pairs = int(found["pairs"])
         except (KeyError, TypeError, ValueError, OverflowError):
-            raise ValueError("design: found no counts by relation, expected the first line of an audit") from None
+            raise ValueError(
+                "design: found no counts by relation, expected the first line of an audit"
+            ) from None
         cells = (len(relations), BANDS)
         shapes = labelled.shape == cells[:1] and within.shape == unlabelled.shape == cells
-        if not shapes or not relations or pairs < 1 or min(labelled.min(), within.min(), unlabelled.min()) < 0:
-            raise ValueError("design: found counts that do not fit together, expected the first line of an audit")
+        if (
+            not shapes
+            or not relations
+            or pairs < 1
+            or min(labelled.min(), within.min(), unlabelled.min()) < 0
+        ):
+            raise ValueError(
+                "design: found counts that do not fit together, expected the first line of an audit"
+            )
         return cls(relations, pairs, labelled, within, unlabelled)
 
 
-def draw_audit(
-    scores: LabelledScores, questions: int, seed: int = 0
-) -> tuple[AuditDesign, list[Question]]:
+def draw_audit(scores: LabelledScores, questions: int, seed: int = 0) -> tuple[AuditDesign, list[Question]]:
     """Draw questions for a person.
 
     Args:
@@ -94,10 +101,11 @@ def draw_audit(
     Example:
         >>> margin = np.arange(200.0)[:, None]
         >>> zeros = np.zeros(200, int)
-        >>> scores = LabelledScores(("spouse",), ("d",), zeros, zeros, zeros, margin, margin >= 190)
+        >>> labelled = (margin >= 150) & (margin % 5 == 0)
+        >>> scores = LabelledScores(("spouse",), ("d",), zeros, zeros, zeros, margin, labelled)
         >>> design, asked = draw_audit(scores, 4)
-        >>> design.within.sum(), len(asked), all(question.pair < 190 for question in asked)
-        (10, 4, True)
+        >>> int(design.within.sum()), len(asked), any(labelled[question.pair, 0] for question in asked)
+        (10, 4, False)
     """
     if questions < 1:
         raise ValueError(f"questions: found {questions}, expected 1 or more")
