@@ -18,7 +18,7 @@ from unnoted.priors.estimated import LEVEL, EstimatedPriors, Interval, bounded
 Array = NDArray[np.float64]
 
 AGREEMENTS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-"""To how many answers of its own the answers of other relations amount for a relation; the likeliest holds."""
+"""To how many answers of its own those of other relations amount for a relation; the likeliest is taken."""
 
 DRAWS = 2000
 

@@ -6,8 +6,8 @@ code is for complete labels and for one label in ten.
 
 Two things are assumed. What ranks highest is true: with a weak model it is not, and the estimate is too high.
 Within a relation, labels were noted without regard to how easily a model finds them: where annotators noted
-what is plainly said and left out what must be inferred, the estimate is too low. An audit (`auditing`) assumes
-neither.
+what is plainly said and left out what must be inferred, the estimate is too low. An audit (`auditing`)
+assumes neither.
 """
 
 import numpy as np
