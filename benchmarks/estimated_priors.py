@@ -42,7 +42,7 @@ def correlation(a, b):
 
 
 def labelled_of_true(scores, true, known, columns):
-    """Of the true facts that rank within a tenth of a relation's labels, and below 64 times as many: labelled."""
+    """Labelled shares of the true facts at the top (a tenth of a relation's labels) and at the end."""
     found = np.zeros((2, 2))
     for column in columns:
         order = np.argsort(-scores.margin[:, column])

@@ -1,8 +1,8 @@
 """Which pairs a person is asked about, so that few answers say how often each relation holds.
 
 A question is a pair and a relation: does it hold? Only pairs that are not labelled with the relation are
-asked about. They are drawn at random from bands of the ranking, each with a known probability, more of them where
-more true facts are to be expected. How labels were picked does not matter.
+asked about. They are drawn at random from bands of the ranking, each with a known probability, more of them
+where more true facts are to be expected. How labels were picked does not matter.
 """
 
 from dataclasses import dataclass

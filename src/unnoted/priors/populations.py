@@ -71,4 +71,5 @@ class Population:
         reached = np.cumsum(self.prior[chosen][:, None] * evidence, -1)  # [number, K + others, G]
         point = random.random(reached.shape[:-1]) * reached[..., -1]
         index = (reached < point[..., None]).sum(-1)
-        return self.values[index]
+        found: Array = self.values[index]
+        return found
