@@ -65,7 +65,9 @@ def audited_priors(design: AuditDesign, answers: Iterable[Answer], seed: int = 0
         for draws, level in zip(_rate_draws(rates, effective, random), (1 - LEVEL, 1 + LEVEL), strict=True)
     ]
     total = _ratio(design.unlabelled.sum(0) @ rates, design.within.sum())
-    ratio = Interval(float(total), *(float(over_all) for _, over_all in ends))
+    (_, low), (_, high) = ends
+    # A yes far down the ranking counts whole in the estimate; the high end trusts the ranking.
+    ratio = Interval(float(total), min(low, float(total)), max(high, float(total)))
     each = [_ratio((mean * design.unlabelled).sum(1), design.within.sum(1)), *(own for own, _ in ends)]
     return _estimated(design, np.stack(each), ratio, asked.sum(1) > 0)
 

@@ -47,6 +47,13 @@ def test_a_whole_audit_counts():
     assert found.ratio.low <= found.ratio.estimate <= found.ratio.high
 
 
+def test_an_estimate_lies_within_its_interval_also_when_only_the_last_band_has_a_yes():
+    cells = np.full((1, 5), 2)
+    design = AuditDesign(("a",), 10_000, cells.sum(1), cells, cells * [1, 2, 4, 8, 400])
+    found = audited_priors(design, [Answer(0, band, 0.1, band == 4) for band in range(5) for _ in range(3)])
+    assert found.ratio.low <= found.ratio.estimate <= found.ratio.high
+
+
 def test_complete_labels_are_found_complete():
     scores, true = simulated(1, relations=4, pairs=800)
     design, asked = draw_audit(scores, 60)
