@@ -41,6 +41,18 @@ def correlation(a, b):
     return np.corrcoef(a, b)[0, 1]
 
 
+def labelled_of_true(scores, true, known, columns):
+    """Labelled shares of the true facts at the top (a tenth of a relation's labels) and at the end."""
+    found = np.zeros((2, 2))
+    for column in columns:
+        order = np.argsort(-scores.margin[:, column])
+        place = np.arange(scores.pairs) / scores.labelled[:, column].sum()
+        for row, chosen in enumerate((place < 0.1, place >= 64)):
+            facts = order[chosen & known[order] & true[order, column]]
+            found[row] += scores.labelled[facts, column].sum(), len(facts)
+    return found[:, 0] / found[:, 1]
+
+
 def main(scores_file, truth_file):
     """Print the figures."""
     scores = LabelledScores.load(Path(scores_file))
@@ -54,12 +66,19 @@ def main(scores_file, truth_file):
     total = true[known].sum() / labelled.sum()
     print(f"{len(columns)} relations, true ratio {total:.2f} over all, {2**single:.2f} in the median")
     print(
-        f"best single: median error {np.median(abs(truth - single)):.2f}, mean {abs(truth - single).mean():.2f}"
+        f"best single: median error {np.median(abs(truth - single)):.2f}, "
+        f"mean {abs(truth - single).mean():.2f}"
     )
+    top, end = labelled_of_true(scores, true, known, columns)
+    print(f"of the true facts, labelled at the top {top:.0%}, at the end {end:.0%}")
     for multiplier in (3, 12):
         error = abs(np.log2(multiplier) - truth)
         print(f"multiplier {multiplier}: median error {np.median(error):.2f}, mean {error.mean():.2f}")
-    print("estimated:", compared(estimate_priors(scores), columns, truth))
+    found = estimate_priors(scores)
+    print("estimated:", compared(found, columns, truth))
+    ratio = np.log2([found.rows()[column]["ratio"] for column in columns])
+    moved = ratio - np.log2(found.ratio.estimate / total)
+    print(f"estimated, scaled to the true ratio over all: median error {np.median(abs(moved - truth)):.2f}")
     inside = np.nonzero(known)[0]
     part = LabelledScores(
         scores.relations, scores.documents, scores.document[known], scores.head[known], scores.tail[known],

@@ -114,7 +114,7 @@ def _ask(audited: AuditFile, path: Path) -> None:
         try:
             record["answer"] = _heard()
         except typer.Abort:
-            tell(f"\nstopped; {counted(number, 'answer')} written, --answers {path} --ask continues")
+            tell(f"stopped; {counted(number, 'answer')} written, --answers {path} --ask continues")
             break
         audited.write(path)
 

@@ -75,6 +75,7 @@ def estimate(
         else:
             found = read_scores(scores)
         shown_priors(estimate_priors(found, seed), names.names if names else {}, to, as_json)
+        tell("note: the weaker the scores, the more this is too high; `unnoted priors audit` asks a person")
 
 
 def read_scores(path: Path) -> LabelledScores:

@@ -18,7 +18,7 @@ from unnoted.priors.estimated import LEVEL, EstimatedPriors, Interval, bounded
 Array = NDArray[np.float64]
 
 AGREEMENTS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
-"""To how many answers of its own the answers of other relations amount for a relation; the likeliest holds."""
+"""To how many answers of its own those of other relations amount for a relation; the likeliest is taken."""
 
 DRAWS = 2000
 
@@ -65,7 +65,9 @@ def audited_priors(design: AuditDesign, answers: Iterable[Answer], seed: int = 0
         for draws, level in zip(_rate_draws(rates, effective, random), (1 - LEVEL, 1 + LEVEL), strict=True)
     ]
     total = _ratio(design.unlabelled.sum(0) @ rates, design.within.sum())
-    ratio = Interval(float(total), *(float(over_all) for _, over_all in ends))
+    (_, low), (_, high) = ends
+    # A yes far down the ranking counts whole in the estimate; the high end trusts the ranking.
+    ratio = Interval(float(total), min(low, float(total)), max(high, float(total)))
     each = [_ratio((mean * design.unlabelled).sum(1), design.within.sum(1)), *(own for own, _ in ends)]
     return _estimated(design, np.stack(each), ratio, asked.sum(1) > 0)
 

@@ -1,8 +1,8 @@
 """Which pairs a person is asked about, so that few answers say how often each relation holds.
 
-A question is a pair and a relation: does it hold? Only pairs that are not labelled with the relation are asked
-about. They are drawn at random from bands of the ranking, each with a known probability, more of them where
-more true facts are to be expected. How labels were picked does not matter.
+A question is a pair and a relation: does it hold? Only pairs that are not labelled with the relation are
+asked about. They are drawn at random from bands of the ranking, each with a known probability, more of them
+where more true facts are to be expected. How labels were picked does not matter.
 """
 
 from dataclasses import dataclass
@@ -101,10 +101,11 @@ def draw_audit(scores: LabelledScores, questions: int, seed: int = 0) -> tuple[A
     Example:
         >>> margin = np.arange(200.0)[:, None]
         >>> zeros = np.zeros(200, int)
-        >>> scores = LabelledScores(("spouse",), ("d",), zeros, zeros, zeros, margin, margin >= 190)
+        >>> labelled = (margin >= 150) & (margin % 5 == 0)
+        >>> scores = LabelledScores(("spouse",), ("d",), zeros, zeros, zeros, margin, labelled)
         >>> design, asked = draw_audit(scores, 4)
-        >>> design.within.sum(), len(asked), all(question.pair < 190 for question in asked)
-        (10, 4, True)
+        >>> int(design.within.sum()), len(asked), any(labelled[question.pair, 0] for question in asked)
+        (10, 4, False)
     """
     if questions < 1:
         raise ValueError(f"questions: found {questions}, expected 1 or more")

@@ -1,9 +1,11 @@
 """How well each labelled share of the true facts explains where the labels of a relation stand.
 
-A pair at height t of the ranking is true with a probability that grows with t: σ(a + b t). If a share c of the
-true facts was noted, it is labelled with probability c σ(a + b t). A share below 1 is a ceiling: the labels
-grow denser up the ranking, and then no more, although what stands there is almost certainly true. A weak model,
-on the other hand, has no ceiling but a gentle slope. That is how the two are told apart, where they can be.
+A pair at height t of the ranking is true with a probability that grows with t: σ(a + b t). If a share c of
+the true facts was noted, it is labelled with probability c σ(a + b t). A share below 1 is a ceiling: the
+labels grow denser up the ranking, and then no more, although what stands there is almost certainly true.
+
+A model that mixes true and false pairs at its very top makes a ceiling too, and nothing in the ranks tells
+the two apart. With weak models the share comes out too low.
 """
 
 import numpy as np

@@ -4,9 +4,10 @@ For each relation the likelihood of every labelled share is computed from the ra
 (`ceilings`), and the relations are then taken together (`populations`). Nothing is told beforehand: the same
 code is for complete labels and for one label in ten.
 
-What is assumed: within a relation, labels were noted without regard to how easily a model finds them. Where
-annotators noted what is plainly said and left out what must be inferred, the estimate is too low; an audit
-(`auditing`) has no such assumption.
+Two things are assumed. What ranks highest is true: with a weak model it is not, and the estimate is too high.
+Within a relation, labels were noted without regard to how easily a model finds them: where annotators noted
+what is plainly said and left out what must be inferred, the estimate is too low. An audit (`auditing`)
+assumes neither.
 """
 
 import numpy as np
@@ -46,7 +47,8 @@ def estimate_priors(scores: LabelledScores, seed: int = 0) -> EstimatedPriors:
         >>> margin = random.normal(size=2000) + 4 * true
         >>> labelled = true & (random.random(2000) < 1 / 3)
         >>> zeros = np.zeros(2000, int)
-        >>> scores = LabelledScores(("spouse",), ("d",), zeros, zeros, zeros, margin[:, None], labelled[:, None])
+        >>> columns = margin[:, None], labelled[:, None]
+        >>> scores = LabelledScores(("spouse",), ("d",), zeros, zeros, zeros, *columns)
         >>> 2 < estimate_priors(scores).ratio.estimate < 4
         True
     """

@@ -39,7 +39,7 @@ class Population:
         Example:
             >>> values = np.log([1.0, 2.0, 4.0])
             >>> found = Population.of(values, np.array([[-9.0, 0.0, -9.0]] * 20))
-            >>> bool(found.posterior[0] @ values > 0.69), found.anyone.argmax()
+            >>> bool(found.posterior[0] @ values > 0.69), int(found.anyone.argmax())
             (True, 1)
         """
         means, deviations = (each.ravel() for each in np.meshgrid(MEANS, DEVIATIONS, indexing="ij"))
@@ -71,4 +71,5 @@ class Population:
         reached = np.cumsum(self.prior[chosen][:, None] * evidence, -1)  # [number, K + others, G]
         point = random.random(reached.shape[:-1]) * reached[..., -1]
         index = (reached < point[..., None]).sum(-1)
-        return self.values[index]
+        found: Array = self.values[index]
+        return found

@@ -3,6 +3,7 @@
 import pytest
 import typer
 from tests.unit.extraction.making import saved_model
+from tests.unit.priors.simulating import simulated
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app
@@ -30,6 +31,8 @@ DONE = {
     "data split": "DOCUMENTS --into OUT.jsonl=1",
     "data fetch": "nothing --to OUT",
     "data generate": "--documents 2 --to OUT.jsonl",
+    "priors estimate": "DOCUMENTS --scores SCORES",
+    "priors audit": "DOCUMENTS --to OUT.jsonl --questions 5",
 }
 """What makes each command work, to which one wrong option is added."""
 
@@ -68,7 +71,9 @@ def places(tmp_path_factory):
     documents = folder / "documents.jsonl"
     jsonl.write(documents, list(generate_documents(3)))
     (folder / "empty").mkdir()
+    simulated(3, relations=2, pairs=400)[0].save(folder / "scores.npz")
     return {
+        "SCORES": folder / "scores.npz",
         "DOCUMENTS": documents,
         "MODEL": saved_model(folder / "model"),
         "FOLDER": folder / "empty",
