@@ -81,7 +81,8 @@ def shift_to_mean(log_odds: Floats, pairs: Floats, mean: Floats) -> Floats:
         middle = (low + high) / 2
         found = _sigmoid(log_odds + middle[:, None]) @ weight
         low, high = np.where(found < mean, middle, low), np.where(found < mean, high, middle)
-    return np.where(mean > 0, (low + high) / 2, 0.0)
+    result: Floats = np.where(mean > 0, (low + high) / 2, 0.0)
+    return result
 
 
 def _sigmoid(values: Floats) -> Floats:
