@@ -101,7 +101,7 @@ def predict(
         total = sum(1 for _ in stream_documents(*kept, log=log))  # finds bad documents before the long work
         tell_defects(log)
         extractor = load_extractor(model, batch, device)
-        asked: "Asked" = {
+        asked: Asked = {
             "threshold": threshold,
             "target_precision": target_precision,
             "target_recall": target_recall,
