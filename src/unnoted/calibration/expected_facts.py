@@ -117,8 +117,8 @@ class ExpectedFacts:
         recall = np.array(self.true) / (self.total or 1.0)
         if recall[-1] < target:
             raise Unreachable(
-                f"target recall: found {target:g}, expected at most {_down(recall[-1]):.3f}, that of all facts "
-                f"of a probability of at least {_probability(LEVELS[-1:])[0]:.1g}"
+                f"target recall: found {target:g}, expected at most {_down(recall[-1]):.3f}, that of all "
+                f"facts of a probability of at least {_probability(LEVELS[-1:])[0]:.1g}"
             )
         first = int(np.argmax(recall >= target))
         return self._between(first - 1, recall, target) if first else float(_probability(LEVELS[:1])[0])
