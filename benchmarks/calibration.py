@@ -2,10 +2,10 @@
 
     python benchmarks/calibration.py OOF.npz TRUTH.npz [--multiplier 2.8]
 
-OOF is what `LabelledScores.save` writes: out-of-fold margins beside the labels of the training. TRUTH has `known`,
-bool [P]: pairs of documents whose complete labels are known, and `true`, bool [P, K]. A calibration is fitted on
-all documents with incomplete labels, then on one half of them, and measured on known pairs: all, and those of the
-other half. Without --multiplier each relation's prior is its labelled one times its true ratio.
+OOF is what `LabelledScores.save` writes: out-of-fold margins beside the labels of the training. TRUTH has
+`known`, bool [P]: pairs of documents whose complete labels are known, and `true`, bool [P, K]. A calibration is
+fitted on all documents with incomplete labels, then on one half of them, and measured on known pairs: all, and
+those of the other half. Without --multiplier each relation's prior is its labelled one times its true ratio.
 """
 
 import argparse
@@ -60,15 +60,16 @@ def measured(title, calibration, margin, true):
     errors = [Reliability.of(p[kept], true[kept]).error for kept in (stated, p >= FLOOR)]
     print(
         f"{title}: F1 {100 * at_line.f1:.1f} (P {100 * at_line.precision:.1f}, R {100 * at_line.recall:.1f}, "
-        f"expected {100 * calibration.expected.best_f1:.1f}); margin > 0 {100 * at_zero.f1:.1f}; best of one line on "
-        f"margins {100 * curves[0].best.f1:.1f}, on probabilities {100 * curves[1].best.f1:.1f}; average precision "
-        f"{100 * curves[0].average_precision:.1f} and {100 * curves[1].average_precision:.1f}; calibration error "
-        f"{errors[0]:.3f} stated, {errors[1]:.3f} p >= {FLOOR}"
+        f"expected {100 * calibration.expected.best_f1:.1f}); margin > 0 {100 * at_zero.f1:.1f}; best of one "
+        f"line on margins {100 * curves[0].best.f1:.1f}, on probabilities {100 * curves[1].best.f1:.1f}; average "
+        f"precision {100 * curves[0].average_precision:.1f} and {100 * curves[1].average_precision:.1f}; "
+        f"calibration error {errors[0]:.3f} stated, {errors[1]:.3f} p >= {FLOOR}"
     )
     for target in (0.5, 0.7, 0.8, 0.9):
         try:
             found = score_of(p > calibration.at_precision(target).line, true)
-            print(f"    precision {target}: {found.precision:.3f} at recall {found.recall:.3f}, {found.predicted} facts")
+            told = f"{found.precision:.3f} at recall {found.recall:.3f}, {found.predicted} facts"
+            print(f"    precision {target}: {told}")
         except Unreachable as error:
             print(f"    {error}")
     for target in (0.5, 0.7):
@@ -77,7 +78,8 @@ def measured(title, calibration, margin, true):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    shown = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=shown)
     parser.add_argument("oof", type=Path)
     parser.add_argument("truth", type=Path)
     parser.add_argument("--multiplier", type=float)
@@ -89,7 +91,8 @@ def main():
     calibration = Calibration.fitted(scores, priors)
     measured("fitted on all", calibration, scores.margin[known], true[known])
     told = [f"{row.relation} {row.stated / row.prior:.2f}" for row in calibration.disagreements()[:10]]
-    print(f"    {len(calibration.disagreements())} relations far from their prior, stated / prior: {', '.join(told)}")
+    number = len(calibration.disagreements())
+    print(f"    {number} relations far from their prior, stated / prior: {', '.join(told)}")
     first = np.random.default_rng(0).random(len(scores.documents)) < 0.5
     half = first[scores.document]
     for title, here in (("first half, measured on second", half), ("second half, measured on first", ~half)):
