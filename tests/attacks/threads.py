@@ -20,7 +20,7 @@ from unnoted.extraction import Extraction, Extractor
 from unnoted.model import RelationModel
 
 THRESHOLD = 0.6
-"""Facts of at least this probability are predicted: a few of each document, by random weights."""
+"""Facts of at least this confidence are predicted: a few of each document, by random weights."""
 
 Answer: TypeAlias = tuple[list[Extraction], list[bytes]]
 """The facts of some documents, and the probabilities of all their pairs as bytes."""

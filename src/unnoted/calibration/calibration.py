@@ -97,8 +97,8 @@ class Calibration:
             scores: out-of-fold margins beside labels.
             priors: of the same relations; labelled ÷ overall is the share of true facts that was labelled.
             match_counts: make the expected number of facts of each relation what its prior says.
-            final: [Q, K], margins of the model that is calibrated, if another than those that gave the scores:
-                of pairs without a label, in similar documents. Curves are moved to their quantiles.
+            final: [Q, K], margins of the model that is calibrated, if another than those that gave the
+                scores: of pairs without a label, in similar documents. Curves are moved to their quantiles.
 
         Raises:
             ValueError: the relations differ, there is no pair, or a margin is not finite.

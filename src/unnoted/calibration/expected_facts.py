@@ -3,7 +3,8 @@
 Out of scored pairs whose probabilities are calibrated, the number of true facts above a line is the sum of
 their probabilities. So precision, recall and F1 are known before any complete label is:
 
-    precision = true above / stated,   recall = true above / true in all,   F1 = 2 · true above / (stated + true in all)
+    precision = true above / stated,   recall = true above / true in all,
+    F1 = 2 · true above / (stated + true in all)
 
 **The line of the best F1 is half of the best F1.** Let F be the best F1 of any set of facts, and G the true
 facts in all. For every set S, 2 Σ_S p / (|S| + G) ≤ F, so Σ_S (2 p − F) ≤ F G, and the best set has equality.
@@ -100,8 +101,8 @@ class ExpectedFacts:
         fit = np.flatnonzero(precision >= target)
         if not len(fit):
             raise Unreachable(
-                f"target precision: found {target:g}, expected at most {_down(precision.max()):.3f}, that of the facts "
-                "that this model is surest of"
+                f"target precision: found {target:g}, expected at most {_down(precision.max()):.3f}, that of "
+                "the facts that this model is surest of"
             )
         return self._between(int(fit[-1]), precision, target)
 
@@ -116,8 +117,8 @@ class ExpectedFacts:
         recall = np.array(self.true) / (self.total or 1.0)
         if recall[-1] < target:
             raise Unreachable(
-                f"target recall: found {target:g}, expected at most {_down(recall[-1]):.3f}, that of all facts of "
-                f"a probability of at least {_probability(LEVELS[-1:])[0]:.1g}"
+                f"target recall: found {target:g}, expected at most {_down(recall[-1]):.3f}, that of all "
+                f"facts of a probability of at least {_probability(LEVELS[-1:])[0]:.1g}"
             )
         first = int(np.argmax(recall >= target))
         return self._between(first - 1, recall, target) if first else float(_probability(LEVELS[:1])[0])

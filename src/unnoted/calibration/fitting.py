@@ -81,7 +81,8 @@ def shift_to_mean(log_odds: Floats, pairs: Floats, mean: Floats) -> Floats:
         middle = (low + high) / 2
         found = _sigmoid(log_odds + middle[:, None]) @ weight
         low, high = np.where(found < mean, middle, low), np.where(found < mean, high, middle)
-    return np.where(mean > 0, (low + high) / 2, 0.0)
+    result: Floats = np.where(mean > 0, (low + high) / 2, 0.0)
+    return result
 
 
 def _sigmoid(values: Floats) -> Floats:
@@ -91,11 +92,9 @@ def _sigmoid(values: Floats) -> Floats:
 
 def _knots(bins: RankedBins) -> Floats:
     """Where the curve may bend: at even shares of the bins, which lie densely where facts are."""
-    knots = np.unique(np.quantile(bins.margin, np.linspace(0, 1, KNOTS)).round(6))
-    if len(knots) < 2:  # all pairs have one margin
-        return knots[0] + np.array([-1.0, 1.0])
-    result: Floats = knots
-    return result
+    knots: Floats = np.unique(np.quantile(bins.margin, np.linspace(0, 1, KNOTS)).round(6))
+    # Where all pairs have one margin there is no piece between knots: one is put around it.
+    return knots if len(knots) > 1 else np.array([knots[0] - 1.0, knots[0] + 1.0])
 
 
 def _beyond(margin: Floats, knots: Floats, shape: Floats) -> Floats:

@@ -40,7 +40,7 @@ def matched_to(
 
 def _moved(knots: Floats, fitted: NDArray[np.floating], others: NDArray[np.floating]) -> list[float]:
     """The knots of one relation; both margins are sorted."""
-    # Ranks from the top, densely where facts are: a quantile of ten thousand pairs says little of the first ten.
+    # Ranks from the top, densely where facts are: even quantiles would say little of the first ten pairs.
     ranks = rank_starts(min(len(fitted), len(others)))
     shares = np.append(1 - (ranks + 0.5) / min(len(fitted), len(others)), 0.0)
     here, there = (np.quantile(each, shares[::-1]) for each in (fitted, others))

@@ -11,7 +11,7 @@ from unnoted.cli.common import AsJSON, console, json_text, reports_errors, say, 
 from unnoted.common.errors import plain
 
 LONGEST_LIST = 8
-"""Entries up to which a list is shown whole."""
+"""Entries up to which a list is shown whole, and of a longer one those that are shown."""
 
 
 @reports_errors
@@ -80,9 +80,9 @@ def _probability(calibration: dict[str, Any] | None) -> str:
     apart = calibration["disagreements"]
     told = ", ".join(
         f"{row['relation']} ({row['stated'] / row['prior'] if row['prior'] else float('inf'):.1f})"
-        for row in apart[:LISTED]
+        for row in apart[:LONGEST_LIST]
     )
-    more = ", …" if len(apart) > LISTED else ""
+    more = ", …" if len(apart) > LONGEST_LIST else ""
     remark = f"; stated ÷ expected far from 1: {told}{more}" if apart else ""
     return f"calibrated, line {calibration['line']:.3f} (expected {expected}){remark}"
 

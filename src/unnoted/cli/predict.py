@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -23,12 +23,10 @@ from unnoted.documents.loading import stream_documents
 if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait for it
     from unnoted.extraction import Extractor
     from unnoted.extraction.extract_files import ExtractionReport
+    from unnoted.extraction.scoring import Asked
 
 SECONDS_A_LINE = 30
 """How often progress is told where there is no terminal to draw a bar on."""
-
-Asked: TypeAlias = dict[str, float | None]
-"""Options that say which facts are predicted, by their names in `Extractor.extract`."""
 
 Model = Annotated[
     str, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
@@ -103,7 +101,7 @@ def predict(
         total = sum(1 for _ in stream_documents(*kept, log=log))  # finds bad documents before the long work
         tell_defects(log)
         extractor = load_extractor(model, batch, device)
-        asked = {
+        asked: Asked = {
             "threshold": threshold,
             "target_precision": target_precision,
             "target_recall": target_recall,
@@ -124,7 +122,7 @@ def load_extractor(model: str, batch: int | None, device: str | None) -> "Extrac
     return Extractor.from_pretrained(model, limits, device)
 
 
-def _print_tables(extractor: "Extractor", files: list[Path], total: int, asked: Asked) -> None:
+def _print_tables(extractor: "Extractor", files: list[Path], total: int, asked: "Asked") -> None:
     from unnoted.extraction.extract_files import ExtractionReport
 
     report = ExtractionReport()
@@ -145,7 +143,7 @@ def _write(
     total: int,
     to: Path,
     format: str | None,
-    asked: Asked,
+    asked: "Asked",
 ) -> None:
     from unnoted.extraction.extract_files import extract_files
 

@@ -16,7 +16,7 @@ from unnoted.evaluation.figures import Evaluation, evaluate
 from unnoted.evaluation.gold import Gold, Key
 from unnoted.evaluation.reliability import Reliability
 from unnoted.extraction import Extractor
-from unnoted.extraction.scoring import ScoredPairs
+from unnoted.extraction.scoring import Asked, ScoredPairs
 
 FLOOR = 0.01
 """From which probability on facts that a model does not state are in the curve, and in its reliability."""
@@ -50,11 +50,7 @@ def evaluate_extractor(
         told: is given the number of documents that are done.
     """
     ranking = _Ranking(extractor.model.relations.ids, Gold.of(gold).facts)
-    asked = {
-        "threshold": threshold,
-        "target_precision": target_precision,
-        "target_recall": target_recall,
-    }
+    asked = Asked(threshold=threshold, target_precision=target_precision, target_recall=target_recall)
 
     def claims() -> Iterator[Prediction]:
         # A generator, so that gold and train are read, and their faults found, before the long work.
@@ -109,7 +105,7 @@ class _Ranking:
         return precision_recall_curve(np.concatenate(self._scores), np.concatenate(self._correct), self._gold)
 
     def reliability(self) -> dict[str, Reliability] | None:
-        """Of what is stated, and of all facts of at least `FLOOR`; None where probabilities are not calibrated."""
+        """Of what is stated, and of all facts of at least `FLOOR`; None without calibrated probabilities."""
         if not self._probabilities:
             return None
         each = (self._probabilities, self._correct, self._decided)

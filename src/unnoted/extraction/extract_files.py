@@ -1,7 +1,7 @@
 """From files of documents to a file of facts, in a way that can be interrupted and taken up again."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +21,7 @@ from unnoted.documents.schema import Document
 from unnoted.extraction.extractor import Extractor
 from unnoted.extraction.facts import Extraction, predictions_of, text_of
 from unnoted.extraction.partial import PartialResults
+from unnoted.extraction.scoring import Asked
 from unnoted.saved import TOKENIZER_FILES
 
 Records = Iterable[dict[str, Any]]
@@ -142,11 +143,7 @@ def extract_files(
     write = lookup("format", format, RESULT_WRITERS)
     report = ExtractionReport()
     documents = report.watched(stream_documents(*files, log=log), extractor.model.candidates)
-    asked = {
-        "threshold": threshold,
-        "target_precision": target_precision,
-        "target_recall": target_recall,
-    }
+    asked = Asked(threshold=threshold, target_precision=target_precision, target_recall=target_recall)
     results = extractor.extract(documents, **asked)  # a wrong threshold leaves no file behind
     with claimed(to, inputs=[*files, Path(model)]):
         if is_stream(to):
@@ -173,9 +170,7 @@ def _as_found(results: Iterable[Extraction], told: Callable[[int], None]) -> Ite
         told(done)
 
 
-def made_of(
-    extractor: Extractor, model: str | Path, files: Sequence[Path], asked: Mapping[str, float | None]
-) -> dict[str, Any]:
+def made_of(extractor: Extractor, model: str | Path, files: Sequence[Path], asked: Asked) -> dict[str, Any]:
     """All that the bytes of a result depend on: what is read, and how it is computed to the last digit.
 
     Documents are computed in batches, so the limits of a batch count; so does the number of threads that

@@ -1,7 +1,7 @@
 """One batch through the model: which facts it predicts, how sure it is, and where it looked."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import torch
@@ -17,6 +17,14 @@ from unnoted.risks import ScoreMeaning, confidence_of, distance_of
 
 SHARES_AT_ONCE = 2**24
 """How many shares (pairs with facts x sentences) are held at a time."""
+
+
+class Asked(TypedDict):
+    """What says which facts are predicted, by its names in `Extractor.extract`; at most one is given."""
+
+    threshold: float | None
+    target_precision: float | None
+    target_recall: float | None
 
 
 @dataclass(frozen=True, slots=True)

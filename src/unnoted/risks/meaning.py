@@ -1,7 +1,8 @@
 """What scores mean: how they decide, how sure they are, and how probable they say that a relation is.
 
-A risk says it once, the model that it trains stores it, and all who read scores ask it. *Confidence* orders and
-decides: it rises with the margin, and 0.5 is the line. A *probability* is something else: it has been calibrated.
+A risk says it once, the model that it trains stores it, and all who read scores ask it. *Confidence* orders
+and decides: it rises with the margin, and 0.5 is the line. A *probability* is something else: it has been
+calibrated.
 """
 
 from collections.abc import Mapping

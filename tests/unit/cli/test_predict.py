@@ -98,8 +98,8 @@ def test_table(model, documents, expected, tmp_path):
     run("predict", model, documents, "--to", tmp_path / "out.txt", "--format", "table")
     assert (tmp_path / "out.txt").read_text("utf-8") == shown
     first = next(extraction for extraction in expected if extraction.facts)
-    fact = max(first.facts, key=lambda fact: fact.probability)
-    assert f"{fact.probability:.3f}  {first.document.entities[fact.head].name} | {fact.name} | " in shown
+    fact = max(first.facts, key=lambda fact: fact.confidence)
+    assert f"{fact.confidence:.3f}  {first.document.entities[fact.head].name} | {fact.name} | " in shown
 
 
 def test_options(model, documents, tmp_path):
@@ -305,7 +305,7 @@ def test_errors_are_one_line(model, documents, tmp_path):
         (tmp_path / "nowhere", documents, *out): "nowhere: found no such folder, expected one written by",
         (model, tmp_path / "no.jsonl", *out): "no such file",
         (model, bad, *out): "entities: found nothing",
-        (model, documents, *out, "--threshold", 2): "expected a probability",
+        (model, documents, *out, "--threshold", 2): "expected a confidence",
         (model, documents, *out, "--batch", 0): "most documents in a batch: found 0",
         (model, documents, *out, "--format", "tables"): "nearest: 'table'",
         (model, documents, "--format", "jsonl"): "without --to",

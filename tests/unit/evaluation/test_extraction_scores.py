@@ -23,14 +23,15 @@ def test_the_curve_is_that_of_the_facts_one_by_one(extractor, threshold):
     assert {relation for *_, relation in true} - set(RELATIONS), (
         "some facts are of relations unknown to the model"
     )
-    found = [
-        claim
-        for extraction in extractor.extract(gold, threshold=threshold, floor=FLOOR)
-        for claim in extraction.predictions()
-    ]
-    expected = precision_recall_curve(
-        [claim.score for claim in found], [claim.key in true for claim in found], len(true)
-    )
+    shown = []
+    list(extractor.extract(gold, threshold=threshold, seen=shown.append))
+    found = {
+        (scored.document.id, int(scored.head[p]), int(scored.tail[p]), RELATIONS[k]): scored.confidence[p, k]
+        for scored in shown
+        for p, k in np.ndindex(scored.decided.shape)
+        if scored.decided[p, k] or scored.probability[p, k] >= FLOOR
+    }
+    expected = precision_recall_curve(list(found.values()), [key in true for key in found], len(true))
     curve = evaluate_extractor(extractor, gold, threshold=threshold).curve
     assert len(curve) == len(expected) > 10
     for name in ("thresholds", "precisions", "recalls"):
@@ -50,4 +51,9 @@ def test_every_document_with_a_pair_is_shown_once(extractor):
     for scored in shown:
         pairs = len(scored.document.entities) * (len(scored.document.entities) - 1)
         assert scored.head.shape == scored.tail.shape == (pairs,)
-        assert scored.probability.shape == scored.decided.shape == (pairs, len(RELATIONS))
+        assert (
+            scored.confidence.shape
+            == scored.probability.shape
+            == scored.decided.shape
+            == (pairs, len(RELATIONS))
+        )

@@ -14,6 +14,7 @@ from unnoted.documents.schema import Document, Fact
 from unnoted.extraction import Extractor
 from unnoted.features import BatchLimits, Collator, featurise
 from unnoted.model import ModelError
+from unnoted.risks import confidence_of
 from unnoted.risks.decisions import Fixed
 
 NOBODY = document_of("nobody", "No one came .")
@@ -30,23 +31,23 @@ def same(found, expected):
     """Equal but for rounding."""
     assert [extraction.document for extraction in found] == [extraction.document for extraction in expected]
     for one, other in zip(found, expected, strict=True):
-        exact = [replace(fact, probability=0, margin=0) for fact in one.facts]
-        assert exact == [replace(fact, probability=0, margin=0) for fact in other.facts]
-        for figure in ("probability", "margin"):
+        exact = [replace(fact, confidence=0, margin=0) for fact in one.facts]
+        assert exact == [replace(fact, confidence=0, margin=0) for fact in other.facts]
+        for figure in ("confidence", "margin"):
             values = [getattr(fact, figure) for fact in other.facts]
             assert [getattr(fact, figure) for fact in one.facts] == pytest.approx(values, rel=1e-9, abs=1e-12)
 
 
 def plain(model, document):
-    """The facts of one document by itself: (head, tail, relation) to (probability, margin)."""
+    """The facts of one document by itself: (head, tail, relation) to (confidence, margin)."""
     features = featurise([document.with_facts(())], tokenizer(), RELATIONS, model.candidates)
     batch = Collator.of(features)([features[0]])
     with torch.no_grad():
         scores = model(batch)
-    decided, probability = model.meaning.decide(scores), model.meaning.probabilities(scores)
+    decided, confidence = model.meaning.decide(scores), confidence_of(model.meaning.distances(scores).numpy())
     return {
         (int(batch.head[p]), int(batch.tail[p]), RELATIONS[k]): (
-            float(probability[p, k]),
+            float(confidence[p, k]),
             float(scores[p, k + 1] - scores[p, 0]),
         )
         for p in range(batch.pairs)
@@ -61,7 +62,7 @@ def test_facts_are_what_the_model_decides(positions):
     count = 0
     for extraction in Extractor(model).extract(corpus(5)):
         expected = plain(model, extraction.document)
-        found = {(f.head, f.tail, f.relation): (f.probability, f.margin) for f in extraction.facts}
+        found = {(f.head, f.tail, f.relation): (f.confidence, f.margin) for f in extraction.facts}
         assert list(found) == list(expected)  # also the order
         for triple, figures in expected.items():
             assert found[triple] == pytest.approx(figures, rel=1e-9, abs=1e-12)
@@ -142,7 +143,7 @@ def test_threshold_and_floor():
     (everything,) = Extractor(model).extract([document], threshold=0.0)
     assert len(everything.facts) == len(RELATIONS) * model.candidates.count(document)
     (likely,) = Extractor(model).extract([document], threshold=0.7)
-    assert likely.facts == tuple(fact for fact in everything.facts if fact.probability >= 0.7)
+    assert likely.facts == tuple(fact for fact in everything.facts if fact.confidence >= 0.7)
     assert 0 < len(likely.facts) < len(everything.facts)
 
     (stated,) = Extractor(model).extract([document])
@@ -150,8 +151,8 @@ def test_threshold_and_floor():
     assert tuple(fact for fact in both.facts if fact.decided) == stated.facts
     assert {fact.decided for fact in both.facts} == {True, False}
     (high,) = Extractor(model).extract([document], floor=0.99)
-    assert set(stated.facts) <= set(high.facts) and min(fact.probability for fact in stated.facts) < 0.99
-    expected = [fact for fact in everything.facts if fact.probability >= 0.3 or fact.margin > 0]
+    assert set(stated.facts) <= set(high.facts) and min(fact.confidence for fact in stated.facts) < 0.99
+    expected = [fact for fact in everything.facts if fact.confidence >= 0.3 or fact.margin > 0]
     assert [replace(fact, decided=True) for fact in both.facts] == expected
 
 
@@ -200,7 +201,7 @@ def test_bad_input(model, tmp_path):
     for one in (NOBODY, {"text": "Ada"}, "text"):
         with pytest.raises(TypeError, match="expected several documents"):
             extractor.extract(one)
-    with pytest.raises(ValueError, match="floor: found -1, expected a probability"):
+    with pytest.raises(ValueError, match="floor: found -1, expected a confidence"):
         extractor.extract([NOBODY], floor=-1)
     with pytest.raises(ValueError, match="documents a chunk: found 0"):
         Extractor(model, chunk=0)

@@ -1,7 +1,8 @@
 """The official DocRED prediction file: a list of {title, h_idx, t_idx, r, evidence, score}.
 
-`evidence` and `score` may be missing, and a calibrated `probability` may be there. Whether a title, an entity or a relation exists is not asked here: a
-prediction of something that does not exist is a wrong prediction, and its scorer counts it as one.
+`evidence` and `score` may be missing, and a calibrated `probability` may be there. Whether a title, an entity
+or a relation exists is not asked here: a prediction of something that does not exist is a wrong prediction,
+and its scorer counts it as one.
 """
 
 import math

@@ -1,0 +1,67 @@
+"""The line against trying every set of facts (tests/reference/lines.py)."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reference.lines import best_set, log_odds
+
+from unnoted.calibration import ExpectedFacts, Unreachable
+
+PROBABILITIES = st.lists(st.floats(0.001, 0.999), min_size=1, max_size=8)
+
+
+@settings(max_examples=60)
+@given(PROBABILITIES)
+def test_no_set_of_facts_is_better_than_a_line_at_half_the_best_f1(probabilities):
+    best, sets = best_set(probabilities)
+    chosen = {i for i, p in enumerate(probabilities) if p > best / 2}
+    assert chosen in sets or min(abs(p - best / 2) for p in probabilities) < 1e-9
+
+
+@settings(max_examples=60)
+@given(PROBABILITIES)
+def test_the_kept_levels_are_fine_enough(probabilities):
+    expected = ExpectedFacts.of(np.array(probabilities), np.ones(len(probabilities)), pairs=10)
+    best, _ = best_set(probabilities)
+    # A level may take in or leave out facts whose log odds are within 0.1 of the line.
+    assert expected.total == pytest.approx(sum(probabilities) / 10)
+    assert best - 0.05 <= expected.best_f1 <= best + 1e-9
+    apart = [abs(log_odds(p) - log_odds(best / 2)) for p in probabilities]
+    if min(apart) > 0.2:
+        assert expected.best_f1 == pytest.approx(best)
+    assert ExpectedFacts.from_json(json.loads(json.dumps(expected.to_json()))) == expected
+
+
+def many():
+    p = np.random.default_rng(0).beta(0.2, 2, 20_000)
+    return p, ExpectedFacts.of(p, np.ones(len(p)), pairs=1000)
+
+
+@pytest.mark.parametrize("target", [0.3, 0.6, 0.8])
+def test_targets_are_met_on_the_sample(target):
+    p, expected = many()
+    line = expected.line_of_precision(target)
+    assert p[p > line].mean() == pytest.approx(target, abs=0.01)
+    assert expected.figures_at(line)["precision"] == pytest.approx(target, abs=0.01)
+    line = expected.line_of_recall(target)
+    assert p[p > line].sum() / p.sum() == pytest.approx(target, abs=0.01)
+    assert expected.figures_at(line)["recall"] == pytest.approx(target, abs=0.01)
+
+
+def test_the_best_line_has_the_best_figures():
+    _, expected = many()
+    assert expected.figures_at(expected.f1_line)["f1"] == pytest.approx(expected.best_f1, rel=1e-3)
+
+
+def test_what_no_line_reaches_is_said():
+    expected = ExpectedFacts.of(np.array([0.6, 0.5]), np.ones(2), pairs=2)
+    with pytest.raises(Unreachable, match="target precision: found 0.9, expected at most 0.600"):
+        expected.line_of_precision(0.9)
+    with pytest.raises(ValueError, match="target precision: found 1.5, expected a share between 0 and 1"):
+        expected.line_of_precision(1.5)
+    low = ExpectedFacts.of(np.array([0.6, 1e-5]), np.array([1, 1e5]), pairs=2)
+    with pytest.raises(Unreachable, match="target recall: found 0.9, expected at most"):
+        low.line_of_recall(0.9)
