@@ -41,7 +41,9 @@ def calibrate(
         What a record should say of it.
     """
     meaning = model.meaning
-    priors = meaning.priors or Priors(scores.relations, *[tuple(scores.labelled_share.tolist())] * 2)
+    labelled = tuple(scores.labelled_share.tolist())
+    overall = labelled if meaning.priors is None else map(max, meaning.priors.overall, labelled)
+    priors = Priors(scores.relations, labelled, tuple(overall))
     own = labelled_scores(model, train)
     model.meaning = meaning.calibrated(scores, priors, final=own.margin[~own.labelled.any(1)])
     fitted = model.meaning.calibration

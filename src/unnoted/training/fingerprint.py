@@ -27,6 +27,7 @@ LATER = {
     "markers": True,
     "start": "random",
     "calibrated": False,
+    "closed_labels": False,
     "folds": 2,
     "entity_recognition_weight": 0.0,
     "equal_pairs": False,

@@ -118,6 +118,8 @@ class Settings(Optimisation):
         prior_file: a file of priors instead (see `Priors.from_file`).
         priors: `estimated` finds them by cross-fitting (see `cross_fit.py`), instead of being told.
         calibrated: calibrate probabilities by cross-fitting, and decide where the expected F1 is best.
+        closed_labels: add facts that follow by rules to the labels, mined from these and checked by
+            cross-fitting (see `closing_labels.py`).
         folds: how many folds the documents are cut into for cross-fitting.
         fold_epochs: passes over the documents in a fold's training; without it as many as in the main one.
         test: documents with all their facts that the trained model is scored on: files, or files by the name
@@ -159,6 +161,7 @@ class Settings(Optimisation):
     prior_file: Path | None = None
     priors: Literal["estimated"] | None = None
     calibrated: bool = False
+    closed_labels: bool = False
     folds: Annotated[int, Field(ge=2), BeforeValidator(no_truth_value)] = 2
     fold_epochs: Count | None = None
     test: Annotated[dict[str, Files], BeforeValidator(_by_set)] = Field(default_factory=dict)
@@ -256,7 +259,7 @@ class Settings(Optimisation):
     @property
     def is_cross_fitted(self) -> bool:
         """Whether the run needs out-of-fold scores of its own documents."""
-        return self.priors is not None or self.calibrated
+        return self.priors is not None or self.calibrated or self.closed_labels
 
     @property
     def data_files(self) -> tuple[Path, ...]:
