@@ -105,7 +105,7 @@ BASELINES = {
 }  # fmt: skip
 
 
-LOSSES = [name for name in config_names() if name not in BASELINES and name != "small"]
+LOSSES = [name for name in config_names() if name not in BASELINES and name not in ("small", "best")]
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -138,6 +138,13 @@ def test_the_small_one():
     assert settings.output == Path("runs/small")
 
 
+def test_the_recommended_one():
+    settings = load_settings("best")
+    assert (settings.loss, settings.start, settings.calibrated) == ("label-likelihood", "types", True)
+    assert (settings.epochs, settings.fold_epochs, settings.prior_multiplier) == (8, 3, 3)
+    assert settings.output == Path("runs/best")
+
+
 @pytest.mark.parametrize("name", config_names())
 def test_its_data_can_be_fetched(name):
     fetched = {
@@ -160,8 +167,8 @@ def test_every_published_setting_is_there():
         for data in ("docred-extreme", "docred-full") for encoder in encoders for loss in ("atlop", "ssr-pu")
     }  # fmt: skip
     expected |= {f"chemdisgene/pubmedbert/{loss}" for loss in SEVEN}
-    assert set(config_names()) == expected | set(BASELINES) | {"small"}
-    assert len(config_names()) == 44
+    assert set(config_names()) == expected | set(BASELINES) | {"small", "best"}
+    assert len(config_names()) == 46
 
 
 def test_every_one_is_described():
