@@ -9,9 +9,7 @@ def best_set(probabilities):
     total = sum(probabilities)
     places = range(len(probabilities))
     sets = chain.from_iterable(combinations(places, size) for size in range(len(places) + 1))
-    scored = {
-        chosen: 2 * sum(probabilities[i] for i in chosen) / (len(chosen) + total) for chosen in sets
-    }
+    scored = {chosen: 2 * sum(probabilities[i] for i in chosen) / (len(chosen) + total) for chosen in sets}
     best = max(scored.values())
     return best, [set(chosen) for chosen, f1 in scored.items() if f1 > best - 1e-12]
 

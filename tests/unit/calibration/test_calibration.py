@@ -69,7 +69,9 @@ def test_counts_are_those_of_the_priors():
     assert probabilities(fitted(), scores).mean(0) == pytest.approx(priors.overall, rel=0.01)
     assert fitted().expected.total == pytest.approx(sum(priors.overall), rel=1e-3)
     more = Priors(priors.relations, priors.labelled, tuple(1.5 * prior for prior in priors.overall))
-    assert probabilities(Calibration.fitted(scores, more), scores).mean(0) == pytest.approx(more.overall, rel=0.01)
+    assert probabilities(Calibration.fitted(scores, more), scores).mean(0) == pytest.approx(
+        more.overall, rel=0.01
+    )
 
 
 def test_the_expected_f1_is_what_the_line_gives():
@@ -95,11 +97,13 @@ def test_a_relation_without_labels_borrows_and_one_of_prior_0_never_holds():
 
 
 def test_a_relation_that_cannot_be_told_apart_is_listed():
-    scores, priors, _, true = simulated()
+    scores, priors, _, _ = simulated()
     rng = np.random.default_rng(1)
     margin = scores.margin.copy()
     margin[:, 1] = rng.normal(size=len(margin)) / 4  # says nothing
-    told = {row.relation for row in Calibration.fitted(scored(margin, scores.labelled), priors).disagreements()}
+    told = {
+        row.relation for row in Calibration.fitted(scored(margin, scores.labelled), priors).disagreements()
+    }
     assert "r1" in told and "r0" not in told
 
 
@@ -163,7 +167,9 @@ def test_curves_follow_another_models_margins():
 
 def test_what_cannot_be_used_is_named():
     scores, priors, *_ = simulated()
-    with pytest.raises(ValueError, match="found priors of 1 relations, expected those of the 4 that are scored"):
+    with pytest.raises(
+        ValueError, match="found priors of 1 relations, expected those of the 4 that are scored"
+    ):
         Calibration.fitted(scores, Priors(("r0",), (0.1,), (0.1,)))
     with pytest.raises(ValueError, match="found 1 margins that are not finite"):
         margin = scores.margin.copy()

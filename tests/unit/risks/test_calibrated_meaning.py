@@ -17,7 +17,9 @@ EXPECTED = ExpectedFacts.of(np.linspace(0.001, 0.99, 500), np.ones(500), pairs=1
 CALIBRATION = Calibration(("a", "b"), CURVES, EXPECTED, 0.3, (0.2, 0.1), (0.2, 0.1))
 PLAIN = ScoreMeaning(NoneClass(), Link("ranking-margin"))
 CALIBRATED = replace(PLAIN, calibration=CALIBRATION)
-SCORES = torch.cat([torch.full((400, 1), 0.25), 3 * torch.randn(400, 2, generator=torch.Generator().manual_seed(0))], 1)
+SCORES = torch.cat(
+    [torch.full((400, 1), 0.25), 3 * torch.randn(400, 2, generator=torch.Generator().manual_seed(0))], 1
+)
 
 
 def test_facts_above_the_line_are_stated():
@@ -32,7 +34,7 @@ def test_confidence_orders_as_the_margin_does_without_ties(meaning):
     confidence, margin = confidence_of(meaning.distances(SCORES).numpy()), meaning.margins(SCORES).numpy()
     for k in range(2):
         ranked = confidence[np.argsort(margin[:, k]), k]
-        assert (np.diff(ranked) > 0).all() and 0 < ranked[0] and ranked[-1] < 1
+        assert (np.diff(ranked) > 0).all() and ranked[0] > 0 and ranked[-1] < 1
 
 
 def test_the_limit_of_a_rule_stays():
@@ -49,7 +51,12 @@ def test_lines_at_0_change_nothing(rule):
 
 def test_saved_and_read_again():
     assert ScoreMeaning.from_json(json.loads(json.dumps(CALIBRATED.to_json(), allow_nan=False))) == CALIBRATED
-    assert set(PLAIN.to_json()) == {"decision", "link", "priors", "class_weighted"}  # as earlier versions wrote
+    assert set(PLAIN.to_json()) == {
+        "decision",
+        "link",
+        "priors",
+        "class_weighted",
+    }  # as earlier versions wrote
     assert CALIBRATED.has_scale_of(PLAIN)
 
 
