@@ -5,7 +5,8 @@
 OOF is what `LabelledScores.save` writes: out-of-fold margins beside the labels of the training. TRUTH has
 `known`, bool [P]: pairs of documents whose complete labels are known, and `true`, bool [P, K]. A calibration
 is fitted on all documents with incomplete labels, then on one half of them, and measured on known pairs: all,
-and those of the other half. Without --multiplier each relation's prior is its labelled one times its true ratio.
+and those of the other half.
+Without --multiplier each relation's prior is its labelled one times its true ratio.
 """
 
 import argparse
