@@ -3,9 +3,10 @@
     python benchmarks/calibration.py OOF.npz TRUTH.npz [--multiplier 2.8]
 
 OOF is what `LabelledScores.save` writes: out-of-fold margins beside the labels of the training. TRUTH has
-`known`, bool [P]: pairs of documents whose complete labels are known, and `true`, bool [P, K]. A calibration is
-fitted on all documents with incomplete labels, then on one half of them, and measured on known pairs: all, and
-those of the other half. Without --multiplier each relation's prior is its labelled one times its true ratio.
+`known`, bool [P]: pairs of documents whose complete labels are known, and `true`, bool [P, K]. A calibration
+is fitted on all documents with incomplete labels, then on one half of them, and measured on known pairs: all,
+and those of the other half.
+Without --multiplier each relation's prior is its labelled one times its true ratio.
 """
 
 import argparse
@@ -41,6 +42,7 @@ def part(scores, kept):
 
 
 def score_of(stated, true):
+    """Precision, recall and F1 of what is stated."""
     return Score(int((stated & true).sum()), int(stated.sum()), int(true.sum()))
 
 
@@ -61,8 +63,8 @@ def measured(title, calibration, margin, true):
     print(
         f"{title}: F1 {100 * at_line.f1:.1f} (P {100 * at_line.precision:.1f}, R {100 * at_line.recall:.1f}, "
         f"expected {100 * calibration.expected.best_f1:.1f}); margin > 0 {100 * at_zero.f1:.1f}; best of one "
-        f"line on margins {100 * curves[0].best.f1:.1f}, on probabilities {100 * curves[1].best.f1:.1f}; average "
-        f"precision {100 * curves[0].average_precision:.1f} and {100 * curves[1].average_precision:.1f}; "
+        f"line on margins {100 * curves[0].best.f1:.1f}, on probabilities {100 * curves[1].best.f1:.1f}; "
+        f"average precision {100 * curves[0].average_precision:.1f} and {100 * curves[1].average_precision:.1f}; "
         f"calibration error {errors[0]:.3f} stated, {errors[1]:.3f} p >= {FLOOR}"
     )
     for target in (0.5, 0.7, 0.8, 0.9):
@@ -78,6 +80,7 @@ def measured(title, calibration, margin, true):
 
 
 def main():
+    """Fit and measure."""
     shown = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=shown)
     parser.add_argument("oof", type=Path)

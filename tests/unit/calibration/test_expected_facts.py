@@ -58,10 +58,10 @@ def test_the_best_line_has_the_best_figures():
 
 def test_what_no_line_reaches_is_said():
     expected = ExpectedFacts.of(np.array([0.6, 0.5]), np.ones(2), pairs=2)
-    with pytest.raises(Unreachable, match="target precision: found 0.9, expected at most 0.600"):
+    with pytest.raises(Unreachable, match=r"target precision: found 0.9, expected at most 0.600"):
         expected.line_of_precision(0.9)
-    with pytest.raises(ValueError, match="target precision: found 1.5, expected a share between 0 and 1"):
+    with pytest.raises(ValueError, match=r"target precision: found 1.5, expected a share between 0 and 1"):
         expected.line_of_precision(1.5)
     low = ExpectedFacts.of(np.array([0.6, 1e-5]), np.array([1, 1e5]), pairs=2)
-    with pytest.raises(Unreachable, match="target recall: found 0.9, expected at most"):
+    with pytest.raises(Unreachable, match=r"target recall: found 0.9, expected at most"):
         low.line_of_recall(0.9)

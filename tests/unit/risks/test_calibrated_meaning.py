@@ -70,7 +70,7 @@ def test_without_a_calibration_all_is_as_the_rule_and_the_link_say():
 
 
 def test_a_target_moves_the_line():
-    high, low = CALIBRATED.at_precision(0.9), CALIBRATED.at_recall(0.9)
+    high, low = CALIBRATED.at_precision(0.9), CALIBRATED.at_recall(0.95)
     assert high.calibration.line > 0.3 > low.calibration.line
     assert torch.equal(high.probabilities(SCORES), CALIBRATED.probabilities(SCORES))
     assert high.decide(SCORES).sum() < CALIBRATED.decide(SCORES).sum() < low.decide(SCORES).sum()
