@@ -64,7 +64,8 @@ def measured(title, calibration, margin, true):
         f"{title}: F1 {100 * at_line.f1:.1f} (P {100 * at_line.precision:.1f}, R {100 * at_line.recall:.1f}, "
         f"expected {100 * calibration.expected.best_f1:.1f}); margin > 0 {100 * at_zero.f1:.1f}; best of one "
         f"line on margins {100 * curves[0].best.f1:.1f}, on probabilities {100 * curves[1].best.f1:.1f}; "
-        f"average precision {100 * curves[0].average_precision:.1f} and {100 * curves[1].average_precision:.1f}; "
+        f"average precision {100 * curves[0].average_precision:.1f} and "
+        f"{100 * curves[1].average_precision:.1f}; "
         f"calibration error {errors[0]:.3f} stated, {errors[1]:.3f} p >= {FLOOR}"
     )
     for target in (0.5, 0.7, 0.8, 0.9):

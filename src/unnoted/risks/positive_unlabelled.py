@@ -188,8 +188,8 @@ class PositiveUnlabelledRisk(Risk):
         if self.recent is None:
             return self.correction(positive, negative)
         if self.training:
-            expected = (counts[0] + counts[1]) * labelled_prior
-            self.recent.see(of_unlabelled, counts[1], of_labelled, counts[0], expected)
+            expected_labelled = (counts[0] + counts[1]) * labelled_prior
+            self.recent.see(of_unlabelled, counts[1], of_labelled, counts[0], expected_labelled)
         recent_unlabelled, recent_labelled = self.recent.means()
         judged = on_unlabelled * recent_unlabelled - on_labelled * recent_labelled
         return self.correction(positive, negative, judged)
