@@ -20,6 +20,7 @@ from unnoted.encoders import DocumentEncoder, Encoded, build_encoder, load_encod
 from unnoted.encoders.hub import fetched_folder, is_on_hub
 from unnoted.encoders.pretrained import load_tokenizer
 from unnoted.encoders.stored_weights import no_larger_than, not_finite
+from unnoted.encoders.typed_markers import type_tokens, with_typed_markers
 from unnoted.features.batch import Batch
 from unnoted.pairs.pieces import pair_scores
 from unnoted.risks import NoneClass, ScoreMeaning
@@ -46,6 +47,8 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
         row_dropout: whether the attention rows that pairs see have dropout in training.
         markers: whether `*` stands before and after every mention.
+        type_tokens: the tokens that open a mention in place of the marker, by the number of its type; None
+            for the marker.
         type_bias: whether relations have a bias for the types of head and tail.
         candidates: which pairs are scored ("all", or a list of type pairs).
         evidence_threshold: the share of a pair's attention from which a sentence supports a fact, for a model
@@ -67,6 +70,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     fast_dropout: bool = True
     row_dropout: bool = False
     markers: bool = True
+    type_tokens: list[int] | None = None
     type_bias: bool = False
     candidates: str | list[list[str]] = "all"
     evidence_threshold: float | None = None
@@ -162,16 +166,30 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             types=len(self.entity_types),
         )
         self.pairs, self.scores = architecture.layers(sizes, **dict(options))
+        self._check_type_tokens(sizes.types)
         self.type_bias = TypeBias(sizes.types, len(config.relations)) if config.type_bias else None
         self.tokenizer: PreTrainedTokenizerBase | None = None
         self.post_init()  # type: ignore[no-untyped-call]
+
+    def _check_type_tokens(self, types: int) -> None:
+        """Refuse tokens that are not one for each type, or that the encoder does not know."""
+        tokens, known = self.config.type_tokens, (self.config.encoder_config or {}).get("vocab_size")
+        if tokens is None:
+            return
+        if len(tokens) != types + 1 or not self.config.markers:
+            raise ModelError(
+                f"type_tokens: found {len(tokens)}, expected {types + 1}, and markers whose place they take"
+            )
+        if min(tokens) < 0 or (isinstance(known, int) and max(tokens) >= known):
+            raise ModelError(f"type_tokens: found {tokens}, expected numbers from 0 to {known} (exclusive)")
 
     def _init_weights(self, module: nn.Module) -> None:
         """Nothing: the new layers start as they were made, the encoder as it was loaded."""
 
     def score_pairs(self, batch: Batch) -> "PairScores":
         """Score every candidate pair of a batch: the one way from a batch to scores."""
-        encoded = self.encoder(batch)
+        tokens = self.config.type_tokens
+        encoded = self.encoder(batch if tokens is None else with_typed_markers(batch, tokens))
         scores = pair_scores(self.pairs, self.scores, encoded, batch)
         return PairScores(scores if self.type_bias is None else self.type_bias(scores, batch), encoded)
 
@@ -251,6 +269,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         embedding: int = 768,
         block: int = 64,
         markers: bool = True,
+        typed_markers: bool = False,
         type_bias: bool = False,
         candidates: Candidates | None = None,
     ) -> "RelationModel":
@@ -269,6 +288,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             embedding: the size of the embeddings of head and tail.
             block: the size of a block of the grouped bilinear.
             markers: whether `*` stands around every mention; without, it begins at its first token.
+            typed_markers: whether the word for its type opens a mention, in place of `*`.
             type_bias: whether relations have a bias for the types of head and tail.
             candidates: which pairs are scored; all ordered pairs by default.
 
@@ -276,6 +296,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             EncoderError: if there is no such encoder, or it cannot be used.
         """
         encoder = load_encoder(path, encoder_layers)
+        tokenizer = load_tokenizer(path, encoder)
         config = RelationConfig(
             encoder_config=encoder.config.to_dict(),
             relations=list(relations),
@@ -289,12 +310,13 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             fast_dropout=fast_dropout,
             row_dropout=row_dropout,
             markers=markers,
+            type_tokens=type_tokens(tokenizer, entity_types) if typed_markers else None,
             type_bias=type_bias,
             candidates=(AllPairs() if candidates is None else candidates).to_json(),
         )
         model = cls(config, encoder)
         model.encoder.prepare()
-        model.tokenizer = load_tokenizer(path, encoder)
+        model.tokenizer = tokenizer
         return model
 
     def save_pretrained(self, save_directory: str | PathLike[str], **options: Any) -> None:  # type: ignore[override] # noqa: ANN401

@@ -70,6 +70,8 @@ class SavedConfig(BaseModel):
     fast_dropout: bool = True
     row_dropout: bool = False
     markers: bool = True
+    type_tokens: list[int] | None = None
+    type_bias: bool = False
     evidence_threshold: float | None = Field(default=None, ge=0, le=1)
     meaning: dict[str, Any] | None = None
     dtype: str | None = None

@@ -25,6 +25,7 @@ LATER = {
     "schedule": "linear",
     "row_dropout": False,
     "markers": True,
+    "typed_markers": False,
     "start": "random",
     "calibrated": False,
     "closed_labels": False,

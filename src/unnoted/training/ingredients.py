@@ -46,6 +46,7 @@ def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) ->
             fast_dropout=settings.fast_dropout,
             row_dropout=settings.row_dropout,
             markers=settings.markers,
+            typed_markers=settings.typed_markers,
             type_bias=settings.start == "types",
             candidates=corpus.candidates,
         )

@@ -110,6 +110,7 @@ class Settings(Optimisation):
         fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
         row_dropout: whether the attention rows that pairs see have dropout in training.
         markers: whether `*` stands before and after every mention in the text that the encoder sees.
+        typed_markers: whether the word for its type opens a mention, in place of `*`.
         start: `types` gives relations a bias for the types of head and tail and begins it at what the labels
             say of such pairs (see `start.py`); `random` begins as published.
         loss: one of `unnoted.risks.LOSSES`.
@@ -154,6 +155,7 @@ class Settings(Optimisation):
     fast_dropout: bool = True
     row_dropout: bool = False
     markers: bool = True
+    typed_markers: bool = False
     start: Literal["random", "types"] = "random"
     loss: str
     loss_options: dict[str, Any] = Field(default_factory=dict)
@@ -209,6 +211,8 @@ class Settings(Optimisation):
                 f"row_dropout: found true, expected false: the architecture {self.architecture!r} sees no "
                 "attention rows"
             )
+        if self.typed_markers and not self.markers:
+            raise ValueError("typed_markers: found true without markers, expected markers")
         self._check_made_encoder()
         if self.embedding % self.block:
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")

@@ -76,6 +76,7 @@ OWN_SETTINGS = (
     "block",
     "window",
     "markers",
+    "type_tokens",
     "type_bias",
     "candidates",
     "meaning",
