@@ -273,7 +273,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         type_bias: bool = False,
         candidates: Candidates | None = None,
     ) -> "RelationModel":
-        """A model to be trained: a pretrained encoder with its tokenizer, and new layers.
+        """A model to be trained: a pretrained encoder, its tokenizer, and new layers.
 
         Args:
             path: the encoder's folder, or its name on the hub.
@@ -281,7 +281,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             encoder_layers: keep only the encoder's first layers (for small machines).
             window: let the encoder see at most so many tokens at once.
             fast_dropout: take the fast way to dropout on a CPU.
-            row_dropout: in training, apply dropout to the attention rows that pairs see.
+            row_dropout: in training, apply dropout to attention rows.
             architecture: what represents and scores pairs, one of `ARCHITECTURES`.
             architecture_options: settings that this architecture declares; the others have their defaults.
             entity_types: those that a model may tell entities apart by.
@@ -298,22 +298,14 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         encoder = load_encoder(path, encoder_layers)
         tokenizer = load_tokenizer(path, encoder)
         config = RelationConfig(
-            encoder_config=encoder.config.to_dict(),
-            relations=list(relations),
-            relation_names=dict(relations.names) if isinstance(relations, RelationVocabulary) else {},
-            architecture=architecture,
-            architecture_options=dict(architecture_options or {}),
-            entity_types=list(entity_types),
-            embedding=embedding,
-            block=block,
-            window=window,
-            fast_dropout=fast_dropout,
-            row_dropout=row_dropout,
-            markers=markers,
+            encoder_config=encoder.config.to_dict(), **_named(relations), entity_types=list(entity_types),
+            architecture=architecture, architecture_options=dict(architecture_options or {}),
+            embedding=embedding, block=block, window=window,
+            fast_dropout=fast_dropout, row_dropout=row_dropout,
+            markers=markers, type_bias=type_bias,
             type_tokens=type_tokens(tokenizer, entity_types) if typed_markers else None,
-            type_bias=type_bias,
             candidates=(AllPairs() if candidates is None else candidates).to_json(),
-        )
+        )  # fmt: skip
         model = cls(config, encoder)
         model.encoder.prepare()
         model.tokenizer = tokenizer
@@ -410,6 +402,12 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             model.encoder.prepare()
             model.encoder.try_out()
         return model
+
+
+def _named(relations: RelationVocabulary | Sequence[str]) -> dict[str, Any]:
+    """Relations and their names, as a configuration holds them."""
+    names = relations.names if isinstance(relations, RelationVocabulary) else {}
+    return {"relations": list(relations), "relation_names": dict(names)}
 
 
 def _check_parts(saved: SavedModel) -> None:
