@@ -104,9 +104,9 @@ def test_table(model, documents, expected, tmp_path):
 
 def test_options(model, documents, tmp_path):
     out = tmp_path / "out.jsonl"
-    run("predict", model, documents, "--to", out, "--threshold", 0.9, "--batch", 3, "--device", "cpu")
+    run("predict", model, documents, "--to", out, "--threshold", 0.55, "--batch", 3, "--device", "cpu")
     extractor = Extractor.from_pretrained(model, BatchLimits(documents=3, tokens=8192, pairs=16384), "cpu")
-    wanted = [extraction.to_json() for extraction in extractor.extract(DOCUMENTS, threshold=0.9)]
+    wanted = [extraction.to_json() for extraction in extractor.extract(DOCUMENTS, threshold=0.55)]
     assert lines(out) == wanted and any(record["facts"] for record in wanted)
 
 

@@ -123,7 +123,7 @@ def test_ctrl_c_says_how_to_continue(tmp_path, monkeypatch):
 
 
 def test_training_draws_one_bar_and_no_warnings(tmp_path):
-    config = settings_file(tmp_path, documents=4)
+    config = settings_file(tmp_path, documents=4, head_learning_rate=1e-4)
     command = [sys.executable, "-m", "unnoted", "train", str(config)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = [line for line in re.split(r"[\r\n]+", done.stderr) if line]

@@ -37,12 +37,19 @@ LABELLINGS = {  # of three pairs
     "none": [False, False, False],
     "all": [True, True, True],
 }
+
+
+def is_composed(loss):
+    """Whether a loss has a correction and a normalisation to choose."""
+    return {"correction", "normalisation"} <= loss.options.model_fields.keys()
+
+
 COMPOSITIONS = [
     (name, correction, normalisation, class_weight)
     for name, correction, normalisation, class_weight in product(
         LOSSES, CORRECTIONS, NORMALISATIONS, [True, False]
     )
-    if (LOSSES[name].needs_priors and (correction, normalisation) != ("flip", "expected"))
+    if (is_composed(LOSSES[name]) and (correction, normalisation) != ("flip", "expected"))
     or (correction, normalisation, class_weight) == ("flip", "per-batch", True)
 ]
 
@@ -50,7 +57,7 @@ COMPOSITIONS = [
 def risks(priors):
     for name, correction, normalisation, class_weight in COMPOSITIONS:
         options = {"correction": correction, "normalisation": normalisation, "class_weight": class_weight}
-        yield make_risk(name, priors, **(options if LOSSES[name].needs_priors else {}))
+        yield make_risk(name, priors, **(options if is_composed(LOSSES[name]) else {}))
 
 
 def limits(pairs=3):

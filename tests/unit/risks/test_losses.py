@@ -26,6 +26,7 @@ TABLE = {  # name: estimator, surrogate, decision, link
     "ssr-pu": ("s-pu", "squared-ranking", "none-class", "ranking-margin"),
     "s-pu-log-sigmoid": ("s-pu", "log-sigmoid", "fixed", "sigmoid"),
     "s-pu-log-sigmoid-ranking": ("s-pu", "log-sigmoid-ranking", "none-class", "sigmoid-ranking"),
+    "label-likelihood": (None, None, "none-class", "sigmoid-ranking"),
     "cross-entropy": (None, None, "fixed", "sigmoid"),
     "balanced-softmax": (None, None, "fixed-top-k", "balanced-softmax"),
     "adaptive-focal": (None, None, "top-k", "adaptive-focal"),
@@ -43,7 +44,7 @@ def test_what_a_name_stands_for(name):
     loss, risk = LOSSES[name], make_risk(name, PRIORS)
     assert loss.name == name
     assert (risk.meaning.decision.name, risk.meaning.link.name) == (decision, link)
-    assert loss.needs_priors == (estimator is not None)
+    assert loss.needs_priors == (estimator is not None or name == "label-likelihood")
     if estimator is not None:
         assert (risk.meaning.priors, risk.meaning.class_weighted) == (PRIORS, True)
         assert (risk.estimator.name, risk.surrogate.name) == (estimator, surrogate)
