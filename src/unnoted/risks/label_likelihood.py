@@ -34,7 +34,7 @@ class LabelLikelihood(Risk):
 
     Example:
         >>> risk = LabelLikelihood(Priors(("spouse",), labelled=(0.1,), overall=(0.2,)))
-        >>> certain = torch.tensor([[0.0, 50.0]])  # holds for sure, but only every other fact is noted
+        >>> certain = torch.tensor([[0.0, 200.0]])  # holds for sure, but only every other fact is noted
         >>> risk(certain, torch.tensor([[True]])), risk(certain, torch.tensor([[False]]))
         (tensor(0.), tensor(0.6931))
     """

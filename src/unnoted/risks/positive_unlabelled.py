@@ -127,7 +127,8 @@ class PositiveUnlabelledRisk(Risk):
     @property
     def needs_cosines(self) -> bool:
         """Whether the scores have to be cosines."""
-        return self.surrogate.needs_cosines
+        # A surrogate of your own need not say that it is content with any scores.
+        return getattr(self.surrogate, "needs_cosines", False)
 
     def forget(self) -> None:
         """Forget the running estimates."""
