@@ -89,6 +89,7 @@ class Calibration:
         priors: Priors,
         *,
         match_counts: bool = True,
+        by_relation: bool = True,
         final: NDArray[np.floating] | None = None,
     ) -> "Calibration":
         """A calibration fitted on scored pairs, with the line of the best expected F1.
@@ -97,6 +98,7 @@ class Calibration:
             scores: out-of-fold margins beside labels.
             priors: of the same relations; labelled ÷ overall is the share of true facts that was labelled.
             match_counts: make the expected number of facts of each relation what its prior says.
+            by_relation: a curve for each relation, which trusts the prior of each; or one for all.
             final: [Q, K], margins of the model that is calibrated, if another than those that gave the
                 scores: of pairs without a label, in similar documents. Curves are moved to their quantiles.
 
@@ -109,7 +111,7 @@ class Calibration:
                 f"{len(scores.relations)} that are scored, in their order"
             )
         bins = RankedBins.of(scores)
-        curves = fit_curves(bins, priors, match_counts)
+        curves = fit_curves(bins, priors, match_counts, by_relation)
         probability = curves.probabilities(torch.from_numpy(bins.margin.T)).numpy().T  # [K, B]
         expected = ExpectedFacts.of(probability, bins.pairs, scores.pairs)
         line = expected.f1_line

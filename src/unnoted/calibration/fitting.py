@@ -9,6 +9,9 @@ rising curve h, and each has a slope and a height of its own:
 The parameters are those under which the labels are most likely, with a_i drawn to 1 and b_i to what relations
 of such a prior have: a relation with many labels goes its own way, a rare one borrows from the others. At the
 end, each b_i is moved until the mean of p_i over all pairs is π_i.
+
+All this trusts the priors of single relations. Where only their overall level is known, as with one
+multiplier for all, a_i = 1 and b_i = b instead: one curve for all relations, which keeps the order of margins.
 """
 
 import numpy as np
@@ -40,21 +43,24 @@ LOWEST, HIGHEST = -30.0, 15.0
 """Log odds that a knot is kept within; of a relation that never holds, all are `LOWEST` or little more."""
 
 
-def fit_curves(bins: RankedBins, priors: Priors, match_counts: bool = True) -> ProbabilityCurves:
-    """Fit a curve for each relation.
+def fit_curves(
+    bins: RankedBins, priors: Priors, match_counts: bool = True, by_relation: bool = True
+) -> ProbabilityCurves:
+    """Fit a curve for each relation, or one for all.
 
     Args:
         bins: of out-of-fold margins and labels.
         priors: labelled and overall, of the same relations.
-        match_counts: move each curve until as many facts are expected as its prior says.
+        match_counts: move each curve until as many facts are expected as its prior says; not of one for all.
+        by_relation: whether relations have curves of their own.
     """
     knots = _knots(bins)
     overall = np.array(priors.overall)
     known = overall > 0
     noted = np.divide(priors.labelled, overall, out=np.ones_like(overall), where=known)  # c, [K]
-    slope, height, shape = _most_likely(bins, knots, noted, overall)
+    slope, height, shape = _most_likely(bins, knots, noted, overall, by_relation)
     log_odds = slope[:, None] * shape + height[:, None]  # [K, R]
-    if match_counts:
+    if match_counts and by_relation:
         values = slope[:, None] * np.interp(bins.margin, knots, shape) + height[:, None]
         values += slope[:, None] * _beyond(bins.margin, knots, shape)
         log_odds += shift_to_mean(values, bins.pairs, overall)[:, None]
@@ -108,7 +114,7 @@ def _beyond(margin: Floats, knots: Floats, shape: Floats) -> Floats:
 
 
 def _most_likely(
-    bins: RankedBins, knots: Floats, noted: Floats, overall: Floats
+    bins: RankedBins, knots: Floats, noted: Floats, overall: Floats, by_relation: bool
 ) -> tuple[Floats, Floats, Floats]:
     """Slopes a [K], heights b [K] and the shared curve h at the knots [R]."""
     pieces = torch.tensor(_pieces(bins.margin, knots))  # [K, B, R - 1]
@@ -117,8 +123,9 @@ def _most_likely(
     expected_height = torch.tensor(0.5 * likely)  # b = ½ log π + const where positives are weighted by γ
     rises = torch.full((len(knots) - 1,), 0.5, dtype=torch.float64, requires_grad=True)
     slopes = torch.zeros(len(overall), dtype=torch.float64, requires_grad=True)
-    heights = torch.tensor(likely - 2.0, requires_grad=True)
-    parameters = [rises, slopes, heights]
+    start = likely - 2.0 if by_relation else np.full(1, likely.mean() - 2.0)
+    heights = torch.tensor(start, requires_grad=True)
+    parameters = [rises, slopes, heights] if by_relation else [rises, heights]
     optimiser = torch.optim.LBFGS(parameters, max_iter=STEPS, history_size=20, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
@@ -127,7 +134,7 @@ def _most_likely(
         log_odds = slopes.exp()[:, None] * shape + heights[:, None]
         chance = (share[:, None] * log_odds.sigmoid()).clamp(1e-15, 1 - 1e-9)
         likelihood = (labelled * chance.log() + (pairs - labelled) * torch.log1p(-chance)).sum()
-        apart = heights - expected_height
+        apart = heights - expected_height if by_relation else heights
         cost = (
             -likelihood
             + (slopes / SLOPE_SPREAD).square().sum() / 2
@@ -140,7 +147,7 @@ def _most_likely(
     optimiser.step(loss)  # type: ignore[no-untyped-call]
     with torch.no_grad():
         shape = torch.cat([torch.zeros(1, dtype=torch.float64), softplus(rises).cumsum(0)])
-        return slopes.exp().numpy(), heights.detach().numpy(), shape.numpy()
+        return slopes.exp().numpy(), heights.detach().expand(len(overall)).numpy(), shape.numpy()
 
 
 def _pieces(margin: Floats, knots: Floats) -> Floats:

@@ -90,6 +90,7 @@ class ScoreMeaning:
         priors: Priors,
         *,
         match_counts: bool = True,
+        by_relation: bool = True,
         final: NDArray[np.floating] | None = None,
     ) -> "ScoreMeaning":
         """The same with probabilities, and the line of the best expected F1.
@@ -98,13 +99,16 @@ class ScoreMeaning:
             scores: out-of-fold margins of this decision rule beside labels.
             priors: of the same relations, labelled and overall.
             match_counts: make the expected number of facts of each relation what its prior says.
+            by_relation: a curve for each relation, which trusts the prior of each; or one for all.
             final: [Q, K], margins of the model that this is the meaning of, where folds had models of their
                 own: of pairs without a label. Curves are moved to their quantiles.
 
         Raises:
             ValueError: the relations differ, there is no pair, or a margin is not finite.
         """
-        fitted = Calibration.fitted(scores, priors, match_counts=match_counts, final=final)
+        fitted = Calibration.fitted(
+            scores, priors, match_counts=match_counts, by_relation=by_relation, final=final
+        )
         return replace(self, calibration=fitted)
 
     def at_precision(self, target: float) -> "ScoreMeaning":

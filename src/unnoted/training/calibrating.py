@@ -30,12 +30,17 @@ def with_estimated_priors(
 
 
 def calibrate(
-    model: RelationModel, scores: LabelledScores, train: Sequence[Document], tell: Callable[[str], None]
+    model: RelationModel,
+    settings: Settings,
+    scores: LabelledScores,
+    train: Sequence[Document],
+    tell: Callable[[str], None],
 ) -> dict[str, Any]:
     """Let a trained model show calibrated probabilities, and decide where the expected F1 is best.
 
-    The curves are fitted on out-of-fold scores, and moved to the margins of this model by their ranks among
-    pairs without a label.
+    The curves are fitted on out-of-fold scores. One multiplier for all says nothing of single relations, and
+    then there is one curve for all. Where the models of the folds had another loss, curves are moved to the
+    margins of this model by their ranks among pairs without a label.
 
     Returns:
         What a record should say of it.
@@ -44,8 +49,12 @@ def calibrate(
     labelled = tuple(scores.labelled_share.tolist())
     overall = labelled if meaning.priors is None else map(max, meaning.priors.overall, labelled)
     priors = Priors(scores.relations, labelled, tuple(overall))
-    own = labelled_scores(model, train)
-    model.meaning = meaning.calibrated(scores, priors, final=own.margin[~own.labelled.any(1)])
+    final = None
+    if settings.priors is not None:
+        own = labelled_scores(model, train)
+        final = own.margin[~own.labelled.any(1)]
+    by_relation = settings.prior_file is not None or settings.priors is not None
+    model.meaning = meaning.calibrated(scores, priors, by_relation=by_relation, final=final)
     fitted = model.meaning.calibration
     assert fitted is not None, "it was just made"
     for each in fitted.disagreements()[:5]:

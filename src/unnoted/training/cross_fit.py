@@ -1,9 +1,9 @@
 """Cross-fitting: every training document judged by a model that never saw its labels.
 
-The documents are cut into folds, and for each fold a model is trained on the others and scores it, by the
-likelihood of labels. Where the settings tell priors, these models are told them, too. Where priors are to be
-estimated, they learn how probable it is that a fact was *noted*, which needs no prior. From their scores
-priors are estimated, rules checked, and probabilities calibrated.
+The documents are cut into folds, and for each fold a model is trained on the others, as the settings say, and
+scores it. Where priors are to be estimated these models cannot know them: they learn how probable it is that
+a fact was *noted*, by the likelihood of labels. From their scores priors are estimated, rules checked, and
+probabilities calibrated.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from unnoted.documents.corpus import Corpus
 from unnoted.documents.schema import Document
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.risks.losses import LabelLikelihoodLoss
-from unnoted.training.ingredients import load_corpus, model_of, priors_of
+from unnoted.training.ingredients import load_corpus, model_of, priors_of, risk_of
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.scored_documents import labelled_scores
 from unnoted.training.settings import Settings
@@ -88,7 +88,10 @@ def _fold(
     rest = tuple(document for document in corpus if id(document) not in inside)
     train = Corpus(rest, corpus.relations, corpus.candidates)
     model = model_of(settings, corpus, lambda line: None)
-    risk = LabelLikelihoodLoss(priors_of(settings, train) or train.labelled_priors)
+    told = settings.priors is None
+    risk = (
+        risk_of(settings, priors_of(settings, train)) if told else LabelLikelihoodLoss(train.labelled_priors)
+    )
     values = {name: getattr(settings, name) for name in Optimisation.model_fields}
     epochs = settings.fold_epochs or settings.epochs
     optimisation = Optimisation(**{**values, "epochs": epochs, "unlabelled_per_labelled": None})

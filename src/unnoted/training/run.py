@@ -128,7 +128,7 @@ def _trained(
             tell(f"note: {line}")
     train = load_corpus(settings, settings.train).documents
     if scores is not None and settings.calibrated:
-        summary["calibration"] = calibrate(plan.model, scores, train, tell)
+        summary["calibration"] = calibrate(plan.model, settings, scores, train, tell)
     record = Record(
         address=fingerprint(settings).address,
         settings=settings.to_json(),
