@@ -10,8 +10,8 @@ The parameters are those under which the labels are most likely, with a_i drawn 
 of such a prior have: a relation with many labels goes its own way, a rare one borrows from the others. At the
 end, each b_i is moved until the mean of p_i over all pairs is π_i.
 
-All this trusts the priors of single relations. Where only their overall level is known, as with one
-multiplier for all, a_i = 1 and b_i = b instead: one curve for all relations, which keeps the order of margins.
+All this trusts the priors of single relations. Where only their level is known, as with one multiplier for
+all, a_i = 1 and b_i = b instead: one curve for all relations, which keeps the order of margins.
 """
 
 import numpy as np

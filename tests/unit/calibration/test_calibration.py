@@ -181,3 +181,19 @@ def test_what_cannot_be_used_is_named():
         ProbabilityCurves(((0.0, 1.0),), ((1.0, 1.0),))
     with pytest.raises(ValueError, match=r"found margins \[2, 3\], expected \[pairs, 4\]"):
         fitted().curves.logits(torch.zeros(2, 3))
+
+
+def test_one_curve_for_all_keeps_the_order_of_margins_and_trusts_no_single_prior():
+    scores, priors, _, _ = simulated()
+    shared = Calibration.fitted(scores, priors, by_relation=False)
+    assert len(set(shared.curves.margins)) == len(set(shared.curves.log_odds)) == 1
+    margins = np.random.default_rng(0).permutation(scores.margin.ravel())[:500]
+    order = np.argsort(margins, kind="stable")
+    grid = torch.from_numpy(np.repeat(margins[:, None], len(scores.relations), 1).astype(np.float64))
+    found = shared.curves.probabilities(grid).numpy()
+    assert (found == found[:, :1]).all()
+    assert (np.diff(found[order, 0]) >= 0).all()
+    # As many facts are expected as all priors together say, though not of each relation.
+    expected = probabilities(shared, scores).mean(0)
+    assert expected.sum() == pytest.approx(sum(priors.overall), rel=0.15)
+    assert expected != pytest.approx(np.array(priors.overall), rel=0.15)
