@@ -142,7 +142,7 @@ def test_the_recommended_one():
     settings = load_settings("best")
     assert (settings.loss, settings.start, settings.calibrated) == ("label-likelihood", "types", True)
     assert (settings.epochs, settings.fold_epochs, settings.prior_multiplier) == (8, None, 3)
-    assert settings.closed_labels and settings.typed_markers
+    assert settings.typed_markers and not settings.closed_labels
     assert settings.output == Path("runs/best")
 
 
