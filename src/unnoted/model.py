@@ -24,8 +24,11 @@ from unnoted.encoders.typed_markers import type_tokens, with_typed_markers
 from unnoted.features.batch import Batch
 from unnoted.pairs.pieces import pair_scores
 from unnoted.risks import NoneClass, ScoreMeaning
+from unnoted.risks.decisions import Decision, decision_from_json
 from unnoted.risks.links import Link
+from unnoted.rules import Rule, RuleSet
 from unnoted.saved import CONFIG, MODEL_TYPE, TOKENIZER_FILES, ModelError, SavedModel, note_checksums
+from unnoted.scores.rule_lift import RuleLift
 from unnoted.scores.type_bias import TypeBias
 
 __all__ = ["ModelError", "PairScores", "RelationConfig", "RelationModel"]
@@ -51,6 +54,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
             for the marker.
         type_bias: whether relations have a bias for the types of head and tail.
         candidates: which pairs are scored ("all", or a list of type pairs).
+        rules: that scores keep to once the model is trained (`scores.rule_lift`), as `Rule.to_json` gives them.
         evidence_threshold: the share of a pair's attention from which a sentence supports a fact, for a model
             whose attention was guided by evidence; None for one whose was not.
         meaning: what the scores mean, as `ScoreMeaning.to_json` gives it; None before a risk has said so.
@@ -73,6 +77,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     type_tokens: list[int] | None = None
     type_bias: bool = False
     candidates: str | list[list[str]] = "all"
+    rules: list[dict[str, Any]] | None = None
     evidence_threshold: float | None = None
     meaning: dict[str, Any] | None = None
 
@@ -111,10 +116,12 @@ class PairScores(NamedTuple):
     Attributes:
         scores: [P, K + 1], in float32 at least; column 0 is the none class.
         encoded: the tokens, and where mentions attend to: what evidence is read off.
+        rule: int16 [P, K], the number of the rule that lifted a score, or -1; None where none was applied.
     """
 
     scores: Tensor
     encoded: Encoded
+    rule: Tensor | None = None
 
 
 class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
@@ -168,6 +175,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         self.pairs, self.scores = architecture.layers(sizes, **dict(options))
         self._check_type_tokens(sizes.types)
         self.type_bias = TypeBias(sizes.types, len(config.relations)) if config.type_bias else None
+        given = [Rule.from_json(rule) for rule in config.rules or ()]
+        self.rule_lift = RuleLift(given, config.relations) if given else None
         self.tokenizer: PreTrainedTokenizerBase | None = None
         self.post_init()  # type: ignore[no-untyped-call]
 
@@ -191,7 +200,12 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         tokens = self.config.type_tokens
         encoded = self.encoder(batch if tokens is None else with_typed_markers(batch, tokens))
         scores = pair_scores(self.pairs, self.scores, encoded, batch)
-        return PairScores(scores if self.type_bias is None else self.type_bias(scores, batch), encoded)
+        if self.type_bias is not None:
+            scores = self.type_bias(scores, batch)
+        if self.rule_lift is None or self.training:
+            return PairScores(scores, encoded)
+        scores, rule = self.rule_lift(scores, batch, self._decision.reads_none_class)
+        return PairScores(scores, encoded, rule)
 
     def forward(self, batch: Batch) -> Tensor:
         """Scores [P, K + 1] in float32 at least; column 0 is the none class, relation k is column k + 1."""
@@ -211,6 +225,11 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
     def candidates(self) -> Candidates:
         """Which pairs are scored."""
         return candidate_rules.from_json(self.config.candidates)
+
+    @property
+    def _decision(self) -> Decision:
+        stored = self.config.meaning
+        return NoneClass() if stored is None else decision_from_json(stored["decision"])
 
     @property
     def meaning(self) -> ScoreMeaning:
@@ -272,6 +291,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         typed_markers: bool = False,
         type_bias: bool = False,
         candidates: Candidates | None = None,
+        rules: RuleSet | None = None,
     ) -> "RelationModel":
         """A model to be trained: a pretrained encoder, its tokenizer, and new layers.
 
@@ -291,6 +311,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             typed_markers: whether the word for its type opens a mention, in place of `*`.
             type_bias: whether relations have a bias for the types of head and tail.
             candidates: which pairs are scored; all ordered pairs by default.
+            rules: that scores keep to once the model is trained.
 
         Raises:
             EncoderError: if there is no such encoder, or it cannot be used.
@@ -305,6 +326,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             markers=markers, type_bias=type_bias,
             type_tokens=type_tokens(tokenizer, entity_types) if typed_markers else None,
             candidates=(AllPairs() if candidates is None else candidates).to_json(),
+            rules=[rule.to_json() for rule in rules] if rules else None,
         )  # fmt: skip
         model = cls(config, encoder)
         model.encoder.prepare()

@@ -231,9 +231,15 @@ class Extractor:
                     evidence=evidence[share],
                     decided=bool(found.decided[row]),
                     probability=None if found.probability is None else float(found.probability[row]),
+                    rule=None if found.rule is None else self._rule(int(found.rule[row])),
                 )
             )
         return tuple(facts)
+
+    def _rule(self, number: int) -> str | None:
+        """The rule that brought a fact, as people read it."""
+        lift = self.model.rule_lift
+        return None if lift is None or number < 0 else lift.rules[number].line(self.model.relations.name)
 
     def _sentences(self, head: Entity, tail: Entity, shares: NDArray[np.floating]) -> tuple[int, ...]:
         """The supporting sentences of a pair; by attention alone, where evidence guided it."""

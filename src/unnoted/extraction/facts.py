@@ -23,6 +23,7 @@ class ExtractedFact:
         decided: whether the model, or the given threshold, states the fact. False only where facts below
             the decision were asked for.
         probability: that the fact holds; None where the model is not calibrated.
+        rule: by which it follows from a surer fact, in words; None where the model scored it so by itself.
     """
 
     head: int
@@ -34,6 +35,7 @@ class ExtractedFact:
     evidence: tuple[int, ...] = ()
     decided: bool = True
     probability: float | None = None
+    rule: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,8 @@ class Extraction:
             "evidence": list(fact.evidence),
             "sentences": [" ".join(sentences[number]) for number in fact.evidence],
         }
-        return record if fact.probability is None else record | {"probability": fact.probability}
+        known = {"probability": fact.probability, "rule": fact.rule}
+        return record | {name: value for name, value in known.items() if value is not None}
 
 
 def predictions_of(record: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -93,6 +93,7 @@ class Found:
         decided: [F].
         shares: [Q, S], each sentence's share of the attention of the Q different pairs.
         share: [F], row into `shares`.
+        rule: [F], the number of the rule that brought the fact, or -1; None for a model without rules.
     """
 
     pair: NDArray[np.int64]
@@ -103,6 +104,7 @@ class Found:
     decided: NDArray[np.bool_]
     shares: NDArray[np.floating[Any]]
     share: NDArray[np.int64]
+    rule: NDArray[np.int16] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,6 +141,7 @@ class BatchScores:
         probability: [P, K].
         calibrated: whether the probabilities are.
         decided: [P, K].
+        rule: [P, K], the number of the rule that lifted a score, or -1; None for a model without rules.
     """
 
     encoded: Encoded
@@ -147,13 +150,14 @@ class BatchScores:
     probability: Tensor
     calibrated: bool
     decided: Tensor
+    rule: Tensor | None = None
 
 
 # Not inference mode: a model may be asked in the middle of its training, and must not keep tensors made here.
 @torch.no_grad()
 def score_batch(model: RelationModel, batch: Batch, wanted: Wanted, meaning: ScoreMeaning) -> BatchScores:
     """Score the pairs of a batch, which is on the model's device; the model is in evaluation mode."""
-    scores, encoded = model.score_pairs(batch)  # [P, K + 1]
+    scores, encoded, rule = model.score_pairs(batch)  # [P, K + 1]
     distance = meaning.distances(scores)
     decided = wanted.decided(meaning, scores, distance)
     return BatchScores(
@@ -163,6 +167,7 @@ def score_batch(model: RelationModel, batch: Batch, wanted: Wanted, meaning: Sco
         meaning.probabilities(scores),
         meaning.is_calibrated,
         decided,
+        rule,
     )
 
 
@@ -197,6 +202,7 @@ def _found(scored: BatchScores, pair: Tensor, relation: Tensor, shares: Tensor, 
     """Some facts in numpy; `shares` [Q, S] and `count` [Q] are those of their pairs."""
     chosen = (scored.margin, scored.distance, scored.probability, scored.decided)
     share = torch.arange(len(count), device=count.device).repeat_interleave(count)
+    rule = None if scored.rule is None else scored.rule[pair, relation].cpu().numpy()
     columns = (pair, relation, *(values[pair, relation] for values in chosen), shares, share)
     pair, relation, margin, distance, probability, decided, shares, share = (
         column.cpu() for column in columns
@@ -210,4 +216,5 @@ def _found(scored: BatchScores, pair: Tensor, relation: Tensor, shares: Tensor, 
         decided.numpy(),
         shares.double().numpy(),
         share.numpy(),
+        rule,
     )

@@ -23,7 +23,8 @@ class Constraints:
     """The types that each relation may join, and the relations with one tail for a head.
 
     Attributes:
-        types: the (head type, tail type) pairs of each relation; a relation that is not named has none.
+        types: the (head type, tail type) pairs of each relation; a relation that is not named has none. None
+            allows all.
         functional: relations with at most one tail for a head.
 
     Example:
@@ -33,8 +34,13 @@ class Constraints:
         [('PER', 'LOC')]
     """
 
-    types: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
+    types: Mapping[str, frozenset[tuple[str, str]]] | None = field(default_factory=dict)
     functional: frozenset[str] = frozenset()
+
+    @classmethod
+    def free(cls) -> "Constraints":
+        """Nothing is excluded: for rules that a person has confirmed."""
+        return cls(None)
 
     @classmethod
     def of(cls, documents: Iterable[Document], noted_share: Mapping[str, float]) -> "Constraints":
@@ -66,7 +72,7 @@ class Constraints:
         """Whether a fact joins two different entities of types that its relation was noted with."""
         head, tail, relation = fact
         kinds = document.entities[head].type, document.entities[tail].type
-        return head != tail and kinds in self.types.get(relation, ())
+        return head != tail and (self.types is None or kinds in self.types.get(relation, ()))
 
     def has_room(self, fact: Triple, taken: Collection[tuple[int, str]]) -> bool:
         """Whether the head may have this fact beside those that are there.

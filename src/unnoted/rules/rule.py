@@ -109,11 +109,12 @@ class RuleSet(Sequence[Rule]):
 
     def save(self, path: str | Path) -> None:
         """Write everything as JSON."""
-        types = {relation: sorted(map(list, pairs)) for relation, pairs in self.constraints.types.items()}
+        allowed = self.constraints.types
+        types = {name: sorted(map(list, pairs)) for name, pairs in sorted((allowed or {}).items())}
         content = {
             "format": FORMAT,
             "rules": [rule.to_json() for rule in self.rules],
-            "types": dict(sorted(types.items())),
+            "types": None if allowed is None else types,
             "functional": sorted(self.constraints.functional),
         }
         with open_output(Path(path)) as stream:
@@ -138,7 +139,8 @@ class RuleSet(Sequence[Rule]):
                 place = f"rules[{number}]"
                 rules.append(Rule.from_json(each))
             place = "types"
-            types = {name: frozenset(map(_pair, pairs)) for name, pairs in content["types"].items()}
+            given = content["types"]
+            types = given and {name: frozenset(map(_pair, pairs)) for name, pairs in given.items()}
             place = "functional"
             functional = frozenset(map(_text, content["functional"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -50,10 +50,10 @@ def calibrate(
     overall = labelled if meaning.priors is None else map(max, meaning.priors.overall, labelled)
     priors = Priors(scores.relations, labelled, tuple(overall))
     final = None
-    if settings.priors is not None:
+    if settings.priors == "estimated":
         own = labelled_scores(model, train)
         final = own.margin[~own.labelled.any(1)]
-    by_relation = settings.prior_file is not None or settings.priors is not None
+    by_relation = settings.prior_file is not None or settings.priors == "estimated"
     model.meaning = meaning.calibrated(scores, priors, by_relation=by_relation, final=final)
     fitted = model.meaning.calibration
     assert fitted is not None, "it was just made"

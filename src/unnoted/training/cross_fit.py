@@ -14,12 +14,14 @@ import numpy as np
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.schema import Document
 from unnoted.priors.labelled_scores import LabelledScores
+from unnoted.risks import Risk
 from unnoted.risks.losses import LabelLikelihoodLoss
-from unnoted.training.ingredients import load_corpus, model_of, priors_of, risk_of
+from unnoted.training.ingredients import load_corpus, model_of, risk_of
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.scored_documents import labelled_scores
 from unnoted.training.settings import Settings
 from unnoted.training.trainer import Trainer
+from unnoted.training.training_labels import TrainingLabels, training_labels
 
 FOLDS = "folds"
 """The part of a run's folder that belongs to cross-fitting."""
@@ -47,13 +49,14 @@ def cross_fit(
     folder = settings.output / FOLDS
     if (folder / SCORES).is_file():
         return LabelledScores.load(folder / SCORES)
-    corpus = load_corpus(settings, settings.train)
+    labels = training_labels(settings, load_corpus(settings, settings.train))
+    corpus = labels.corpus
     parts = []
     for number, held_out in enumerate(fold_documents(corpus.documents, settings.folds, settings.seed)):
         kept = folder / f"scores-{number}.npz"
         if not kept.is_file():
             tell(f"fold {number + 1} of {settings.folds}: {len(corpus) - len(held_out):,} documents")
-            scored = _fold(settings, corpus, held_out, folder / str(number), tell, resume)
+            scored = _fold(labels, held_out, folder / str(number), tell, resume)
             scored.save(kept)
         parts.append(LabelledScores.load(kept))
     joined = LabelledScores.joined(parts)
@@ -76,22 +79,22 @@ def fold_documents(documents: Sequence[Document], folds: int, seed: int) -> list
 
 
 def _fold(
-    settings: Settings,
-    corpus: Corpus,
+    labels: TrainingLabels,
     held_out: Sequence[Document],
     folder: Path,
     tell: Callable[[str], None],
     resume: bool,
 ) -> LabelledScores:
     """Train on the documents outside a fold, and score those in it."""
+    settings, corpus = labels.settings, labels.corpus
     inside = set(map(id, held_out))
     rest = tuple(document for document in corpus if id(document) not in inside)
     train = Corpus(rest, corpus.relations, corpus.candidates)
     model = model_of(settings, corpus, lambda line: None)
-    told = settings.priors is None
-    risk = (
-        risk_of(settings, priors_of(settings, train)) if told else LabelLikelihoodLoss(train.labelled_priors)
-    )
+    if settings.priors == "estimated":
+        risk: Risk = LabelLikelihoodLoss(train.labelled_priors)
+    else:
+        risk = risk_of(settings, labels.priors(train))
     values = {name: getattr(settings, name) for name in Optimisation.model_fields}
     epochs = settings.fold_epochs or settings.epochs
     optimisation = Optimisation(**{**values, "epochs": epochs, "unlabelled_per_labelled": None})

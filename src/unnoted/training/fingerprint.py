@@ -28,7 +28,6 @@ LATER = {
     "typed_markers": False,
     "start": "random",
     "calibrated": False,
-    "closed_labels": False,
     "folds": 2,
     "entity_recognition_weight": 0.0,
     "equal_pairs": False,

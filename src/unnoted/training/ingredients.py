@@ -19,6 +19,7 @@ from unnoted.encoders.own_tokenizers import WORDS
 from unnoted.model import RelationModel
 from unnoted.priors import Priors
 from unnoted.risks import Risk, loss_named
+from unnoted.rules import RuleSet, load_rules
 from unnoted.training.settings import Settings
 
 
@@ -49,7 +50,13 @@ def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) ->
             typed_markers=settings.typed_markers,
             type_bias=settings.start == "types",
             candidates=corpus.candidates,
+            rules=rules_of(settings, corpus),
         )
+
+
+def rules_of(settings: Settings, corpus: Corpus) -> RuleSet | None:
+    """The rules that the settings name, as far as they are about the relations of these documents."""
+    return None if settings.rules is None else load_rules(settings.rules, corpus.relations)
 
 
 @contextmanager
@@ -70,17 +77,6 @@ def encoder_folder(settings: Settings, corpus: Corpus, tell: Callable[[str], Non
         )
         tell(f"note: encoder made: {made}")
         yield folder
-
-
-def priors_of(settings: Settings, corpus: Corpus) -> Priors | None:
-    """The priors that the settings ask for, from the labels of these documents; None for a loss without."""
-    if settings.prior_file is not None:
-        return Priors.from_file(settings.prior_file, corpus.labelled_priors)
-    if settings.prior_multiplier is not None:
-        return corpus.labelled_priors * settings.prior_multiplier
-    if settings.priors is not None:
-        return corpus.labelled_priors  # until cross-fitting has estimated them
-    return None
 
 
 def risk_of(settings: Settings, priors: Priors | None) -> Risk:

@@ -20,7 +20,6 @@ from unnoted.evaluation.extraction_scores import evaluate_extractor
 from unnoted.extraction import Extractor
 from unnoted.training.calibrating import calibrate, with_estimated_priors
 from unnoted.training.checkpoints import CheckpointError, check_files, last_good, whole_folder
-from unnoted.training.closing_labels import with_closed_labels
 from unnoted.training.cross_fit import cross_fit
 from unnoted.training.environment import environment
 from unnoted.training.fingerprint import RunError, fingerprint
@@ -112,10 +111,8 @@ def _trained(
 ) -> Record:
     """All stages, then the model in its place, and a record without scores."""
     scores = cross_fit(settings, tell, resume) if settings.is_cross_fitted else None
-    if scores is not None and settings.priors is not None:
+    if scores is not None and settings.priors == "estimated":
         plan = with_estimated_priors(plan, settings, scores, tell)
-    if scores is not None and settings.closed_labels:
-        plan = with_closed_labels(plan, settings, scores, tell)
     distilled = {}
     if settings.distillation is not None:
         distilled = {DISTILLATION: _distil(folder.path / DISTILLATION, plan, resume, tell)}

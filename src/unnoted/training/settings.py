@@ -20,6 +20,7 @@ from unnoted.encoders import ENCODER_KINDS
 from unnoted.encoders.own_tokenizers import SUBWORDS, WORDS
 from unnoted.evaluation.benchmarks import BENCHMARKS
 from unnoted.risks import LOSSES, Loss, loss_named
+from unnoted.rules.written import PACKAGED
 from unnoted.training.optimisation import (
     Count,
     DistillationSettings,
@@ -117,10 +118,11 @@ class Settings(Optimisation):
         loss_options: the settings that this loss declares, by name; those not given have their defaults.
         prior_multiplier: the overall prior as a multiple of the labelled one, for losses with priors.
         prior_file: a file of priors instead (see `Priors.from_file`).
-        priors: `estimated` finds them by cross-fitting (see `cross_fit.py`), instead of being told.
+        priors: instead of being told, `estimated` finds them by cross-fitting (see `cross_fit.py`), `implied`
+            by how much of what follows by `rules` was noted.
+        rules: what follows from what: a file (see `rules/written.py`), or rules of the package (`docred`). Labels
+            are closed under them, and the trained model's scores keep to them.
         calibrated: calibrate probabilities by cross-fitting, and decide where the expected F1 is best.
-        closed_labels: add facts that follow by rules to the labels, mined from these and checked by
-            cross-fitting (see `closing_labels.py`).
         folds: how many folds the documents are cut into for cross-fitting.
         fold_epochs: passes over the documents in a fold's training; without it as many as in the main one.
         test: documents with all their facts that the trained model is scored on: files, or files by the name
@@ -161,9 +163,9 @@ class Settings(Optimisation):
     loss_options: dict[str, Any] = Field(default_factory=dict)
     prior_multiplier: Positive | None = None
     prior_file: Path | None = None
-    priors: Literal["estimated"] | None = None
+    priors: Literal["estimated", "implied"] | None = None
+    rules: str | None = None
     calibrated: bool = False
-    closed_labels: bool = False
     folds: Annotated[int, Field(ge=2), BeforeValidator(no_truth_value)] = 2
     fold_epochs: Count | None = None
     test: Annotated[dict[str, Files], BeforeValidator(_by_set)] = Field(default_factory=dict)
@@ -225,6 +227,8 @@ class Settings(Optimisation):
         if loss.needs_priors and len(given) != 1:
             found = " and ".join(given) or "none"
             raise ValueError(f"{', '.join(PRIORS)}: found {found}, expected one of them")
+        if self.priors == "implied" and self.rules is None:
+            raise ValueError("priors: found 'implied' without rules, expected rules that tell them")
         for gathered, options in (
             ("loss_options", loss.options),
             ("architecture_options", architecture.options),
@@ -263,12 +267,14 @@ class Settings(Optimisation):
     @property
     def is_cross_fitted(self) -> bool:
         """Whether the run needs out-of-fold scores of its own documents."""
-        return self.priors is not None or self.calibrated or self.closed_labels
+        return self.priors == "estimated" or self.calibrated
 
     @property
     def data_files(self) -> tuple[Path, ...]:
         """Every file that a training reads, but for the encoder's."""
-        others = [path for path in (self.vocabulary, self.prior_file, self.vectors) if path is not None]
+        written = None if self.rules is None or self.rules in PACKAGED else Path(self.rules)
+        several = (self.vocabulary, self.prior_file, self.vectors, written)
+        others = [path for path in several if path is not None]
         if self.teacher is not None:
             others += [self.teacher / name for name in ("config.json", "model.safetensors")]
         tested = [path for files in self.test.values() for path in files]

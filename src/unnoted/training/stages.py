@@ -24,12 +24,13 @@ from unnoted.training.distil import Teacher
 from unnoted.training.entity_recognition import check_entity_recognition
 from unnoted.training.evidence_guidance import check_evidence
 from unnoted.training.further_views import check_scorer
-from unnoted.training.ingredients import load_corpus, model_of, priors_of, risk_of, tell_defects
+from unnoted.training.ingredients import load_corpus, model_of, risk_of, tell_defects
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate
 from unnoted.training.preparing import check_sample, features_of, rate_note
 from unnoted.training.settings import Settings
 from unnoted.training.trainer import CHECKPOINTS, Trainer
+from unnoted.training.training_labels import training_labels
 from unnoted.training.tuning import check_tunable, with_pairs
 
 DISTILLATION = "distillation"
@@ -169,12 +170,13 @@ def _stage(
     chosen_precision(optimisation.precision)
     check_map_learning_rate(model, optimisation)
     check_entity_recognition(model, optimisation)
-    risk = risk_of(settings, priors_of(settings, corpus))
+    labels = training_labels(settings, corpus, tell)
+    risk = risk_of(settings, labels.priors())
     check_sample(risk, optimisation)
     check_scorer(model, risk)
     if note := rate_note(risk, optimisation):
         tell(f"note: {note}")
-    features = features_of(model, corpus, FeatureCache())
+    features = features_of(model, labels.corpus, FeatureCache())
     check_evidence(model, optimisation, features, teacher is not None)
     for line in features.report.lines():
         tell(f"note: {line}")

@@ -105,7 +105,7 @@ BASELINES = {
 }  # fmt: skip
 
 
-LOSSES = [name for name in config_names() if name not in BASELINES and name not in ("small", "best")]
+LOSSES = [name for name in config_names() if name not in BASELINES and name not in ("small", "best", "best-docred")]
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -142,8 +142,14 @@ def test_the_recommended_one():
     settings = load_settings("best")
     assert (settings.loss, settings.start, settings.calibrated) == ("label-likelihood", "types", True)
     assert (settings.epochs, settings.fold_epochs, settings.prior_multiplier) == (8, None, 3)
-    assert settings.typed_markers and not settings.closed_labels
+    assert settings.typed_markers and settings.rules is None
     assert settings.output == Path("runs/best")
+
+
+def test_the_recommended_one_for_docred_differs_in_what_it_is_told():
+    general, settings = load_settings("best").to_json(), load_settings("best-docred").to_json()
+    changed = {key for key in general.keys() | settings.keys() if general.get(key) != settings.get(key)}
+    assert changed == {"rules", "priors", "prior_multiplier", "output"}
 
 
 @pytest.mark.parametrize("name", config_names())
@@ -168,8 +174,8 @@ def test_every_published_setting_is_there():
         for data in ("docred-extreme", "docred-full") for encoder in encoders for loss in ("atlop", "ssr-pu")
     }  # fmt: skip
     expected |= {f"chemdisgene/pubmedbert/{loss}" for loss in SEVEN}
-    assert set(config_names()) == expected | set(BASELINES) | {"small", "best"}
-    assert len(config_names()) == 46
+    assert set(config_names()) == expected | set(BASELINES) | {"small", "best", "best-docred"}
+    assert len(config_names()) == 47
 
 
 def test_every_one_is_described():

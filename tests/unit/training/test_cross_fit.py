@@ -10,13 +10,11 @@ from unnoted.documents import load_documents
 from unnoted.documents.generator import generate_documents
 from unnoted.model import RelationModel
 from unnoted.priors.labelled_scores import LabelledScores
-from unnoted.rules import RuleSet
 from unnoted.training import load_settings, run
-from unnoted.training.closing_labels import RULES
 from unnoted.training.cross_fit import FOLDS, SCORES, cross_fit, fold_documents
 
 OPTIONS = {"loss": "label-likelihood", "prior_multiplier": "null", "priors": "estimated", "calibrated": "true",
-           "closed_labels": "true", "start": "types", "epochs": 1}  # fmt: skip
+           "start": "types", "epochs": 1}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +64,6 @@ def test_the_model_has_estimated_priors_and_calibrated_probabilities(finished):
     assert all(overall >= labelled for labelled, overall in zip(priors.labelled, priors.overall, strict=True))
     assert model.meaning.is_calibrated and model.type_bias.is_begun
     assert any(line.startswith("priors estimated: ") for line in lines)
-    assert any(line.startswith("labels closed: ") for line in lines)
-    assert isinstance(RuleSet.load(folder / "run" / FOLDS / RULES), RuleSet)
     rows = json.loads((folder / "run" / "priors.json").read_text())
     assert [row["overall"] for row in rows] == list(priors.overall)
     assert json.loads((folder / "run" / "record.json").read_text())["training"]["calibration"]["pairs"] > 0

@@ -1,0 +1,71 @@
+"""The labels that a training learns from: what was noted, what follows from it by rules, and the priors.
+
+What annotators leave out is not random. That a town of a country lies in it goes without saying, so it is not
+said, and a model that learns from labels alone learns not to say it either. Rules say it; and the share of
+what they say that was noted tells how complete the labels are (`rules.implied`).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from unnoted.common.wording import counted
+from unnoted.documents.corpus import Corpus
+from unnoted.priors import Priors
+from unnoted.rules import close, implied_facts
+from unnoted.training.ingredients import rules_of
+from unnoted.training.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingLabels:
+    """Documents with all that is known of them.
+
+    Attributes:
+        corpus: with noted and implied facts.
+        multiplier: true facts for each of these; None where priors come from elsewhere, or there are none.
+        settings: of the run.
+    """
+
+    corpus: Corpus
+    multiplier: float | None
+    settings: Settings
+
+    def priors(self, part: Corpus | None = None) -> Priors | None:
+        """The priors that the settings ask for, from labels of all documents or of a part; None for a loss
+        without."""
+        labelled = (self.corpus if part is None else part).labelled_priors
+        if self.settings.prior_file is not None:
+            return Priors.from_file(self.settings.prior_file, labelled)
+        if self.multiplier is not None:
+            return labelled * self.multiplier
+        # Until cross-fitting has estimated them.
+        return None if self.settings.priors is None else labelled
+
+
+def training_labels(
+    settings: Settings, corpus: Corpus, tell: Callable[[str], None] = lambda line: None
+) -> TrainingLabels:
+    """Close the labels of documents under the rules of the settings, if they name any.
+
+    Whatever says how many facts are true says it of noted ones. With implied ones beside them fewer are
+    missing, and the multiplier falls, to 1 at least.
+    """
+    rules = rules_of(settings, corpus)
+    if rules is None:
+        return TrainingLabels(corpus, settings.prior_multiplier, settings)
+    multiplier = settings.prior_multiplier
+    if settings.priors == "implied":
+        implied = implied_facts(corpus, rules)
+        multiplier = implied.multiplier
+        tell(
+            f"priors implied: {multiplier:.2f} facts for each labelled one; of "
+            f"{counted(implied.implied, 'fact')} that follow by rules {implied.noted:,} are noted"
+        )
+    closed = close(corpus, rules)
+    noted = sum(len(document.labels) for document in corpus)
+    added = sum(len(each.derived) for each in closed)
+    tell(f"labels closed: {counted(len(rules), 'rule')} added {counted(added, 'fact')}")
+    if multiplier is not None and noted:
+        multiplier = max(1.0, multiplier * noted / (noted + added))
+    documents = tuple(each.document for each in closed)
+    return TrainingLabels(Corpus(documents, corpus.relations, corpus.candidates), multiplier, settings)
