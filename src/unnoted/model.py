@@ -54,7 +54,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
             for the marker.
         type_bias: whether relations have a bias for the types of head and tail.
         candidates: which pairs are scored ("all", or a list of type pairs).
-        rules: that scores keep to once the model is trained (`scores.rule_lift`), as `Rule.to_json` gives them.
+        rules: that the scores of a trained model keep to (`scores.rule_lift`), as `Rule.to_json` gives them.
         evidence_threshold: the share of a pair's attention from which a sentence supports a fact, for a model
             whose attention was guided by evidence; None for one whose was not.
         meaning: what the scores mean, as `ScoreMeaning.to_json` gives it; None before a risk has said so.

@@ -34,7 +34,8 @@ LENIENT = MiningLimits(support=2, confidence=0.2)
 def rules(
     files: Files,
     given: Annotated[
-        str | None, typer.Option("--rules", metavar="FILE", help="Judge these rules; `docred` is in the package.")
+        str | None,
+        typer.Option("--rules", metavar="FILE", help="Judge these rules; `docred` is in the package."),
     ] = None,
     multiplier: Annotated[
         float, typer.Option(min=1, help="True facts for each labelled one, for what is mined.")

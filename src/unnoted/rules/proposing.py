@@ -1,7 +1,7 @@
 """Rules put before a person: what each would add, with a fact to judge it by.
 
-Labels alone do not tell a rule that always holds from one that often does, nor do scores. Someone who knows what
-the relations mean sees it at a glance.
+Labels alone do not tell a rule that always holds from one that often does, nor do scores. Someone who knows
+what the relations mean sees it at a glance.
 """
 
 from collections.abc import Sequence
@@ -77,7 +77,10 @@ def as_text(found: Sequence[ProposedRule], name: Namer = str) -> str:
         # spouse(t, h) -> spouse(h, t)  # 0 of 0 noted, would add 2: Bo | spouse | Al -> ...
         <BLANKLINE>
     """
-    lines = ["# Take away the first # of every rule that always holds; `rules: FILE` in a config applies them.", ""]
+    lines = [
+        "# Take away the first # of every rule that always holds; `rules: FILE` in a config applies them.",
+        "",
+    ]
     for each in found:
         rule = each.rule
         remark = f"{rule.support:,} of {rule.pairs:,} noted, would add {each.added:,}: {each.example}"

@@ -4,8 +4,8 @@
     spouse(t, h) -> spouse(h, t)                 # the other way round
     located in(h, k) & country(k, t) -> country(h, t)
 
-`h` and `t` are head and tail of what follows, `k` is an entity in between; `#` begins a remark. A relation goes
-by its id or by its readable name. Rules that people write hold between any types, and always.
+`h` and `t` are head and tail of what follows, `k` is an entity in between; `#` begins a remark. A relation
+goes by its id or by its readable name. Rules that people write hold between any types, and always.
 """
 
 import re
@@ -46,9 +46,8 @@ def written_rules(text: str, relations: RelationVocabulary | None = None) -> Rul
         >>> rules = written_rules('''
         ... spouse(t, h) -> spouse(h, t)   # symmetric
         ... born in(h, k) & country(k, t) -> citizen of(h, t)''')
-        >>> print(*rules, sep="\\n")
-        spouse(t, h) -> spouse(h, t)
-        born in(h, k) & country(k, t) -> citizen of(h, t)
+        >>> list(map(str, rules))
+        ['spouse(t, h) -> spouse(h, t)', 'born in(h, k) & country(k, t) -> citizen of(h, t)']
     """
     ids = None if relations is None else _ids(relations)
     rules = []

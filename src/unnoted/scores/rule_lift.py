@@ -65,4 +65,3 @@ def inverse_of(batch: Batch) -> Tensor:
     ordered, order = key.sort()
     place = torch.searchsorted(ordered, wanted).clamp(max=pairs - 1)
     return torch.where(ordered[place] == wanted, order[place], pairs)
-

@@ -120,8 +120,8 @@ class Settings(Optimisation):
         prior_file: a file of priors instead (see `Priors.from_file`).
         priors: instead of being told, `estimated` finds them by cross-fitting (see `cross_fit.py`), `implied`
             by how much of what follows by `rules` was noted.
-        rules: what follows from what: a file (see `rules/written.py`), or rules of the package (`docred`). Labels
-            are closed under them, and the trained model's scores keep to them.
+        rules: what follows from what: a file (see `rules/written.py`), or rules of the package (`docred`).
+            Labels are closed under them, and the trained model's scores keep to them.
         calibrated: calibrate probabilities by cross-fitting, and decide where the expected F1 is best.
         folds: how many folds the documents are cut into for cross-fitting.
         fold_epochs: passes over the documents in a fold's training; without it as many as in the main one.

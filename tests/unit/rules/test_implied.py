@@ -25,7 +25,9 @@ def test_it_is_the_share_of_facts_that_were_noted(level):
     """Facts that are noted independently of each other: both of a couple, each with the same chance."""
     random = np.random.default_rng(0)
     documents = [
-        make_document(["PER", "PER"], [pair for pair in ((0, 1, "spouse"), (1, 0, "spouse")) if random.random() < level])
+        make_document(
+            ["PER", "PER"], [pair for pair in ((0, 1, "spouse"), (1, 0, "spouse")) if random.random() < level]
+        )
         for _ in range(4000)
     ]
     found = implied_facts(documents, SYMMETRIC)

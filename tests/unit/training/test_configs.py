@@ -105,7 +105,9 @@ BASELINES = {
 }  # fmt: skip
 
 
-LOSSES = [name for name in config_names() if name not in BASELINES and name not in ("small", "best", "best-docred")]
+LOSSES = [
+    name for name in config_names() if name not in BASELINES and name not in ("small", "best", "best-docred")
+]
 
 
 @pytest.mark.parametrize("name", LOSSES)
