@@ -1,8 +1,8 @@
 """What DocRED's written rules tell of labels, and what they add: docs/concepts/rules.md.
 
 `python -m benchmarks.written_rules`: for original, extremely few and complete labels of the training
-documents, the multiplier that the rules imply beside the true one, and how many of the facts that they add are
-true. Documents that also have complete labels are judged.
+documents, the multiplier that the rules imply beside the true one, and how many of the facts that they add
+are true. Documents that also have complete labels are judged.
 """
 
 from collections import Counter

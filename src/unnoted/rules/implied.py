@@ -40,7 +40,7 @@ class ImpliedFacts:
 
     @property
     def multiplier(self) -> float:
-        """True facts for each noted one; one more of both is counted, so that few facts claim nothing wild."""
+        """True facts for each noted one; one more of both is counted, so that a few say nothing wild."""
         return (self.implied + 1) / (self.noted + 1)
 
 

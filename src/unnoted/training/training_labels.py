@@ -31,7 +31,7 @@ class TrainingLabels:
     settings: Settings
 
     def priors(self, part: Corpus | None = None) -> Priors | None:
-        """The priors that the settings ask for, from all labels or those of a part; None for a loss without."""
+        """The priors that the settings ask for, of all labels or those of a part; None for a loss without."""
         labelled = (self.corpus if part is None else part).labelled_priors
         if self.settings.prior_file is not None:
             return Priors.from_file(self.settings.prior_file, labelled)
