@@ -20,7 +20,7 @@ from unnoted.cli.predict import Batch, Device, TargetPrecision, TargetRecall, lo
 from unnoted.common.errors import DefectLog, Severity
 from unnoted.common.lookup import lookup
 from unnoted.common.output_streams import is_stream
-from unnoted.common.outputs import check_output, claimed
+from unnoted.common.outputs import check_output, claimed, write_text
 from unnoted.common.text_inputs import TextInput
 from unnoted.documents.formats.predictions import read_predictions
 from unnoted.documents.loading import stream_documents
@@ -74,6 +74,10 @@ PerRelation = Annotated[bool, typer.Option("--per-relation", help="Also show eac
 CurveFile = Annotated[
     Path | None, typer.Option(metavar="FILE.csv", help="Write the precision-recall curve here.")
 ]
+ReliabilityFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE.svg", help="Draw how well calibrated probabilities hold, into this file."),
+]
 
 
 @reports_errors
@@ -91,6 +95,7 @@ def evaluate(
     target_recall: TargetRecall = None,
     per_relation: PerRelation = False,
     curve: CurveFile = None,
+    reliability: ReliabilityFile = None,
     batch: Batch = None,
     device: Device = None,
     as_json: AsJSON = False,
@@ -99,8 +104,9 @@ def evaluate(
     if frequent is not None and relation:
         raise ValueError("found both --frequent and --relation, expected one of them")
     read = [Path(path) for path in (*gold, *(train or ()), predictions, vocabulary, model) if path]
-    if curve is not None:
-        check_output(curve, read)
+    for output in (curve, reliability):
+        if output is not None:
+            check_output(output, read)
     names = read_vocabulary(vocabulary)
     logs = [DefectLog(), DefectLog(), DefectLog()]
     documents = tuple(stream_documents(*gold, vocabulary=names, log=logs[0]))
@@ -129,6 +135,7 @@ def evaluate(
     tell_defects(logs[2])
     _tell_ignored(logs[1])
     _write_curve(evaluation, curve, read, predictions)
+    _draw_reliability(evaluation, reliability, read)
     shown = (
         json_text(evaluation.to_json())
         if as_json
@@ -177,3 +184,20 @@ def _write_curve(
         raise ValueError(f"{predictions}: found no scores, expected a score for each prediction (--curve)")
     with claimed(path, inputs=read):
         evaluation.curve.write_csv(path)
+
+
+def _draw_reliability(evaluation: Evaluation, path: Path | None, read: list[Path]) -> None:
+    if path is None:
+        return
+    if not evaluation.reliability:
+        raise ValueError(
+            "--reliability: found no calibrated probabilities, expected those of a calibrated model "
+            "(docs/concepts/probabilities.md)"
+        )
+    # Here, because matplotlib takes a second to load.
+    from unnoted.report.plots import reliability_plot
+    from unnoted.report.svg import standalone
+
+    drawn = reliability_plot(list(evaluation.reliability.items()), "reliability")
+    with claimed(path, inputs=read), write_text(path) as stream:
+        stream.write(standalone(drawn))

@@ -119,6 +119,16 @@ def inline_svg(axes: Axes, name: str, description: str) -> Markup:
     return Markup(start + re.sub(r"<[^>]*>", lambda tag: _adapted(tag[0], name), inner).strip())
 
 
+def standalone(drawn: Markup) -> str:
+    """What `inline_svg` gave as a file of its own.
+
+    Example:
+        >>> standalone(Markup('<svg viewBox="0 0 1 1"></svg>'))
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"></svg>'
+    """
+    return str(drawn).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+
+
 def _adapted(tag: str, name: str) -> str:
     """A tag whose ids are the plot's own and whose colours and font are the page's."""
     tag = _COLOUR.sub(lambda colour: _CSS[colour[0]], tag)

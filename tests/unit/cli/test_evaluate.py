@@ -170,3 +170,20 @@ def test_the_curve_never_replaces_what_is_read(gold, predictions, tmp_path):
     error = run("--model", model, "--gold", gold, "--curve", config, code=1).stderr
     assert error == f"error: {config}: found as input and as output, expected another file to write to\n"
     assert config.read_text("utf-8") == "{}"
+
+
+def test_reliability_is_drawn_of_probabilities(gold, tmp_path):
+    rows = [
+        claim("Ada", 1, 2, "P551", score=0.9, probability=0.8),
+        claim("Bo", 0, 2, "P551", score=0.2, probability=0.3),
+    ]
+    found, drawn = written(tmp_path / "found.json", rows), tmp_path / "reliability.svg"
+    run("--gold", gold, "--predictions", found, "--reliability", drawn)
+    assert drawn.read_text("utf-8").startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    assert "calibration error" in drawn.read_text("utf-8")
+
+
+def test_reliability_of_what_has_none_is_refused(gold, predictions, tmp_path):
+    result = run("--gold", gold, "--predictions", predictions, "--reliability", tmp_path / "r.svg", code=1)
+    assert "--reliability: found no calibrated probabilities" in result.output
+    assert not (tmp_path / "r.svg").exists()
