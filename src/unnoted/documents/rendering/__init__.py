@@ -1,7 +1,7 @@
 """A document with its facts as HTML and SVG: one renderer for notebooks, reports and web pages.
 
-`render_document` gives a fragment. A page has `STYLE` and `SCRIPT` once; without the script everything can still
-be read. All of it lies within the class `unnoted-document`, so that no other part of a page changes its look.
+`render_document` gives a fragment. A page has `STYLE` and `SCRIPT` once; without the script everything can
+still be read. All of it lies within the class `unnoted-document`, so that nothing else in a page changes.
 """
 
 from unnoted.documents.rendering.arc_diagram import render_arcs
