@@ -20,6 +20,9 @@ from unnoted.documents.schema import Document
 MOST_DOCUMENTS = 1000
 """How many documents a page draws, so that a browser can hold it."""
 
+AT_ONCE = 20
+"""How many of them are in the page from the start; the others are kept as text until they are opened."""
+
 
 class DrawnDocument(NamedTuple):
     """A document of a page, the facts that are drawn with it, and readable names of their relations."""
@@ -59,6 +62,8 @@ def documents_page(
             lines=[*lines, cut] if cut else lines,
             cut=cut,
             types=render_types(types) if types else "",
+            at_once=AT_ONCE,
+            later=len(documents) > AT_ONCE,
             entries=_entries(documents, types),
             style=Markup(STYLE),
             script=Markup(SCRIPT),
