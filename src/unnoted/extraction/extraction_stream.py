@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from unnoted.extraction.facts import Extraction
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 
 class ExtractionStream(Iterator[Extraction]):

@@ -6,15 +6,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from unnoted.common.extras import needed
 from unnoted.common.outputs import open_binary_output, open_output
 from unnoted.extraction.facts import Extraction
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 _PLACES = pa.list_(pa.list_(pa.int64()))
 FACT_SCHEMA = pa.schema(

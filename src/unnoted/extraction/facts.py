@@ -10,7 +10,7 @@ from unnoted.documents.mention_offsets import Offsets, TextPlaces
 from unnoted.documents.schema import Document
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 
 @dataclass(frozen=True, slots=True)
