@@ -344,7 +344,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         note_checksums(Path(save_directory), written)
         write_card(Path(save_directory), self.card or model_card(self.config.to_dict()))
 
-    def _upload_modified_files(self, working_dir: str | PathLike[str], *others: Any, **options: Any) -> Any:  # type: ignore[override] # noqa: ANN401
+    def _upload_modified_files(self, working_dir: str | PathLike[str], *others: Any, **options: Any) -> Any:  # noqa: ANN401
         """Upload what `push_to_hub` saved; the client has put a card without content in place of ours."""
         write_card(Path(working_dir), self.card or model_card(self.config.to_dict()))
         return super()._upload_modified_files(working_dir, *others, **options)

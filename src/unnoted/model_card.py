@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 from unnoted.common.outputs import write_text
 from unnoted.common.wording import count, counted, duration, percent
