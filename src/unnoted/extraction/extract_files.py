@@ -119,17 +119,13 @@ def extract_files(
     """
     write = lookup("format", format, RESULT_WRITERS)
     report = ExtractionReport()
-
-    def results_of(records: Records) -> Results:
-        return Results(report.counted(records), lambda: stream_documents(*files), str(model))
-
     documents = report.watched(stream_documents(*files, log=log), extractor.model.candidates)
     asked = Asked(threshold=threshold, target_precision=target_precision, target_recall=target_recall)
     results = extractor.extract(documents, **asked)  # a wrong threshold leaves no file behind
     with claimed(to, inputs=[*files, Path(model)]):
         if is_stream(to):
             told(0)
-            write(to, results_of(_as_found(results, told)))
+            write(to, _results(report.counted(_as_found(results, told)), files, model))
             return report
         made_from = made_of(extractor, model, files, asked)
         with PartialResults(to.with_name(to.name + ".partial"), made_from) as partial:
@@ -139,9 +135,13 @@ def extract_files(
                 partial.append(extraction)
                 done += 1
                 told(done)
-            write(to, results_of(partial.records()))
+            write(to, _results(report.counted(partial.records()), files, model))
             partial.remove()
     return report
+
+
+def _results(records: Records, files: Sequence[Path], model: str | Path) -> Results:
+    return Results(records, lambda: stream_documents(*files), str(model))
 
 
 def _as_found(results: Iterable[Extraction], told: Callable[[int], None]) -> Iterator[dict[str, Any]]:
