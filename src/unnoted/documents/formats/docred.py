@@ -2,7 +2,8 @@
 
 `h` and `t` index `vertexSet` of the same document only: the two data sets differ in their entities. Three
 fields that we write are our own, and other programs ignore them: `text` of a document, its `negatives` (the
-known negatives, beside `labels`), and `id` of a mention. With them nothing is lost between writing and reading.
+known negatives, beside `labels`), and `id` of a mention. With them nothing is lost between writing and
+reading.
 """
 
 from collections.abc import Iterable, Iterator
