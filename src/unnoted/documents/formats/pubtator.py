@@ -77,6 +77,7 @@ def _blocks(stream: TextIO, limits: Limits) -> Iterator[tuple[int, list[str]]]:
 def _document(block: tuple[int, list[str]], reading: Reading) -> Document:
     first_line, lines = block
     log = reading.log
+    log.line = first_line
     identifier, text, title_end, body = _header(first_line, lines, reading)
     rows = reading.rows.take(identifier)
     annotations = []
