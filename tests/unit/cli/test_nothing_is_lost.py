@@ -33,7 +33,7 @@ def files(tmp_path):
     LabelledScores(
         relations=("a",), documents=("d",), document=np.zeros(200, dtype=np.int64),
         head=np.zeros(200, dtype=np.int64), tail=np.ones(200, dtype=np.int64),
-        margins=rng.normal(size=(200, 1)).astype(np.float32), labelled=rng.random((200, 1)) < 0.2,
+        margin=rng.normal(size=(200, 1)).astype(np.float32), labelled=rng.random((200, 1)) < 0.2,
     ).save(tmp_path / "scores.npz")  # fmt: skip
     return tmp_path
 

@@ -92,8 +92,9 @@ def _entity(mentions: object, title: str, number: int, log: DefectLog) -> Entity
     for index, mention in enumerate(expect(mentions, list, title, place)):
         fields = expect(mention, dict, title, f"{place}[{index}]")
         built.append(_mention(fields, title, f"{place}[{index}]", log))
-        found = take_identifier(fields, title, f"{place}[{index}]")
-        if found is not None:
+        if "id" in fields:
+            where = f"{place}[{index}]"
+            found = take_identifier(fields, title, where) or take(fields, "id", str, title, where)
             identifier = found if identifier is None else identifier
             if found != identifier:
                 where, expected = f"{place}[{index}].id", f"{shown(identifier)}, the id of the entity"
