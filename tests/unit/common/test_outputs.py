@@ -204,7 +204,7 @@ def test_a_kill_leaves_the_old_file_and_nothing_else(tmp_path, writer):
     writer.kill()
     writer.wait()
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out.json": "old"}
-    with claimed(tmp_path / "out.json"):
+    with claimed(tmp_path / "out.json", overwrite=True):
         pass
 
 
@@ -221,7 +221,7 @@ def test_an_output_is_written_by_one_process_at_a_time(tmp_path, writer):
         pass
     writer.communicate("")
     assert out.read_text() == "new" * 10_000
-    with claimed(out):
+    with claimed(out, overwrite=True):
         lock = output_lock(out)
         assert lock.exists()
     assert not lock.exists()

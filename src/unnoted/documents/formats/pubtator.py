@@ -175,7 +175,9 @@ def facts_of(
     rows: Iterable[Row], positions: Mapping[tuple[str, str], int], identifier: str, log: DefectLog
 ) -> Iterator[Fact]:
     """The rows as facts; each row that cannot be one is logged by reason."""
-    by_id = {single: index for (_, single), index in reversed(positions.items())}  # the first one counts
+    by_id = {
+        single: index for (_, single), index in reversed(list(positions.items()))
+    }  # the first one counts
     for row in rows:
         types = _TYPED_RELATION.match(row.relation)
         ends: list[int] = []
