@@ -8,6 +8,7 @@ import typer
 
 from unnoted.cli.common import (
     AsJSON,
+    Overwrite,
     Vocabulary,
     json_text,
     read_vocabulary,
@@ -99,6 +100,7 @@ def evaluate(
     batch: Batch = None,
     device: Device = None,
     as_json: AsJSON = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Score predictions, or a model, against gold documents, as the official scorers do."""
     if frequent is not None and relation:
@@ -106,7 +108,7 @@ def evaluate(
     read = [Path(path) for path in (*gold, *(train or ()), predictions, vocabulary, model) if path]
     for output in (curve, reliability):
         if output is not None:
-            check_output(output, read)
+            check_output(output, read, overwrite)
     names = read_vocabulary(vocabulary)
     logs = [DefectLog(), DefectLog(), DefectLog()]
     documents = tuple(stream_documents(*gold, vocabulary=names, log=logs[0]))
@@ -182,7 +184,7 @@ def _write_curve(
         return
     if evaluation.curve is None:
         raise ValueError(f"{predictions}: found no scores, expected a score for each prediction (--curve)")
-    with claimed(path, inputs=read):
+    with claimed(path, inputs=read, overwrite=True):  # what was there was looked at before the work
         evaluation.curve.write_csv(path)
 
 
@@ -199,5 +201,5 @@ def _draw_reliability(evaluation: Evaluation, path: Path | None, read: list[Path
     from unnoted.report.svg import standalone
 
     drawn = reliability_plot(list(evaluation.reliability.items()), "reliability")
-    with claimed(path, inputs=read), write_text(path) as stream:
+    with claimed(path, inputs=read, overwrite=True), write_text(path) as stream:
         stream.write(standalone(drawn))

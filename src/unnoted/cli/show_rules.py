@@ -10,6 +10,7 @@ import typer
 from unnoted.cli.common import (
     AsJSON,
     Files,
+    Overwrite,
     Vocabulary,
     console,
     json_text,
@@ -45,6 +46,7 @@ def rules(
     to: Annotated[
         Path | None, typer.Option("--to", metavar="FILE", help="Write them, for a person to choose from.")
     ] = None,
+    overwrite: Overwrite = False,
     as_json: AsJSON = False,
 ) -> None:
     """Propose rules that labels speak for, or judge those that are given.
@@ -54,7 +56,7 @@ def rules(
     unnoted train best --set rules=rules.txt --set priors=implied --set prior_multiplier=null
     """
     if to is not None:
-        check_output(to, files)
+        check_output(to, files, overwrite)
     corpus = load_documents(*files, vocabulary=read_vocabulary(vocabulary))
     name = corpus.relations.name
     implied = None

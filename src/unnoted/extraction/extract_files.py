@@ -12,7 +12,7 @@ import torch
 from unnoted.common.errors import DefectLog
 from unnoted.common.lookup import lookup
 from unnoted.common.output_streams import is_stream
-from unnoted.common.outputs import claimed
+from unnoted.common.outputs import claimed, partial_of
 from unnoted.common.text_inputs import content_digest
 from unnoted.common.wording import counted
 from unnoted.documents.candidates import Candidates, TypePairs
@@ -93,6 +93,7 @@ def extract_files(
     *,
     target_precision: float | None = None,
     target_recall: float | None = None,
+    overwrite: bool = False,
 ) -> ExtractionReport:
     """Extract the facts of all documents of some files into one file.
 
@@ -111,24 +112,28 @@ def extract_files(
         told: called with the number of documents that are done.
         target_precision: as for `Extractor.extract`.
         target_recall: as for `Extractor.extract`.
+        overwrite: replace a file that is there already.
 
     Raises:
         DataError: a file cannot be read, or a document cannot be used.
-        ValueError: `TO` is one of the files that are read, or another process is writing it, or `TO.partial`
-            is something else than what the same call left.
+        ValueError: `TO` is one of the files that are read, or is there already, or another process is writing
+            it, or `TO.partial` is something else than what the same call left.
     """
     write = lookup("format", format, RESULT_WRITERS)
     report = ExtractionReport()
     documents = report.watched(stream_documents(*files, log=log), extractor.model.candidates)
     asked = Asked(threshold=threshold, target_precision=target_precision, target_recall=target_recall)
     results = extractor.extract(documents, **asked)  # a wrong threshold leaves no file behind
-    with claimed(to, inputs=[*files, Path(model)]):
+    # With results beside it, the file is of this very call, which was stopped before it could tidy up;
+    # results of another call are refused below.
+    replaces = overwrite or (not is_stream(to) and partial_of(to).exists())
+    with claimed(to, inputs=[*files, Path(model)], overwrite=replaces):
         if is_stream(to):
             told(0)
             write(to, _results(report.counted(_as_found(results, told)), files, model))
             return report
         made_from = made_of(extractor, model, files, asked)
-        with PartialResults(to.with_name(to.name + ".partial"), made_from) as partial:
+        with PartialResults(partial_of(to), made_from) as partial:
             report.done_before = done = partial.pass_over(documents, extractor.chunk)
             told(done)
             for extraction in results:

@@ -32,7 +32,13 @@ class TrainingLabels:
 
     def priors(self, part: Corpus | None = None) -> Priors | None:
         """The priors that the settings ask for, of all labels or those of a part; None for a loss without."""
-        labelled = (self.corpus if part is None else part).labelled_priors
+        corpus = self.corpus if part is None else part
+        priors = self._asked_for(corpus.labelled_priors)
+        if priors is not None:
+            corpus.require_room(priors)
+        return priors
+
+    def _asked_for(self, labelled: Priors) -> Priors | None:
         if self.settings.prior_file is not None:
             return Priors.from_file(self.settings.prior_file, labelled)
         if self.multiplier is not None:

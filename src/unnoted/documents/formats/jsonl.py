@@ -4,8 +4,10 @@ A document has words (`sentences`, mentions as word spans of a sentence), or raw
 spans), or both (then mentions are word spans, and the text is kept).
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
 from pathlib import Path
 from sys import intern
 from typing import Any, TextIO
@@ -16,34 +18,67 @@ from unnoted.common.limits import Limits
 from unnoted.common.lookup import nearest
 from unnoted.common.outputs import write_lines
 from unnoted.common.text_inputs import numbered_lines
-from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list, wrong_type
+from unnoted.documents.decided import Mending
+from unnoted.documents.formats.fields import (
+    expect,
+    note_unknown_keys,
+    take,
+    take_identifier,
+    take_list,
+    wrong_type,
+)
 from unnoted.documents.formats.reading import Reading
-from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence
+from unnoted.documents.formats.splicing import RecordShape, Splices
+from unnoted.documents.formats.splicing import fields as fields_of
+from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.documents.segmentation import SplitText, is_split_of, split_text
 from unnoted.documents.validate import FieldNames, validate
 
 FIELDS = FieldNames()
-DOCUMENT_KEYS = frozenset({"id", "text", "sentences", "entities", "facts"})
+DOCUMENT_KEYS = frozenset({"id", "text", "sentences", "entities", "facts", "negatives"})
 ENTITY_KEYS = frozenset({"id", "type", "mentions"})
 MENTION_KEYS = frozenset({"sentence", "start", "end", "type", "name"})
-FACT_KEYS = frozenset({"head", "tail", "relation", "evidence"})
+FACT_KEYS = frozenset({"head", "tail", "relation", "evidence", "provenance"})
+NEGATIVE_KEYS = FACT_KEYS
+"""`provenance` says who decided, and stays in the file: nothing here reads it."""
+FIRST_WITHOUT_BLANKS = "\u0e00"
+"""From Thai on, many scripts write words without blanks between them."""
 
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
     """Yield the documents of a JSONL file, one at a time; blank lines are skipped."""
-    numbered = ((number, line) for number, line in numbered_lines(stream, reading.limits) if line.strip())
-    return reading.each(numbered, _line)
+    lines = numbered_lines(stream, reading.limits)
+    numbered = ((number, line) for number, line in lines if line.strip())
+    first = list(islice(numbered, 2))
+    if len(first) == 2 and _goes_on(*(line for _, line in first)):
+        place, found = f"line {first[0][0]}", "a JSON object over several lines"
+        fail(Kind.UNREADABLE, None, place, found, "one document per line; `jq -c . FILE` writes them so")
+    return reading.each(chain(first, numbered), _line)
+
+
+def _goes_on(line: str, following: str) -> bool:
+    """Whether a line is the beginning of an object that goes on in the next line."""
+    if following.lstrip().startswith("{"):
+        return False
+    try:
+        json.loads(line)
+    except json.JSONDecodeError as error:
+        return error.pos >= len(line.rstrip())
+    except (ValueError, RecursionError):
+        return False
+    return False
 
 
 def _line(numbered: tuple[int, str], reading: Reading) -> Document:
     place = f"line {numbered[0]}"
+    reading.log.line = numbered[0]
     fields: dict[str, Any] = expect(parse_record(numbered[1], place), dict, None, place)
     return document_from_record(fields, reading, place)
 
 
 def document_from_record(fields: Mapping[str, Any], reading: Reading, place: str = "") -> Document:
     """Build and check a document from one parsed line (or a dictionary of the same form)."""
-    title = reading.new_id(take(fields, "id", str, None, place), "id")
+    title = reading.take_id(fields, "id", place)
     document = _document(fields, title, reading)
     return validate(document, reading.log, FIELDS, reading.vocabulary, reading.limits)
 
@@ -61,10 +96,14 @@ def _document(fields: Mapping[str, Any], title: str, reading: Reading) -> Docume
         built = tuple(_word_entity(entity, title, i, sentences, reading) for i, entity in enumerate(entities))
     else:
         text = take(fields, "text", str, title)
-        split = split_text(text, _character_spans(entities, title, len(text), reading.limits))
+        split = split_text(text, _character_spans(entities, title, text, reading.limits, log))
         sentences = split.sentences
         built = tuple(_text_entity(entity, title, i, text, split, log) for i, entity in enumerate(entities))
-    return Document(title, sentences, built, _facts(fields, title, built, log), text)
+    identifiers = _identifiers(built)
+    if any(type(entity.get("id")) is int for entity in entities):
+        _refuse_ambiguous(fields, entities, title)
+    facts = _facts(fields, title, identifiers, log)
+    return Document(title, sentences, built, facts, text, _negatives(fields, title, identifiers, log))
 
 
 def _words(fields: Mapping[str, Any], title: str, limits: Limits) -> tuple[tuple[Sentence, ...], str | None]:
@@ -92,10 +131,6 @@ def _mentions(
         yield place, mention, intern(take(owner, "type", str, title, where))
 
 
-def _identifier(entity: Mapping[str, Any], title: str, index: int) -> str | None:
-    return take(entity, "id", str, title, f"entities[{index}]") if entity.get("id") is not None else None
-
-
 def _word_entity(
     entity: Mapping[str, Any], title: str, index: int, sentences: tuple[Sentence, ...], reading: Reading
 ) -> Entity:
@@ -109,13 +144,34 @@ def _word_entity(
             reading.limits.check("mention", end - start, "words in one mention", title, place)
             name = " ".join(sentences[sentence][start:end]) if 0 <= sentence < len(sentences) else ""
         mentions.append(Mention(sentence, start, end, kind, intern(name)))
-    return Entity(tuple(mentions), _identifier(entity, title, index))
+    return Entity(tuple(mentions), take_identifier(entity, title, f"entities[{index}]"))
+
+
+def _note_cuts(text: str, start: int, end: int, title: str, place: str, log: DefectLog) -> None:
+    """Log a span that begins or ends inside a word, or at a blank.
+
+    Letters beyond those of Europe, India and the Near East do not count: words are not always apart there.
+    """
+    for kind, name, at, edge in (
+        (Kind.CUT_START, "start", start, text[start]),
+        (Kind.CUT_END, "end", end, text[end - 1]),
+    ):
+        inside = 0 < at < len(text) and _is_letter(text[at - 1]) and _is_letter(text[at])
+        if inside or edge.isspace():
+            found = f"{at}, which makes it {shown(text[start:end])}"
+            expected = f"the edge of a word in {shown(text[max(0, start - 15) : end + 15])}"
+            log.add(kind, title, f"{place}.{name}", found, expected)
+
+
+def _is_letter(letter: str) -> bool:
+    return letter < FIRST_WITHOUT_BLANKS and letter.isalnum()
 
 
 def _character_spans(
-    entities: list[dict[str, Any]], title: str, length: int, limits: Limits
+    entities: list[dict[str, Any]], title: str, text: str, limits: Limits, log: DefectLog
 ) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
+    length = len(text)
     for index, entity in enumerate(entities):
         for place, mention, _ in _mentions(entity, title, index):
             start, end = (take(mention, key, int, title, place) for key in ("start", "end"))
@@ -124,6 +180,7 @@ def _character_spans(
                 fail(Kind.MALFORMED, title, f"{place}.start/end", f"{shown(start)} to {shown(end)}", expected)
             limits.check("mention", end - start, "characters in one mention", title, place)
             spans.append((start, end))
+            _note_cuts(text, start, end, title, place, log)
         limits.check("mentions", len(spans), "mentions or more", title)
     return spans
 
@@ -144,30 +201,61 @@ def _text_entity(
         if span is None:
             fail(Kind.MALFORMED, title, f"{place}.start/end", shown(covered), "at least one word")
         mentions.append(Mention(*span, kind, intern(name)))
-    return Entity(tuple(mentions), _identifier(entity, title, index))
+    return Entity(tuple(mentions), take_identifier(entity, title, f"entities[{index}]"))
+
+
+def _refuse_ambiguous(fields: Mapping[str, Any], entities: list[dict[str, Any]], title: str) -> None:
+    """Where ids are numbers that are not indices, a number in a fact could mean either."""
+    if all(entity.get("id") == index for index, entity in enumerate(entities)):
+        return
+    for key in ("facts", "negatives"):
+        for number, fact in enumerate(take_list(fields, key, dict, title) if key in fields else []):
+            for end in ("head", "tail"):
+                if type(fact.get(end)) is int:
+                    expected = (
+                        f"{str(fact[end])!r} for the id, or entities without numbers as ids for the index"
+                    )
+                    fail(Kind.MALFORMED, title, f"{key}[{number}].{end}", shown(fact[end]), expected)
+
+
+def _identifiers(entities: tuple[Entity, ...]) -> dict[str, int]:
+    """The entity of each id that only one entity has."""
+    taken = Counter(entity.id for entity in entities)
+    return {entity.id: index for index, entity in enumerate(entities) if entity.id and taken[entity.id] == 1}
 
 
 def _facts(
-    fields: Mapping[str, Any], title: str, entities: tuple[Entity, ...], log: DefectLog
+    fields: Mapping[str, Any], title: str, identifiers: Mapping[str, int], log: DefectLog
 ) -> tuple[Fact, ...]:
-    taken = Counter(entity.id for entity in entities)
-    identifiers = {
-        entity.id: index for index, entity in enumerate(entities) if entity.id and taken[entity.id] == 1
-    }
     facts = []
     for number, fact in enumerate(take_list(fields, "facts", dict, title) if "facts" in fields else []):
         place = f"facts[{number}]"
         note_unknown_keys(fact, FACT_KEYS, log, title, place)
         evidence = take_list(fact, "evidence", int, title, place) if "evidence" in fact else []
-        facts.append(
-            Fact(
-                _entity_index(fact, "head", identifiers, title, place, log),
-                _entity_index(fact, "tail", identifiers, title, place, log),
-                intern(take(fact, "relation", str, title, place)),
-                tuple(evidence),
-            )
-        )
+        facts.append(Fact(*_triple(fact, identifiers, title, place, log), tuple(evidence)))
     return tuple(facts)
+
+
+def _negatives(
+    fields: Mapping[str, Any], title: str, identifiers: Mapping[str, int], log: DefectLog
+) -> tuple[Triple, ...]:
+    negatives = []
+    listed = take_list(fields, "negatives", dict, title) if "negatives" in fields else []
+    for number, negative in enumerate(listed):
+        place = f"negatives[{number}]"
+        note_unknown_keys(negative, NEGATIVE_KEYS, log, title, place)
+        negatives.append(_triple(negative, identifiers, title, place, log))
+    return tuple(negatives)
+
+
+def _triple(
+    record: Mapping[str, Any], identifiers: Mapping[str, int], title: str, place: str, log: DefectLog
+) -> Triple:
+    return (
+        _entity_index(record, "head", identifiers, title, place, log),
+        _entity_index(record, "tail", identifiers, title, place, log),
+        intern(take(record, "relation", str, title, place)),
+    )
 
 
 def _entity_index(
@@ -191,6 +279,37 @@ def write(path: str | Path, documents: Iterable[Document]) -> int:
     return write_lines(path, map(record, documents))
 
 
+def mend(mending: Mending) -> list[str]:
+    """The file with what was decided, and every other character as it was."""
+    splices, position = Splices(mending.text()), 0
+    for line in splices.text.split("\n"):
+        if "{" in line:
+            start = position + line.index("{")
+            title = str(fields_of(splices.text, start)[0]["id"].value)
+            if title in mending.decisions:
+                _shape(mending.documents[title]).mend(splices, start, title, mending)
+        position += len(line) + 1
+    return [splices.applied()]
+
+
+def _shape(document: Document) -> RecordShape:
+    """How facts are written here; head and tail may be ids of entities of their document."""
+    index = _identifiers(document.entities)
+    return RecordShape(
+        facts="facts",
+        negatives="negatives",
+        triple=lambda fact: (
+            index.get(fact["head"], fact["head"]),
+            index.get(fact["tail"], fact["tail"]),
+            fact["relation"],
+        ),
+        entry=lambda decided: (
+            {"head": decided.head, "tail": decided.tail, "relation": decided.relation}
+            | ({"evidence": list(decided.evidence)} if decided.evidence else {})
+        ),
+    )
+
+
 def record(document: Document) -> dict[str, Any]:
     """One document in unnoted's form; what follows from the rest is left out.
 
@@ -205,6 +324,10 @@ def record(document: Document) -> dict[str, Any]:
         {"head": fact.head, "tail": fact.tail, "relation": fact.relation, "evidence": fact.evidence}
         for fact in document.facts
     ]
+    if document.negatives:
+        fields["negatives"] = [
+            {"head": head, "tail": tail, "relation": relation} for head, tail, relation in document.negatives
+        ]
     return fields
 
 
