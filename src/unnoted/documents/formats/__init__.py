@@ -10,8 +10,23 @@ from typing import TextIO
 
 from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
 from unnoted.common.lookup import register
+from unnoted.common.output_streams import is_special
 from unnoted.common.text_inputs import TextInput
-from unnoted.documents.formats import docred, jsonl, predictions, pubtator, relation_rows
+from unnoted.documents.formats import (
+    brat,
+    columns,
+    docbin,
+    docred,
+    jsonl,
+    label_studio,
+    parquet,
+    plain_text,
+    predictions,
+    prodigy,
+    pubtator,
+    relation_rows,
+)
+from unnoted.documents.formats.json_shapes import PAGE, described
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document
 
@@ -30,6 +45,10 @@ class DocumentFormat:
         suffix: file names that end so are written in this format unless another one is asked for.
         typed: its relations only hold between certain entity types, so that by default the candidate pairs
             are the type pairs seen among the facts.
+        recognises_file: for a format that is no text, or several files: whether a path whose file starts with
+            these bytes (none, if it is a folder) is in this format. Asked before `recognises`.
+        read_file: for such a format, yields the documents of a path.
+        main_file: where a document is two files, the one that stands for both.
     """
 
     key: str
@@ -39,20 +58,66 @@ class DocumentFormat:
     write: Callable[[str | Path, Iterable[Document]], int] | None = None
     suffix: str | None = None
     typed: bool = False
+    recognises_file: Callable[[Path, bytes], bool] | None = None
+    read_file: Callable[[Path, Reading], Iterator[Document]] | None = None
+    main_file: Callable[[Path], Path] | None = None
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether files of this format hold documents."""
+        return self.read is not None or self.read_file is not None
+
+
+def _is_plain_text(path: Path, start: bytes) -> bool:
+    """Whether a path is plain text: a file of that name that is in no other format."""
+    if not plain_text.recognises(path, start):
+        return False
+    text = start.decode("utf-8", "replace").lstrip("\ufeff").lstrip()
+    return not any(entry.recognises(text) for entry in FORMATS.values() if entry.recognises and text)
 
 
 FORMATS = {
     entry.key: entry
     for entry in (
-        DocumentFormat(
-            "docred", "DocRED JSON", lambda start: start.startswith("["), docred.read, docred.write
-        ),
-        DocumentFormat(
-            "jsonl", "unnoted JSONL", lambda start: start.startswith("{"), jsonl.read, jsonl.write, ".jsonl"
-        ),
+        DocumentFormat("docred", "DocRED JSON", docred.looks_like, docred.read, docred.write),
+        DocumentFormat("jsonl", "unnoted JSONL", jsonl.looks_like, jsonl.read, jsonl.write, ".jsonl"),
         DocumentFormat("pubtator", "PubTator", pubtator.looks_like, pubtator.read, typed=True),
         DocumentFormat("relation-rows", "relation rows", relation_rows.looks_like),
         DocumentFormat("predictions", "DocRED predictions", write=predictions.write),
+        DocumentFormat(
+            "label-studio",
+            "Label Studio JSON",
+            label_studio.looks_like,
+            label_studio.read,
+            label_studio.write,
+        ),
+        DocumentFormat("prodigy", "Prodigy JSONL", prodigy.looks_like, prodigy.read, prodigy.write),
+        DocumentFormat("columns", "rows of tokens", columns.looks_like, columns.read, columns.write),
+        DocumentFormat(
+            "parquet",
+            "rows of tokens in Parquet",
+            write=parquet.write,
+            suffix=".parquet",
+            recognises_file=parquet.recognises,
+            read_file=parquet.read,
+        ),
+        DocumentFormat(
+            "brat",
+            "brat standoff",
+            write=brat.write,
+            recognises_file=brat.recognises,
+            read_file=brat.read,
+            main_file=brat.main_file,
+        ),
+        DocumentFormat(
+            "spacy",
+            "spaCy DocBin",
+            write=docbin.write,
+            suffix=".spacy",
+            recognises_file=docbin.recognises,
+            read_file=docbin.read,
+        ),
+        DocumentFormat("text", "plain text", recognises_file=_is_plain_text, read_file=plain_text.read),
     )
 }
 """Every format by its key. To add one: a file in this folder and a row here."""
@@ -71,8 +136,8 @@ def register_format(entry: DocumentFormat) -> None:
         ...     for line in stream:
         ...         yield Document(line.split()[1], (tuple(line.split()[2:]),), ())
         >>> register_format(DocumentFormat("tagged", "tagged lines", lambda start: start[0] == "#", read))
-        >>> list(FORMATS)
-        ['tagged', 'docred', 'jsonl', 'pubtator', 'relation-rows', 'predictions']
+        >>> list(FORMATS)[:3]
+        ['tagged', 'docred', 'jsonl']
         >>> _ = FORMATS.pop("tagged")
     """
     before = dict(FORMATS)
@@ -90,17 +155,33 @@ def recognise(source: str | Path | TextInput) -> DocumentFormat:
     source = TextInput.of(source)
     log = DefectLog(source.name)
     try:
+        entry = _of_file(source)
+        if entry is not None:
+            return entry
         start = source.start().lstrip()
         if not start:
             fail(Kind.UNREADABLE, None, None, "an empty file", "documents")
-        known = [entry for entry in FORMATS.values() if entry.recognises]
-        for entry in known:
+        for entry in FORMATS.values():
             if entry.recognises and entry.recognises(start):
                 return entry
-        expected = " or ".join(entry.name for entry in known)
+        if start.startswith("["):
+            expected = f"DocRED JSON, Label Studio JSON or rows of tokens ({PAGE} tells of other tools)"
+            fail(Kind.UNREADABLE, None, "start of the file", described(start), expected)
+        expected = " or ".join(entry.name for entry in FORMATS.values() if entry.has_documents)
         fail(Kind.UNREADABLE, None, "start of the file", shown(start), expected)
     except DataError as error:
         raise log.located(error) from None
+
+
+def _of_file(source: TextInput) -> DocumentFormat | None:
+    """The format of a file that is no text, or of several files; a stream is always text."""
+    if is_special(source.path):
+        return None
+    start = b"" if source.path.is_dir() else source.first_bytes()
+    for entry in FORMATS.values():
+        if entry.recognises_file and entry.recognises_file(source.path, start):
+            return entry
+    return None
 
 
 def format_of(source: str | Path | TextInput) -> DocumentFormat | None:

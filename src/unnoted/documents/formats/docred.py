@@ -14,6 +14,7 @@ from unnoted.common.errors import DefectLog, Kind, fail, shown
 from unnoted.common.json_stream import ArrayReader
 from unnoted.common.outputs import write_list
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list
+from unnoted.documents.formats.json_shapes import first_fields
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence
 from unnoted.documents.segmentation import is_split_of
@@ -33,6 +34,12 @@ DOCUMENT_KEYS = frozenset({"title", "sents", "vertexSet", "labels", "text"})
 MENTION_KEYS = frozenset({"name", "pos", "sent_id", "type", "id", "global_pos", "index"})
 """`global_pos` and `index` (Re-DocRED) follow from the rest; `id` and `text` are this project's own."""
 LABEL_KEYS = frozenset({"h", "t", "r", "evidence"})
+
+
+def looks_like(start: str) -> bool:
+    """Whether a file that starts like this is a list of DocRED's documents, or of nothing known."""
+    fields = first_fields(start)
+    return start.startswith("[") and (not fields or not DOCUMENT_KEYS.isdisjoint(fields.keys() - {"text"}))
 
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:

@@ -16,6 +16,7 @@ from unnoted.common.limits import Limits
 from unnoted.common.lookup import nearest
 from unnoted.common.outputs import write_lines
 from unnoted.common.text_inputs import numbered_lines
+from unnoted.documents.formats import columns, prodigy
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list, wrong_type
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence
@@ -27,6 +28,11 @@ DOCUMENT_KEYS = frozenset({"id", "text", "sentences", "entities", "facts"})
 ENTITY_KEYS = frozenset({"id", "type", "mentions"})
 MENTION_KEYS = frozenset({"sentence", "start", "end", "type", "name"})
 FACT_KEYS = frozenset({"head", "tail", "relation", "evidence"})
+
+
+def looks_like(start: str) -> bool:
+    """Whether a file that starts like this has objects that are no other tool's."""
+    return start.startswith("{") and not prodigy.looks_like(start) and not columns.looks_like(start)
 
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
