@@ -117,9 +117,8 @@ class Standoff:
             self.arcs.append(Arc(found[3], found[4], found[2], place))
         elif kind == "N":
             found = _matched(_REFERENCE, line, self.title, place, "N1<tab>Reference T1 Base:id<tab>name")
-            if self.ids.setdefault(found[2], found[3].removeprefix(f"{OWN}:")) != found[3].removeprefix(
-                f"{OWN}:"
-            ):
+            identifier = found[3].removeprefix(f"{OWN}:")
+            if self.ids.setdefault(found[2], identifier) != identifier:
                 expected = f"{shown(self.ids[found[2]])}, the first id of {found[2]}"
                 self.log.add(Kind.CONFLICTING_ID, self.title, place, shown(found[3]), expected)
         elif kind == "*":
@@ -141,7 +140,8 @@ class Standoff:
             found_text = f"{shown(found[4])} at {found[3]}"
             expected = f"{shown(covered)}, the text there"
             fail(Kind.OFFSET_MISMATCH, self.title, place, found_text, expected)
-        name = self.text[start:end] if len(pieces) == 1 else found[4]
+        whole = self.text[start:end]  # brat cuts a mention at the end of a line: nothing else lies between
+        name = whole if whole.split() == found[4].split() else found[4]
         self.marks.append(Mark(found[1], start, end, found[2], name, None, place))
 
 
@@ -195,7 +195,8 @@ def _lines(marked: MarkedText) -> Iterator[str]:
     for number, mark in enumerate(linked, start=1):
         assert mark.id is not None
         identifier = mark.id if ":" in mark.id else f"{OWN}:{mark.id}"
-        yield f"N{number}\tReference {mark.ref} {_without_blank(identifier, marked.id, 'id')}\t{mark.name}\n"
+        reference = _without_blank(identifier, marked.id, "id")
+        yield f"N{number}\tReference {mark.ref} {reference}\t{' '.join(mark.name.split())}\n"
 
 
 def relation_line(identifier: str, arc: Arc, document: str) -> str:

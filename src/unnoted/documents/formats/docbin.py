@@ -12,7 +12,9 @@ its own where it has set them.
 
 import zlib
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -124,16 +126,17 @@ def parse(doc: "Doc", title: str) -> MarkedText:
         for span in chain(doc.ents, groups.get(OVERLAPPING, [])):
             spans.setdefault((span.start, span.end, span.label_), span)
         marks = [_mark(span) for span in spans.values()]
-        clusters = [[_ref(s) for s in spans] for name, spans in groups.items() if name.startswith(CLUSTERS)]
+        clusters = [group for name, group in groups.items() if name.startswith(CLUSTERS)]
+        links = [list(_refs(cluster, marks)) for cluster in clusters]
         words = [
             (token.idx, token.idx + len(token)) for token in doc if not token.text.isspace() and len(token)
         ]
         sentences = _sentence_starts(doc)
     firsts: dict[int, str] = {}
-    for span, mark in zip(spans.values(), marks, strict=True):
+    for span, mark in zip(spans.values(), marks, strict=False):  # those of clusters alone follow
         firsts.setdefault(span.start, mark.ref)
     arcs = list(_arcs(doc.user_data.get(RELATIONS), firsts, title))
-    return MarkedText(title, doc.text, marks, arcs, _refs(clusters, marks), words, sentences)
+    return MarkedText(title, doc.text, marks, arcs, links, words, sentences)
 
 
 def _sentence_starts(doc: "Doc") -> tuple[int, ...] | None:
@@ -143,22 +146,25 @@ def _sentence_starts(doc: "Doc") -> tuple[int, ...] | None:
 
 
 def _mark(span: "Span") -> Mark:
-    kind = span.label_ or None
     place = f"tokens {span.start} to {span.end}"
-    ref = f"{_ref(span)} {span.label_}"
-    return Mark(ref, span.start_char, span.end_char, kind, span.text, span.kb_id_ or None, place)
+    ref = f"{span.start} {span.end} {span.label_}"
+    return Mark(
+        ref, span.start_char, span.end_char, span.label_ or None, span.text, span.kb_id_ or None, place
+    )
 
 
-def _ref(span: "Span") -> str:
-    return f"{span.start_char} {span.end_char}"
-
-
-def _refs(clusters: list[list[str]], marks: list[Mark]) -> list[list[str]]:
-    """The refs of the marks that stand where the spans of each cluster do."""
-    at: dict[str, list[str]] = {}
+def _refs(cluster: "list[Span]", marks: list[Mark]) -> Iterator[str]:
+    """The refs of the marks where the spans of a cluster are; a span that is no mention becomes one."""
+    at: dict[tuple[int, int], list[str]] = {}
     for mark in marks:
-        at.setdefault(f"{mark.start} {mark.end}", []).append(mark.ref)
-    return [[ref for place in cluster for ref in at.get(place, ())] for cluster in clusters]
+        at.setdefault((mark.start, mark.end), []).append(mark.ref)
+    for span in cluster:
+        place = span.start_char, span.end_char
+        if place not in at:
+            mark = replace(_mark(span), type=None)
+            at[place] = [mark.ref]
+            marks.append(mark)
+        yield from at[place]
 
 
 def _arcs(relations: object, firsts: Mapping[int, str], title: str) -> Iterator[Arc]:
@@ -225,8 +231,13 @@ def doc_of(document: Document, vocab: "Vocab") -> "Doc":
     for number, refs in enumerate(marked.links, start=1):
         doc.spans[f"{CLUSTERS}_{number}"] = [spans[ref] for ref in refs]
     relations: dict[tuple[int, int], dict[str, float]] = {}
+    owners = Counter(span.start for span in spans.values())
     for arc in marked.arcs:
-        relations.setdefault((spans[arc.head].start, spans[arc.tail].start), {})[arc.relation] = 1.0
+        ends = spans[arc.head].start, spans[arc.tail].start
+        if max(owners[end] for end in ends) > 1:
+            found = f"{shown(arc.relation)} with an entity that starts where another one does"
+            fail(Kind.MALFORMED, document.id, "doc._.rel", found, "mentions that start at different words")
+        relations.setdefault(ends, {})[arc.relation] = 1.0
     doc.user_data["id"] = document.id
     doc.user_data[RELATIONS] = relations
     return doc

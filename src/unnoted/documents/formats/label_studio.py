@@ -71,7 +71,7 @@ def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
     """The text of a task with what its annotation says."""
     text = _text(take(task, "data", dict, title), title)
     field, result = chosen(task, title, log)
-    marks: list[Mark] = []
+    marks: dict[str, Mark] = {}
     arcs: list[Arc] = []
     offsets = _Offsets(text)
     for number, item in enumerate(result):
@@ -79,7 +79,9 @@ def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
         fields: dict[str, Any] = expect(item, dict, title, place)
         kind = fields.get("type")
         if kind == "labels":
-            marks.append(_mark(fields, title, place, offsets))
+            mark = _mark(fields, title, place, offsets)
+            if marks.setdefault(mark.ref, mark) is not mark:  # a region that two controls have labelled
+                log.add(Kind.UNUSED_ANNOTATION, title, place, shown(mark.type), "one label of a region")
         elif kind == "relation":
             arcs += _arcs(fields, title, place)
         else:
@@ -87,7 +89,7 @@ def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
     links = [(arc.head, arc.tail) for arc in arcs if is_coreference(arc.relation)]
     labelled = field.startswith("annotations") or field.startswith("completions")
     facts = [arc for arc in arcs if labelled and not is_coreference(arc.relation)]
-    return MarkedText(title, text, marks, facts, links)
+    return MarkedText(title, text, list(marks.values()), facts, links)
 
 
 def _text(data: Mapping[str, Any], title: str) -> str:
@@ -111,11 +113,12 @@ def chosen(task: Mapping[str, Any], title: str, log: DefectLog) -> tuple[str, Se
                 found = f"{len(usable)} annotations of one task; {key}[{number}] counts"
                 log.add(Kind.UNUSED_ANNOTATION, title, key, found, "one")
             return f"{key}[{number}]", take(best, "result", list, title, f"{key}[{number}]")
-    predictions = take_list(task, "predictions", dict, title) if task.get("predictions") else []
-    if not predictions:
+    predictions = take(task, "predictions", list, title) if task.get("predictions") else []
+    whole = [(n, each) for n, each in enumerate(predictions) if isinstance(each, dict)]
+    if not whole:  # an export has only the numbers of predictions, unless more was asked for
         return "annotations", []
-    place = f"predictions[{len(predictions) - 1}]"
-    return place, take(predictions[-1], "result", list, title, place)
+    place = f"predictions[{whole[-1][0]}]"
+    return place, take(whole[-1][1], "result", list, title, place)
 
 
 def _rank(annotation: Mapping[str, Any]) -> tuple[bool, str]:

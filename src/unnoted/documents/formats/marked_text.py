@@ -41,7 +41,11 @@ def document_of(marked: MarkedText, reading: Reading, names: FieldNames | None =
 def _check_marks(marked: MarkedText, reading: Reading) -> None:
     reading.limits.check("mentions", len(marked.marks), "mentions", marked.id)
     length = len(marked.text)
+    known: set[str] = set()
     for mark in marked.marks:
+        if mark.ref in known:
+            fail(Kind.MALFORMED, marked.id, mark.place, f"{shown(mark.ref)} a second time", "a new name")
+        known.add(mark.ref)
         if not 0 <= mark.start < mark.end <= length:
             expected = f"0 <= start < end <= {length}, the characters of the text"
             found = f"{shown(mark.start)} to {shown(mark.end)}"
@@ -51,6 +55,8 @@ def _check_marks(marked: MarkedText, reading: Reading) -> None:
         )
         if not marked.text[mark.start : mark.end].strip():
             fail(Kind.MALFORMED, marked.id, mark.place, "a mention of blanks", "a mention with a word")
+    for missing in (ref for refs in marked.links for ref in refs if ref not in known):
+        reading.log.add(Kind.UNLINKED_ENTITY, marked.id, "coreference", shown(missing), "a mention")
 
 
 def _entity(group: Sequence[Mark], split: SplitText, document: str, log: DefectLog) -> Entity | None:
