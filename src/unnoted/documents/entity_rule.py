@@ -49,6 +49,8 @@ class Arc:
 class MarkedText:
     """A text with marks, arcs between them, and the groups of marks that coreference links join.
 
+    `negatives` are arcs of which a person said that they do not hold.
+
     `words` has the characters of each word, and `sentences` those at which sentences start, where the source
     knows them.
     """
@@ -58,13 +60,19 @@ class MarkedText:
     marks: Sequence[Mark] = ()
     arcs: Sequence[Arc] = ()
     links: Sequence[Sequence[str]] = ()
+    negatives: Sequence[Arc] = ()
     words: Sequence[tuple[int, int]] | None = None
     sentences: Sequence[int] | None = None
 
     @property
-    def entities(self) -> list[list[Mark]]:
-        """The marks of each entity, by the rule of this module, in order of their first mark."""
+    def groups(self) -> list[list[Mark]]:
+        """The marks that the rule of this module puts together, in order of their first mark."""
         return [[self.marks[index] for index in group] for group in group_marks(self.marks, self.links)]
+
+    @property
+    def entities(self) -> list[list[Mark]]:
+        """The marks of each entity: a group of which no mark says of what type it is, is none."""
+        return [group for group in self.groups if any(mark.type is not None for mark in group)]
 
 
 def is_coreference(relation: str) -> bool:

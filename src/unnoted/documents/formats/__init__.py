@@ -3,7 +3,7 @@
 A format of your own needs no change here: `register_format` adds it from any script.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -12,10 +12,13 @@ from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
 from unnoted.common.lookup import register
 from unnoted.common.output_streams import is_special
 from unnoted.common.text_inputs import TextInput
+from unnoted.documents.contents import FileContent
 from unnoted.documents.formats import (
     brat,
+    brat_mending,
     columns,
     docbin,
+    docbin_mending,
     docred,
     jsonl,
     label_studio,
@@ -49,6 +52,7 @@ class DocumentFormat:
             these bytes (none, if it is a folder) is in this format. Asked before `recognises`.
         read_file: for such a format, yields the documents of a path.
         main_file: where a document is two files, the one that stands for both.
+        select: the content of a file with the records of certain documents alone, each as it stands there.
     """
 
     key: str
@@ -61,6 +65,7 @@ class DocumentFormat:
     recognises_file: Callable[[Path, bytes], bool] | None = None
     read_file: Callable[[Path, Reading], Iterator[Document]] | None = None
     main_file: Callable[[Path], Path] | None = None
+    select: Callable[[Path, Collection[str]], FileContent] | None = None
 
     @property
     def has_documents(self) -> bool:

@@ -26,6 +26,8 @@ from unnoted.documents.validate import FieldNames
 FIELDS = FieldNames(fact="relation {}", entity="entity {}", mention="entity {}, mention {}")
 OWN = "unnoted"
 """The knowledge base that ids without one are written to."""
+NEGATIVE = "KnownNegative"
+"""The type of a note on a mention that says which relation it is known not to have, and to which mention."""
 UNUSED = frozenset("AEM#")
 """Lines of attributes, events, modifications and notes."""
 
@@ -36,6 +38,7 @@ _RELATION = re.compile(r"(R\S*)\t(\S+) [^\s:]+:(\S+) [^\s:]+:(\S+)\s*", re.ASCII
 _EVENT = re.compile(r"(E\S*)\t[^\s:]+:(\S+)", re.ASCII)
 _REFERENCE = re.compile(r"(N\S*)\t\S+ (\S+) (\S+:\S+)(?:\t.*)?", re.ASCII | re.DOTALL)
 _EQUIVALENCE = re.compile(r"\*\tEquiv((?: \S+)+)\s*", re.ASCII)
+_NEGATIVE = re.compile(rf"(#\S*)\t{NEGATIVE} (\S+)\t(\S+) (\S+)\s*", re.ASCII)
 _LINE = re.compile(r"[A-Z#]\d*\t|\*\tEquiv ")
 
 
@@ -91,6 +94,7 @@ class Standoff:
     arcs: list[Arc] = field(default_factory=list)
     relations: list[str] = field(default_factory=list)
     links: list[tuple[str, ...]] = field(default_factory=list)
+    negatives: list[Arc] = field(default_factory=list)
     ids: dict[str, str] = field(default_factory=dict)
     triggers: dict[str, str] = field(default_factory=dict)
 
@@ -101,7 +105,7 @@ class Standoff:
             Mark(m.ref, m.start, m.end, m.type, m.name, self.ids.get(m.ref), m.place) for m in self.marks
         ]
         arcs = [Arc(self._mark(a.head), self._mark(a.tail), a.relation, a.place) for a in self.arcs]
-        return MarkedText(self.title, self.text, marks, arcs, self.links)
+        return MarkedText(self.title, self.text, marks, arcs, self.links, self.negatives)
 
     def _mark(self, ref: str) -> str:
         return self.triggers.get(ref, ref)
@@ -124,6 +128,8 @@ class Standoff:
         elif kind == "*":
             found = _matched(_EQUIVALENCE, line, self.title, place, "*<tab>Equiv T1 T2")
             self.links.append(tuple(found[1].split()))
+        elif negative := _NEGATIVE.fullmatch(line):
+            self.negatives.append(Arc(negative[2], negative[4], negative[3], place))
         elif kind in UNUSED:
             if event := _EVENT.match(line):
                 self.triggers[event[1]] = event[2]
@@ -191,6 +197,8 @@ def _lines(marked: MarkedText) -> Iterator[str]:
         yield f"*\tEquiv {' '.join(refs)}\n"
     for number, arc in enumerate(marked.arcs, start=1):
         yield relation_line(f"R{number}", arc, marked.id)
+    for number, arc in enumerate(marked.negatives, start=1):
+        yield negative_line(f"#{number}", arc, marked.id)
     linked = (mark for mark in marked.marks if mark.id is not None)
     for number, mark in enumerate(linked, start=1):
         assert mark.id is not None
@@ -203,6 +211,12 @@ def relation_line(identifier: str, arc: Arc, document: str) -> str:
     """The line of a relation."""
     relation = _without_blank(arc.relation, document, "relation")
     return f"{identifier}\t{relation} Arg1:{arc.head} Arg2:{arc.tail}\n"
+
+
+def negative_line(identifier: str, arc: Arc, document: str) -> str:
+    """The line of a known negative."""
+    relation = _without_blank(arc.relation, document, "relation")
+    return f"{identifier}\t{NEGATIVE} {arc.head}\t{relation} {arc.tail}\n"
 
 
 def _without_blank(name: str, document: str, field: str) -> str:

@@ -7,14 +7,14 @@
 | `ner_tags` | if no `entities`: a tag for each token (`B-PER`, `I-PER`, `O`); or numbers, named in Parquet |
 | `relations` | `head`, `tail`: numbers of mentions; `type` (or `label`, `relation`) |
 | `clusters` | lists of numbers of mentions of one entity, if coreference is known |
+| `negatives` | like `relations`: what a person said does not hold |
 | `id` | the document's name; also called `orig_id`, `doc_id`; else the number of the row |
 
 Entities: `id`, `clusters`, else the name and type. Other columns are not used here,
 and stay when a file is mended.
 """
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from pathlib import Path
 from sys import intern
@@ -24,12 +24,15 @@ from unnoted.common.errors import DataError, Kind, fail, shown
 from unnoted.common.json_stream import ArrayReader, parse_record
 from unnoted.common.outputs import write_lines
 from unnoted.common.text_inputs import numbered_lines
+from unnoted.documents.decided import Mending
 from unnoted.documents.entity_rule import Arc, Mark, MarkedText
+from unnoted.documents.formats.arc_changes import ArcChanges
 from unnoted.documents.formats.fields import expect, take, take_list
 from unnoted.documents.formats.json_shapes import first_fields
 from unnoted.documents.formats.marked_text import lifted
 from unnoted.documents.formats.reading import Reading
-from unnoted.documents.schema import Document, Entity, Mention, Sentence
+from unnoted.documents.formats.whole_records import WholeRecord, changed, file_text, select_by
+from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence
 from unnoted.documents.validate import FieldNames, validate
 
 FIELDS = FieldNames(fact="relations[{}]", entity="entity {}", mention="entity {}, mention {}")
@@ -108,8 +111,9 @@ def document_from_row(row: Mapping[str, Any], number: int, reading: Reading) -> 
         owners.update((mark.ref, len(entities)) for mark in group)
         mentions = tuple(_mention(mark, starts, sentences, title, reading) for mark in group)
         entities.append(Entity(mentions, next((mark.id for mark in group if mark.id is not None), None)))
-    facts = tuple(lifted(marked.arcs, owners, title, reading.log))
-    document = Document(title, sentences, tuple(entities), facts)
+    facts = tuple(Fact(*triple) for triple in lifted(marked.arcs, owners, title, reading.log))
+    negatives = tuple(lifted(marked.negatives, owners, title, reading.log))
+    document = Document(title, sentences, tuple(entities), facts, None, negatives)
     return validate(document, reading.log, FIELDS, reading.vocabulary, reading.limits)
 
 
@@ -142,15 +146,18 @@ def parse(row: Mapping[str, Any], title: str, sentences: Sequence[Sentence]) -> 
         ]
     else:
         marks = list(_tagged(row, title, words))
-    arcs = []
-    for number, fields in enumerate(take_list(row, "relations", dict, title) if row.get("relations") else []):
-        place = f"relations[{number}]"
-        key = next((key for key in RELATION if key in fields), RELATION[0])
-        ends = [_end(fields, name, len(marks), title, place) for name in ("head", "tail")]
-        arcs.append(Arc(*ends, take(fields, key, str, title, place), place))
+    arcs, negatives = (list(_arcs(row, key, len(marks), title)) for key in ("relations", "negatives"))
     clusters = take_list(row, "clusters", list, title) if row.get("clusters") else []
     links = [[str(expect(ref, int, title, "clusters")) for ref in cluster] for cluster in clusters]
-    return MarkedText(title, "", marks, arcs, links)
+    return MarkedText(title, "", marks, arcs, links, negatives)
+
+
+def _arcs(row: Mapping[str, Any], column: str, count: int, title: str) -> Iterator[Arc]:
+    for number, fields in enumerate(take_list(row, column, dict, title) if row.get(column) else []):
+        place = f"{column}[{number}]"
+        key = next((key for key in RELATION if key in fields), RELATION[0])
+        ends = [_end(fields, name, count, title, place) for name in ("head", "tail")]
+        yield Arc(*ends, take(fields, key, str, title, place), place)
 
 
 def _mark(fields: Mapping[str, Any], number: int, title: str, words: Sequence[str]) -> Mark:
@@ -230,33 +237,56 @@ def record(document: Document) -> dict[str, Any]:
             span = {"start": start + mention.start, "end": start + mention.end, "type": mention.type}
             entities.append(span | {"id": entity.id})
     relations = [
-        {"head": groups[fact.head][0], "tail": groups[fact.tail][0], "type": fact.relation}
-        for fact in document.facts
+        {"head": groups[head][0], "tail": groups[tail][0], "type": relation}
+        for head, tail, relation in [fact.triple for fact in document.facts] + list(document.negatives)
     ]
     clusters = [group for group, entity in zip(groups, document.entities, strict=True) if entity.id is None]
     return {
         "id": document.id,
         "tokens": document.sentences,
         "entities": entities,
-        "relations": relations,
+        "relations": relations[: len(document.facts)],
         "clusters": clusters,
+        "negatives": relations[len(document.facts) :],
     }
 
 
-def named_tags(metadata: Mapping[bytes, bytes] | None) -> dict[str, list[str]]:
-    """The names of the classes of each column, as `datasets` keeps them in the schema of a Parquet file."""
-    try:
-        info = json.loads((metadata or {}).get(b"huggingface", b"{}"))
-        features = info["info"]["features"]
-        return {key: names for key, value in features.items() if (names := _names(value))}
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return {}
+def select(path: Path, ids: Collection[str]) -> str:
+    """The rows of certain documents, as they are."""
+    return select_by(path, ids, title_of)
 
 
-def _names(feature: object) -> list[str] | None:
-    while isinstance(feature, dict) and "feature" in feature:
-        feature = feature["feature"]
-    if isinstance(feature, list) and feature:
-        feature = feature[0]
-    names = feature.get("names") if isinstance(feature, dict) else None
-    return names if isinstance(names, list) and all(isinstance(name, str) for name in names) else None
+def mend(mending: Mending) -> list[str]:
+    """The rows with relations added and taken away; rows that nobody decided about stay as they are.
+
+    Known negatives have a column of their own; there is none for provenance.
+    """
+
+    def change(record: WholeRecord) -> object:
+        return mended_row(record.value, record.number, mending)
+
+    return [changed(file_text(path), change) for path in mending.sources]
+
+
+def mended_row(row: dict[str, Any], number: int, mending: Mending) -> dict[str, Any] | None:
+    """A row after the decisions about it; None if they change nothing."""
+    title = title_of(row, number)
+    if title not in mending.decisions:
+        return None
+    changes = ArcChanges.of(parse(row, title, _sentences(row, title)), mending)
+    if not changes:
+        return None
+    mending.unplaced += [each for _, each in [*changes.added, *changes.rejected] if each.provenance]
+    mended = dict(row)
+    for column, gone, new in (
+        ("relations", changes.gone, changes.added),
+        ("negatives", changes.restored, changes.rejected),
+    ):
+        places = {arc.place for arc in gone}
+        listed = row.get(column) or []
+        kept = [each for number, each in enumerate(listed) if f"{column}[{number}]" not in places]
+        key = next((key for key in RELATION if listed and key in listed[0]), RELATION[0])
+        kept += [{"head": int(arc.head), "tail": int(arc.tail), key: arc.relation} for arc, _ in new]
+        if kept or column in row:
+            mended[column] = kept
+    return mended

@@ -40,6 +40,8 @@ MAGIC = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 """How data that zlib has packed may begin."""
 RELATIONS = ("._.", "rel", None, None)
 """Where a document keeps the extension `rel`."""
+NEGATIVES, PROVENANCE = "unnoted_negatives", "unnoted_provenance"
+"""Where a document keeps known negatives, in the same form, and who decided."""
 OVERLAPPING = "sc"
 """The group of spans that may overlap, as spaCy's span categoriser calls it."""
 CLUSTERS = "coref_clusters"
@@ -135,8 +137,9 @@ def parse(doc: "Doc", title: str) -> MarkedText:
     firsts: dict[int, str] = {}
     for span, mark in zip(spans.values(), marks, strict=False):  # those of clusters alone follow
         firsts.setdefault(span.start, mark.ref)
-    arcs = list(_arcs(doc.user_data.get(RELATIONS), firsts, title))
-    return MarkedText(title, doc.text, marks, arcs, links, words, sentences)
+    arcs = list(_arcs(doc.user_data.get(RELATIONS), firsts, title, "doc._.rel"))
+    negatives = list(_arcs(doc.user_data.get(NEGATIVES), firsts, title, f"doc.user_data[{NEGATIVES!r}]"))
+    return MarkedText(title, doc.text, marks, arcs, links, negatives, words, sentences)
 
 
 def _sentence_starts(doc: "Doc") -> tuple[int, ...] | None:
@@ -167,13 +170,13 @@ def _refs(cluster: "list[Span]", marks: list[Mark]) -> Iterator[str]:
         yield from at[place]
 
 
-def _arcs(relations: object, firsts: Mapping[int, str], title: str) -> Iterator[Arc]:
+def _arcs(relations: object, firsts: Mapping[int, str], title: str, name: str) -> Iterator[Arc]:
     if relations is None:
         return
     if not isinstance(relations, dict):
-        fail(Kind.MALFORMED, title, "doc._.rel", shown(relations), "{(head, tail): {label: value}}")
+        fail(Kind.MALFORMED, title, name, shown(relations), "{(head, tail): {label: value}}")
     for pair, labels in relations.items():
-        place = f"doc._.rel[{shown(pair)}]"
+        place = f"{name}[{shown(pair)}]"
         if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(labels, dict)):
             fail(Kind.MALFORMED, title, place, shown(labels), "(head, tail): {label: value}")
         head, tail = (firsts.get(token, f"token {token}") if isinstance(token, int) else "" for token in pair)
@@ -230,17 +233,27 @@ def doc_of(document: Document, vocab: "Vocab") -> "Doc":
         doc.spans[OVERLAPPING] = list(spans.values())
     for number, refs in enumerate(marked.links, start=1):
         doc.spans[f"{CLUSTERS}_{number}"] = [spans[ref] for ref in refs]
-    relations: dict[tuple[int, int], dict[str, float]] = {}
-    owners = Counter(span.start for span in spans.values())
-    for arc in marked.arcs:
-        ends = spans[arc.head].start, spans[arc.tail].start
-        if max(owners[end] for end in ends) > 1:
-            found = f"{shown(arc.relation)} with an entity that starts where another one does"
-            fail(Kind.MALFORMED, document.id, "doc._.rel", found, "mentions that start at different words")
-        relations.setdefault(ends, {})[arc.relation] = 1.0
     doc.user_data["id"] = document.id
-    doc.user_data[RELATIONS] = relations
+    starts_of = {ref: span.start for ref, span in spans.items()}
+    doc.user_data[RELATIONS] = relations_of(marked.arcs, starts_of, document.id)
+    if marked.negatives:
+        doc.user_data[NEGATIVES] = relations_of(marked.negatives, starts_of, document.id)
     return doc
+
+
+def relations_of(
+    arcs: Iterable[Arc], starts: Mapping[str, int], title: str
+) -> dict[tuple[int, int], dict[str, float]]:
+    """Arcs in the form of spaCy's tutorial, which tells mentions by their first tokens alone."""
+    relations: dict[tuple[int, int], dict[str, float]] = {}
+    owners = Counter(starts.values())
+    for arc in arcs:
+        ends = starts[arc.head], starts[arc.tail]
+        if max(owners[end] for end in ends) > 1:
+            found = f"{shown(arc.relation)} with a mention that starts where another one does"
+            fail(Kind.MALFORMED, title, "doc._.rel", found, "mentions that start at different words")
+        relations.setdefault(ends, {})[arc.relation] = 1.0
+    return relations
 
 
 def _first_letter(text: str, start: int) -> int:

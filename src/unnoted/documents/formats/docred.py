@@ -42,7 +42,9 @@ LABEL_KEYS = frozenset({"h", "t", "r", "evidence", "provenance"})
 def looks_like(start: str) -> bool:
     """Whether a file that starts like this is a list of DocRED's documents, or of nothing known."""
     fields = first_fields(start)
-    return start.startswith("[") and (not fields or not DOCUMENT_KEYS.isdisjoint(fields.keys() - {"text"}))
+    return start.startswith("[") and (
+        not fields or not fields.keys().isdisjoint(("title", "sents", "vertexSet"))
+    )
 
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:

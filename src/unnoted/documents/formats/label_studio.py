@@ -10,7 +10,7 @@ Entities: a region's note `id: Q1` (`meta.text`) is its entity's id; a relation 
 called `related`. What is not used here (choices, notes, other regions) stays when a file is mended.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO
@@ -18,11 +18,20 @@ from typing import Any, TextIO
 from unnoted.common.errors import DefectLog, Kind, fail, shown
 from unnoted.common.json_stream import ArrayReader
 from unnoted.common.outputs import write_list
+from unnoted.documents.decided import Mending
 from unnoted.documents.entity_rule import Arc, Mark, MarkedText, is_coreference
+from unnoted.documents.formats.arc_changes import (
+    NOTE,
+    ArcChanges,
+    changed_note,
+    noted_negatives,
+    written_note,
+)
 from unnoted.documents.formats.fields import expect, take, take_list
 from unnoted.documents.formats.json_shapes import first_fields
 from unnoted.documents.formats.marked_text import document_of, marked_of
 from unnoted.documents.formats.reading import Reading
+from unnoted.documents.formats.whole_records import WholeRecord, changed, file_text, select_by
 from unnoted.documents.schema import Document
 from unnoted.documents.validate import FieldNames
 
@@ -89,7 +98,13 @@ def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
     links = [(arc.head, arc.tail) for arc in arcs if is_coreference(arc.relation)]
     labelled = field.startswith("annotations") or field.startswith("completions")
     facts = [arc for arc in arcs if labelled and not is_coreference(arc.relation)]
-    return MarkedText(title, text, list(marks.values()), facts, links)
+    negatives = noted_negatives(_note(task), title, f"meta.{NOTE}")
+    return MarkedText(title, text, list(marks.values()), facts, links, negatives)
+
+
+def _note(task: Mapping[str, Any]) -> object:
+    meta = task.get("meta")
+    return meta.get(NOTE) if isinstance(meta, dict) else None
 
 
 def _text(data: Mapping[str, Any], title: str) -> str:
@@ -213,7 +228,8 @@ def record(document: Document) -> dict[str, Any]:
         result += [relation(Arc(first, second, "coref")) for first, second in pairs]
     result += [relation(arc) for arc in marked.arcs]
     data = {"text": marked.text, DOCUMENT_ID: document.id}
-    return {"data": data, "annotations": [{"result": result}]}
+    note = {"meta": {NOTE: written_note(marked.negatives)}} if marked.negatives else {}
+    return {"data": data, "annotations": [{"result": result}], **note}
 
 
 def _region(mark: Mark) -> dict[str, Any]:
@@ -226,3 +242,46 @@ def relation(arc: Arc) -> dict[str, Any]:
     """An arc in Label Studio's form."""
     fields = {"from_id": arc.head, "to_id": arc.tail, "type": "relation", "direction": "right"}
     return fields | {"labels": [arc.relation]}
+
+
+def select(path: Path, ids: Collection[str]) -> str:
+    """The tasks of certain documents, as they are."""
+    return select_by(path, ids, title_of)
+
+
+def mend(mending: Mending) -> list[str]:
+    """The tasks with relations added and taken away; tasks that nobody decided about stay as they are.
+
+    A task without annotation gets one: the regions of its prediction, and what was decided. Known negatives
+    and provenance stand in the task's `meta`.
+    """
+
+    def change(record: WholeRecord) -> object:
+        title = title_of(record.value, record.number)
+        if title not in mending.decisions:
+            return None
+        marked = parse(record.value, title, DefectLog())
+        changes = ArcChanges.of(marked, mending)
+        return _mended(record.value, marked, changes, title) if changes else None
+
+    return [changed(file_text(path), change) for path in mending.sources]
+
+
+def _mended(task: dict[str, Any], marked: MarkedText, changes: ArcChanges, title: str) -> dict[str, Any]:
+    place, result = chosen(task, title, DefectLog())
+    touched = {arc.place for arc in changes.gone}
+    kept = [item for number, item in enumerate(result) if f"{place}.result[{number}]" not in touched]
+    # One relation may have several labels, or both directions: what was not decided about stays.
+    kept += [relation(arc) for arc in marked.arcs if arc.place in touched and arc not in changes.gone]
+    kept += [relation(arc) for arc, _ in changes.added]
+    meta = task.get("meta") if isinstance(task.get("meta"), dict) else {}
+    note = changed_note(_note(task), changes)
+    mended = task | ({"meta": {**(meta or {}), NOTE: note}} if note else {})
+    key, _, number = place.rstrip("]").partition("[")
+    if key in ("annotations", "completions") and number:
+        listed = list(task[key])
+        listed[int(number)] = listed[int(number)] | {"result": kept}
+        return mended | {key: listed}
+    if changes.added:
+        return mended | {"annotations": [*(task.get("annotations") or []), {"result": kept}]}
+    return mended

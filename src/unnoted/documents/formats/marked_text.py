@@ -1,13 +1,13 @@
 """Between marked text, as annotation tools have it, and documents: characters to words, marks to entities."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from sys import intern
 
 from unnoted.common.errors import DefectLog, Kind, fail, shown
 from unnoted.documents.entity_rule import Arc, Mark, MarkedText
 from unnoted.documents.formats.reading import Reading
-from unnoted.documents.schema import Document, Entity, Fact, Mention
+from unnoted.documents.schema import Document, Entity, Fact, Mention, Triple
 from unnoted.documents.segmentation import SplitText, split_at, split_text
 from unnoted.documents.validate import FieldNames, validate
 
@@ -28,13 +28,22 @@ def document_of(marked: MarkedText, reading: Reading, names: FieldNames | None =
         split = split_at(marked.text, marked.words, spans, marked.sentences)
     entities: list[Entity] = []
     owners: dict[str, int] = {}
-    for group in marked.entities:
+    for group in marked.groups:
         entity = _entity(group, split, marked.id, reading.log)
         if entity is not None:
             owners.update((mark.ref, len(entities)) for mark in group)
             entities.append(entity)
-    facts = tuple(lifted(marked.arcs, owners, marked.id, reading.log))
-    document = Document(marked.id, split.sentences, tuple(entities), facts, marked.text)
+    facts, negatives = (
+        tuple(lifted(arcs, owners, marked.id, reading.log)) for arcs in (marked.arcs, marked.negatives)
+    )
+    document = Document(
+        marked.id,
+        split.sentences,
+        tuple(entities),
+        tuple(Fact(*triple) for triple in facts),
+        marked.text,
+        negatives,
+    )
     return validate(document, reading.log, names or FieldNames(), reading.vocabulary, reading.limits)
 
 
@@ -77,9 +86,9 @@ def _entity(group: Sequence[Mark], split: SplitText, document: str, log: DefectL
     return Entity(tuple(mentions), identifier)
 
 
-def lifted(arcs: Sequence[Arc], owners: dict[str, int], document: str, log: DefectLog) -> list[Fact]:
-    """Arcs between marks as facts between their entities, each fact once."""
-    facts: dict[tuple[int, int, str], Fact] = {}
+def lifted(arcs: Sequence[Arc], owners: Mapping[str, int], document: str, log: DefectLog) -> Iterator[Triple]:
+    """Arcs between marks as triples of their entities, each once."""
+    seen: set[Triple] = set()
     for arc in arcs:
         missing = next((ref for ref in (arc.head, arc.tail) if ref not in owners), None)
         if missing is not None:
@@ -90,8 +99,10 @@ def lifted(arcs: Sequence[Arc], owners: dict[str, int], document: str, log: Defe
             found = f"{shown(arc.relation)} between two mentions of one entity"
             log.add(Kind.SELF_RELATION, document, arc.place, found, "two entities")
             continue
-        facts.setdefault((head, tail, arc.relation), Fact(head, tail, intern(arc.relation)))
-    return list(facts.values())
+        triple = head, tail, intern(arc.relation)
+        if triple not in seen:
+            seen.add(triple)
+            yield triple
 
 
 def marked_of(document: Document) -> MarkedText:
@@ -121,11 +132,15 @@ def marked_of(document: Document) -> MarkedText:
             group.append(Mark(f"T{count}", start, end, mention.type, name, entity.id))
         groups.append(group)
     links = [[mark.ref for mark in group] for group in groups if len(group) > 1 and group[0].id is None]
-    arcs = []
-    for fact in document.facts:
-        head, tail = nearest_marks(groups[fact.head], groups[fact.tail])
-        arcs.append(Arc(head.ref, tail.ref, fact.relation))
-    return MarkedText(document.id, text, [mark for group in groups for mark in group], arcs, links)
+    arcs = [arc_between(groups, fact.triple) for fact in document.facts]
+    negatives = [arc_between(groups, triple) for triple in document.negatives]
+    return MarkedText(document.id, text, [mark for group in groups for mark in group], arcs, links, negatives)
+
+
+def arc_between(entities: Sequence[Sequence[Mark]], triple: Triple) -> Arc:
+    """A fact as an arc between the mentions of its entities that stand nearest to each other."""
+    head, tail = nearest_marks(entities[triple[0]], entities[triple[1]])
+    return Arc(head.ref, tail.ref, triple[2])
 
 
 def nearest_marks(heads: Sequence[Mark], tails: Sequence[Mark]) -> tuple[Mark, Mark]:

@@ -1,6 +1,7 @@
 """Rows of tokens in a Parquet file, with the columns that `columns` describes."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from unnoted.common.outputs import write_binary
 from unnoted.common.text_inputs import refuse_stream
+from unnoted.documents.decided import Mending
 from unnoted.documents.formats import columns
 from unnoted.documents.formats.binary_content import readable
 from unnoted.documents.formats.reading import Reading
@@ -43,7 +45,7 @@ def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     refuse_stream(path)
     with readable(WHOLE):
         file = pq.ParquetFile(path)
-        names = columns.named_tags(file.schema_arrow.metadata)
+        names = _class_names(file.schema_arrow.metadata)
         batches = file.iter_batches(ROWS)
     number = 0
     while True:
@@ -95,5 +97,79 @@ def _schema() -> "pa.Schema":
             "entities": pa.list_(mention),
             "relations": pa.list_(relation),
             "clusters": pa.list_(pa.list_(whole)),
+            "negatives": pa.list_(relation),
         }
     )
+
+
+def select(path: Path, ids: Collection[str]) -> bytes:
+    """The rows of certain documents, as they are."""
+    table = _table(path)
+    wanted = [columns.title_of(row, number + 1) in ids for number, row in enumerate(_ids(table))]
+    return _packed(table.filter(wanted))
+
+
+def mend(mending: Mending) -> list[bytes]:
+    """The rows with relations added and taken away, and every other column as it is."""
+    return [_mended(path, mending) for path in mending.sources]
+
+
+def _mended(path: Path, mending: Mending) -> bytes:
+    import pyarrow as pa
+
+    table = _table(path)
+    old = [row for _, row in rows(path)]
+    new = [columns.mended_row(row, number, mending) or row for number, row in enumerate(old, start=1)]
+    if new == old:
+        return path.read_bytes()
+    for column in ("relations", "negatives"):
+        listed = [row.get(column) for row in new]
+        place = table.schema.get_field_index(column)
+        if place >= 0:
+            kind = table.schema.field(place)
+            table = table.set_column(place, kind, pa.array(listed, kind.type))
+        elif any(listed):
+            table = table.append_column(column, pa.array(listed, _schema().field(column).type))
+    return _packed(table)
+
+
+def _table(path: Path) -> "pa.Table":
+    import pyarrow.parquet as pq
+
+    refuse_stream(path)
+    with readable(WHOLE):
+        return pq.read_table(path)
+
+
+def _ids(table: "pa.Table") -> list[dict[str, Any]]:
+    """The rows with their ids alone."""
+    return table.select([name for name in columns.IDS if name in table.column_names]).to_pylist() or [
+        {} for _ in range(table.num_rows)
+    ]
+
+
+def _packed(table: "pa.Table") -> bytes:
+    import pyarrow.parquet as pq
+
+    buffer = BytesIO()
+    pq.write_table(table, buffer)
+    return buffer.getvalue()
+
+
+def _class_names(metadata: Mapping[bytes, bytes] | None) -> dict[str, list[str]]:
+    """The names of the classes of each column, as `datasets` keeps them in the schema of a Parquet file."""
+    try:
+        info = json.loads((metadata or {}).get(b"huggingface", b"{}"))
+        features = info["info"]["features"]
+        return {key: names for key, value in features.items() if (names := _names(value))}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _names(feature: object) -> list[str] | None:
+    while isinstance(feature, dict) and "feature" in feature:
+        feature = feature["feature"]
+    if isinstance(feature, list) and feature:
+        feature = feature[0]
+    names = feature.get("names") if isinstance(feature, dict) else None
+    return names if isinstance(names, list) and all(isinstance(name, str) for name in names) else None

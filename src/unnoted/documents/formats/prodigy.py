@@ -9,7 +9,7 @@ A document is called by its `id` (which we write), or by its `_task_hash`, or by
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -19,11 +19,20 @@ from unnoted.common.errors import DataError, DefectLog, Kind, shown
 from unnoted.common.json_stream import parse_record
 from unnoted.common.outputs import write_lines
 from unnoted.common.text_inputs import numbered_lines
+from unnoted.documents.decided import Mending
 from unnoted.documents.entity_rule import Arc, Mark, MarkedText, is_coreference
+from unnoted.documents.formats.arc_changes import (
+    NOTE,
+    ArcChanges,
+    changed_note,
+    noted_negatives,
+    written_note,
+)
 from unnoted.documents.formats.fields import expect, take, take_list
 from unnoted.documents.formats.json_shapes import first_fields
 from unnoted.documents.formats.marked_text import document_of, marked_of, word_spans
 from unnoted.documents.formats.reading import Reading
+from unnoted.documents.formats.whole_records import WholeRecord, changed, file_text, select_by
 from unnoted.documents.schema import Document
 from unnoted.documents.validate import FieldNames
 
@@ -102,7 +111,8 @@ def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
             links.append((ends[0].ref, ends[1].ref))
         else:
             arcs.append(Arc(ends[0].ref, ends[1].ref, label, place))
-    return MarkedText(title, text, list(marks.values()), arcs, links)
+    negatives = noted_negatives(task.get(NOTE), title, NOTE)
+    return MarkedText(title, text, list(marks.values()), arcs, links, negatives)
 
 
 def _mark(span: Mapping[str, Any], title: str, place: str, text: str) -> Mark:
@@ -159,6 +169,7 @@ def record(document: Document) -> dict[str, Any]:
     ]
     spans = {mark.ref: _span(mark, places) for mark in marked.marks}
     arcs = [Arc(a, b, "coref") for refs in marked.links for a, b in pairwise(refs)]
+    note = {NOTE: written_note(_renamed(arc, spans) for arc in marked.negatives)} if marked.negatives else {}
     return {
         "id": document.id,
         "text": marked.text,
@@ -169,7 +180,13 @@ def record(document: Document) -> dict[str, Any]:
         ],
         "_view_id": "relations",
         "answer": "accept",
+        **note,
     }
+
+
+def _renamed(arc: Arc, spans: Mapping[str, Mapping[str, Any]]) -> Arc:
+    head, tail = (ref_of(spans[ref]["start"], spans[ref]["end"]) for ref in (arc.head, arc.tail))
+    return Arc(head, tail, arc.relation)
 
 
 def _blank_at(text: str, place: int) -> bool:
@@ -191,3 +208,32 @@ def relation(head: Mapping[str, Any], child: Mapping[str, Any], label: str) -> d
     for name, span in (("head_span", head), ("child_span", child)):
         fields[name] = {key: span[key] for key in keys if key in span}
     return fields | {"label": label}
+
+
+def select(path: Path, ids: Collection[str]) -> str:
+    """The tasks of certain documents, as they are."""
+    return select_by(path, ids, title_of)
+
+
+def mend(mending: Mending) -> list[str]:
+    """The tasks with relations added and taken away; tasks that nobody decided about stay as they are.
+
+    Known negatives and provenance stand in a field of our own, `unnoted`, which Prodigy keeps.
+    """
+
+    def change(record: WholeRecord) -> object:
+        task, title = record.value, title_of(record.value, record.number)
+        if title not in mending.decisions or answer_of(task) != "accept":
+            return None
+        changes = ArcChanges.of(parse(task, title, DefectLog()), mending)
+        if not changes:
+            return None
+        gone = {arc.place for arc in changes.gone}
+        listed = task.get("relations") or []
+        kept = [each for number, each in enumerate(listed) if f"relations[{number}]" not in gone]
+        spans = {ref_of(span["start"], span["end"]): span for span in reversed(task.get("spans") or [])}
+        kept += [relation(spans[arc.head], spans[arc.tail], arc.relation) for arc, _ in changes.added]
+        note = changed_note(task.get(NOTE), changes)
+        return task | {"relations": kept} | ({NOTE: note} if note else {})
+
+    return [changed(file_text(path), change) for path in mending.sources]

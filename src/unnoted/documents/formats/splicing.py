@@ -102,7 +102,10 @@ class Splices:
         usual = between[-1] if between else "," + (opening[1:] if "\n" in opening else " ")
         pieces = [opening]
         for place, number in enumerate(kept):
-            pieces += [between[number - 1] if place else "", self.text[parts[number].start : parts[number].end]]
+            pieces += [
+                between[number - 1] if place else "",
+                self.text[parts[number].start : parts[number].end],
+            ]
         pieces += [usual + each for each in new]
         self.replace(start, end, "".join(pieces) + self.text[parts[-1].end : end])
 
