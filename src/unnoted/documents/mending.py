@@ -10,6 +10,7 @@ from pathlib import Path
 from unnoted.common.errors import DataError, Defect, Kind
 from unnoted.common.outputs import claimed, open_output, write_lines
 from unnoted.common.text_inputs import refuse_stream
+from unnoted.documents.contents import write_content
 from unnoted.documents.decided import FactDecision, Mending, MendReport
 from unnoted.documents.formats import FORMATS, DocumentFormat, recognise
 from unnoted.documents.loading import stream_documents
@@ -53,9 +54,9 @@ def mend(
         ...                         '{"type": "PER", "mentions": [{"start": 8, "end": 10}]}]}')
         ...     said = [Decision("1", 0, 1, "met", holds=True), Decision("1", 1, 0, "spouse", holds=False)]
         ...     report = mend(path, said, Path(folder, "mended.jsonl"))
-        ...     print(Path(folder, "mended.jsonl").read_text()[-150:])
+        ...     print(Path(folder, "mended.jsonl").read_text()[-130:])
         ...     report.added, report.rejected
-        "mentions": [{"start": 8, "end": 10}]}], "facts": [{"head": 0, "tail": 1, "relation": "met"}],\
+         "end": 10}]}], "facts": [{"head": 0, "tail": 1, "relation": "met"}],\
  "negatives": [{"head": 1, "tail": 0, "relation": "spouse"}]}
         (1, 1)
     """
@@ -72,8 +73,7 @@ def mend(
     with claimed(*outputs, *beside, inputs=sources, overwrite=overwrite):
         written = list(outputs)
         for path, content in zip(outputs, contents, strict=True):
-            with open_output(path) as stream:
-                stream.write(content)
+            write_content(path, content)
         if mending.negatives:
             with open_output(beside[0]) as stream:
                 stream.write(mending.negatives)
@@ -93,7 +93,7 @@ def _format(sources: Sequence[Path]) -> DocumentFormat:
     """The format of the files that hold documents; relation rows belong to it."""
     for path in sources:
         entry = recognise(path)
-        if entry.read is not None:
+        if entry.has_documents:
             if entry.mend is None:
                 fitting = ", ".join(each.name for each in FORMATS.values() if each.mend)
                 expected = f"a format that can be mended ({fitting})"

@@ -3,7 +3,7 @@
 A format of your own needs no change here: `register_format` adds it from any script.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -13,6 +13,7 @@ from unnoted.common.lookup import register
 from unnoted.common.output_streams import is_special
 from unnoted.common.text_inputs import TextInput
 from unnoted.documents.contents import FileContent
+from unnoted.documents.decided import Mending
 from unnoted.documents.formats import (
     brat,
     brat_mending,
@@ -22,6 +23,7 @@ from unnoted.documents.formats import (
     docred,
     jsonl,
     label_studio,
+    mended_rows,
     parquet,
     plain_text,
     predictions,
@@ -48,6 +50,8 @@ class DocumentFormat:
         suffix: file names that end so are written in this format unless another one is asked for.
         typed: its relations only hold between certain entity types, so that by default the candidate pairs
             are the type pairs seen among the facts.
+        mend: gives the contents of files again, with what people decided about their facts, and without
+            touching anything else; None if it cannot.
         recognises_file: for a format that is no text, or several files: whether a path whose file starts with
             these bytes (none, if it is a folder) is in this format. Asked before `recognises`.
         read_file: for such a format, yields the documents of a path.
@@ -62,6 +66,7 @@ class DocumentFormat:
     write: Callable[[str | Path, Iterable[Document]], int] | None = None
     suffix: str | None = None
     typed: bool = False
+    mend: Callable[[Mending], Sequence[FileContent]] | None = None
     recognises_file: Callable[[Path, bytes], bool] | None = None
     read_file: Callable[[Path, Reading], Iterator[Document]] | None = None
     main_file: Callable[[Path], Path] | None = None
@@ -84,9 +89,28 @@ def _is_plain_text(path: Path, start: bytes) -> bool:
 FORMATS = {
     entry.key: entry
     for entry in (
-        DocumentFormat("docred", "DocRED JSON", docred.looks_like, docred.read, docred.write),
-        DocumentFormat("jsonl", "unnoted JSONL", jsonl.looks_like, jsonl.read, jsonl.write, ".jsonl"),
-        DocumentFormat("pubtator", "PubTator", pubtator.looks_like, pubtator.read, typed=True),
+        DocumentFormat(
+            "docred",
+            "DocRED JSON",
+            docred.looks_like,
+            docred.read,
+            docred.write,
+            mend=docred.mend,
+            select=docred.select,
+        ),
+        DocumentFormat(
+            "jsonl",
+            "unnoted JSONL",
+            jsonl.looks_like,
+            jsonl.read,
+            jsonl.write,
+            ".jsonl",
+            mend=jsonl.mend,
+            select=jsonl.select,
+        ),
+        DocumentFormat(
+            "pubtator", "PubTator", pubtator.looks_like, pubtator.read, typed=True, mend=mended_rows.mend
+        ),
         DocumentFormat("relation-rows", "relation rows", relation_rows.looks_like),
         DocumentFormat("predictions", "DocRED predictions", write=predictions.write),
         DocumentFormat(
@@ -95,32 +119,56 @@ FORMATS = {
             label_studio.looks_like,
             label_studio.read,
             label_studio.write,
+            mend=label_studio.mend,
+            select=label_studio.select,
         ),
-        DocumentFormat("prodigy", "Prodigy JSONL", prodigy.looks_like, prodigy.read, prodigy.write),
-        DocumentFormat("columns", "rows of tokens", columns.looks_like, columns.read, columns.write),
+        DocumentFormat(
+            "prodigy",
+            "Prodigy JSONL",
+            prodigy.looks_like,
+            prodigy.read,
+            prodigy.write,
+            mend=prodigy.mend,
+            select=prodigy.select,
+        ),
+        DocumentFormat(
+            "columns",
+            "rows of tokens",
+            columns.looks_like,
+            columns.read,
+            columns.write,
+            mend=columns.mend,
+            select=columns.select,
+        ),
         DocumentFormat(
             "parquet",
             "rows of tokens in Parquet",
             write=parquet.write,
             suffix=".parquet",
+            mend=parquet.mend,
             recognises_file=parquet.recognises,
             read_file=parquet.read,
+            select=parquet.select,
         ),
         DocumentFormat(
             "brat",
             "brat standoff",
             write=brat.write,
+            mend=brat_mending.mend,
             recognises_file=brat.recognises,
             read_file=brat.read,
             main_file=brat.main_file,
+            select=brat_mending.select,
         ),
         DocumentFormat(
             "spacy",
             "spaCy DocBin",
             write=docbin.write,
             suffix=".spacy",
+            mend=docbin_mending.mend,
             recognises_file=docbin.recognises,
             read_file=docbin.read,
+            select=docbin_mending.select,
         ),
         DocumentFormat("text", "plain text", recognises_file=_is_plain_text, read_file=plain_text.read),
     )

@@ -22,7 +22,7 @@ _ABOUT = re.compile(r"[AM#]\S*\t\S+ (\S+)")
 
 
 def select(path: Path, ids: Collection[str]) -> FolderContent:
-    """The files of certain documents, and those of the folder that belong to none, such as brat's settings."""
+    """The files of certain documents, and those that belong to none, such as brat's settings."""
     if not path.is_dir():
         pair = [path.with_suffix(".txt"), path.with_suffix(".ann")]
         return FolderContent({file.name: file.read_bytes() for file in pair if file.exists()})
@@ -85,7 +85,7 @@ def _lines(lines: list[str], changes: ArcChanges, title: str) -> Iterator[str]:
 def _note(
     target: str, decision: FactDecision, numbers: dict[str, int], arc: Arc | None = None
 ) -> Iterator[str]:
-    """A note with the provenance of a decision, if it has any; of a negative, with the arc that it is about."""
+    """A note with the provenance of a decision, if it has any; of a negative, with what it is about."""
     if decision.provenance:
         numbers["#"] += 1
         said = dict(decision.provenance)

@@ -1,4 +1,4 @@
-"""DocBins after decisions about their facts: only the user data of a document that was decided about changes."""
+"""DocBins after decisions about their facts: only user data of documents changes that were decided about."""
 
 from collections.abc import Collection
 from copy import deepcopy

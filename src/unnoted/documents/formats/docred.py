@@ -6,7 +6,7 @@ known negatives, beside `labels`), and `id` of a mention. With them nothing is l
 reading.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from sys import intern
 from typing import Any, TextIO
@@ -14,9 +14,12 @@ from typing import Any, TextIO
 from unnoted.common.errors import DefectLog, Kind, fail, shown
 from unnoted.common.json_stream import ArrayReader
 from unnoted.common.outputs import write_list
+from unnoted.documents.decided import Mending
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list
 from unnoted.documents.formats.json_shapes import first_fields
 from unnoted.documents.formats.reading import Reading
+from unnoted.documents.formats.splicing import RecordShape, Splices, elements
+from unnoted.documents.formats.whole_records import select_by
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.documents.segmentation import is_split_of
 from unnoted.documents.validate import FieldNames, validate
@@ -142,6 +145,32 @@ def _triple(label: object, title: str, place: str, log: DefectLog) -> Triple:
 def write(path: str | Path, documents: Iterable[Document]) -> int:
     """Write documents as one DocRED JSON file; returns how many."""
     return write_list(path, map(record, documents))
+
+
+def select(path: Path, ids: Collection[str]) -> str:
+    """The records of certain documents, as they are."""
+    return select_by(path, ids, lambda fields, _: fields["title"])
+
+
+def mend(mending: Mending) -> list[str]:
+    """The file with what was decided, and every other character as it was."""
+    splices = Splices(mending.text())
+    listed, _ = elements(splices.text, splices.text.index("["))
+    for each in listed:
+        if each.value["title"] in mending.decisions:
+            SHAPE.mend(splices, each.start, each.value["title"], mending)
+    return [splices.applied()]
+
+
+SHAPE = RecordShape(
+    facts="labels",
+    negatives="negatives",
+    triple=lambda label: (label["h"], label["t"], label["r"]),
+    entry=lambda decided: (
+        {"r": decided.relation, "h": decided.head, "t": decided.tail}
+        | ({"evidence": list(decided.evidence)} if decided.holds else {})
+    ),
+)
 
 
 def record(document: Document) -> dict[str, Any]:

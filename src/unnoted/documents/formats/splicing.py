@@ -4,9 +4,10 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from unnoted.documents.decided import Changes, FactDecision
+from unnoted.documents.decided import Changes, FactDecision, Mending
 from unnoted.documents.schema import Triple
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
@@ -84,7 +85,7 @@ class Splices:
     def applied(self) -> str:
         """The text with all parts replaced."""
         pieces, done = [], 0
-        for start, end, new in sorted(self._new):
+        for start, end, new in sorted(self._new, key=lambda each: each[:2]):
             pieces += [self.text[done:start], new]
             done = end
         return "".join([*pieces, self.text[done:]])
@@ -98,7 +99,7 @@ class Splices:
             self.replace(start, end, f"[{', '.join(new)}]")
             return
         opening = self.text[start : parts[0].start]
-        between = [self.text[one.end : other.start] for one, other in zip(parts, parts[1:], strict=False)]
+        between = [self.text[one.end : other.start] for one, other in pairwise(parts)]
         usual = between[-1] if between else "," + (opening[1:] if "\n" in opening else " ")
         pieces = [opening]
         for place, number in enumerate(kept):
@@ -133,6 +134,14 @@ class RecordShape:
     negatives: str
     triple: Callable[[Mapping[str, Any]], Triple]
     entry: Callable[[FactDecision], dict[str, Any]]
+
+    def mend(self, splices: Splices, start: int, document: str, mending: Mending) -> None:
+        """Make what was decided about the document whose object begins at `start`."""
+        found, _ = fields(splices.text, start)
+        changes = mending.changes(
+            document, self.listed(found, self.facts), self.listed(found, self.negatives)
+        )
+        self.change(splices, start, found, changes)
 
     def listed(self, found: Mapping[str, Part], key: str) -> list[Triple]:
         """The facts, or the known negatives, of a document."""

@@ -1,13 +1,16 @@
 """The records of a file as they stand in it, so that those which nobody changes keep every character."""
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from unnoted.common.text_inputs import TextInput
-from unnoted.documents.formats.splicing import elements
+
+_BLANKS = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,17 +30,36 @@ def file_text(path: Path) -> str:
 
 
 def records_of(text: str) -> Iterator[WholeRecord]:
-    """The records of a JSON list, counted from 0, or of JSON lines, counted from 1; blank lines are passed over."""
-    begin = len(text) - len(text.lstrip())
-    if text[begin : begin + 1] == "[":
-        for number, part in enumerate(elements(text, begin)[0]):
-            yield WholeRecord(number, part.value, part.start, part.end)
-        return
-    start = 0
-    for number, line in enumerate(text.split("\n"), start=1):
+    """The records of a JSON list, counted from 0, or of JSON lines that are not blank, counted from 1."""
+    begin = _after_blanks(text, 0)
+    return _elements(text, begin) if text[begin : begin + 1] == "[" else _lines(text)
+
+
+def _elements(text: str, begin: int) -> Iterator[WholeRecord]:
+    position = _after_blanks(text, begin + 1)
+    number = 0
+    while text[position] != "]":
+        position = _after_blanks(text, position + 1) if number else position  # after the comma
+        value, end = _DECODER.raw_decode(text, position)
+        yield WholeRecord(number, value, position, end)
+        number, position = number + 1, _after_blanks(text, end)
+
+
+def _lines(text: str) -> Iterator[WholeRecord]:
+    start, number = 0, 0
+    while start < len(text):
+        end = text.find("\n", start)
+        line = text[start : end if end >= 0 else len(text)]
+        number += 1
         if line.strip():
             yield WholeRecord(number, json.loads(line), start, start + len(line.rstrip()))
         start += len(line) + 1
+
+
+def _after_blanks(text: str, position: int) -> int:
+    blank = _BLANKS.match(text, position)
+    assert blank is not None  # it matches nothing at all, too
+    return blank.end()
 
 
 def changed(text: str, change: Callable[[WholeRecord], object]) -> str:
