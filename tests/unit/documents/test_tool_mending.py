@@ -77,20 +77,20 @@ def check(format, case):
 
 
 @pytest.mark.parametrize("format", ["brat", "label-studio", "prodigy"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(case=decided(tool_documents()))
 def test_decisions_are_all_that_changes_in_marked_text(format, case):
     check(format, case)
 
 
 @pytest.mark.parametrize("format", ["columns", "parquet"])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(case=decided(row_documents()))
 def test_decisions_are_all_that_changes_in_rows(format, case):
     check(format, case)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(documents=st.lists(tool_documents(), min_size=1, max_size=1))
 def test_decisions_are_all_that_changes_in_a_docbin(documents):
     """Decisions are about what was read: spaCy has an order of its own."""

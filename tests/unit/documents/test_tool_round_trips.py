@@ -66,7 +66,7 @@ def again(documents, name, format):
 @pytest.mark.parametrize(
     ("name", "format"), [("out", "brat"), ("a.json", "label-studio"), ("a.jsonl", "prodigy")]
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(documents=st.lists(tool_documents(), min_size=1, max_size=2, unique_by=lambda document: document.id))
 def test_marked_text_survives_write_and_read(name, format, documents):
     back = again(documents, name, format)
@@ -75,7 +75,7 @@ def test_marked_text_survives_write_and_read(name, format, documents):
     )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(document=tool_documents())
 def test_a_docbin_survives_write_and_read(document):
     (back,) = again([document], "a.spacy", None)
@@ -97,13 +97,13 @@ def row_documents(draw):
 
 
 @pytest.mark.parametrize(("name", "format"), [("a.jsonl", "columns"), ("a.parquet", None)])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(documents=st.lists(row_documents(), min_size=1, max_size=3, unique_by=lambda document: document.id))
 def test_rows_survive_write_and_read(name, format, documents):
     assert again(documents, name, format) == documents
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(document=tool_documents(), cuts=st.sets(st.integers(0, 49)))
 def test_a_docbin_keeps_sentences_that_no_rule_would_make(document, cuts):
     words = sum(document.sentences, ())
