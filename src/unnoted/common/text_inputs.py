@@ -195,8 +195,15 @@ def _append(kept: Path, part: bytes) -> None:
 
 
 def content_digest(path: Path) -> str:
-    """The SHA-256 of a file's content, in hexadecimal digits; of a stream nothing would be left to read."""
+    """The SHA-256 of a file's content, in hexadecimal digits; of a stream nothing would be left to read.
+
+    Of a folder, that of the names and contents of the files in it.
+    """
     refuse_stream(path)
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        listed = "".join(f"{file.relative_to(path).as_posix()}\0{content_digest(file)}\n" for file in files)
+        return hashlib.sha256(listed.encode()).hexdigest()
     if "\0" in os.fspath(path):
         raise FileNotFoundError(errno.ENOENT, "a name with a NUL character", str(path))
     with path.open("rb") as stream:

@@ -81,7 +81,8 @@ def _entity(group: Sequence[Mark], split: SplitText, document: str, log: DefectL
             expected = f"{shown(identifier)}, the id of the entity it is linked to"
             log.add(Kind.CONFLICTING_ID, document, mark.place, shown(mark.id), expected)
         span = split.locate(mark.start, mark.end)
-        assert span is not None  # a mark has a word: `_check_marks`
+        if span is None:  # the words of a damaged file may not be those of its text
+            fail(Kind.MALFORMED, document, mark.place, shown(mark.name), "at least one word")
         mentions.append(Mention(*span, intern(mark.type or kind), intern(mark.name)))
     return Entity(tuple(mentions), identifier)
 
