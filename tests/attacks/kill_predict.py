@@ -54,7 +54,8 @@ def material(folder, documents=DOCUMENTS):
 
 def predict(model, file, to):
     """Start a process of its own."""
-    command = (*UNNOTED, "predict", str(model), str(file), "--to", str(to))
+    # Now and then one is finished before it is killed, and the next one begins anew.
+    command = (*UNNOTED, "predict", str(model), str(file), "--to", str(to), "--overwrite")
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

@@ -25,6 +25,15 @@ from unnoted.common.text_inputs import TextInput
 from unnoted.documents import candidates as candidate_rules
 from unnoted.documents.checking import CheckReport, check_files, group_files
 
+FEW_RELATIONS = 30
+"""Up to so many relations are listed without being asked for."""
+
+MOST_TYPES = 12
+"""How many types, or pairs of types, one line names."""
+
+ONLY_WHERE_USED = ("  of them with evidence", "known negatives")
+"""Figures that are left out where they are 0."""
+
 
 @reports_errors
 def check(
@@ -39,6 +48,9 @@ def check(
     per_relation: Annotated[
         bool, typer.Option("--per-relation", help="Also count the facts of each relation.")
     ] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="List every defect, not only the first ones of each kind.")
+    ] = False,
     strict: Strict = False,
     as_json: AsJSON = False,
 ) -> None:
@@ -46,33 +58,45 @@ def check(
     rule = candidate_rules.parse(candidates) if candidates else None
     names = read_vocabulary(vocabulary)
     sources = [TextInput(file) for file in files]
-    reports = [check_files(group, names, rule, strict) for group in group_files(sources)]
+    reports = [check_files(group, names, rule, strict, every) for group in group_files(sources)]
     if as_json:
         say(json_text([report.to_json() for report in reports]))
     else:
         for report in reports:
-            _print(report, per_relation, names.names if names else {})
+            _print(report, per_relation, every, names.names if names else {})
     if not all(report.usable for report in reports):
         raise typer.Exit(1)
 
 
-def _print(report: CheckReport, per_relation: bool, names: Mapping[str, str]) -> None:
+def _print(report: CheckReport, per_relation: bool, every: bool, names: Mapping[str, str]) -> None:
     out = console()
     files = " + ".join(plain(Path(file).name) for file in report.files)
     out.print(f"\n[bold]{escape(files)}[/bold] ({escape(report.format)})")
     if report.statistics.documents:
         out.print(_figures(report))
-    if per_relation:
-        counts = table(None, "relation", "name", "facts", text=2)
-        for relation, count in report.statistics.relations.most_common():
-            counts.add_row(shortened(relation), shortened(names.get(relation, "")), f"{count:,}")
-        out.print(counts)
+    if per_relation or 0 < len(report.statistics.relations) <= FEW_RELATIONS:
+        out.print(_relations(report, names))
     for kind in report.defects:
         out.print(f"[bold]{kind.severity}[/bold] {report.log.counts[kind]:,} × {kind.slug}: {kind.meaning}")
-        for defect in report.log.examples[kind][:2]:
-            where = f"{plain(Path(defect.file).name)}: " if len(report.files) > 1 else ""
-            out.print(f"    e.g. {where}{defect.within_file}", markup=False, soft_wrap=True)
+        for defect in report.log.examples[kind][: None if every else 2]:
+            where = f"{plain(defect.file)}: " if every or len(report.files) > 1 else ""
+            example = "" if every else "e.g. "
+            out.print(f"    {example}{where}{defect.within_file}", markup=False, soft_wrap=True)
     out.print("usable" if report.usable else "[bold]not usable[/bold]")
+
+
+def _relations(report: CheckReport, names: Mapping[str, str]) -> Table:
+    """Each relation with the types that it connects: a type that was misspelt stands out."""
+    counts = table(None, "relation", "name", "from type → to type", "facts", text=3)
+    for relation, count in report.statistics.relations.most_common():
+        types = report.statistics.connected[relation].most_common()
+        shown = [f"{shortened(head, 30)} → {shortened(tail, 30)} {each:,}" for (head, tail), each in types]
+        if len(shown) > MOST_TYPES:
+            shown[MOST_TYPES:] = [f"and {len(shown) - MOST_TYPES} more"]
+        counts.add_row(
+            shortened(relation), shortened(names.get(relation, "")), "; ".join(shown), f"{count:,}"
+        )
+    return counts
 
 
 def _figures(report: CheckReport) -> Table:
@@ -88,13 +112,21 @@ def _figures(report: CheckReport) -> Table:
         ("facts", statistics.facts),
         ("  of them across sentences", statistics.across_sentences),
         ("  of them with evidence", statistics.facts_with_evidence),
+        ("known negatives", statistics.negatives),
         ("candidate pairs", pairs),
     ):
+        if not total and name in ONLY_WHERE_USED:
+            continue
         each = "" if name == "documents" else f"{statistics.mean(total):,.2f}"
         figures.add_row(name, f"{total:,}", each)
     share = labelled / pairs if pairs else 0.0
     figures.add_row("  of them labelled", f"{labelled:,}", f"{share:.2%} of pairs")
     figures.add_row("relations", f"{len(statistics.relations):,}", "")
+    types = statistics.entity_types.most_common()
+    listed = [f"{shortened(kind, 30)} {count:,}" for kind, count in types[:MOST_TYPES]]
+    figures.add_row(
+        "entity types", f"{len(types):,}", ", ".join(listed) + (", …" if types[MOST_TYPES:] else "")
+    )
     figures.add_row(
         "longest document (words)", f"{statistics.longest[0]:,}", shortened(statistics.longest[1], 60)
     )

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from unnoted.cli.common import Files, Overwrite, reports_errors, say, stops_with, tell, tell_defects
 from unnoted.common.errors import DefectLog
 from unnoted.common.output_streams import is_stream, shown_name
-from unnoted.common.outputs import check_output
+from unnoted.common.outputs import check_output, partial_of
 from unnoted.common.text_inputs import rereadable
 from unnoted.common.wording import counted, duration
 from unnoted.documents.loading import stream_documents
@@ -96,7 +96,7 @@ def predict(
     if to is None and format not in (None, "table"):
         raise ValueError(f"found --format {format} without --to, expected a file to write to")
     if to is not None:
-        check_output(to, [*files, Path(model)], overwrite)
+        check_output(to, [*files, Path(model)], overwrite or partial_of(to).exists())
     with rereadable(files) as kept:
         log = DefectLog()
         total = sum(1 for _ in stream_documents(*kept, log=log))  # finds bad documents before the long work

@@ -36,6 +36,9 @@ class Kind(Enum):
     DUPLICATE_FACT = Severity.DEFECT, "a fact is listed twice; kept once"
     DUPLICATE_MENTION = Severity.DEFECT, "an entity lists the same mention twice; kept"
     CONFLICTING_ID = Severity.DEFECT, "mentions of one entity have different ids; the first one counts"
+    DUPLICATE_ENTITY = Severity.DEFECT, "two entities of one type share an id; kept as two"
+    CUT_START = Severity.DEFECT, "a mention begins inside a word, or at a blank; kept"
+    CUT_END = Severity.DEFECT, "a mention ends inside a word, or at a blank; kept"
     NAME_MISMATCH = Severity.DEFECT, "a mention's name differs from its words; kept"
     UNKNOWN_DOCUMENT = Severity.DEFECT, "a relation row names an unknown document; dropped"
     UNLINKED_ENTITY = Severity.DEFECT, "a relation row names an entity that no mention links to; dropped"
@@ -83,6 +86,7 @@ class Defect:
     field: str | None
     found: str
     expected: str
+    line: int | None = None
 
     def __str__(self) -> str:
         return f"{plain(self.file)}: {self.within_file}"
@@ -91,6 +95,8 @@ class Defect:
     def within_file(self) -> str:
         """The same without the file, on one line of bearable length whatever the data holds."""
         places = []
+        if self.line is not None and not (self.field or "").startswith("line "):
+            places.append(f"line {self.line}")
         if self.document is not None:
             places.append(f"document {shown(self.document)}")
         if self.field is not None:
@@ -167,7 +173,7 @@ def fail(kind: Kind, document: str | None, place: str | None, found: str, expect
 
 
 EXAMPLES_KEPT = 5
-"""How many examples of each kind a log keeps; all are counted."""
+"""How many examples of each kind a log keeps unless told otherwise; all are counted."""
 
 
 @dataclass(slots=True)
@@ -178,12 +184,18 @@ class DefectLog:
         file: the file being read; changed by the reader as it goes from file to file.
         strict: every defect (but not a note) is an error.
         collect: an error leaves its document out and is recorded here, instead of being raised.
+        keep: how many examples of each kind are kept; all are counted.
+        line: the line that the document begins at which is being read; None where there are no lines.
+        ignored: fields of documents that the format does not have, and how often.
     """
 
     file: str = ""
     strict: bool = False
     collect: bool = False
     relation_rows: int = 0
+    keep: float = EXAMPLES_KEPT
+    line: int | None = None
+    ignored: Counter[str] = field(default_factory=Counter)
     counts: Counter[Kind] = field(default_factory=Counter)
     examples: defaultdict[Kind, list[Defect]] = field(default_factory=lambda: defaultdict(list))
 
@@ -197,7 +209,8 @@ class DefectLog:
         file: str | None = None,
     ) -> None:
         """Count a defect or note; raise it if this log is strict and it is more than a note."""
-        defect = Defect(kind, file or self.file, document, place, found, expected)
+        line = self.line if file is None else None  # another file has other lines
+        defect = Defect(kind, file or self.file, document, place, found, expected, line)
         if self._raises(kind):
             raise DataError(defect)
         self.record(defect)
@@ -208,12 +221,17 @@ class DefectLog:
     def record(self, defect: Defect) -> None:
         """Count a defect and keep it if it is among the first of its kind."""
         self.counts[defect.kind] += 1
-        if len(self.examples[defect.kind]) < EXAMPLES_KEPT:
+        if len(self.examples[defect.kind]) < self.keep:
             self.examples[defect.kind].append(defect)
 
     def keeps(self, kind: Kind) -> bool:
         """Whether a defect of this kind would be among the examples, and is worth describing with effort."""
-        return self.counts[kind] < EXAMPLES_KEPT
+        return self.counts[kind] < self.keep
+
+    def forget(self, kind: Kind) -> None:
+        """Take back what was found of one kind, once it turns out to say nothing."""
+        self.counts.pop(kind, None)
+        self.examples.pop(kind, None)
 
     def located(self, error: DataError) -> DataError:
         """The same error with the file's name filled in."""
@@ -221,7 +239,7 @@ class DefectLog:
         return (
             error
             if d.file
-            else DataError(Defect(d.kind, self.file, d.document, d.field, d.found, d.expected))
+            else DataError(Defect(d.kind, self.file, d.document, d.field, d.found, d.expected, self.line))
         )
 
     def error(self, error: DataError) -> None:

@@ -111,6 +111,7 @@ class ArrayReader:
         self.position = 0
         self.ended = False
         self.index = 0
+        self._line, self._counted = 1, 0  # of the buffer's place up to which lines were counted
 
     def __iter__(self) -> Iterator[object]:
         if self._next_character() != "[":
@@ -122,6 +123,18 @@ class ArrayReader:
             yield from self._elements()
         if trailing := self._next_character():
             self._fail(f"{shown(trailing)} after the list", "the end of the file")
+
+    @property
+    def line(self) -> int:
+        """The line that the reader has come to, from 1."""
+        self._line += self.buffer.count("\n", self._counted, self.position)
+        self._counted = max(self._counted, self.position)
+        return self._line
+
+    def numbered(self) -> Iterator[tuple[int, int, object]]:
+        """Each element with its number from 0, and the line that it begins at."""
+        for index, element in enumerate(self):
+            yield index, self._began, element
 
     def _elements(self) -> Iterator[object]:
         while True:
@@ -154,6 +167,7 @@ class ArrayReader:
         # As much again as was not enough, so that nothing is parsed often; never far beyond the limit.
         size = min(max(CHUNK, rest), max(CHUNK, self.limits.document - rest + 1))
         chunk = "" if self.ended else self.stream.read(size)
+        self._line, self._counted = self.line, 0  # before its place in the buffer moves
         self.ended = not chunk
         self.buffer = self.buffer[self.position :] + chunk
         self.position = 0
@@ -161,6 +175,7 @@ class ArrayReader:
 
     def _element(self) -> object:
         self._next_character()
+        self._began = self.line
         while True:
             try:
                 value, end = _LOCATING.raw_decode(self.buffer, self.position)

@@ -76,6 +76,16 @@ def check_output(output: Path, inputs: Iterable[Path] = (), overwrite: bool = Fa
         raise ValueError(f"{output}: found a file of that name, expected a new one; --overwrite replaces it")
 
 
+def partial_of(output: Path) -> Path:
+    """Where the results of long work are kept until the output is complete.
+
+    Example:
+        >>> print(partial_of(Path("facts.jsonl")))
+        facts.jsonl.partial
+    """
+    return Path(f"{output}.partial")
+
+
 def holds_something(path: Path) -> bool:
     """Whether a file is there that is not empty; a folder is no file.
 

@@ -204,6 +204,22 @@ def _is_type_pair(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(isinstance(type, str) for type in value)
 
 
+TYPES_LISTED = 50
+"""How many entity types a message lists."""
+
+
+def known_types(types: Collection[str]) -> str:
+    """The entity types that documents have, as a message lists what was expected of candidate pairs.
+
+    Example:
+        >>> known_types({"PER", "LOC"})
+        'pairs of the types that the documents have: LOC, PER'
+    """
+    rest = f" and {len(types) - TYPES_LISTED} more" if len(types) > TYPES_LISTED else ""
+    listed_types = ", ".join(sorted(types)[:TYPES_LISTED])
+    return f"pairs of the types that the documents have: {listed_types}{rest}"
+
+
 def parse(text: str, known: Collection[str] | None = None) -> AllPairs | TypePairs:
     """The rule that a command line names: "all", or "Chemical:Disease,Chemical:Gene".
 

@@ -2,18 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
-from unnoted.common.errors import DefectLog, Kind, Severity
+from unnoted.common.errors import EXAMPLES_KEPT, Defect, DefectLog, Kind, Severity
 from unnoted.common.text_inputs import TextInput
-from unnoted.documents.candidates import Candidates
+from unnoted.common.wording import counted
+from unnoted.documents.candidates import Candidates, known_types
 from unnoted.documents.formats import format_name, format_of
 from unnoted.documents.loading import default_candidates, stream_documents
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.statistics import Statistics
 
 Source = TypeVar("Source", Path, TextInput)
+
+FEW_CUT = 2
+"""So many mentions that cut a word say nothing of all."""
+
+MISTAKEN = frozenset(
+    {"relations", "relation", "labels", "label", "facts", "fact", "triples", "triplets", "edges"}
+)
+"""What people call their facts; where it is the right name, it is no unknown field."""
 
 ROW_REASONS = (
     Kind.UNKNOWN_DOCUMENT,
@@ -83,6 +94,7 @@ def check_files(
     vocabulary: RelationVocabulary | None = None,
     candidates: Candidates | None = None,
     strict: bool = False,
+    every: bool = False,
 ) -> CheckReport:
     """Read files that belong together to their end, whatever is wrong, and report.
 
@@ -91,8 +103,9 @@ def check_files(
         vocabulary: relations that are allowed; None allows all.
         candidates: which pairs are candidates; by default as `load_documents` has it.
         strict: defects make the files unusable too.
+        every: keep every defect, not only the first of each kind.
     """
-    log = DefectLog(strict=strict, collect=True)
+    log = DefectLog(strict=strict, collect=True, keep=inf if every else EXAMPLES_KEPT)
     statistics = Statistics()
     sources = [TextInput.of(path) for path in paths]
     for _ in statistics.watch(stream_documents(*sources, vocabulary=vocabulary, log=log)):
@@ -101,7 +114,38 @@ def check_files(
     if candidates is None:
         candidates = default_candidates(sources, lambda: statistics.observed)
     names = tuple(source.name for source in sources)
+    log.line = None
+    log.file = ", ".join(names)
+    for judge in (_judge_offsets, _judge_facts, partial(_judge_candidates, candidates)):
+        judge(statistics, log)
+    if not statistics.facts_with_evidence:
+        log.forget(Kind.NO_EVIDENCE)  # evidence is not used here at all, so none is missing
     return CheckReport(names, " + ".join(formats), statistics, candidates, log)
+
+
+def _judge_offsets(statistics: Statistics, log: DefectLog) -> None:
+    """Some languages and fields cut words now and then; nobody cuts most of them but by mistake."""
+    cut = log.counts[Kind.CUT_START]
+    if cut > FEW_CUT and 2 * cut > statistics.mentions:
+        found = f"{cut:,} of {statistics.mentions:,} that begin inside a word or at a blank"
+        expected = "offsets that count from 0, in characters, the end exclusive"
+        log.record(Defect(Kind.MALFORMED, log.file, None, "mentions", found, expected))
+
+
+def _judge_facts(statistics: Statistics, log: DefectLog) -> None:
+    """Documents without any fact are usable, to predict on; not so where another field looks like facts."""
+    found = [name for name in log.ignored if name in MISTAKEN]
+    if statistics.documents and not statistics.facts and found:
+        documents = counted(statistics.documents, "document")
+        expected = "`facts` (in DocRED JSON `labels`)"
+        log.record(Defect(Kind.MALFORMED, log.file, None, found[0], f"no fact in {documents}", expected))
+
+
+def _judge_candidates(rule: Candidates, statistics: Statistics, log: DefectLog) -> None:
+    pairs, _ = statistics.candidate_pairs(rule)
+    if statistics.all_pairs and not pairs:
+        expected = known_types(statistics.entity_types)
+        log.record(Defect(Kind.MALFORMED, log.file, None, "candidates", "no candidate pair", expected))
 
 
 def group_files(paths: Sequence[Source]) -> list[list[Source]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from unnoted.common.errors import DataError, Defect, Kind, shown
 from unnoted.common.lookup import nearest
@@ -154,6 +154,6 @@ def _check(decision: FactDecision, number: int, known: Mapping[str, Document]) -
             _refuse(decision, number, "evidence", shown(sentence), f"sentences below {sentences}")
 
 
-def _refuse(decision: FactDecision, number: int, field: str, found: str, expected: str) -> None:
+def _refuse(decision: FactDecision, number: int, field: str, found: str, expected: str) -> NoReturn:
     place = f"decisions[{number}].{field}"
     raise DataError(Defect(Kind.MALFORMED, "decisions", decision.document, place, found, expected))

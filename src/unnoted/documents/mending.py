@@ -4,13 +4,14 @@ The file keeps its format, and with it whatever this project does not read: keys
 entities, how numbers are written. So it still fits the tool that it came from.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from unnoted.common.errors import DataError, Defect, Kind
-from unnoted.common.outputs import claimed, open_output, write_lines
+from unnoted.common.outputs import claimed
 from unnoted.common.text_inputs import refuse_stream
-from unnoted.documents.contents import write_content
+from unnoted.documents.contents import FileContent, write_content
 from unnoted.documents.decided import FactDecision, Mending, MendReport
 from unnoted.documents.formats import FORMATS, DocumentFormat, recognise
 from unnoted.documents.loading import stream_documents
@@ -69,19 +70,15 @@ def mend(
     assert write is not None  # `_format` gives none without
     mending = Mending.of(sources, stream_documents(*sources), decisions)
     contents = write(mending)
-    beside = [Path(f"{outputs[0]}{ending}") for ending in (NEGATIVES, PROVENANCE)]
-    with claimed(*outputs, *beside, inputs=sources, overwrite=overwrite):
-        written = list(outputs)
-        for path, content in zip(outputs, contents, strict=True):
-            write_content(path, content)
-        if mending.negatives:
-            with open_output(beside[0]) as stream:
-                stream.write(mending.negatives)
-            written.append(beside[0])
-        if mending.unplaced:
-            write_lines(beside[1], map(_provenance, mending.unplaced))
-            written.append(beside[1])
-    mending.report.files = tuple(written)
+    texts: dict[Path, FileContent] = dict(zip(outputs, contents, strict=True))
+    if mending.negatives:
+        texts[Path(f"{outputs[0]}{NEGATIVES}")] = mending.negatives
+    if mending.unplaced:
+        texts[Path(f"{outputs[0]}{PROVENANCE}")] = "".join(map(_provenance, mending.unplaced))
+    with claimed(*texts, inputs=sources, overwrite=overwrite):
+        for path, text in texts.items():
+            write_content(path, text)
+    mending.report.files = tuple(texts)
     return mending.report
 
 
@@ -102,8 +99,8 @@ def _format(sources: Sequence[Path]) -> DocumentFormat:
     raise DataError(Defect(Kind.UNREADABLE, str(sources[0]), None, None, "relation rows only", "documents"))
 
 
-def _provenance(decision: FactDecision) -> dict[str, object]:
-    return {
+def _provenance(decision: FactDecision) -> str:
+    fields = {
         "document": decision.document,
         "head": decision.head,
         "tail": decision.tail,
@@ -111,3 +108,4 @@ def _provenance(decision: FactDecision) -> dict[str, object]:
         "holds": decision.holds,
         "provenance": dict(decision.provenance),
     }
+    return json.dumps(fields, ensure_ascii=False) + "\n"

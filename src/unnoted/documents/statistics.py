@@ -36,6 +36,8 @@ class Statistics:
     all_pairs: int = 0
     types: Counter[frozenset[tuple[str, int]]] = field(default_factory=Counter)
     labelled_by_type: Counter[TypePair] = field(default_factory=Counter)
+    connected: defaultdict[str, Counter[TypePair]] = field(default_factory=lambda: defaultdict(Counter))
+    negatives: int = 0
 
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
         """Pass documents on and count each."""
@@ -53,6 +55,7 @@ class Statistics:
         self.mentions += sum(len(entity.mentions) for entity in document.entities)
         self.longest = max(self.longest, (words, document.id))
         self.most_entities = max(self.most_entities, (len(document.entities), document.id))
+        self.negatives += len(document.negatives)
         self._add_pairs(document)
         self._add_facts(document)
 
@@ -66,6 +69,7 @@ class Statistics:
         places = [{mention.sentence for mention in entity.mentions} for entity in entities]
         for fact in document.facts:
             self.relations[fact.relation] += 1
+            self.connected[fact.relation][entities[fact.head].type, entities[fact.tail].type] += 1
             self.facts_with_evidence += bool(fact.evidence)
             self.across_sentences += places[fact.head].isdisjoint(places[fact.tail])
         for head, tail in {(fact.head, fact.tail) for fact in document.facts}:
@@ -75,6 +79,15 @@ class Statistics:
     def facts(self) -> int:
         """How many facts there are."""
         return self.relations.total()
+
+    @property
+    def entity_types(self) -> Counter[str]:
+        """How many entities there are of each type."""
+        found: Counter[str] = Counter()
+        for having, times in self.types.items():
+            for kind, count in having:
+                found[kind] += count * times
+        return found
 
     @property
     def observed(self) -> TypePairs:
@@ -116,6 +129,12 @@ class Statistics:
             "labelled_pairs": labelled,
             "labelled_share": labelled / candidates if candidates else 0.0,
             "facts_per_relation": dict(self.relations.most_common()),
+            "known_negatives": self.negatives,
+            "entities_per_type": dict(self.entity_types.most_common()),
+            "types_per_relation": {
+                relation: {f"{head}:{tail}": count for (head, tail), count in types.most_common()}
+                for relation, types in self.connected.items()
+            },
         }
 
 

@@ -51,6 +51,7 @@ def validate(
     _check_size(document, limits)
     for index, entity in enumerate(document.entities):
         _check_entity(document, index, entity, log, names, limits)
+    _check_identifiers(document, log, names)
     for index, fact in enumerate(document.facts):
         _check_fact(document, index, fact, log, names, vocabulary)
     if document.negatives:
@@ -90,6 +91,17 @@ def _check_entity(
     if any(mention.type != first.type for mention in entity.mentions):
         types = ", ".join(sorted({mention.type for mention in entity.mentions}))
         log.add(Kind.MIXED_TYPES, document.id, names.entity.format(index), shortened(types), "one type")
+
+
+def _check_identifiers(document: Document, log: DefectLog, names: FieldNames) -> None:
+    """A gene and a species may share a number, two genes may not."""
+    first: dict[tuple[str, str], int] = {}
+    for index, entity in enumerate(document.entities):
+        if entity.id is not None and first.setdefault((entity.type, entity.id), index) != index:
+            place, other = names.entity.format(index), names.entity.format(first[entity.type, entity.id])
+            log.add(
+                Kind.DUPLICATE_ENTITY, document.id, f"{place}.id", shown(entity.id), f"not that of {other}"
+            )
 
 
 def _is_named_as_it_stands(document: Document, mention: Mention, limits: Limits) -> bool:

@@ -12,7 +12,7 @@ import torch
 from unnoted.common.errors import DefectLog
 from unnoted.common.lookup import lookup
 from unnoted.common.output_streams import is_stream
-from unnoted.common.outputs import claimed, open_output, write_lines, write_list
+from unnoted.common.outputs import claimed, open_output, partial_of, write_lines, write_list
 from unnoted.common.text_inputs import content_digest
 from unnoted.common.wording import counted
 from unnoted.documents.candidates import Candidates, TypePairs
@@ -147,13 +147,16 @@ def extract_files(
     documents = report.watched(stream_documents(*files, log=log), extractor.model.candidates)
     asked = Asked(threshold=threshold, target_precision=target_precision, target_recall=target_recall)
     results = extractor.extract(documents, **asked)  # a wrong threshold leaves no file behind
-    with claimed(to, inputs=[*files, Path(model)], overwrite=overwrite):
+    # With results beside it, the file is of this very call, which was stopped before it could tidy up;
+    # results of another call are refused below.
+    replaces = overwrite or (not is_stream(to) and partial_of(to).exists())
+    with claimed(to, inputs=[*files, Path(model)], overwrite=replaces):
         if is_stream(to):
             told(0)
             write(to, report.counted(_as_found(results, told)))
             return report
         made_from = made_of(extractor, model, files, asked)
-        with PartialResults(to.with_name(to.name + ".partial"), made_from) as partial:
+        with PartialResults(partial_of(to), made_from) as partial:
             report.done_before = done = partial.pass_over(documents, extractor.chunk)
             told(done)
             for extraction in results:

@@ -42,8 +42,7 @@ class PairRows:
 
     def _coded(self, document: Offsets, head: Offsets | Ids, tail: Offsets | Ids) -> Offsets:
         """One number for each ordered pair of entities of all documents, rising with the candidate pairs."""
-        codes: Offsets = self._first[document] + head * self._entities[document] + tail
-        return codes
+        return self._first[document] + head.astype(np.int64) * self._entities[document] + tail
 
 
 def within(row: Offsets, pair_offsets: Offsets) -> tuple[Offsets, Ids]:

@@ -65,9 +65,7 @@ def record_batch(
         DataError: if a document points outside itself.
     """
     tokenised = tokeniser(documents)
-    arrays = [candidates.arrays(document) for document in documents]
-    head, tail = (np.concatenate([_NOTHING, *(pair[side] for pair in arrays)]) for side in (0, 1))
-    pair_offsets = np.cumsum([0, *(len(heads) for heads, _ in arrays)])
+    head, tail, pair_offsets = _pairs(documents, candidates)
     rows = PairRows(documents, head, tail, pair_offsets)
     facts = _Facts(documents, relations, rows, pair_offsets)
     rejected = Rejected(documents, relations, rows, pair_offsets)
@@ -109,6 +107,13 @@ def record_batch(
 
 
 _NOTHING = np.zeros(0, dtype=np.int32)
+
+
+def _pairs(documents: Sequence[Document], candidates: Candidates) -> tuple[Ids, Ids, Offsets]:
+    """Heads and tails of all candidate pairs, and where those of each document begin."""
+    arrays = [candidates.arrays(document) for document in documents]
+    head, tail = (np.concatenate([_NOTHING, *(pair[side] for pair in arrays)]) for side in (0, 1))
+    return head, tail, np.cumsum([0, *(len(heads) for heads, _ in arrays)])
 
 
 class _Facts:

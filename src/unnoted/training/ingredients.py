@@ -26,7 +26,11 @@ def load_corpus(settings: Settings, files: Sequence[Path]) -> Corpus:
     """Documents, with the relations and candidate pairs that the settings say, or that occur."""
     vocabulary = None if settings.vocabulary is None else RelationVocabulary.from_file(settings.vocabulary)
     rule = None if settings.candidates is None else candidate_rules.parse(settings.candidates)
-    return load_documents(*files, vocabulary=vocabulary, candidates=rule)
+    corpus = load_documents(*files, vocabulary=vocabulary, candidates=rule)
+    if rule is not None and corpus.entity_types and not any(map(rule.count, corpus)):
+        expected = candidate_rules.known_types(corpus.entity_types)
+        raise ValueError(f"candidates: found no pair for {settings.candidates!r}, expected {expected}")
+    return corpus
 
 
 def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) -> RelationModel:

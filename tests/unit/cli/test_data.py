@@ -62,7 +62,7 @@ def test_thin(train, tmp_path):
     run("thin", train, "--keep", "0.5", "--seed", "3", "--to", again)
     assert again.read_bytes() == to.read_bytes()
     for option in (["--level", "extreme"], ["--level", "incomplete"], ["--keep-popular", "0.4"]):
-        run("thin", train, *option, "--to", to)
+        run("thin", train, *option, "--to", to, "--overwrite")
 
 
 def test_thin_needs_one_rule(train, tmp_path):
@@ -98,7 +98,10 @@ def test_convert_there_and_back(train, tmp_path):
         "r": "P551",
         "evidence": [1],
     }
-    assert "nearest: 'docred'" in run("convert", train, "--to", back, "--format", "docrd", code=1).stderr
+    assert (
+        "nearest: 'docred'"
+        in run("convert", train, "--to", tmp_path / "c", "--format", "docrd", code=1).stderr
+    )
 
 
 def test_split(train, tmp_path):

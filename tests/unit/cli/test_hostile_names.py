@@ -45,7 +45,7 @@ def test_check_shows_names_as_they_are(hostile):
 def test_thin_and_compare_show_names_as_they_are(hostile, tmp_path):
     to = tmp_path / "thin.json"
     for option in (["--keep", "0.0001"], ["--level", "full"]):
-        output = run("data", "thin", hostile, *option, "--to", to, "--per-relation").stdout
+        output = run("data", "thin", hostile, *option, "--to", to, "--per-relation", "--overwrite").stdout
         assert r"\x1b[31m" in output and len(output) < 10_000
     assert r"\x1b[31m" in run("data", "compare", to, hostile).stdout
     assert json.loads(run("data", "compare", to, hostile, "--json").stdout)["documents_compared"] == 2

@@ -185,6 +185,21 @@ def test_a_file_of_the_user_in_the_place_of_results_is_left_alone(model, documen
     assert own.read_text("utf-8") == "three hours of work, and no newline" and not out.exists()
 
 
+def test_results_that_are_there_stay_unless_this_command_was_about_to_write_them(
+    model, documents, tmp_path, monkeypatch
+):
+    out, partial = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
+    interrupted(monkeypatch, 3, "predict", model, documents, "--to", out)
+    beside = partial.read_bytes()
+    run("predict", model, documents, "--to", out)
+    whole = out.read_bytes()
+    assert "--overwrite replaces it" in run("predict", model, documents, "--to", out, code=1).stderr
+    partial.write_bytes(beside)  # as after a kill between the last two steps
+    out.write_bytes(b"old")
+    run("predict", model, documents, "--to", out)
+    assert out.read_bytes() == whole and not partial.exists()
+
+
 def test_neither_an_input_nor_the_model_is_written_over(model, documents, tmp_path):
     before = {path: path.read_bytes() for path in (documents, *model.iterdir())}
     (tmp_path / "link.jsonl").symlink_to(documents)

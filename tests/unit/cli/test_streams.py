@@ -93,6 +93,7 @@ def test_convert_split_thin_and_compare(contents, tmp_path):
         ("thin", "--keep-popular", "0.5"),
         ("thin", "--level", "incomplete"),
     ):
+        options.append("--overwrite")
         run(command, file, *options, "--to", tmp_path / "of-file.json")
         run(command, "-", *options, "--to", tmp_path / "of-stream.json", input=file.read_bytes())
         assert (tmp_path / "of-stream.json").read_bytes() == (tmp_path / "of-file.json").read_bytes()

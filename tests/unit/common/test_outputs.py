@@ -180,7 +180,7 @@ WRITE = """
 import sys
 from pathlib import Path
 from unnoted.common.outputs import claimed, open_output
-with claimed(Path(sys.argv[1])), open_output(Path(sys.argv[1])) as stream:
+with claimed(Path(sys.argv[1]), overwrite=True), open_output(Path(sys.argv[1])) as stream:
     stream.write("new" * 10_000)
     stream.flush()
     print("writing", flush=True)
@@ -204,7 +204,7 @@ def test_a_kill_leaves_the_old_file_and_nothing_else(tmp_path, writer):
     writer.kill()
     writer.wait()
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out.json": "old"}
-    with claimed(tmp_path / "out.json"):
+    with claimed(tmp_path / "out.json", overwrite=True):
         pass
 
 
@@ -221,7 +221,7 @@ def test_an_output_is_written_by_one_process_at_a_time(tmp_path, writer):
         pass
     writer.communicate("")
     assert out.read_text() == "new" * 10_000
-    with claimed(out):
+    with claimed(out, overwrite=True):
         lock = output_lock(out)
         assert lock.exists()
     assert not lock.exists()
@@ -245,9 +245,30 @@ def test_an_input_is_not_written_over(tmp_path):
         message = f"^{re.escape(str(output))}: found as input and as output"
         with pytest.raises(ValueError, match=message), claimed(output, inputs=[tmp_path / "b.json", read]):
             pass
-    with pytest.raises(ValueError, match="found twice as output"), claimed(source, tmp_path / "link"):
+    with (
+        pytest.raises(ValueError, match="found twice as output"),
+        claimed(source, tmp_path / "link", overwrite=True),
+    ):
         pass
     with claimed(Path("/dev/null"), Path("/dev/null"), inputs=[Path("/dev/null"), Path("-")]):
+        pass
+
+
+@pytest.mark.parametrize("name", ["a.json", "link", "hard", "folder/a.json", "./a.json"])
+def test_what_is_there_is_not_replaced_unless_asked(tmp_path, name):
+    source = tmp_path / "a.json"
+    source.write_text("x")
+    (tmp_path / "link").symlink_to("a.json")
+    (tmp_path / "hard").hardlink_to(source)
+    (tmp_path / "folder").symlink_to(tmp_path)
+    output = Path(f"{tmp_path}/{name}")
+    message = "found a file of that name, expected a new one; --overwrite replaces it"
+    with pytest.raises(ValueError, match=message), claimed(output):
+        pass
+    with claimed(output, overwrite=True):
+        pass
+    source.write_text("")  # nothing is lost with it
+    with claimed(output):
         pass
 
 

@@ -171,6 +171,8 @@ def test_any_single_corrupted_field_gives_a_located_error(document, data):
         owner = owner[key]
     old = owner[path[-1]]
     wrong = [value for value in OTHER_TYPES if type(value) is not type(old)]
+    if path[-1] in ("title", "id"):
+        wrong.remove(7)  # which is read as a string
     if type(old) is int:
         wrong += [-1, 10**9]
     removable = isinstance(owner, dict) and path[-1] not in OPTIONAL

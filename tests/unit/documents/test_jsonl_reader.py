@@ -47,7 +47,7 @@ def test_text_and_words(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"id": 1}, "id: found 1, expected a string"),
+        ({"id": 1.5}, "id: found 1.5, expected a string"),
         ({"text": None}, "document '1': text: found None, expected a string"),
         ({"entities": None}, "entities: found None, expected a list"),
         ({"entities": [{"mentions": [{"start": 0, "end": 3}]}]}, r"entities\[0\]\.type: found nothing"),

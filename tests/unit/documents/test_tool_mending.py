@@ -27,7 +27,9 @@ FILES = {
 
 def content(path):
     if path.is_dir():
-        return {file.relative_to(path): file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file()}
+        return {
+            file.relative_to(path): file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file()
+        }
     return path.read_bytes()
 
 
@@ -47,7 +49,10 @@ def decided(draw, documents):
         if known or new:
             triples = draw(st.lists(st.sampled_from(known + new), max_size=4, unique=True))
             who = draw(st.sampled_from([{}, {"by": "Ada", "p": 0.5}]))
-            decisions += [Decision(document.id, *triple, holds=draw(st.booleans()), provenance=who) for triple in triples]
+            decisions += [
+                Decision(document.id, *triple, holds=draw(st.booleans()), provenance=who)
+                for triple in triples
+            ]
     return listed, decisions
 
 
@@ -97,7 +102,10 @@ def test_decisions_are_all_that_changes_in_a_docbin(documents):
     with TemporaryDirectory() as folder:
         write_documents(Path(folder) / "a.spacy", documents)
         read = load_documents(Path(folder) / "a.spacy")[0]
-    decisions = [Decision(read.id, *pair, "new", holds=pair[0] < pair[1], provenance={"by": "Ada"}) for pair in pairs(read)[:3]]
+    decisions = [
+        Decision(read.id, *pair, "new", holds=pair[0] < pair[1], provenance={"by": "Ada"})
+        for pair in pairs(read)[:3]
+    ]
     check("spacy", ([read], decisions))
 
 
@@ -105,8 +113,14 @@ def test_decisions_are_all_that_changes_in_a_docbin(documents):
 def test_a_part_of_a_file_has_its_records_as_they_are(format, tmp_path):
     from unnoted.documents.generator import generate_documents
 
-    documents = [replace(d, facts=tuple(replace(f, evidence=()) for f in d.facts)) for d in generate_documents(3)]
-    source, whole, part = tmp_path / FILES[format], tmp_path / f"b{FILES[format]}", tmp_path / f"c{FILES[format]}"
+    documents = [
+        replace(d, facts=tuple(replace(f, evidence=()) for f in d.facts)) for d in generate_documents(3)
+    ]
+    source, whole, part = (
+        tmp_path / FILES[format],
+        tmp_path / f"b{FILES[format]}",
+        tmp_path / f"c{FILES[format]}",
+    )
     write_documents(source, documents, format)
     read = list(load_documents(source))
     write_selected([source], read, whole)
@@ -169,24 +183,52 @@ def test_a_rejected_relation_of_brat_takes_its_notes_along(brat, tmp_path):
 
 def region(ref, start, end, kind, name):
     value = {"start": start, "end": end, "text": name, "labels": [kind]}
-    return {"id": ref, "from_name": "label", "to_name": "text", "type": "labels", "value": value, "origin": "manual"}
+    return {
+        "id": ref,
+        "from_name": "label",
+        "to_name": "text",
+        "type": "labels",
+        "value": value,
+        "origin": "manual",
+    }
 
 
 def relation(head, tail, *labels, direction="right"):
-    return {"from_id": head, "to_id": tail, "type": "relation", "direction": direction, "labels": list(labels)}
+    return {
+        "from_id": head,
+        "to_id": tail,
+        "type": "relation",
+        "direction": direction,
+        "labels": list(labels),
+    }
 
 
 def task(number, result, **more):
-    choices = {"id": "c", "type": "choices", "from_name": "x", "to_name": "text", "value": {"choices": ["ok"]}}
+    choices = {
+        "id": "c",
+        "type": "choices",
+        "from_name": "x",
+        "to_name": "text",
+        "value": {"choices": ["ok"]},
+    }
     annotation = {"id": number, "result": [*result, choices], "lead_time": 1.5, "was_cancelled": False}
-    return {"id": number, "data": {"text": "Ada met Bo."}, "annotations": [annotation], "predictions": [3], **more}
+    return {
+        "id": number,
+        "data": {"text": "Ada met Bo."},
+        "annotations": [annotation],
+        "predictions": [3],
+        **more,
+    }
 
 
 REGIONS = [region("x1", 0, 3, "PER", "Ada"), region("x2", 8, 10, "PER", "Bo")]
 
 
 def test_label_studio_keeps_what_is_not_understood(tmp_path):
-    tasks = [task(1, [*REGIONS, relation("x1", "x2", "met", "likes", direction="bi")], meta={"mine": 1}), task(2, REGIONS)]
+    tasks = [
+        task(1, [*REGIONS, relation("x1", "x2", "met", "likes", direction="bi")], meta={"mine": 1}),
+        task(2, REGIONS),
+    ]
     source, to = tmp_path / "a.json", tmp_path / "b.json"
     source.write_text(json.dumps(tasks, indent=2))
     mend(source, [Decision("1", 1, 0, "met", holds=False, provenance={"by": "Ada"})], to)
@@ -196,7 +238,11 @@ def test_label_studio_keeps_what_is_not_understood(tmp_path):
     result = mended[0]["annotations"][0].pop("result")
     kept = [*REGIONS, tasks[0]["annotations"][0]["result"][3]]
     assert result[:3] == kept
-    assert result[3:] == [relation("x1", "x2", "met"), relation("x1", "x2", "likes"), relation("x2", "x1", "likes")]
+    assert result[3:] == [
+        relation("x1", "x2", "met"),
+        relation("x1", "x2", "likes"),
+        relation("x2", "x1", "likes"),
+    ]
     negative = {"head": "x2", "tail": "x1", "relation": "met"}
     said = negative | {"holds": False, "provenance": {"by": "Ada"}}
     assert mended[0]["meta"] == {"mine": 1, "unnoted": {"negatives": [negative], "provenance": [said]}}

@@ -22,7 +22,9 @@ def kinds(path):
 
 
 def triples(document):
-    return [(document.entities[f.head].name, f.relation, document.entities[f.tail].name) for f in document.facts]
+    return [
+        (document.entities[f.head].name, f.relation, document.entities[f.tail].name) for f in document.facts
+    ]
 
 
 # The rule ------------------------------------------------------------------------------------------------------
@@ -41,9 +43,17 @@ def mark(ref, name, kind="PER", identifier=None):
         ([mark("1", "Ada", identifier="Q1"), mark("2", "Countess", identifier="Q1")], [], [[0, 1]]),
         # without id it joins the one that is called like it, and none of two
         ([mark("1", "Ada", identifier="Q1"), mark("2", "Ada")], [], [[0, 1]]),
-        ([mark("1", "Ada", identifier="Q1"), mark("2", "Ada", identifier="Q2"), mark("3", "Ada")], [], [[0], [1], [2]]),
+        (
+            [mark("1", "Ada", identifier="Q1"), mark("2", "Ada", identifier="Q2"), mark("3", "Ada")],
+            [],
+            [[0], [1], [2]],
+        ),
         ([mark("1", "Ada"), mark("2", "She"), mark("3", "Bo")], [("1", "2"), ("2", "9")], [[0, 1], [2]]),
-        ([mark("1", "Ada"), mark("2", "Bo"), mark("3", "x"), mark("4", "y")], [("4", "3"), ("3", "2")], [[0], [1, 2, 3]]),
+        (
+            [mark("1", "Ada"), mark("2", "Bo"), mark("3", "x"), mark("4", "y")],
+            [("4", "3"), ("3", "2")],
+            [[0], [1, 2, 3]],
+        ),
     ],
 )
 def test_which_mentions_are_one_entity(marks, links, groups):
@@ -138,11 +148,23 @@ def test_the_text_of_an_annotation_file_is_needed(tmp_path):
 
 
 def region(ref, start, end, name, kind="PER", **more):
-    return {"id": ref, "type": "labels", "value": {"start": start, "end": end, "text": name, "labels": [kind]}, **more}
+    return {
+        "id": ref,
+        "type": "labels",
+        "value": {"start": start, "end": end, "text": name, "labels": [kind]},
+        **more,
+    }
 
 
 def arc(head, tail, *labels, **more):
-    return {"from_id": head, "to_id": tail, "type": "relation", "direction": "right", "labels": list(labels), **more}
+    return {
+        "from_id": head,
+        "to_id": tail,
+        "type": "relation",
+        "direction": "right",
+        "labels": list(labels),
+        **more,
+    }
 
 
 RESULT = [region("a", 0, 3, "Ada"), region("b", 8, 10, "Bo"), arc("a", "b", "met")]
@@ -155,7 +177,11 @@ def task(result=RESULT, text="Ada met Bo.", **more):
 def test_a_task_of_label_studio(tmp_path):
     path = put(tmp_path / "a.json", [task()])
     (document,) = load_documents(path)
-    assert (format_name(path), document.id, triples(document)) == ("Label Studio JSON", "7", [("Ada", "met", "Bo")])
+    assert (format_name(path), document.id, triples(document)) == (
+        "Label Studio JSON",
+        "7",
+        [("Ada", "met", "Bo")],
+    )
 
 
 @pytest.mark.parametrize(
@@ -213,7 +239,13 @@ def test_a_task_as_version_1_23_exports_it(tmp_path):
     """Predictions are numbers there, and the editor adds `origin`; made by Label Studio 1.23.2."""
     annotation = {"id": 1, "completed_by": 1, "result": [{**item, "origin": "manual"} for item in RESULT]}
     annotation |= {"was_cancelled": False, "ground_truth": True, "updated_at": "2026-11-17T10:28:52.066127Z"}
-    exported = {"id": 1, "annotations": [annotation], "drafts": [], "predictions": [1], "data": {"text": "Ada met Bo."}}
+    exported = {
+        "id": 1,
+        "annotations": [annotation],
+        "drafts": [],
+        "predictions": [1],
+        "data": {"text": "Ada met Bo."},
+    }
     assert len(load_documents(put(tmp_path / "a.json", [exported]))[0].facts) == 1
     (document,) = load_documents(put(tmp_path / "a.json", [exported | {"annotations": []}]))
     assert document.entities == ()
@@ -222,15 +254,27 @@ def test_a_task_as_version_1_23_exports_it(tmp_path):
 @pytest.mark.parametrize(
     ("bad", "problem"),
     [
-        (task([region("a", 1, 4, "Ada")]), r"annotations\[0\].result\[0\].value.text: found 'Ada', expected 'da ', the"),
-        (task([region("a", 0, 400, None)]), r"annotations\[0\].result\[0\], start/end: found 0 to 400, expected 0 <="),
-        (task([region("a", "x", 4, None)]), r"annotations\[0\].result\[0\].value.start: found 'x', expected a whole"),
+        (
+            task([region("a", 1, 4, "Ada")]),
+            r"annotations\[0\].result\[0\].value.text: found 'Ada', expected 'da ', the",
+        ),
+        (
+            task([region("a", 0, 400, None)]),
+            r"annotations\[0\].result\[0\], start/end: found 0 to 400, expected 0 <=",
+        ),
+        (
+            task([region("a", "x", 4, None)]),
+            r"annotations\[0\].result\[0\].value.start: found 'x', expected a whole",
+        ),
         (task([arc("a", 3, "met")]), r"annotations\[0\].result\[0\].to_id: found 3, expected a string"),
-        (task(data={"a": "x", "b": "y"}), r"data: found texts in \['a', 'b'\], expected one, or one called 'text'"),
+        (
+            task(data={"a": "x", "b": "y"}),
+            r"data: found texts in \['a', 'b'\], expected one, or one called 'text'",
+        ),
     ],
 )
 def test_a_bad_task_is_named(tmp_path, bad, problem):
-    with pytest.raises(DataError, match=f"document '7': {problem}"):
+    with pytest.raises(DataError, match=f"document '7': line 1: {problem}"):
         load_documents(put(tmp_path / "a.json", [bad]))
 
 
@@ -249,9 +293,23 @@ def prodigy_task(**more):
         {"text": word, "start": start, "end": start + len(word), "id": n, "ws": True, "disabled": False}
         for n, (word, start) in enumerate(WORDS)
     ]
-    met = {"head": 0, "child": 2, "head_span": SPANS[0], "child_span": SPANS[1], "color": "#c5bdf4", "label": "MET"}
+    met = {
+        "head": 0,
+        "child": 2,
+        "head_span": SPANS[0],
+        "child_span": SPANS[1],
+        "color": "#c5bdf4",
+        "label": "MET",
+    }
     she = {"start": 12, "end": 15, "token_start": 4, "token_end": 4, "label": None}
-    same = {"head": 4, "child": 0, "head_span": she, "child_span": SPANS[0], "color": "#ffd882", "label": "COREF"}
+    same = {
+        "head": 4,
+        "child": 0,
+        "head_span": she,
+        "child_span": SPANS[0],
+        "color": "#ffd882",
+        "label": "COREF",
+    }
     fields = {"text": "Ada met Bo. She left.", "tokens": tokens, "spans": SPANS, "relations": [met, same]}
     hashes = {"_input_hash": 1, "_task_hash": -2, "_view_id": "relations", "answer": "accept"}
     return fields | hashes | more
@@ -260,7 +318,11 @@ def prodigy_task(**more):
 def test_a_task_of_prodigy(tmp_path):
     path = put(tmp_path / "a.jsonl", json.dumps(prodigy_task()))
     (document,) = load_documents(path)
-    assert (format_name(path), document.id, triples(document)) == ("Prodigy JSONL", "-2", [("Ada", "MET", "Bo")])
+    assert (format_name(path), document.id, triples(document)) == (
+        "Prodigy JSONL",
+        "-2",
+        [("Ada", "MET", "Bo")],
+    )
     assert [[m.name for m in e.mentions] for e in document.entities] == [["Ada", "She"], ["Bo"]]
     assert document.entities[0].mentions[1].type == "PER"  # what a pronoun is, coreference says
 
@@ -273,7 +335,9 @@ def test_tokens_are_enough_for_a_relation_of_prodigy(tmp_path):
 
 
 def test_tasks_that_were_not_accepted_are_left_out(tmp_path):
-    lines = [json.dumps(prodigy_task(_task_hash=n, answer=a)) for n, a in enumerate(["reject", "accept", "ignore"])]
+    lines = [
+        json.dumps(prodigy_task(_task_hash=n, answer=a)) for n, a in enumerate(["reject", "accept", "ignore"])
+    ]
     path = put(tmp_path / "a.jsonl", "\n".join(lines))
     assert [document.id for document in load_documents(path)] == ["1"]
     assert kinds(path)["unused-annotation"] == 2
@@ -282,14 +346,17 @@ def test_tasks_that_were_not_accepted_are_left_out(tmp_path):
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        ({"spans": [SPANS[0] | {"end": 99}]}, r"spans\[0\], start/end: found 0 to 99, expected 0 <= start < end <= 21"),
+        (
+            {"spans": [SPANS[0] | {"end": 99}]},
+            r"spans\[0\], start/end: found 0 to 99, expected 0 <= start < end <= 21",
+        ),
         ({"spans": [SPANS[0] | {"start": "0"}]}, r"spans\[0\].start: found '0', expected a whole number"),
         ({"relations": [{"head": 0, "child": 2}]}, r"relations\[0\].label: found nothing, expected a string"),
         ({"text": None}, "text: found None, expected a string"),
     ],
 )
 def test_a_bad_task_of_prodigy_is_named(tmp_path, more, problem):
-    with pytest.raises(DataError, match=f"document '-2': {problem}"):
+    with pytest.raises(DataError, match=f"document '-2': line 1: {problem}"):
         load_documents(put(tmp_path / "a.jsonl", json.dumps(prodigy_task(**more))))
 
 
@@ -305,7 +372,11 @@ def test_rows_as_the_hub_has_conll04(tmp_path, listed):
     row = ROW | {"entities": ENTITIES, "relations": [{"type": "Met", "head": 0, "tail": 1}]}
     path = put(tmp_path / "a.json", [row] if listed else json.dumps(row))
     (document,) = load_documents(path)
-    assert (format_name(path), document.id, triples(document)) == ("rows of tokens", "5441", [("Ada Lorne", "Met", "Bo")])
+    assert (format_name(path), document.id, triples(document)) == (
+        "rows of tokens",
+        "5441",
+        [("Ada Lorne", "Met", "Bo")],
+    )
 
 
 def test_tags_are_mentions_and_names_join_them(tmp_path):
@@ -339,10 +410,19 @@ def test_numbers_of_tags_have_their_names_in_parquet(tmp_path):
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        ({"entities": [{"type": "P", "start": 0, "end": 10}]}, r"entities\[0\].start/end: found 0 to 10, expected 0 <= start"),
+        (
+            {"entities": [{"type": "P", "start": 0, "end": 10}]},
+            r"entities\[0\].start/end: found 0 to 10, expected 0 <= start",
+        ),
         ({"ner_tags": ["O"]}, "ner_tags: found 1 tags, expected 9, one for each token"),
-        ({"entities": ENTITIES, "relations": [{"type": "M", "head": 0, "tail": 2}]}, r"relations\[0\].tail: found 2, expected"),
-        ({"tokens": [["a"], ["b"]], "entities": [{"type": "P", "start": 0, "end": 2}]}, "expected a mention within one sentence"),
+        (
+            {"entities": ENTITIES, "relations": [{"type": "M", "head": 0, "tail": 2}]},
+            r"relations\[0\].tail: found 2, expected",
+        ),
+        (
+            {"tokens": [["a"], ["b"]], "entities": [{"type": "P", "start": 0, "end": 2}]},
+            "expected a mention within one sentence",
+        ),
     ],
 )
 def test_a_bad_row_is_named(tmp_path, more, problem):
@@ -368,7 +448,10 @@ def test_a_docbin_as_the_tutorial_of_spacy_makes_it(tmp_path):
     DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "a.spacy")
     Doc.remove_extension("rel")
     (document,) = load_documents(tmp_path / "a.spacy")
-    assert [(e.id, [m.name for m in e.mentions]) for e in document.entities] == [("Q7", ["Ada", "Ada"]), (None, ["Bo", "He"])]
+    assert [(e.id, [m.name for m in e.mentions]) for e in document.entities] == [
+        ("Q7", ["Ada", "Ada"]),
+        (None, ["Bo", "He"]),
+    ]
     assert [len(sentence) for sentence in document.sentences] == [4, 3, 3]
     assert triples(document) == [("Ada", "MET", "Bo")]
     assert document.negatives == ()  # the tutorial writes 0 for whatever nobody labelled
@@ -403,7 +486,10 @@ def test_a_table_is_no_text(tmp_path, content):
 @pytest.mark.parametrize(
     ("content", "looks"),
     [
-        ([{"id": 1, "text": "x", "label": [], "annotator": 1}], r"\(Label Studio's JSON-MIN export, which has no relations"),
+        (
+            [{"id": 1, "text": "x", "label": [], "annotator": 1}],
+            r"\(Label Studio's JSON-MIN export, which has no relations",
+        ),
         ([{"tokenized_text": ["x"], "ner": []}], r"\(training data of GLiNER\)"),
         ([{"a": 1, "b": 2}], "objects with a, b, expected DocRED JSON, Label Studio JSON or rows of tokens"),
     ],

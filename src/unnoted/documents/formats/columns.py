@@ -57,14 +57,14 @@ def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
     return reading.each(records(stream, reading), _document)
 
 
-def records(stream: TextIO, reading: Reading) -> Iterator[tuple[int, object]]:
-    """The rows with their numbers from 1 (of a list: from 0), parsed."""
+def records(stream: TextIO, reading: Reading) -> Iterator[tuple[int, int, object]]:
+    """The rows with their numbers, from 1 (of a list: from 0), and the lines on which they begin."""
     start = stream.read(1)
     while start.isspace():
         start = stream.read(1)
     rest = _Again(start, stream)
     if start == "[":
-        yield from enumerate(ArrayReader(rest, reading.limits))  # type: ignore[arg-type]
+        yield from ArrayReader(rest, reading.limits).numbered()  # type: ignore[arg-type]
         return
     for number, line in numbered_lines(rest, reading.limits):  # type: ignore[arg-type]
         if line.strip():
@@ -73,7 +73,7 @@ def records(stream: TextIO, reading: Reading) -> Iterator[tuple[int, object]]:
             except DataError as error:
                 reading.log.error(error)
             else:
-                yield number, row
+                yield number, number, row
 
 
 class _Again:
@@ -91,8 +91,8 @@ class _Again:
         return first if first == "\n" else first + self.rest.readline(size - len(first) if size > 0 else size)
 
 
-def _document(numbered: tuple[int, object], reading: Reading) -> Document:
-    number, row = numbered
+def _document(numbered: tuple[int, int, object], reading: Reading) -> Document:
+    number, reading.log.line, row = numbered
     fields: dict[str, Any] = expect(row, dict, None, f"row {number}")
     return document_from_row(fields, number, reading)
 

@@ -15,7 +15,7 @@ from unnoted.common.errors import DefectLog, Kind, fail, shown
 from unnoted.common.json_stream import ArrayReader
 from unnoted.common.outputs import write_list
 from unnoted.documents.decided import Mending
-from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list
+from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_identifier, take_list
 from unnoted.documents.formats.json_shapes import first_fields
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.formats.splicing import RecordShape, Splices, elements
@@ -52,14 +52,15 @@ def looks_like(start: str) -> bool:
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
     """Yield the documents of a DocRED file, one at a time."""
-    return reading.each(enumerate(ArrayReader(stream, reading.limits)), _document)
+    return reading.each(ArrayReader(stream, reading.limits).numbered(), _document)
 
 
-def _document(numbered: tuple[int, object], reading: Reading) -> Document:
-    index, record = numbered
+def _document(numbered: tuple[int, int, object], reading: Reading) -> Document:
+    index, line, record = numbered
     log = reading.log
+    log.line = line
     fields: dict[str, Any] = expect(record, dict, None, f"[{index}]")
-    title = reading.new_id(take(fields, "title", str, None, f"[{index}]"), "title")
+    title = reading.take_id(fields, "title", f"[{index}]")
     note_unknown_keys(fields, DOCUMENT_KEYS, log, title, "")
     words = take(fields, "sents", list, title)
     reading.limits.check("words", len(words), "sentences", title, "sents")
@@ -102,7 +103,8 @@ def _entity(mentions: object, title: str, number: int, log: DefectLog) -> Entity
         fields = expect(mention, dict, title, f"{place}[{index}]")
         built.append(_mention(fields, title, f"{place}[{index}]", log))
         if "id" in fields:
-            found = take(fields, "id", str, title, f"{place}[{index}]")
+            where = f"{place}[{index}]"
+            found = take_identifier(fields, title, where) or take(fields, "id", str, title, where)
             identifier = found if identifier is None else identifier
             if found != identifier:
                 where, expected = f"{place}[{index}].id", f"{shown(identifier)}, the id of the entity"
@@ -149,7 +151,7 @@ def write(path: str | Path, documents: Iterable[Document]) -> int:
 
 def select(path: Path, ids: Collection[str]) -> str:
     """The records of certain documents, as they are."""
-    return select_by(path, ids, lambda fields, _: fields["title"])
+    return select_by(path, ids, lambda fields, _: str(fields["title"]))
 
 
 def mend(mending: Mending) -> list[str]:
@@ -157,8 +159,9 @@ def mend(mending: Mending) -> list[str]:
     splices = Splices(mending.text())
     listed, _ = elements(splices.text, splices.text.index("["))
     for each in listed:
-        if each.value["title"] in mending.decisions:
-            SHAPE.mend(splices, each.start, each.value["title"], mending)
+        title = str(each.value["title"])
+        if title in mending.decisions:
+            SHAPE.mend(splices, each.start, title, mending)
     return [splices.applied()]
 
 

@@ -8,6 +8,9 @@ from unnoted.common.json_stream import RepeatedKey
 
 T = TypeVar("T")
 
+KEYS_KEPT = 1000
+"""Of how many different unknown fields of documents a log keeps the names."""
+
 _TYPE_NAMES = {str: "a string", int: "a whole number", list: "a list", dict: "an object"}
 
 
@@ -59,7 +62,24 @@ def note_unknown_keys(
     if record.keys() <= known:
         return
     for key in sorted(record.keys() - known):
+        if not place and (key in log.ignored or len(log.ignored) < KEYS_KEPT):
+            log.ignored[key] += 1
         log.add(Kind.IGNORED_FIELD, document, _join(place, key), shown(record[key], 30), "a known field")
+
+
+def take_identifier(
+    record: Mapping[str, Any], document: str | None, place: str, key: str = "id"
+) -> str | None:
+    """The id of an entity, a string or a whole number; None if it has none.
+
+    Example:
+        >>> take_identifier({"id": 7}, None, "entities[0]"), take_identifier({}, None, "entities[0]")
+        ('7', None)
+    """
+    value = record.get(key)
+    if value is None:
+        return None
+    return str(value) if type(value) is int else take(record, key, str, document, place)
 
 
 def _join(place: str, key: str) -> str:

@@ -4,8 +4,10 @@ A document has words (`sentences`, mentions as word spans of a sentence), or raw
 spans), or both (then mentions are word spans, and the text is kept).
 """
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain, islice
 from pathlib import Path
 from sys import intern
 from typing import Any, TextIO
@@ -18,7 +20,14 @@ from unnoted.common.outputs import write_lines
 from unnoted.common.text_inputs import numbered_lines
 from unnoted.documents.decided import Mending
 from unnoted.documents.formats import columns, prodigy
-from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list, wrong_type
+from unnoted.documents.formats.fields import (
+    expect,
+    note_unknown_keys,
+    take,
+    take_identifier,
+    take_list,
+    wrong_type,
+)
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.formats.splicing import RecordShape, Splices
 from unnoted.documents.formats.splicing import fields as fields_of
@@ -34,6 +43,8 @@ MENTION_KEYS = frozenset({"sentence", "start", "end", "type", "name"})
 FACT_KEYS = frozenset({"head", "tail", "relation", "evidence", "provenance"})
 NEGATIVE_KEYS = FACT_KEYS
 """`provenance` says who decided, and stays in the file: nothing here reads it."""
+FIRST_WITHOUT_BLANKS = "\u0e00"
+"""From Thai on, many scripts write words without blanks between them."""
 
 
 def looks_like(start: str) -> bool:
@@ -43,19 +54,38 @@ def looks_like(start: str) -> bool:
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
     """Yield the documents of a JSONL file, one at a time; blank lines are skipped."""
-    numbered = ((number, line) for number, line in numbered_lines(stream, reading.limits) if line.strip())
-    return reading.each(numbered, _line)
+    lines = numbered_lines(stream, reading.limits)
+    numbered = ((number, line) for number, line in lines if line.strip())
+    first = list(islice(numbered, 2))
+    if len(first) == 2 and _goes_on(*(line for _, line in first)):
+        place, found = f"line {first[0][0]}", "a JSON object over several lines"
+        fail(Kind.UNREADABLE, None, place, found, "one document per line; `jq -c . FILE` writes them so")
+    return reading.each(chain(first, numbered), _line)
+
+
+def _goes_on(line: str, following: str) -> bool:
+    """Whether a line is the beginning of an object that goes on in the next line."""
+    if following.lstrip().startswith("{"):
+        return False
+    try:
+        json.loads(line)
+    except json.JSONDecodeError as error:
+        return error.pos >= len(line.rstrip())
+    except (ValueError, RecursionError):
+        return False
+    return False
 
 
 def _line(numbered: tuple[int, str], reading: Reading) -> Document:
     place = f"line {numbered[0]}"
+    reading.log.line = numbered[0]
     fields: dict[str, Any] = expect(parse_record(numbered[1], place), dict, None, place)
     return document_from_record(fields, reading, place)
 
 
 def document_from_record(fields: Mapping[str, Any], reading: Reading, place: str = "") -> Document:
     """Build and check a document from one parsed line (or a dictionary of the same form)."""
-    title = reading.new_id(take(fields, "id", str, None, place), "id")
+    title = reading.take_id(fields, "id", place)
     document = _document(fields, title, reading)
     return validate(document, reading.log, FIELDS, reading.vocabulary, reading.limits)
 
@@ -73,10 +103,12 @@ def _document(fields: Mapping[str, Any], title: str, reading: Reading) -> Docume
         built = tuple(_word_entity(entity, title, i, sentences, reading) for i, entity in enumerate(entities))
     else:
         text = take(fields, "text", str, title)
-        split = split_text(text, _character_spans(entities, title, len(text), reading.limits))
+        split = split_text(text, _character_spans(entities, title, text, reading.limits, log))
         sentences = split.sentences
         built = tuple(_text_entity(entity, title, i, text, split, log) for i, entity in enumerate(entities))
     identifiers = _identifiers(built)
+    if any(type(entity.get("id")) is int for entity in entities):
+        _refuse_ambiguous(fields, entities, title)
     facts = _facts(fields, title, identifiers, log)
     return Document(title, sentences, built, facts, text, _negatives(fields, title, identifiers, log))
 
@@ -106,10 +138,6 @@ def _mentions(
         yield place, mention, intern(take(owner, "type", str, title, where))
 
 
-def _identifier(entity: Mapping[str, Any], title: str, index: int) -> str | None:
-    return take(entity, "id", str, title, f"entities[{index}]") if entity.get("id") is not None else None
-
-
 def _word_entity(
     entity: Mapping[str, Any], title: str, index: int, sentences: tuple[Sentence, ...], reading: Reading
 ) -> Entity:
@@ -123,13 +151,34 @@ def _word_entity(
             reading.limits.check("mention", end - start, "words in one mention", title, place)
             name = " ".join(sentences[sentence][start:end]) if 0 <= sentence < len(sentences) else ""
         mentions.append(Mention(sentence, start, end, kind, intern(name)))
-    return Entity(tuple(mentions), _identifier(entity, title, index))
+    return Entity(tuple(mentions), take_identifier(entity, title, f"entities[{index}]"))
+
+
+def _note_cuts(text: str, start: int, end: int, title: str, place: str, log: DefectLog) -> None:
+    """Log a span that begins or ends inside a word, or at a blank.
+
+    Letters beyond those of Europe, India and the Near East do not count: words are not always apart there.
+    """
+    for kind, name, at, edge in (
+        (Kind.CUT_START, "start", start, text[start]),
+        (Kind.CUT_END, "end", end, text[end - 1]),
+    ):
+        inside = 0 < at < len(text) and _is_letter(text[at - 1]) and _is_letter(text[at])
+        if inside or edge.isspace():
+            found = f"{at}, which makes it {shown(text[start:end])}"
+            expected = f"the edge of a word in {shown(text[max(0, start - 15) : end + 15])}"
+            log.add(kind, title, f"{place}.{name}", found, expected)
+
+
+def _is_letter(letter: str) -> bool:
+    return letter < FIRST_WITHOUT_BLANKS and letter.isalnum()
 
 
 def _character_spans(
-    entities: list[dict[str, Any]], title: str, length: int, limits: Limits
+    entities: list[dict[str, Any]], title: str, text: str, limits: Limits, log: DefectLog
 ) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
+    length = len(text)
     for index, entity in enumerate(entities):
         for place, mention, _ in _mentions(entity, title, index):
             start, end = (take(mention, key, int, title, place) for key in ("start", "end"))
@@ -138,6 +187,7 @@ def _character_spans(
                 fail(Kind.MALFORMED, title, f"{place}.start/end", f"{shown(start)} to {shown(end)}", expected)
             limits.check("mention", end - start, "characters in one mention", title, place)
             spans.append((start, end))
+            _note_cuts(text, start, end, title, place, log)
         limits.check("mentions", len(spans), "mentions or more", title)
     return spans
 
@@ -158,7 +208,21 @@ def _text_entity(
         if span is None:
             fail(Kind.MALFORMED, title, f"{place}.start/end", shown(covered), "at least one word")
         mentions.append(Mention(*span, kind, intern(name)))
-    return Entity(tuple(mentions), _identifier(entity, title, index))
+    return Entity(tuple(mentions), take_identifier(entity, title, f"entities[{index}]"))
+
+
+def _refuse_ambiguous(fields: Mapping[str, Any], entities: list[dict[str, Any]], title: str) -> None:
+    """Where ids are numbers that are not indices, a number in a fact could mean either."""
+    if all(entity.get("id") == index for index, entity in enumerate(entities)):
+        return
+    for key in ("facts", "negatives"):
+        for number, fact in enumerate(take_list(fields, key, dict, title) if key in fields else []):
+            for end in ("head", "tail"):
+                if type(fact.get(end)) is int:
+                    expected = (
+                        f"{str(fact[end])!r} for the id, or entities without numbers as ids for the index"
+                    )
+                    fail(Kind.MALFORMED, title, f"{key}[{number}].{end}", shown(fact[end]), expected)
 
 
 def _identifiers(entities: tuple[Entity, ...]) -> dict[str, int]:
@@ -224,7 +288,7 @@ def write(path: str | Path, documents: Iterable[Document]) -> int:
 
 def select(path: Path, ids: Collection[str]) -> str:
     """The lines of certain documents, as they are."""
-    return select_by(path, ids, lambda fields, _: fields["id"])
+    return select_by(path, ids, lambda fields, _: str(fields["id"]))
 
 
 def mend(mending: Mending) -> list[str]:
@@ -233,7 +297,7 @@ def mend(mending: Mending) -> list[str]:
     for line in splices.text.split("\n"):
         if "{" in line:
             start = position + line.index("{")
-            title = fields_of(splices.text, start)[0]["id"].value
+            title = str(fields_of(splices.text, start)[0]["id"].value)
             if title in mending.decisions:
                 _shape(mending.documents[title]).mend(splices, start, title, mending)
         position += len(line) + 1

@@ -56,11 +56,11 @@ def looks_like(start: str) -> bool:
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
     """Yield the documents of a list of tasks, one at a time."""
-    return reading.each(enumerate(ArrayReader(stream, reading.limits)), _document)
+    return reading.each(ArrayReader(stream, reading.limits).numbered(), _document)
 
 
-def _document(numbered: tuple[int, object], reading: Reading) -> Document:
-    index, record = numbered
+def _document(numbered: tuple[int, int, object], reading: Reading) -> Document:
+    index, reading.log.line, record = numbered
     task: dict[str, Any] = expect(record, dict, None, f"[{index}]")
     title = reading.new_id(title_of(task, index), f"[{index}].id")
     return document_of(parse(task, title, reading.log), reading, FIELDS)

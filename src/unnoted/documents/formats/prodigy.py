@@ -76,6 +76,7 @@ def answer_of(task: object) -> object:
 
 
 def _document(numbered: tuple[int, object], reading: Reading) -> Document:
+    reading.log.line = numbered[0]
     place = f"line {numbered[0]}"
     task: dict[str, Any] = expect(numbered[1], dict, None, place)
     title = reading.new_id(title_of(task, numbered[0]), place)

@@ -77,6 +77,7 @@ def _blocks(stream: TextIO, limits: Limits) -> Iterator[tuple[int, list[str]]]:
 def _document(block: tuple[int, list[str]], reading: Reading) -> Document:
     first_line, lines = block
     log = reading.log
+    log.line = first_line
     identifier, text, title_end, body = _header(first_line, lines, reading)
     rows = reading.rows.take(identifier)
     annotations = []
@@ -174,7 +175,9 @@ def facts_of(
     rows: Iterable[Row], positions: Mapping[tuple[str, str], int], identifier: str, log: DefectLog
 ) -> Iterator[Fact]:
     """The rows as facts; each row that cannot be one is logged by reason."""
-    by_id = {single: index for (_, single), index in reversed(positions.items())}  # the first one counts
+    by_id = {
+        single: index for (_, single), index in reversed(list(positions.items()))
+    }  # the first one counts
     for row in rows:
         types = _TYPED_RELATION.match(row.relation)
         ends: list[int] = []

@@ -1,11 +1,12 @@
 """What one reading of one or more files shares: the log, the ids taken, the vocabulary, the relation rows."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from unnoted.common.errors import DataError, DefectLog, Kind, fail
 from unnoted.common.limits import Limits
+from unnoted.documents.formats.fields import take
 from unnoted.documents.formats.relation_rows import RelationRows
 from unnoted.documents.schema import Document
 
@@ -39,6 +40,11 @@ class Reading:
         self.seen.add(identifier)
         return identifier
 
+    def take_id(self, record: Mapping[str, Any], key: str, place: str) -> str:
+        """The id of a new document, which may also be a whole number."""
+        value = record.get(key)
+        return self.new_id(str(value) if type(value) is int else take(record, key, str, None, place), key)
+
     def each(
         self, sources: Iterable[Source], build: Callable[[Source, "Reading"], Document]
     ) -> Iterator[Document]:
@@ -50,3 +56,4 @@ class Reading:
                 self.log.error(error)
             else:
                 yield document
+            self.log.line = None  # what is found between documents is of none of them

@@ -1,0 +1,130 @@
+"""No command replaces what is there unless told to, and none writes over what it reads."""
+
+import json
+
+import numpy as np
+import pytest
+from tests.unit.documents.test_docred_reader import GOOD
+from typer.testing import CliRunner
+
+from unnoted.cli.main import app
+from unnoted.common.own_files import OwnFiles
+from unnoted.experiments.demonstrate import DemoPlan, demonstrate
+from unnoted.priors.labelled_scores import LabelledScores
+from unnoted.training.fingerprint import Fingerprint, RunError
+from unnoted.training.run_folder import RunFolder
+
+
+def run(*arguments, code):
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    assert result.exit_code == code, result.output
+    return " ".join(result.output.split())
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Documents, predictions, scores and an audit, and a file that is none of the commands' business."""
+    documents = [GOOD, {**GOOD, "title": "Bo"}, {**GOOD, "title": "Cy"}]
+    (tmp_path / "in.json").write_text(json.dumps(documents), "utf-8")
+    claims = [{"title": "Ada", "h_idx": 1, "t_idx": 2, "r": "P551", "score": 0.5}]
+    (tmp_path / "claims.json").write_text(json.dumps(claims))
+    (tmp_path / "relations.json").write_text(json.dumps(sorted({x["r"] for x in GOOD["labels"]})))
+    rng = np.random.default_rng(0)
+    LabelledScores(
+        relations=("a",), documents=("d",), document=np.zeros(200, dtype=np.int64),
+        head=np.zeros(200, dtype=np.int64), tail=np.ones(200, dtype=np.int64),
+        margin=rng.normal(size=(200, 1)).astype(np.float32), labelled=rng.random((200, 1)) < 0.2,
+    ).save(tmp_path / "scores.npz")  # fmt: skip
+    return tmp_path
+
+
+COMMANDS = {
+    "convert": ("data", "convert", "in.json", "--to"),
+    "thin": ("data", "thin", "in.json", "--keep", "0.5", "--to"),
+    "generate": ("data", "generate", "--documents", "2", "--to"),
+    "truth": ("data", "generate", "--documents", "2", "--to", "made.json", "--truth"),
+    "split": ("data", "split", "in.json", "--into", "part.json=0.5", "--into"),
+    "curve": ("evaluate", "--gold", "in.json", "--predictions", "claims.json", "--curve"),
+    "priors": ("priors", "in.json", "--scores", "scores.npz", "--to"),
+    "audit": ("priors", "audit", "in.json", "--to"),
+    "predict": ("predict", "model", "in.json", "--to"),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_file_that_is_there_stays(name, files, monkeypatch):
+    monkeypatch.chdir(files)
+    mine = files / "mine.json"
+    mine.write_text("of a year's work")
+    target = "mine.json=0.5" if name == "split" else "mine.json"
+    output = run(*COMMANDS[name], target, code=1)
+    assert "mine.json: found a file" in output and "--overwrite" in output
+    assert mine.read_text() == "of a year's work"
+    if name != "predict":  # there is no model
+        run(*COMMANDS[name], target, "--overwrite", code=0)
+        assert mine.read_text() != "of a year's work"
+
+
+@pytest.mark.parametrize("link", ["same", "dot", "symlink", "hard link"])
+@pytest.mark.parametrize("name", [name for name in COMMANDS if "generate" not in COMMANDS[name]])
+def test_an_input_is_never_written_over(name, link, files, monkeypatch):
+    monkeypatch.chdir(files)
+    before = (files / "in.json").read_bytes()
+    target = {"same": "in.json", "dot": "./in.json"}.get(link, "link.json")
+    if link == "symlink":
+        (files / "link.json").symlink_to("in.json")
+    elif link == "hard link":
+        (files / "link.json").hardlink_to(files / "in.json")
+    target += "=0.5" if name == "split" else ""
+    assert "found as input and as output" in run(*COMMANDS[name], target, "--overwrite", code=1)
+    assert (files / "in.json").read_bytes() == before
+
+
+def test_the_vocabulary_of_priors_is_an_input(files, monkeypatch):
+    monkeypatch.chdir(files)
+    options = ("--scores", "scores.npz", "--vocabulary", "relations.json")
+    output = run("priors", "in.json", *options, "--to", "relations.json", "--overwrite", code=1)
+    assert "found as input and as output" in output
+
+
+def test_a_demonstration_leaves_a_folder_of_others_alone(tmp_path):
+    (tmp_path / "train.jsonl").write_text("mine")
+    with pytest.raises(RunError, match=r"found 'train.jsonl' but no demonstration, expected an empty folder"):
+        demonstrate(tmp_path, DemoPlan(2, 1, "full", 1, 0), overwrite=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["train.jsonl"]
+
+
+def test_a_run_is_not_emptied_of_what_it_reads(tmp_path):
+    folder, train = RunFolder(tmp_path / "run"), tmp_path / "run" / "train.jsonl"
+    folder.path.mkdir()
+    folder.claim(Fingerprint({}, {}))
+    train.write_text("mine")
+    with pytest.raises(RunError, match="found in the folder that --overwrite would empty"):
+        folder.claim(Fingerprint({}, {"train": (train,)}), overwrite=True)
+    assert train.read_text() == "mine" and folder.taken
+
+
+def test_tables_are_written_again_and_other_files_are_not(tmp_path, monkeypatch):
+    from unnoted.cli import grids
+
+    table = tmp_path / "README.md"
+    with grids.guarded(tmp_path, "README", overwrite=False):
+        for suffix in (".txt", ".md", ".csv", ".tex", ".html"):
+            (tmp_path / f"README{suffix}").write_text("a table")
+    with grids.guarded(tmp_path, "README", overwrite=False):
+        pass
+    table.write_text("a year's work")
+    with (
+        pytest.raises(ValueError, match=r"README\.md: found a file that was not written here"),
+        grids.guarded(tmp_path, "README", overwrite=False),
+    ):
+        pass
+    with grids.guarded(tmp_path, "README", overwrite=True):
+        pass
+
+
+def test_a_damaged_list_of_own_files_claims_nothing(tmp_path):
+    (tmp_path / "own.json").write_text("[")
+    (tmp_path / "a").write_text("x")
+    with pytest.raises(ValueError, match="found a file that was not written here"):
+        OwnFiles(tmp_path / "own.json").require([tmp_path / "a"])
