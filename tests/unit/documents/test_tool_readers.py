@@ -96,7 +96,7 @@ def test_a_brat_document(brat, tmp_path):
     ]
     assert triples(document) == [("Ericsson", "Located", "North America"), ("Sony", "Part", "joint venture")]
     assert document.words_of(document.entities[3].mentions[0]) == ("North", "and", "South", "America")
-    assert kinds(brat) == {"unused-annotation": 3, "name-mismatch": 1, "no-evidence": 2}
+    assert kinds(brat) == {"unused-annotation": 3, "name-mismatch": 1}
     assert list(load_documents(tmp_path)) == [document] == list(load_documents(brat, tmp_path / "doc.txt"))
 
 
@@ -105,6 +105,9 @@ def test_a_mention_that_cuts_a_word_cuts_the_word(tmp_path):
     document = load_documents(put(tmp_path / "a.ann", "T1\tChemical 0 4\tH2O2\nT2\tX 14 17\ttre\n"))[0]
     assert document.sentences == (("H2O2", "-induced", "s", "tre", "ss"),)
     assert [document.words_of(entity.mentions[0]) for entity in document.entities] == [("H2O2",), ("tre",)]
+    assert (
+        kinds(tmp_path / "a.ann")["cut-start"] == kinds(tmp_path / "a.ann")["cut-end"] == 1
+    )  # H2O2 is whole
 
 
 @pytest.mark.parametrize(
@@ -274,7 +277,7 @@ def test_a_task_as_version_1_23_exports_it(tmp_path):
     ],
 )
 def test_a_bad_task_is_named(tmp_path, bad, problem):
-    with pytest.raises(DataError, match=f"document '7': line 1: {problem}"):
+    with pytest.raises(DataError, match=f"line 1: document '7': {problem}"):
         load_documents(put(tmp_path / "a.json", [bad]))
 
 
@@ -356,7 +359,7 @@ def test_tasks_that_were_not_accepted_are_left_out(tmp_path):
     ],
 )
 def test_a_bad_task_of_prodigy_is_named(tmp_path, more, problem):
-    with pytest.raises(DataError, match=f"document '-2': line 1: {problem}"):
+    with pytest.raises(DataError, match=f"line 1: document '-2': {problem}"):
         load_documents(put(tmp_path / "a.jsonl", json.dumps(prodigy_task(**more))))
 
 
@@ -461,7 +464,7 @@ def test_a_docbin_as_the_tutorial_of_spacy_makes_it(tmp_path):
 def test_a_damaged_binary_file_is_named(tmp_path, content):
     path = tmp_path / "a.spacy"
     path.write_bytes(content)
-    with pytest.raises(DataError, match="a.spacy: found damaged content"):
+    with pytest.raises(DataError, match=r"a.spacy: found damaged content"):
         load_documents(path)
 
 

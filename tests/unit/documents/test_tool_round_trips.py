@@ -1,6 +1,7 @@
 """What annotation tools can hold comes back as it was: ids, characters, types, coreference, facts."""
 
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -110,6 +111,6 @@ def test_a_docbin_keeps_sentences_that_no_rule_would_make(document, cuts):
     if document.entities or not words:
         return
     edges = sorted({0, len(words)} | {cut for cut in cuts if cut < len(words)})
-    sentences = tuple(words[a:b] for a, b in zip(edges, edges[1:], strict=False))
+    sentences = tuple(words[a:b] for a, b in pairwise(edges))
     changed = replace(document, sentences=sentences)
     assert again([changed], "a.spacy", None) == [changed]

@@ -156,8 +156,8 @@ def _arcs(row: Mapping[str, Any], column: str, count: int, title: str) -> Iterat
     for number, fields in enumerate(take_list(row, column, dict, title) if row.get(column) else []):
         place = f"{column}[{number}]"
         key = next((key for key in RELATION if key in fields), RELATION[0])
-        ends = [_end(fields, name, count, title, place) for name in ("head", "tail")]
-        yield Arc(*ends, take(fields, key, str, title, place), place)
+        head, tail = (_end(fields, name, count, title, place) for name in ("head", "tail"))
+        yield Arc(head, tail, take(fields, key, str, title, place), place)
 
 
 def _mark(fields: Mapping[str, Any], number: int, title: str, words: Sequence[str]) -> Mark:

@@ -32,6 +32,7 @@ from unnoted.documents.formats.reading import Reading
 from unnoted.documents.formats.splicing import RecordShape, Splices
 from unnoted.documents.formats.splicing import fields as fields_of
 from unnoted.documents.formats.whole_records import select_by
+from unnoted.documents.formats.word_edges import note_cuts
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.documents.segmentation import SplitText, is_split_of, split_text
 from unnoted.documents.validate import FieldNames, validate
@@ -43,8 +44,6 @@ MENTION_KEYS = frozenset({"sentence", "start", "end", "type", "name"})
 FACT_KEYS = frozenset({"head", "tail", "relation", "evidence", "provenance"})
 NEGATIVE_KEYS = FACT_KEYS
 """`provenance` says who decided, and stays in the file: nothing here reads it."""
-FIRST_WITHOUT_BLANKS = "\u0e00"
-"""From Thai on, many scripts write words without blanks between them."""
 
 
 def looks_like(start: str) -> bool:
@@ -154,26 +153,6 @@ def _word_entity(
     return Entity(tuple(mentions), take_identifier(entity, title, f"entities[{index}]"))
 
 
-def _note_cuts(text: str, start: int, end: int, title: str, place: str, log: DefectLog) -> None:
-    """Log a span that begins or ends inside a word, or at a blank.
-
-    Letters beyond those of Europe, India and the Near East do not count: words are not always apart there.
-    """
-    for kind, name, at, edge in (
-        (Kind.CUT_START, "start", start, text[start]),
-        (Kind.CUT_END, "end", end, text[end - 1]),
-    ):
-        inside = 0 < at < len(text) and _is_letter(text[at - 1]) and _is_letter(text[at])
-        if inside or edge.isspace():
-            found = f"{at}, which makes it {shown(text[start:end])}"
-            expected = f"the edge of a word in {shown(text[max(0, start - 15) : end + 15])}"
-            log.add(kind, title, f"{place}.{name}", found, expected)
-
-
-def _is_letter(letter: str) -> bool:
-    return letter < FIRST_WITHOUT_BLANKS and letter.isalnum()
-
-
 def _character_spans(
     entities: list[dict[str, Any]], title: str, text: str, limits: Limits, log: DefectLog
 ) -> list[tuple[int, int]]:
@@ -187,7 +166,7 @@ def _character_spans(
                 fail(Kind.MALFORMED, title, f"{place}.start/end", f"{shown(start)} to {shown(end)}", expected)
             limits.check("mention", end - start, "characters in one mention", title, place)
             spans.append((start, end))
-            _note_cuts(text, start, end, title, place, log)
+            note_cuts(text, start, end, title, place, log)
         limits.check("mentions", len(spans), "mentions or more", title)
     return spans
 

@@ -7,6 +7,7 @@ from sys import intern
 from unnoted.common.errors import DefectLog, Kind, fail, shown
 from unnoted.documents.entity_rule import Arc, Mark, MarkedText
 from unnoted.documents.formats.reading import Reading
+from unnoted.documents.formats.word_edges import note_cuts
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Triple
 from unnoted.documents.segmentation import SplitText, split_at, split_text
 from unnoted.documents.validate import FieldNames, validate
@@ -64,6 +65,8 @@ def _check_marks(marked: MarkedText, reading: Reading) -> None:
         )
         if not marked.text[mark.start : mark.end].strip():
             fail(Kind.MALFORMED, marked.id, mark.place, "a mention of blanks", "a mention with a word")
+        if marked.words is None:
+            note_cuts(marked.text, mark.start, mark.end, marked.id, mark.place, reading.log)
     for missing in (ref for refs in marked.links for ref in refs if ref not in known):
         reading.log.add(Kind.UNLINKED_ENTITY, marked.id, "coreference", shown(missing), "a mention")
 

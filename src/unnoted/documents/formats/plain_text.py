@@ -32,11 +32,9 @@ def _is_text(start: bytes) -> bool:
 
 def read(path: Path, reading: Reading) -> Iterator[Document]:
     """Yield the document of a file, or those of a folder and the folders in it, by name."""
-    if path.is_dir():
-        files = ((file, path) for file in sorted(path.rglob(f"*{SUFFIX}")) if file.is_file())
-    else:
-        files = iter([(path, path.parent)])
-    return reading.each(files, _document)
+    files = sorted(path.rglob(f"*{SUFFIX}")) if path.is_dir() else [path]
+    folder = path if path.is_dir() else path.parent
+    return reading.each(((file, folder) for file in files if not file.is_dir()), _document)
 
 
 def _document(source: tuple[Path, Path], reading: Reading) -> Document:
