@@ -31,7 +31,7 @@ Files = Annotated[
     typer.Argument(
         metavar="FILES...",
         help="Documents in any known format, plain or gzip, or - for standard input; for PubTator also its "
-        "relation files.",
+        "relation files, for brat also a folder.",
         show_default=False,
     ),
 ]
@@ -45,8 +45,9 @@ FormatName = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="The format to write: docred, jsonl or predictions; by default jsonl for `.jsonl` names, else "
-        "docred.",
+        help="The format to write: docred, jsonl, predictions, label-studio, prodigy, brat (a folder), "
+        "spacy, columns or parquet; by default that of the name's ending (`.jsonl`, `.spacy`, `.parquet`), "
+        "else docred.",
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="The random seed; the same seed gives the same result.")]

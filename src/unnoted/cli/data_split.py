@@ -10,8 +10,8 @@ from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.outputs import claimed
 from unnoted.common.wording import counted
 from unnoted.documents.loading import load_documents
+from unnoted.documents.selecting import write_selected
 from unnoted.documents.splitting import split_documents
-from unnoted.documents.writing import write_documents
 
 
 @reports_errors
@@ -28,7 +28,10 @@ def split(
     strict: Strict = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Split a corpus by document, at random but reproducibly."""
+    """Split a corpus by document, at random but reproducibly.
+
+    Parts whose names end as the file's does keep its format, and each record every character.
+    """
     targets = [_target(part) for part in into]
     paths = [path for path, _ in targets]
     streamed = any(map(is_stream, paths))
@@ -36,7 +39,7 @@ def split(
         corpus = load_documents(*files, strict=strict)
         parts = split_documents(corpus.documents, [share for _, share in targets], seed)
         for path, part in zip(paths, parts, strict=True):
-            write_documents(path, part, format)
+            write_selected(files, part, path, format)
             say(f"{counted(len(part), 'document')} written to {shown_name(path)}", err=streamed)
     tell_defects(corpus.log)
 

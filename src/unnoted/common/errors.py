@@ -49,6 +49,7 @@ class Kind(Enum):
     UNLINKED_MENTION = Severity.NOTE, "a mention is linked to no entity; left out"
     SHARED_MENTION = Severity.NOTE, "a mention is linked to several entities; given to each"
     MIXED_TYPES = Severity.NOTE, "an entity has mentions of several types; the first one counts"
+    UNUSED_ANNOTATION = Severity.NOTE, "an annotation of a kind that is not used here; left out"
     NO_FACTS = Severity.NOTE, "a document has no labelled fact"
     NO_EVIDENCE = Severity.NOTE, "a fact has no evidence sentence"
     NO_ENTITIES = Severity.NOTE, "a document has no entity"

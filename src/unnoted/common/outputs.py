@@ -114,6 +114,20 @@ def open_output(path: Path) -> Iterator[TextIO]:
         yield text
 
 
+def write_binary(path: str | Path, content: bytes) -> None:
+    """Write bytes to what a user named: a stream as it comes, a file when it is complete."""
+    named = Path(path)
+    with _naming(named), ExitStack() as stack:
+        if is_stream(named):
+            raw: BinaryIO = stack.enter_context(os.fdopen(_opened(named), "wb"))
+        else:
+            try:
+                raw = stack.enter_context(replacing(followed(named)))
+            except OSError as error:
+                raise OSError(error.errno, f"cannot write here: {error.strerror}", str(path)) from None
+        raw.write(content)
+
+
 @contextmanager
 def open_binary_output(path: Path) -> Iterator[BinaryIO]:
     """The same for bytes, which are written as they are, whatever the name."""

@@ -3,6 +3,7 @@
 import errno
 import os
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -43,6 +44,26 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             _remove(name, folder)
     finally:
         os.close(folder)
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder that is called `path` once all of it is written; nothing is left of it if that never comes.
+
+    Raises:
+        OSError: there is something of that name already that is not an empty folder.
+    """
+    if path.is_symlink() or (path.exists() and not (path.is_dir() and not any(path.iterdir()))):
+        raise OSError(errno.EEXIST, "cannot write here: expected a new name or an empty folder", str(path))
+    made = path.with_name(_hidden_name())
+    try:
+        made.mkdir()
+        yield made
+        made.rename(path)
+    except OSError as error:
+        raise OSError(error.errno, f"cannot write here: {error.strerror}", str(path)) from None
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
 
 
 def _new_file(folder: int) -> tuple[int, str]:

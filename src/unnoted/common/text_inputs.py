@@ -54,6 +54,11 @@ class TextInput:
     def start(self) -> str:
         """The first characters; remembered, so that they can be asked for after reading too."""
         with _failures_named():
+            return codecs.getincrementaldecoder("utf-8-sig")().decode(self.first_bytes())
+
+    def first_bytes(self) -> bytes:
+        """The first bytes, which may be no text; remembered like `start`."""
+        with _failures_named():
             if self._start is None:
                 stack, stream = self._open()
                 self._start = _read_start(stream)
@@ -61,7 +66,7 @@ class TextInput:
                     self._opened = stack, stream
                 else:
                     stack.close()
-            return codecs.getincrementaldecoder("utf-8-sig")().decode(self._start)
+            return self._start
 
     @contextmanager
     def open(self) -> Iterator[TextIO]:
@@ -113,6 +118,15 @@ def read_whole(path: str | Path) -> str:
             found = f"more than {limits.document:,} characters"
             fail(Kind.TOO_LARGE, None, None, found, limits.allowance("document"))
     return text
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file that is no text; a stream is refused, because such files are read in parts."""
+    refuse_stream(path)
+    limits = Limits.current()
+    with _failures_named():
+        limits.check("decompressed", path.stat().st_size, "bytes")
+        return path.read_bytes()
 
 
 def numbered_lines(stream: TextIO, limits: Limits | None = None) -> Iterator[tuple[int, str]]:
@@ -181,8 +195,15 @@ def _append(kept: Path, part: bytes) -> None:
 
 
 def content_digest(path: Path) -> str:
-    """The SHA-256 of a file's content, in hexadecimal digits; of a stream nothing would be left to read."""
+    """The SHA-256 of a file's content, in hexadecimal digits; of a stream nothing would be left to read.
+
+    Of a folder, that of the names and contents of the files in it.
+    """
     refuse_stream(path)
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        listed = "".join(f"{file.relative_to(path).as_posix()}\0{content_digest(file)}\n" for file in files)
+        return hashlib.sha256(listed.encode()).hexdigest()
     if "\0" in os.fspath(path):
         raise FileNotFoundError(errno.ENOENT, "a name with a NUL character", str(path))
     with path.open("rb") as stream:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TextIO
 
 from unnoted.common.errors import DataError, Defect, DefectLog, Kind, fail
 from unnoted.common.text_inputs import TextInput
@@ -45,35 +44,47 @@ def stream_documents(
             except DataError as error:
                 log.error(error)
         for source, entry in sources:
-            if entry.read is None:
-                with _opened(source, log) as stream:
+            if not entry.has_documents:
+                with _located(source, log), source.open() as stream:
                     reading.rows.read(stream, log, reading.limits)
-        for source, entry in sources:
-            if entry.read is not None:
-                yield from _documents(source, entry.read, reading)
-    if any(entry.read is not None for _, entry in sources):
+        for source, entry in _once(sources):
+            if entry.has_documents:
+                yield from _documents(source, entry, reading)
+    if any(entry.has_documents for _, entry in sources):
         reading.rows.report_rest(log)
     elif sources:
         log.error(DataError(Defect(Kind.UNREADABLE, log.file, None, None, "relation rows only", "documents")))
 
 
+def _once(sources: Iterable[tuple[TextInput, DocumentFormat]]) -> Iterator[tuple[TextInput, DocumentFormat]]:
+    """The sources without the second of two files that are one document."""
+    seen: set[Path] = set()
+    for source, entry in sources:
+        if entry.main_file is None:
+            yield source, entry
+        elif (file := entry.main_file(source.path)) not in seen:
+            seen.add(file)
+            yield source, entry
+
+
 @contextmanager
-def _opened(source: TextInput, log: DefectLog) -> Iterator[TextIO]:
-    """Open an input; an error while it is read goes to the log with its name."""
+def _located(source: TextInput, log: DefectLog) -> Iterator[None]:
+    """An error while an input is read goes to the log with its name."""
     log.file = source.name
     try:
-        with source.open() as stream:
-            yield stream
+        yield
     except DataError as error:
         log.error(error)
 
 
-def _documents(
-    source: TextInput, read: Callable[[TextIO, Reading], Iterator[Document]], reading: Reading
-) -> Iterator[Document]:
+def _documents(source: TextInput, entry: DocumentFormat, reading: Reading) -> Iterator[Document]:
     before = len(reading.seen)
-    with _opened(source, reading.log) as stream:
-        yield from read(stream, reading)
+    with _located(source, reading.log):
+        if entry.read_file is not None:
+            yield from entry.read_file(source.path, reading)
+        elif entry.read is not None:
+            with source.open() as stream:
+                yield from entry.read(stream, reading)
         if len(reading.seen) == before and reading.log.usable:
             fail(Kind.UNREADABLE, None, None, "0 documents", "at least one")
 

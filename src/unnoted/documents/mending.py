@@ -9,8 +9,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from unnoted.common.errors import DataError, Defect, Kind
-from unnoted.common.outputs import claimed, open_output
+from unnoted.common.outputs import claimed
 from unnoted.common.text_inputs import refuse_stream
+from unnoted.documents.contents import FileContent, write_content
 from unnoted.documents.decided import FactDecision, Mending, MendReport
 from unnoted.documents.formats import FORMATS, DocumentFormat, recognise
 from unnoted.documents.loading import stream_documents
@@ -69,15 +70,14 @@ def mend(
     assert write is not None  # `_format` gives none without
     mending = Mending.of(sources, stream_documents(*sources), decisions)
     contents = write(mending)
-    texts = dict(zip(outputs, contents, strict=True))
+    texts: dict[Path, FileContent] = dict(zip(outputs, contents, strict=True))
     if mending.negatives:
         texts[Path(f"{outputs[0]}{NEGATIVES}")] = mending.negatives
     if mending.unplaced:
         texts[Path(f"{outputs[0]}{PROVENANCE}")] = "".join(map(_provenance, mending.unplaced))
     with claimed(*texts, inputs=sources, overwrite=overwrite):
         for path, text in texts.items():
-            with open_output(path) as stream:
-                stream.write(text)
+            write_content(path, text)
     mending.report.files = tuple(texts)
     return mending.report
 
@@ -90,7 +90,7 @@ def _format(sources: Sequence[Path]) -> DocumentFormat:
     """The format of the files that hold documents; relation rows belong to it."""
     for path in sources:
         entry = recognise(path)
-        if entry.read is not None:
+        if entry.has_documents:
             if entry.mend is None:
                 fitting = ", ".join(each.name for each in FORMATS.values() if each.mend)
                 expected = f"a format that can be mended ({fitting})"

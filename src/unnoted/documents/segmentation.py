@@ -58,12 +58,48 @@ def split_text(text: str, spans: Sequence[tuple[int, int]] = (), breaks: Sequenc
         (0, 0, 1)
     """
     starts, ends = _word_spans(text, [place for span in spans for place in span])
-    words = [intern(text[start:end]) for start, end in zip(starts, ends, strict=True)]
-    inside = _inside(spans, starts, ends)
     forced = {bisect_left(starts, place) for place in breaks}
+    return _joined(text, starts, ends, spans, forced, by_rule=True)
+
+
+def split_at(
+    text: str,
+    words: Sequence[tuple[int, int]],
+    spans: Sequence[tuple[int, int]] = (),
+    sentences: Sequence[int] | None = None,
+) -> SplitText:
+    """Split a text where its source did.
+
+    Args:
+        text: the raw text.
+        words: where each word stands.
+        spans: character spans of mentions; no sentence ends inside one.
+        sentences: the characters at which sentences start; by default as `split_text` has it.
+
+    Example:
+        >>> split_at("Go! Now", [(0, 3), (4, 7)], (), [0, 4]).sentences
+        (('Go!',), ('Now',))
+    """
+    starts, ends = [start for start, _ in words], [end for _, end in words]
+    given = {bisect_left(starts, place) for place in sentences or ()}
+    return _joined(text, starts, ends, spans, given, by_rule=sentences is None)
+
+
+def _joined(
+    text: str,
+    starts: list[int],
+    ends: list[int],
+    spans: Sequence[tuple[int, int]],
+    given: set[int],
+    by_rule: bool,
+) -> SplitText:
+    """Words joined to sentences, which begin at the given words, and by the rule of `split_text`."""
+    words = [intern(text[start:end]) for start, end in zip(starts, ends, strict=True)]
     if not words:
         return SplitText((), (), (), ())
-    cuts = sorted(({0} | forced | set(_sentence_ends(text, words, starts, ends))) - inside - {len(words)})
+    found = set(_sentence_ends(text, words, starts, ends)) if by_rule else set()
+    inside = _inside(spans, starts, ends)
+    cuts = sorted(({0} | given | found) - inside - {len(words)})
     sentences = tuple(
         tuple(words[first:last]) for first, last in zip(cuts, [*cuts[1:], len(words)], strict=True)
     )

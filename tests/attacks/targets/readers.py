@@ -1,6 +1,7 @@
-"""Readers of documents: DocRED JSON, JSONL, PubTator with its relation rows, plain and packed."""
+"""Readers of documents: every format, plain and packed, PubTator with its relation rows, brat with its texts."""
 
 import json
+import zlib
 from pathlib import Path
 from random import Random
 
@@ -24,6 +25,18 @@ PUBTATOR = """\
 2|t|A title
 2|a|
 """
+BRAT_TEXT = "Sony formed a joint venture with Ericsson.\nIBM (Big Blue) did not.\n"
+BRAT = """\
+T1\tORG 0 4\tSony
+T2\tMERGE 14 27\tjoint venture
+T3\tORG 33 41;43 46\tEricsson IBM
+T4\tORG 48 56\tBig Blue
+E1\tMERGE:T2 Org1:T1 Org2:T3
+R1\tPart Arg1:T1 Arg2:E1
+*\tEquiv T3 T4
+N1\tReference T1 Wikipedia:534366\tSony
+#1\tKnownNegative T1\tPart T4
+"""
 ROWS = "1\tchem_gene:affects^activity\tD001241\t5742\n1\tchem_disease:therapeutic\tD001241\tD010146\n"
 
 
@@ -33,6 +46,13 @@ def sources(folder: Path) -> list[Files]:
     found: list[Files] = [{"a.txt": PUBTATOR.encode()}, {"a.txt": PUBTATOR.encode(), "b.tsv": ROWS.encode()}]
     for number, name in enumerate(("docs.json", "docs.jsonl")):
         write_documents(folder / name, generate_documents(2, seed=number))
+        found.append({name: (folder / name).read_bytes()})
+    found.append({"doc.txt": BRAT_TEXT.encode(), "doc.ann": BRAT.encode()})
+    for name, format in (("ls.json", "label-studio"), ("tasks.jsonl", "prodigy"), ("rows.jsonl", "columns")):
+        write_documents(folder / name, generate_documents(1, seed=3), format)
+        found.append({name: (folder / name).read_bytes()})
+    for name in ("rows.parquet", "docs.spacy"):
+        write_documents(folder / name, generate_documents(1, seed=4))
         found.append({name: (folder / name).read_bytes()})
     text = '{"id": "1", "text": "Ada met Bo.", "entities": [{"type": "PER", "mentions": [{"start": 0, "end": 3}]},'
     text += '{"type": "PER", "mentions": [{"start": 8, "end": 10}]}], "facts": [{"head": 0, "tail": 1, "relation": "m"}]}'
@@ -88,6 +108,8 @@ class Readers:
             return enormous(rng)
         files = dict(rng.choice(self.sources))
         name = rng.choice(sorted(files))
+        if name.endswith(".spacy") and rng.random() < 0.8:  # below its packing, which would notice
+            return {name: zlib.compress(mutate(zlib.decompress(files[name]), rng), 1)}
         return files | {name: mutate(files[name], rng)}
 
     def attempt(self, folder: Path) -> None:

@@ -3,16 +3,35 @@
 A format of your own needs no change here: `register_format` adds it from any script.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
 from unnoted.common.lookup import register
+from unnoted.common.output_streams import is_special
 from unnoted.common.text_inputs import TextInput
+from unnoted.documents.contents import FileContent
 from unnoted.documents.decided import Mending
-from unnoted.documents.formats import docred, jsonl, mended_rows, predictions, pubtator, relation_rows
+from unnoted.documents.formats import (
+    brat,
+    brat_mending,
+    columns,
+    docbin,
+    docbin_mending,
+    docred,
+    jsonl,
+    label_studio,
+    mended_rows,
+    parquet,
+    plain_text,
+    predictions,
+    prodigy,
+    pubtator,
+    relation_rows,
+)
+from unnoted.documents.formats.json_shapes import PAGE, described
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document
 
@@ -31,8 +50,13 @@ class DocumentFormat:
         suffix: file names that end so are written in this format unless another one is asked for.
         typed: its relations only hold between certain entity types, so that by default the candidate pairs
             are the type pairs seen among the facts.
-        mend: gives the texts of files again, with what people decided about their facts, and without touching
-            anything else; None if it cannot.
+        mend: gives the contents of files again, with what people decided about their facts, and without
+            touching anything else; None if it cannot.
+        recognises_file: for a format that is no text, or several files: whether a path whose file starts with
+            these bytes (none, if it is a folder) is in this format. Asked before `recognises`.
+        read_file: for such a format, yields the documents of a path.
+        main_file: where a document is two files, the one that stands for both.
+        select: the content of a file with the records of certain documents alone, each as it stands there.
     """
 
     key: str
@@ -42,7 +66,24 @@ class DocumentFormat:
     write: Callable[[str | Path, Iterable[Document]], int] | None = None
     suffix: str | None = None
     typed: bool = False
-    mend: Callable[[Mending], Sequence[str]] | None = None
+    mend: Callable[[Mending], Sequence[FileContent]] | None = None
+    recognises_file: Callable[[Path, bytes], bool] | None = None
+    read_file: Callable[[Path, Reading], Iterator[Document]] | None = None
+    main_file: Callable[[Path], Path] | None = None
+    select: Callable[[Path, Collection[str]], FileContent] | None = None
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether files of this format hold documents."""
+        return self.read is not None or self.read_file is not None
+
+
+def _is_plain_text(path: Path, start: bytes) -> bool:
+    """Whether a path is plain text: a file of that name that is in no other format."""
+    if not plain_text.recognises(path, start):
+        return False
+    text = start.decode("utf-8", "replace").lstrip("\ufeff").lstrip()
+    return not any(entry.recognises(text) for entry in FORMATS.values() if entry.recognises and text)
 
 
 FORMATS = {
@@ -51,25 +92,85 @@ FORMATS = {
         DocumentFormat(
             "docred",
             "DocRED JSON",
-            lambda start: start.startswith("["),
+            docred.looks_like,
             docred.read,
             docred.write,
             mend=docred.mend,
+            select=docred.select,
         ),
         DocumentFormat(
             "jsonl",
             "unnoted JSONL",
-            lambda start: start.startswith("{"),
+            jsonl.looks_like,
             jsonl.read,
             jsonl.write,
             ".jsonl",
             mend=jsonl.mend,
+            select=jsonl.select,
         ),
         DocumentFormat(
             "pubtator", "PubTator", pubtator.looks_like, pubtator.read, typed=True, mend=mended_rows.mend
         ),
         DocumentFormat("relation-rows", "relation rows", relation_rows.looks_like),
         DocumentFormat("predictions", "DocRED predictions", write=predictions.write),
+        DocumentFormat(
+            "label-studio",
+            "Label Studio JSON",
+            label_studio.looks_like,
+            label_studio.read,
+            label_studio.write,
+            mend=label_studio.mend,
+            select=label_studio.select,
+        ),
+        DocumentFormat(
+            "prodigy",
+            "Prodigy JSONL",
+            prodigy.looks_like,
+            prodigy.read,
+            prodigy.write,
+            mend=prodigy.mend,
+            select=prodigy.select,
+        ),
+        DocumentFormat(
+            "columns",
+            "rows of tokens",
+            columns.looks_like,
+            columns.read,
+            columns.write,
+            mend=columns.mend,
+            select=columns.select,
+        ),
+        DocumentFormat(
+            "parquet",
+            "rows of tokens in Parquet",
+            write=parquet.write,
+            suffix=".parquet",
+            mend=parquet.mend,
+            recognises_file=parquet.recognises,
+            read_file=parquet.read,
+            select=parquet.select,
+        ),
+        DocumentFormat(
+            "brat",
+            "brat standoff",
+            write=brat.write,
+            mend=brat_mending.mend,
+            recognises_file=brat.recognises,
+            read_file=brat.read,
+            main_file=brat.main_file,
+            select=brat_mending.select,
+        ),
+        DocumentFormat(
+            "spacy",
+            "spaCy DocBin",
+            write=docbin.write,
+            suffix=".spacy",
+            mend=docbin_mending.mend,
+            recognises_file=docbin.recognises,
+            read_file=docbin.read,
+            select=docbin_mending.select,
+        ),
+        DocumentFormat("text", "plain text", recognises_file=_is_plain_text, read_file=plain_text.read),
     )
 }
 """Every format by its key. To add one: a file in this folder and a row here."""
@@ -88,8 +189,8 @@ def register_format(entry: DocumentFormat) -> None:
         ...     for line in stream:
         ...         yield Document(line.split()[1], (tuple(line.split()[2:]),), ())
         >>> register_format(DocumentFormat("tagged", "tagged lines", lambda start: start[0] == "#", read))
-        >>> list(FORMATS)
-        ['tagged', 'docred', 'jsonl', 'pubtator', 'relation-rows', 'predictions']
+        >>> list(FORMATS)[:3]
+        ['tagged', 'docred', 'jsonl']
         >>> _ = FORMATS.pop("tagged")
     """
     before = dict(FORMATS)
@@ -107,17 +208,33 @@ def recognise(source: str | Path | TextInput) -> DocumentFormat:
     source = TextInput.of(source)
     log = DefectLog(source.name)
     try:
+        entry = _of_file(source)
+        if entry is not None:
+            return entry
         start = source.start().lstrip()
         if not start:
             fail(Kind.UNREADABLE, None, None, "an empty file", "documents")
-        known = [entry for entry in FORMATS.values() if entry.recognises]
-        for entry in known:
+        for entry in FORMATS.values():
             if entry.recognises and entry.recognises(start):
                 return entry
-        expected = " or ".join(entry.name for entry in known)
+        if start.startswith("["):
+            expected = f"DocRED JSON, Label Studio JSON or rows of tokens ({PAGE} tells of other tools)"
+            fail(Kind.UNREADABLE, None, "start of the file", described(start), expected)
+        expected = " or ".join(entry.name for entry in FORMATS.values() if entry.has_documents)
         fail(Kind.UNREADABLE, None, "start of the file", shown(start), expected)
     except DataError as error:
         raise log.located(error) from None
+
+
+def _of_file(source: TextInput) -> DocumentFormat | None:
+    """The format of a file that is no text, or of several files; a stream is always text."""
+    if is_special(source.path):
+        return None
+    start = b"" if source.path.is_dir() else source.first_bytes()
+    for entry in FORMATS.values():
+        if entry.recognises_file and entry.recognises_file(source.path, start):
+            return entry
+    return None
 
 
 def format_of(source: str | Path | TextInput) -> DocumentFormat | None:

@@ -6,7 +6,7 @@ known negatives, beside `labels`), and `id` of a mention. With them nothing is l
 reading.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from sys import intern
 from typing import Any, TextIO
@@ -16,8 +16,10 @@ from unnoted.common.json_stream import ArrayReader
 from unnoted.common.outputs import write_list
 from unnoted.documents.decided import Mending
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_identifier, take_list
+from unnoted.documents.formats.json_shapes import first_fields
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.formats.splicing import RecordShape, Splices, elements
+from unnoted.documents.formats.whole_records import select_by
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.documents.segmentation import is_split_of
 from unnoted.documents.validate import FieldNames, validate
@@ -38,6 +40,14 @@ MENTION_KEYS = frozenset({"name", "pos", "sent_id", "type", "id", "global_pos", 
 """`global_pos` and `index` (Re-DocRED) follow from the rest; `id` and `text` are this project's own."""
 LABEL_KEYS = frozenset({"h", "t", "r", "evidence", "provenance"})
 """`provenance` says who decided, and stays in the file: nothing here reads it."""
+
+
+def looks_like(start: str) -> bool:
+    """Whether a file that starts like this is a list of DocRED's documents, or of nothing known."""
+    fields = first_fields(start)
+    return start.startswith("[") and (
+        not fields or not fields.keys().isdisjoint(("title", "sents", "vertexSet"))
+    )
 
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
@@ -137,6 +147,11 @@ def _triple(label: object, title: str, place: str, log: DefectLog) -> Triple:
 def write(path: str | Path, documents: Iterable[Document]) -> int:
     """Write documents as one DocRED JSON file; returns how many."""
     return write_list(path, map(record, documents))
+
+
+def select(path: Path, ids: Collection[str]) -> str:
+    """The records of certain documents, as they are."""
+    return select_by(path, ids, lambda fields, _: str(fields["title"]))
 
 
 def mend(mending: Mending) -> list[str]:

@@ -6,7 +6,7 @@ spans), or both (then mentions are word spans, and the text is kept).
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
 from sys import intern
@@ -19,6 +19,7 @@ from unnoted.common.lookup import nearest
 from unnoted.common.outputs import write_lines
 from unnoted.common.text_inputs import numbered_lines
 from unnoted.documents.decided import Mending
+from unnoted.documents.formats import columns, prodigy
 from unnoted.documents.formats.fields import (
     expect,
     note_unknown_keys,
@@ -30,6 +31,8 @@ from unnoted.documents.formats.fields import (
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.formats.splicing import RecordShape, Splices
 from unnoted.documents.formats.splicing import fields as fields_of
+from unnoted.documents.formats.whole_records import select_by
+from unnoted.documents.formats.word_edges import note_cuts
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.documents.segmentation import SplitText, is_split_of, split_text
 from unnoted.documents.validate import FieldNames, validate
@@ -41,8 +44,11 @@ MENTION_KEYS = frozenset({"sentence", "start", "end", "type", "name"})
 FACT_KEYS = frozenset({"head", "tail", "relation", "evidence", "provenance"})
 NEGATIVE_KEYS = FACT_KEYS
 """`provenance` says who decided, and stays in the file: nothing here reads it."""
-FIRST_WITHOUT_BLANKS = "\u0e00"
-"""From Thai on, many scripts write words without blanks between them."""
+
+
+def looks_like(start: str) -> bool:
+    """Whether a file that starts like this has objects that are no other tool's."""
+    return start.startswith("{") and not prodigy.looks_like(start) and not columns.looks_like(start)
 
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
@@ -147,26 +153,6 @@ def _word_entity(
     return Entity(tuple(mentions), take_identifier(entity, title, f"entities[{index}]"))
 
 
-def _note_cuts(text: str, start: int, end: int, title: str, place: str, log: DefectLog) -> None:
-    """Log a span that begins or ends inside a word, or at a blank.
-
-    Letters beyond those of Europe, India and the Near East do not count: words are not always apart there.
-    """
-    for kind, name, at, edge in (
-        (Kind.CUT_START, "start", start, text[start]),
-        (Kind.CUT_END, "end", end, text[end - 1]),
-    ):
-        inside = 0 < at < len(text) and _is_letter(text[at - 1]) and _is_letter(text[at])
-        if inside or edge.isspace():
-            found = f"{at}, which makes it {shown(text[start:end])}"
-            expected = f"the edge of a word in {shown(text[max(0, start - 15) : end + 15])}"
-            log.add(kind, title, f"{place}.{name}", found, expected)
-
-
-def _is_letter(letter: str) -> bool:
-    return letter < FIRST_WITHOUT_BLANKS and letter.isalnum()
-
-
 def _character_spans(
     entities: list[dict[str, Any]], title: str, text: str, limits: Limits, log: DefectLog
 ) -> list[tuple[int, int]]:
@@ -180,7 +166,7 @@ def _character_spans(
                 fail(Kind.MALFORMED, title, f"{place}.start/end", f"{shown(start)} to {shown(end)}", expected)
             limits.check("mention", end - start, "characters in one mention", title, place)
             spans.append((start, end))
-            _note_cuts(text, start, end, title, place, log)
+            note_cuts(text, start, end, title, place, log)
         limits.check("mentions", len(spans), "mentions or more", title)
     return spans
 
@@ -277,6 +263,11 @@ def _entity_index(
 def write(path: str | Path, documents: Iterable[Document]) -> int:
     """Write one document per line; returns how many."""
     return write_lines(path, map(record, documents))
+
+
+def select(path: Path, ids: Collection[str]) -> str:
+    """The lines of certain documents, as they are."""
+    return select_by(path, ids, lambda fields, _: str(fields["id"]))
 
 
 def mend(mending: Mending) -> list[str]:
