@@ -15,6 +15,7 @@ from unnoted.common.lookup import lookup
 from unnoted.common.quiet import quiet_transformers
 from unnoted.documents import candidates as candidate_rules
 from unnoted.documents.candidates import AllPairs, Candidates
+from unnoted.documents.relation_types import RelationTypes
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.encoders import DocumentEncoder, Encoded, build_encoder, load_encoder
 from unnoted.encoders.hub import fetched_folder, is_on_hub
@@ -31,6 +32,7 @@ from unnoted.rules import Rule, RuleSet
 from unnoted.saved import CONFIG, MODEL_TYPE, TOKENIZER_FILES, ModelError, SavedModel, note_checksums
 from unnoted.scores.rule_lift import RuleLift
 from unnoted.scores.type_bias import TypeBias
+from unnoted.scores.typed_relations import NEVER, TypedRelations
 
 __all__ = ["ModelError", "PairScores", "RelationConfig", "RelationModel"]
 
@@ -56,6 +58,9 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         type_bias: whether relations have a bias for the types of head and tail.
         candidates: which pairs are scored ("all", or a list of type pairs).
         rules: that the scores of a trained model keep to (`scores.rule_lift`), as `Rule.to_json` gives them.
+        relation_types: the types that each relation was labelled with, as `RelationTypes.to_json` gives them;
+            None where they were not learnt, or are not to be heeded.
+        undertrained: how far a training came that ended before its warm-up did, in words; None for others.
         evidence_threshold: the share of a pair's attention from which a sentence supports a fact, for a model
             whose attention was guided by evidence; None for one whose was not.
         meaning: what the scores mean, as `ScoreMeaning.to_json` gives it; None before a risk has said so.
@@ -79,6 +84,8 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     type_bias: bool = False
     candidates: str | list[list[str]] = "all"
     rules: list[dict[str, Any]] | None = None
+    relation_types: dict[str, Any] | None = None
+    undertrained: str | None = None
     evidence_threshold: float | None = None
     meaning: dict[str, Any] | None = None
 
@@ -198,15 +205,28 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
     def _init_weights(self, module: nn.Module) -> None:
         """Nothing: the new layers start as they were made, the encoder as it was loaded."""
 
-    def score_pairs(self, batch: Batch) -> "PairScores":
-        """Score every candidate pair of a batch: the one way from a batch to scores."""
+    def score_pairs(self, batch: Batch, typed: TypedRelations | None = None) -> "PairScores":
+        """Score every candidate pair of a batch: the one way from a batch to scores.
+
+        Args:
+            batch: the documents.
+            typed: which relations types allow, to predict with; others then score `NEVER`.
+        """
+        # A model that does not tell types apart must not see the numbers that `typed` goes by.
+        seen = batch if self.entity_types or typed is None else batch.without_types()
         tokens = self.config.type_tokens
-        encoded = self.encoder(batch if tokens is None else with_typed_markers(batch, tokens))
-        scores = pair_scores(self.pairs, self.scores, encoded, batch)
+        encoded = self.encoder(seen if tokens is None else with_typed_markers(seen, tokens))
+        if typed is None:
+            scores = pair_scores(self.pairs, self.scores, encoded, seen)
+        else:
+            scores = typed.scores(self.pairs, self.scores, encoded, seen, typed.kinds(batch))
         if self.type_bias is not None:
-            scores = self.type_bias(scores, batch)
+            scores = self.type_bias(scores, seen)
+        if typed is not None:
+            scores[:, 1:].masked_fill_(~typed.allowed(batch), NEVER)
         if self.rule_lift is None or self.training:
             return PairScores(scores, encoded)
+        # Labels were closed under the rules, so that types allow a conclusion where they allow its premise.
         scores, rule = self.rule_lift(scores, batch, self._decision.reads_none_class)
         return PairScores(scores, encoded, rule)
 
@@ -223,6 +243,28 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
     def entity_types(self) -> tuple[str, ...]:
         """The types of entities that are told apart; their numbers in a batch begin at 1."""
         return tuple(self.config.entity_types or ())
+
+    @property
+    def relation_types(self) -> RelationTypes | None:
+        """The types that each relation was labelled with; None where they are not heeded."""
+        learnt = self.config.relation_types
+        return None if learnt is None else RelationTypes.from_json(learnt)
+
+    @relation_types.setter
+    def relation_types(self, learnt: RelationTypes | None) -> None:
+        self.config.relation_types = None if learnt is None else learnt.to_json()
+
+    @property
+    def numbered_types(self) -> tuple[str, ...]:
+        """The types whose numbers are in a batch that is predicted on: also where only relations go by them."""
+        learnt = self.relation_types
+        return self.entity_types or (() if learnt is None else learnt.types)
+
+    @property
+    def typed_relations(self) -> TypedRelations | None:
+        """Which relations types allow; None where they are not heeded."""
+        learnt = self.relation_types
+        return None if learnt is None else TypedRelations(learnt, self.numbered_types, self.relations.ids)
 
     @property
     def candidates(self) -> Candidates:
@@ -458,3 +500,4 @@ def _check_parts(saved: SavedModel) -> None:
         if any(bool(part.isnan().any()) for part in means):
             raise ModelError("meaning: found thresholds or priors that are not numbers, expected numbers")
         assert model.candidates is not None  # refused here if it is no rule
+        assert model.relation_types is None or model.typed_relations is not None  # as well

@@ -72,6 +72,8 @@ class SavedConfig(BaseModel):
     markers: bool = True
     type_tokens: list[int] | None = None
     type_bias: bool = False
+    relation_types: dict[str, Any] | None = None
+    undertrained: str | None = None
     evidence_threshold: float | None = Field(default=None, ge=0, le=1)
     meaning: dict[str, Any] | None = None
     dtype: str | None = None

@@ -17,7 +17,16 @@ from unnoted.cli.common import (
     tell,
     tell_defects,
 )
-from unnoted.cli.predict import Batch, Device, TargetPrecision, TargetRecall, load_extractor, progress
+from unnoted.cli.predict import (
+    AnyTypes,
+    Backend,
+    Batch,
+    Device,
+    TargetPrecision,
+    TargetRecall,
+    load_extractor,
+    progress,
+)
 from unnoted.common.errors import DefectLog, Severity
 from unnoted.common.lookup import lookup
 from unnoted.common.output_streams import is_stream
@@ -97,8 +106,10 @@ def evaluate(
     per_relation: PerRelation = False,
     curve: CurveFile = None,
     reliability: ReliabilityFile = None,
+    any_types: AnyTypes = False,
     batch: Batch = None,
     device: Device = None,
+    backend: Backend = None,
     as_json: AsJSON = False,
     overwrite: Overwrite = False,
 ) -> None:
@@ -127,7 +138,7 @@ def evaluate(
             except SubmissionError as error:
                 raise ValueError(f"{TextInput(file).name}: {error}") from None
         case None, str() as folder:
-            extractor = load_extractor(folder, batch, device)
+            extractor = load_extractor(folder, batch, device, backend, any_types)
             targets = {"target_precision": target_precision, "target_recall": target_recall}
             evaluation = _scored(extractor, documents, seen, options | targets)
             names = names or extractor.model.relations

@@ -64,6 +64,10 @@ def _rows(description: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "parameters", f"{description['parameters']:,} in {description['precision']}"
     yield "tokenizer", description["tokenizer"] or "none: cannot read documents"
     yield "candidate pairs", _candidates(description["candidates"])
+    if description["typed_relations"]:
+        yield "types", "a relation is predicted between types that it was labelled with (--any-types: any)"
+    if description["undertrained"]:
+        yield "training", description["undertrained"]
     yield "decision", ", ".join(f"{name} {value}" for name, value in description["decision"].items())
     yield (
         "probability",
@@ -117,11 +121,21 @@ def _type_bias(entries: list[dict[str, Any]]) -> Table:
 
 
 def _relations(relations: list[dict[str, Any]]) -> Table:
-    rows = table(None, "relation", "name", "labelled prior", "overall prior", text=2)
+    typed = any(row["types"] is not None for row in relations)
+    columns = ("relation", "name", "types") if typed else ("relation", "name")
+    rows = table(None, *columns, "labelled prior", "overall prior", text=len(columns))
     for row in relations:
         name = "" if row["name"] == row["relation"] else row["name"]
-        rows.add_row(row["relation"], name, _prior(row["labelled_prior"]), _prior(row["overall_prior"]))
+        types = [_types(row["types"])] if typed else []
+        priors = _prior(row["labelled_prior"]), _prior(row["overall_prior"])
+        rows.add_row(row["relation"], name, *types, *priors)
     return rows
+
+
+def _types(pairs: list[list[str]]) -> str:
+    """The types that a relation was labelled with."""
+    more = ", …" if len(pairs) > LONGEST_LIST else ""
+    return ", ".join(":".join(pair) for pair in pairs[:LONGEST_LIST]) + more or "none labelled"
 
 
 def _prior(value: float | None) -> str:

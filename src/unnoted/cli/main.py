@@ -21,6 +21,7 @@ class Program(LazyGroup):
         "evaluate": "evaluate:evaluate",
         "inspect": "inspect_model:inspect",
         "rules": "show_rules:rules",
+        "export": "export:export",
         "demo": "demo:demo",
         "reproduce": "reproduce:reproduce",
         "compare": "compare:compare",

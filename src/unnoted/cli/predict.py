@@ -2,6 +2,7 @@
 
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -34,6 +35,20 @@ Model = Annotated[
 Device = Annotated[
     str | None,
     typer.Option("--device", help="The device: cpu, cuda, cuda:1, …; by default a GPU if there is one."),
+]
+Backend = Annotated[
+    str | None,
+    typer.Option(
+        "--backend",
+        help="What runs the encoder: torch, or onnx for a folder written by `unnoted export`; by default onnx "
+        "where there is one.",
+    ),
+]
+AnyTypes = Annotated[
+    bool,
+    typer.Option(
+        "--any-types", help="Predict relations also between types that they were never labelled with."
+    ),
 ]
 Batch = Annotated[int | None, typer.Option("--batch", help="The largest number of documents per batch (16).")]
 
@@ -84,8 +99,10 @@ def predict(
     ] = None,
     target_precision: TargetPrecision = None,
     target_recall: TargetRecall = None,
+    any_types: AnyTypes = False,
     batch: Batch = None,
     device: Device = None,
+    backend: Backend = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Extract the facts of documents with a trained model.
@@ -102,7 +119,7 @@ def predict(
         log = DefectLog()
         total = sum(1 for _ in stream_documents(*kept, log=log))  # finds bad documents before the long work
         tell_defects(log)
-        extractor = load_extractor(model, batch, device)
+        extractor = load_extractor(model, batch, device, backend, any_types)
         asked: Asked = {
             "threshold": threshold,
             "target_precision": target_precision,
@@ -116,12 +133,24 @@ def predict(
             _write(extractor, model, kept, total, to, format, asked, overwrite)
 
 
-def load_extractor(model: str, batch: int | None, device: str | None) -> "Extractor":
-    """The extractor that the options ask for."""
+def load_extractor(
+    model: str,
+    batch: int | None,
+    device: str | None,
+    backend: str | None = None,
+    any_types: bool = False,
+) -> "Extractor":
+    """The extractor that the options ask for; what it warns of is told in our own way."""
     from unnoted.extraction import BATCH, Extractor
 
     limits = BATCH if batch is None else replace(BATCH, documents=batch)
-    return Extractor.from_pretrained(model, limits, device)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        extractor = Extractor.from_pretrained(model, limits, device, any_types=any_types, backend=backend)
+    for warning in caught:
+        if issubclass(warning.category, UserWarning):
+            tell(f"note: {warning.message}")
+    return extractor
 
 
 def _print_tables(extractor: "Extractor", files: list[Path], total: int, asked: "Asked") -> None:

@@ -1,6 +1,7 @@
 """Documents of any length through any transformers encoder: token states, and the rows at mentions."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import torch
 import torch.nn.functional as F
@@ -24,6 +25,9 @@ from unnoted.features.batch import Batch
 from unnoted.kernels.attention_dropout import use_fast_attention_dropout
 from unnoted.kernels.attention_rows import give_rows, last_attention, requested
 from unnoted.kernels.dropout import use_fast_dropout
+
+EncoderRunner: TypeAlias = Callable[[dict[str, Tensor], Tensor | None, Tensor], tuple[Tensor, Tensor | None]]
+"""Runs an encoder: from what `DocumentEncoder.encode` takes to what it gives."""
 
 WINDOWS_AT_ONCE = 4
 """Long documents go through the encoder in calls of at most so many windows; if it takes more than one call,
@@ -77,6 +81,8 @@ class DocumentEncoder(nn.Module):
         self.limit = position_limit(model) if limit is None else limit
         self.attention = attention
         self.row_dropout = row_dropout
+        self.runner: EncoderRunner | None = None
+        """What runs the encoder in torch's place, when facts are looked for; None for torch."""
         self._gives_rows: bool | None = None
         self._last_layers: tuple[GradientCheckpointingLayer, ...] = ()
 
@@ -158,7 +164,21 @@ class DocumentEncoder(nn.Module):
         states, rows = self._encode(tokens, mask, positions)
         return Encoded(states, None if rows is None else rows[batch.mention_document, :, batch.mention_slot])
 
+    @property
+    def gives_rows(self) -> bool:
+        """Whether attention rows come from the attention interface of transformers."""
+        self.prepare()
+        return bool(self._gives_rows)
+
     def _encode(
+        self, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        """What `encode` gives, by the runner if there is one and nothing is learnt."""
+        if self.runner is not None and not torch.is_grad_enabled():
+            return self.runner(tokens, attention_mask, positions)
+        return self.encode(tokens, attention_mask, positions)
+
+    def encode(
         self, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor
     ) -> tuple[Tensor, Tensor | None]:
         """States [B, T, d] and, if wanted, the rows at `positions` [B, M] as [B, H, M, T].

@@ -168,6 +168,8 @@ def made_of(extractor: Extractor, model: str | Path, files: Sequence[Path], aske
         "tokenizer": _digests(model, TOKENIZER_FILES),
         "input": [f"{file.name} ({_digest(file)})" for file in files],
         **asked,
+        **({"any_types": True} if extractor.any_types else {}),
+        **({} if (graph := extractor.graph) is None else {"encoder": graph}),
         "batch": asdict(extractor.batch),
         "chunk": extractor.chunk,
         "device": device,

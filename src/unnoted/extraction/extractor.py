@@ -1,6 +1,7 @@
 """Documents in, facts out: a stream, in the order of the documents, with bounded memory."""
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from os import PathLike
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 from unnoted.common.errors import DefectLog
 from unnoted.documents.schema import Document, Entity
+from unnoted.extraction.backends import choose_backend
+from unnoted.extraction.backends.onnx_encoder import OnnxEncoder
 from unnoted.extraction.evaluation_mode import evaluation_mode
 from unnoted.extraction.extraction_stream import ExtractionStream
 from unnoted.extraction.facts import ExtractedFact, Extraction
@@ -48,6 +51,8 @@ class Extractor:
         device: where to compute; by default where the model is.
         chunk: how many documents are taken from a stream at a time. They are sorted by length, so that
             little is padded, and their facts are given in the order in which they came.
+        any_types: predict relations also between types that they were never labelled with; of a model that
+            has learnt which (`RelationTypes`).
 
     Raises:
         ModelError: the model has no tokenizer.
@@ -81,6 +86,8 @@ class Extractor:
         batch: BatchLimits = BATCH,
         device: torch.device | str | None = None,
         chunk: int = DOCUMENTS_A_CHUNK,
+        *,
+        any_types: bool = False,
     ) -> None:
         if model.tokenizer is None:
             raise ModelError("found a model without a tokenizer, expected one beside it (tokenizer.json)")
@@ -89,6 +96,10 @@ class Extractor:
         self.model = model if device is None else model.to(working_device(device))  # type: ignore[arg-type]
         self.batch = batch
         self.chunk = chunk
+        self.any_types = any_types
+        self._typed = None if any_types else model.typed_relations
+        if model.config.undertrained is not None:
+            warnings.warn(f"this model was {model.config.undertrained}: its facts mean little", stacklevel=2)
         self._tokeniser = Tokeniser(model.tokenizer, model.config.markers)
         model.encoder.prepare()  # not at the first document, which many threads may reach at once
         self._relations = {relation: number for number, relation in enumerate(model.relations)}
@@ -106,6 +117,9 @@ class Extractor:
         batch: BatchLimits = BATCH,
         device: torch.device | str | None = None,
         chunk: int = DOCUMENTS_A_CHUNK,
+        *,
+        any_types: bool = False,
+        backend: str | None = None,
     ) -> "Extractor":
         """An extractor with a saved model.
 
@@ -114,6 +128,9 @@ class Extractor:
             batch: how large a batch may be.
             device: where to compute; by default on a GPU if there is one.
             chunk: how many documents are taken from a stream at a time.
+            any_types: as for `Extractor`.
+            backend: what runs the encoder, one of `BACKENDS`: `torch`, or `onnx` for a folder that `unnoted
+                export` wrote. By default the second where there is one and its package is installed.
 
         Raises:
             ModelError: the folder is missing, incomplete, damaged or something else.
@@ -124,7 +141,14 @@ class Extractor:
         model = RelationModel.from_pretrained(path)
         if model.tokenizer is None:
             raise ModelError(f"{path}: found no tokenizer, expected tokenizer.json beside config.json")
-        return cls(model, batch, chosen, chunk)
+        choose_backend(model.to(chosen), path, backend)  # type: ignore[arg-type]
+        return cls(model, batch, chosen, chunk, any_types=any_types)
+
+    @property
+    def graph(self) -> str | None:
+        """The SHA-256 of the exported encoder that is run; None where torch runs it."""
+        runner = self.model.encoder.runner
+        return runner.digest if isinstance(runner, OnnxEncoder) else None
 
     def extract(
         self,
@@ -193,7 +217,7 @@ class Extractor:
             self._tokeniser,
             self._relations,
             self.model.candidates,
-            self.model.entity_types,
+            self.model.numbered_types,
         )
         features = FeatureSet(self._header, [record])
         collate = Collator.of(features)
@@ -202,7 +226,7 @@ class Extractor:
             ends = batch.pair_document.bincount(minlength=len(indices)).cumsum(0).numpy()
             sides = [batch.entity_slot[side].numpy() for side in (batch.head, batch.tail)]  # [P] each
             moved = batch.to(self.model.device)
-            scored = score_batch(self.model, moved, wanted, meaning)
+            scored = score_batch(self.model, moved, wanted, meaning, self._typed)
             if seen is not None:
                 _show([documents[index] for index in indices], sides, ends, scored, seen)
             for found in find_facts(moved, scored, wanted):

@@ -51,6 +51,8 @@ def describe(model: RelationModel) -> dict[str, Any]:
         "margin": model.meaning.link.margin,
         "calibration": _calibration(model),
         "candidates": model.candidates.to_json(),
+        "typed_relations": model.relation_types is not None,
+        "undertrained": config.undertrained,
         "encoder": {
             "type": encoder.config.model_type,
             "layers": getattr(encoder.config, "num_hidden_layers", None),
@@ -104,13 +106,14 @@ def _calibration(model: RelationModel) -> dict[str, Any] | None:
 
 
 def _relations(model: RelationModel) -> Iterator[dict[str, Any]]:
-    priors = model.meaning.priors
+    priors, learnt = model.meaning.priors, model.relation_types
     for number, relation in enumerate(model.relations):
         yield {
             "relation": relation,
             "name": model.relations.name(relation),
             "labelled_prior": None if priors is None else priors.labelled[number],
             "overall_prior": None if priors is None else priors.overall[number],
+            "types": None if learnt is None else [list(pair) for pair in learnt.pairs.get(relation, ())],
         }
 
 

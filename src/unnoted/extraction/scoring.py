@@ -14,6 +14,7 @@ from unnoted.extraction.support import attention_shares, mention_shares
 from unnoted.features import Batch
 from unnoted.model import RelationModel
 from unnoted.risks import ScoreMeaning, confidence_of, distance_of
+from unnoted.scores.typed_relations import TypedRelations
 
 SHARES_AT_ONCE = 2**24
 """How many shares (pairs with facts x sentences) are held at a time."""
@@ -142,6 +143,7 @@ class BatchScores:
         calibrated: whether the probabilities are.
         decided: [P, K].
         rule: [P, K], the number of the rule that lifted a score, or -1; None for a model without rules.
+        allowed: [P, K], which relations types allow; None where all are.
     """
 
     encoded: Encoded
@@ -151,15 +153,25 @@ class BatchScores:
     calibrated: bool
     decided: Tensor
     rule: Tensor | None = None
+    allowed: Tensor | None = None
 
 
 # Not inference mode: a model may be asked in the middle of its training, and must not keep tensors made here.
 @torch.no_grad()
-def score_batch(model: RelationModel, batch: Batch, wanted: Wanted, meaning: ScoreMeaning) -> BatchScores:
+def score_batch(
+    model: RelationModel,
+    batch: Batch,
+    wanted: Wanted,
+    meaning: ScoreMeaning,
+    typed: TypedRelations | None = None,
+) -> BatchScores:
     """Score the pairs of a batch, which is on the model's device; the model is in evaluation mode."""
-    scores, encoded, rule = model.score_pairs(batch)  # [P, K + 1]
+    scores, encoded, rule = model.score_pairs(batch, typed)  # [P, K + 1]
     distance = meaning.distances(scores)
     decided = wanted.decided(meaning, scores, distance)
+    allowed = None if typed is None else typed.allowed(batch)
+    if allowed is not None:
+        decided &= allowed  # whatever the threshold
     return BatchScores(
         encoded,
         meaning.margins(scores),
@@ -168,6 +180,7 @@ def score_batch(model: RelationModel, batch: Batch, wanted: Wanted, meaning: Sco
         meaning.is_calibrated,
         decided,
         rule,
+        allowed,
     )
 
 
@@ -182,7 +195,9 @@ def find_facts(batch: Batch, scored: BatchScores, wanted: Wanted) -> list[Found]
     """
     encoded = scored.encoded
     # The one place where the CPU waits for the device: how many facts there are is known only now.
-    pair, relation = wanted.given(scored.decided, scored.distance).nonzero(as_tuple=True)  # [F]
+    given = wanted.given(scored.decided, scored.distance)
+    given = given if scored.allowed is None else given & scored.allowed
+    pair, relation = given.nonzero(as_tuple=True)  # [F]
     pairs, counts = torch.unique_consecutive(pair, return_counts=True)
     attention = None if encoded.attention is None else encoded.entity_rows(batch)
     at_once = max(1, SHARES_AT_ONCE // max(1, batch.sentences))

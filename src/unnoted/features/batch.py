@@ -148,6 +148,10 @@ class Batch:
         negatives[self.negative_pair, self.negative_relation] = True
         return negatives
 
+    def without_types(self) -> "Batch":
+        """The same batch with all types unknown."""
+        return replace(self, mention_type=torch.zeros_like(self.mention_type))
+
     def to(self, device: torch.device | str, non_blocking: bool = False) -> "Batch":
         """The same batch on another device."""
         return self._map(lambda tensor: tensor.to(device, non_blocking=non_blocking))

@@ -99,7 +99,7 @@ def attention_rows(
     if is_causal and attention_mask is None:
         attention_mask = torch.arange(key.shape[2], device=key.device) <= index  # [B, 1, M, T]
     elif attention_mask is not None and attention_mask.shape[2] > 1:
-        attention_mask = attention_mask.expand(len(positions), -1, -1, -1)
+        attention_mask = attention_mask.expand(positions.shape[0], -1, -1, -1)
         rows = index.expand(-1, attention_mask.shape[1], -1, attention_mask.shape[3])
         attention_mask = attention_mask.gather(2, rows)
     if attention_mask is not None and attention_mask.dtype == torch.bool:

@@ -139,7 +139,7 @@ class AxialPairs(PairsInPieces):
                 refined = layer(refined, cells)
         return features + refined, cells.rows.source[pair_cells(batch)]
 
-    def embed(self, shared: tuple[Tensor, Tensor], batch: Batch, rows: slice) -> tuple[Tensor]:
+    def embed(self, shared: tuple[Tensor, Tensor], batch: Batch, rows: slice | Tensor) -> tuple[Tensor]:
         """The vectors of some pairs, [p, map_width], as a tuple of one."""
         return (shared[0].index_select(0, shared[1][rows]),)
 

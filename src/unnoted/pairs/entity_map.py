@@ -56,7 +56,7 @@ def pair_cells(batch: Batch) -> Tensor:
     return batch.head * batch.entities + batch.entity_slot[batch.tail]
 
 
-def at_pairs(maps: Tensor, batch: Batch, rows: slice = slice(None)) -> Tensor:
+def at_pairs(maps: Tensor, batch: Batch, rows: slice | Tensor = slice(None)) -> Tensor:
     """The values of candidate pairs, [P, c], from maps [D, S, S, c] with S slots or more than needed."""
     side = maps.shape[1]
     head, tail = batch.entity_slot[batch.head[rows]], batch.entity_slot[batch.tail[rows]]

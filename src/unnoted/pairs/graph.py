@@ -129,7 +129,7 @@ class GraphPairs(PairsInPieces):
         by_head, by_tail = self.paths(in_slots(entities, batch), entity_graph(batch))
         return SharedGraph(document, entities, by_head.flatten(0, 2), by_tail.flatten(0, 2))
 
-    def embed(self, shared: SharedGraph, batch: Batch, rows: slice) -> tuple[Tensor]:
+    def embed(self, shared: SharedGraph, batch: Batch, rows: slice | Tensor) -> tuple[Tensor]:
         """The vectors of some pairs, [p, embedding], as a tuple of one."""
         return (self.dropout(torch.relu(self._combine(shared, batch, rows))),)
 

@@ -85,7 +85,7 @@ class LocalizedContext(PairsInPieces):
             row=context_row(batch, contexts.shape[1]),
         )
 
-    def embed(self, shared: SharedContexts, batch: Batch, rows: slice) -> tuple[Tensor, Tensor]:
+    def embed(self, shared: SharedContexts, batch: Batch, rows: slice | Tensor) -> tuple[Tensor, Tensor]:
         """Embeddings of head and tail of some pairs, [p, embedding] each."""
         contexts, row = shared.contexts, shared.row[rows]
         _, head_weight = torch.split(self.head_projection.weight, self.width, 1)

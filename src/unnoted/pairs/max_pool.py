@@ -50,7 +50,7 @@ class MaxPool(PairsInPieces):
         head_weight, tail_weight = torch.split(self.projection.weight, self.width, 1)
         return linear(entities, head_weight), linear(entities, tail_weight, self.projection.bias)
 
-    def embed(self, shared: tuple[Tensor, Tensor], batch: Batch, rows: slice) -> tuple[Tensor]:
+    def embed(self, shared: tuple[Tensor, Tensor], batch: Batch, rows: slice | Tensor) -> tuple[Tensor]:
         """The vectors of some pairs, [p, embedding], as a tuple of one."""
         head = shared[0].index_select(0, batch.head[rows])
         tail = shared[1].index_select(0, batch.tail[rows])

@@ -27,7 +27,7 @@ class PairsInPieces(nn.Module, ABC):
         """What the pairs have in common, computed once."""
 
     @abstractmethod
-    def embed(self, shared: Any, batch: Batch, rows: slice) -> tuple[Tensor, ...]:  # noqa: ANN401
+    def embed(self, shared: Any, batch: Batch, rows: slice | Tensor) -> tuple[Tensor, ...]:  # noqa: ANN401
         """What represents some of the pairs, with a row for each."""
 
     def forward(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, ...]:

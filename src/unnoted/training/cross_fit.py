@@ -98,6 +98,8 @@ def _fold(
     values = {name: getattr(settings, name) for name in Optimisation.model_fields}
     epochs = settings.fold_epochs or settings.epochs
     optimisation = Optimisation(**{**values, "epochs": epochs, "unlabelled_per_labelled": None})
-    trainer = Trainer(model, risk, train, optimisation=optimisation, folder=folder)
+    trainer = Trainer(
+        model, risk, train, optimisation=optimisation, folder=folder, typed_relations=settings.typed_relations
+    )
     trainer.train(resume=resume, tell=tell)
     return labelled_scores(model, held_out)

@@ -26,6 +26,7 @@ LATER = {
     "row_dropout": False,
     "markers": True,
     "typed_markers": False,
+    "typed_relations": False,
     "start": "random",
     "calibrated": False,
     "folds": 2,

@@ -12,6 +12,7 @@ from unnoted.common.wording import counted
 from unnoted.documents import candidates as candidate_rules
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.loading import load_documents
+from unnoted.documents.relation_types import RelationTypes
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.encoders import ENCODER_KINDS, make_encoder
 from unnoted.encoders.making import SUBWORD_VOCABULARY
@@ -39,7 +40,7 @@ def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) ->
     with encoder_folder(settings, corpus, tell) as encoder:
         # Before the new layers are made: their first weights are random.
         set_seed(settings.seed)
-        return RelationModel.from_encoder(
+        model = RelationModel.from_encoder(
             encoder,
             corpus.relations,
             encoder_layers=settings.encoder_layers,
@@ -56,6 +57,9 @@ def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) ->
             candidates=corpus.candidates,
             rules=rules_of(settings, corpus),
         )
+    if settings.typed_relations:
+        model.relation_types = RelationTypes.of(corpus)
+    return model
 
 
 def rules_of(settings: Settings, corpus: Corpus) -> RuleSet | None:

@@ -1,8 +1,10 @@
 """What has to be right before a training begins: features, and a model that knows its task."""
 
 import math
+from collections.abc import Sequence
 
 from unnoted.documents.corpus import Corpus
+from unnoted.documents.relation_types import RelationTypes
 from unnoted.features import (
     BatchLimits,
     CoveringBatches,
@@ -28,8 +30,13 @@ RANKING_LINK = "ranking-margin"
 """The link of scores that the squared ranking loss has trained."""
 
 
-def features_of(model: RelationModel, train: Corpus, cache: FeatureCache | None = None) -> FeatureSet:
-    """The features of documents as a model sees them."""
+def features_of(
+    model: RelationModel,
+    train: Corpus,
+    cache: FeatureCache | None = None,
+    types: Sequence[str] | None = None,
+) -> FeatureSet:
+    """The features of documents as a model sees them; `types` are numbered, by default those it knows."""
     if model.tokenizer is None:
         raise ValueError("found a model without a tokenizer, expected one made by RelationModel.from_encoder")
     if not len(train):
@@ -40,14 +47,23 @@ def features_of(model: RelationModel, train: Corpus, cache: FeatureCache | None 
         train.relations.ids,
         train.candidates,
         cache,
-        model.entity_types,
+        model.entity_types if types is None else types,
         model.config.markers,
     )
 
 
-def tell_task(model: RelationModel, risk: Risk, train: Corpus) -> None:
-    """Let the model know what its scores will mean, so that every checkpoint can be used as a model."""
+def tell_task(model: RelationModel, risk: Risk, train: Corpus, typed_relations: bool = False) -> None:
+    """Let the model know what its scores will mean, so that every checkpoint can be used as a model.
+
+    Args:
+        model: to be trained.
+        risk: that it will minimise.
+        train: the documents; a run has them as features by now, and none here.
+        typed_relations: let it learn which types each relation connects.
+    """
     model.check_relations(train.relations.ids)
+    if typed_relations and len(train):
+        model.relation_types = RelationTypes.of(train)
     model.config.candidates = train.candidates.to_json()
     model.meaning = risk.meaning
 

@@ -8,7 +8,28 @@ from transformers.optimization import (
     get_linear_schedule_with_warmup,
 )
 
+from unnoted.common.wording import counted
 from unnoted.training.optimisation import HALF_A_PERIOD, Optimisation
+
+
+def undertrained(step: int, warm_up: float) -> str | None:
+    """How far a training came that has not gone beyond its warm-up, in words; None for one that has.
+
+    Args:
+        step: how many steps it has made.
+        warm_up: how many of them the rates rise in; less than one is a training too short to have any.
+
+    Example:
+        >>> undertrained(5, 7.5), undertrained(8, 7.5)
+        ('trained for 5 steps, of which 7 are its warm-up', None)
+        >>> undertrained(10, 0.6)
+        'trained for 10 steps, too few for a warm-up'
+    """
+    if 0 < warm_up < 1:
+        return f"trained for {counted(step, 'step')}, too few for a warm-up"
+    if step <= int(warm_up):
+        return f"trained for {counted(step, 'step')}, of which {int(warm_up)} are its warm-up"
+    return None
 
 
 def make_schedule(optimiser: Optimizer, optimisation: Optimisation, steps: int) -> LambdaLR:

@@ -12,28 +12,34 @@ from unnoted.extraction import BATCH
 from unnoted.features import Batch, Collator, FeatureSet, SortedBatches
 from unnoted.model import RelationModel
 from unnoted.priors.labelled_scores import LabelledScores
+from unnoted.scores.typed_relations import TypedRelations
 from unnoted.training.preparing import features_of
 
 
 # Not inference mode: the model may be trained further.
 @torch.no_grad()
-def scored_batches(model: RelationModel, features: FeatureSet) -> Iterator[tuple[list[int], Batch, Tensor]]:
+def scored_batches(
+    model: RelationModel, features: FeatureSet, typed: TypedRelations | None = None
+) -> Iterator[tuple[list[int], Batch, Tensor]]:
     """The documents of each batch by their index, the batch, and the scores [P, K + 1] of its pairs.
 
-    Where they are to be kept, in main memory. The model is in evaluation mode while they are made.
+    Where they are to be kept, in main memory. The model is in evaluation mode while they are made. `typed`
+    says which relations types allow; without it all are scored.
     """
     collate, training = Collator.of(features), model.training
     model.eval()  # type: ignore[no-untyped-call]
     try:
         for indices in SortedBatches(features, BATCH):
             batch = collate([features[index] for index in indices])
-            yield indices, batch, model(batch.to(model.device)).cpu()
+            yield indices, batch, model.score_pairs(batch.to(model.device), typed).scores.cpu()
     finally:
         model.train(training)
 
 
 def labelled_scores(model: RelationModel, documents: Sequence[Document]) -> LabelledScores:
     """The margins of all candidate pairs beside their labels.
+
+    Whatever types allow: how many facts nobody noted is not to be estimated from types that somebody noted.
 
     Args:
         model: a trained one, with its tokenizer.

@@ -112,6 +112,7 @@ class Settings(Optimisation):
         row_dropout: whether the attention rows that pairs see have dropout in training.
         markers: whether `*` stands before and after every mention in the text that the encoder sees.
         typed_markers: whether the word for its type opens a mention, in place of `*`.
+        typed_relations: whether the model learns which types each relation connects, and predicts no others.
         start: `types` gives relations a bias for the types of head and tail and begins it at what the labels
             say of such pairs (see `start.py`); `random` begins as published.
         loss: one of `unnoted.risks.LOSSES`.
@@ -158,6 +159,7 @@ class Settings(Optimisation):
     row_dropout: bool = False
     markers: bool = True
     typed_markers: bool = False
+    typed_relations: bool = False
     start: Literal["random", "types"] = "random"
     loss: str
     loss_options: dict[str, Any] = Field(default_factory=dict)

@@ -75,6 +75,7 @@ class Stage:
             features=self.features,
             dev=self.dev,
             teacher=self.teacher,
+            typed_relations=False,  # the model has learnt them from all documents
         )
         output = trainer.train(resume=resume, tell=tell)
         if self.teacher is not None:

@@ -57,7 +57,7 @@ from unnoted.training.preparing import (
     tell_task,
 )
 from unnoted.training.progress import Progress
-from unnoted.training.schedule import make_schedule
+from unnoted.training.schedule import make_schedule, undertrained
 from unnoted.training.start import begin
 from unnoted.training.watch import NotFinite, RiskWatch
 
@@ -103,6 +103,7 @@ class Trainer(transformers.Trainer):
             in the history; they choose nothing.
         teacher: a trained model whose scores the model learns from, beside the labels.
         use_cpu: do not use a GPU that is there.
+        typed_relations: let the model learn which types each relation connects, and predict no others.
 
     Raises:
         ModelError: if the model scores other relations than the documents have, or the teacher does not fit.
@@ -125,6 +126,7 @@ class Trainer(transformers.Trainer):
         dev: Sequence[Document] | None = None,
         teacher: Teacher | None = None,
         use_cpu: bool = False,
+        typed_relations: bool = True,
     ) -> None:
         self.optimisation = Optimisation() if optimisation is None else optimisation
         chosen_precision(self.optimisation.precision, use_cpu)
@@ -132,7 +134,7 @@ class Trainer(transformers.Trainer):
         check_sample(risk, self.optimisation)
         check_entity_recognition(model, self.optimisation)
         check_scorer(model, risk)
-        tell_task(model, risk, train)
+        tell_task(model, risk, train, typed_relations)
         if teacher is not None:
             teacher.check(model, risk)
         self.features = features_of(model, train, cache) if features is None else features
@@ -219,6 +221,7 @@ class Trainer(transformers.Trainer):
             self._progress.close()
         self._watch.look()
         self._check_weights()
+        self._note_length(self.state.global_step)
         # What comes next (another stage, thresholds) may be in another precision.
         self.accelerator.unwrap_model(self.model_wrapped, keep_fp32_wrapper=False)
         self.relation_model.eval()  # type: ignore[no-untyped-call]
@@ -319,8 +322,14 @@ class Trainer(transformers.Trainer):
                     f"{shown(own.get(key))}; {REMEDY}"
                 )
 
+    def _note_length(self, step: int) -> None:
+        """Let the model say if it is used before its warm-up is over."""
+        warm_up = self.state.max_steps * self.optimisation.warm_up
+        self.relation_model.config.undertrained = undertrained(step, warm_up)
+
     def _write_checkpoint(self, step: int) -> None:
         self._check_weights()
+        self._note_length(step)
         try:
             with whole_folder(checkpoint_folder(self.checkpoints, step)) as unfinished:
                 target = str(unfinished)

@@ -75,7 +75,8 @@ def tuned_on(model: RelationModel, documents: Sequence[Document]) -> Tuned:
         ValueError: if the documents have no candidate pair.
     """
     paired = with_pairs(documents, model.candidates)
-    features = features_of(model, Corpus(tuple(paired), model.relations, model.candidates))
+    corpus = Corpus(tuple(paired), model.relations, model.candidates)
+    features = features_of(model, corpus, types=model.numbered_types)
     thresholds = tune_thresholds(*_scored(model, features))
     rule = with_thresholds(model.meaning.decision, thresholds)
     return Tuned(model.relations.ids, thresholds, rule, features.report)
@@ -114,7 +115,7 @@ def _scored(model: RelationModel, features: FeatureSet) -> tuple[Tensor, Tensor]
     pairs, relations = int(features.pair_counts.sum()), len(features.relations)
     scores, labels = torch.empty(pairs, relations + 1), torch.empty(pairs, relations, dtype=torch.bool)
     done = 0
-    for _, batch, found in scored_batches(model, features):
+    for _, batch, found in scored_batches(model, features, model.typed_relations):
         rows = slice(done, done + batch.pairs)
         scores[rows], labels[rows] = found, batch.labels()
         done += batch.pairs

@@ -1,0 +1,33 @@
+"""`unnoted export`: a model whose encoder runs elsewhere than in torch."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unnoted.cli.common import reports_errors, say
+from unnoted.cli.predict import Model
+
+
+@reports_errors
+def export(
+    model: Model,
+    to: Annotated[
+        Path, typer.Option("--to", metavar="FOLDER", help="The folder to write; it must not be there yet.")
+    ],
+    onnx: Annotated[bool, typer.Option("--onnx", help="Export the encoder to ONNX.")] = False,
+    int8: Annotated[
+        bool, typer.Option("--int8", help="Round the weights of its matrix products to 8 bits: faster.")
+    ] = False,
+) -> None:
+    """Export a trained model, so that `unnoted predict` runs its encoder in ONNX Runtime.
+
+    FOLDER is a whole model, with the graph beside it. It needs the extra `onnx`: pip install 'unnoted[onnx]'
+    """
+    if not onnx:
+        raise ValueError("found no form to export to, expected --onnx")
+    from unnoted.extraction.backends.onnx_export import export_onnx
+
+    exported = export_onnx(model, to, int8=int8)
+    kind = "8-bit " if int8 else ""
+    say(f"{kind}ONNX encoder written to {to}; at most {exported.difference:.1g} from torch on random tokens")
