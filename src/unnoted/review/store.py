@@ -140,7 +140,7 @@ class ReviewStore:
             address, uri=True, timeout=10, isolation_level=None, check_same_thread=False
         )
         connection.row_factory = sqlite3.Row
-        for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "cache_size=-32000"):
+        for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "mmap_size=268435456"):
             connection.execute(f"PRAGMA {setting}")
         self._connections.append(connection)
         return connection

@@ -83,7 +83,7 @@ CREATE INDEX items_by_gain ON items (by_gain);
 CREATE INDEX items_by_document ON items (by_document);
 CREATE INDEX items_audit ON items (audit);
 CREATE INDEX items_relation ON items (relation, by_probability);
-CREATE INDEX items_state ON items (state, last_act);
+CREATE INDEX items_state ON items (state, proposed);
 CREATE INDEX items_last_act ON items (last_act);
 CREATE INDEX acts_reviewer ON acts (reviewer);
 CREATE INDEX acts_undoes ON acts (undoes) WHERE undoes IS NOT NULL;
