@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
 
-from unnoted.documents.rendering import STYLE
+from unnoted.documents.rendering import SCRIPT, STYLE
 from unnoted.review.guard import Application, Guard
+from unnoted.review.live_completeness import LiveCompleteness
 from unnoted.review.presence import Presence
 from unnoted.review.progress import progress
 from unnoted.review.queue import FIRST, VIEWS, Filters, Queue
 from unnoted.review.shown_item import likely_relations, said_of, shown_item
-from unnoted.review.standin import Order
 from unnoted.review.store import Act, NotDecided, ReviewStore, Signature
 from unnoted.review.verdict import Verdict
+from unnoted.suggest.ordering import Order
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -47,14 +48,12 @@ class Written(BaseModel):
     model_config = ConfigDict(extra="forbid")
     reviewer: Reviewer
     key: Key
-    order: Order = Order.BY_PROBABILITY
-    narrow: bool = False
+    order: Order = Order.PROBABILITY
 
     @property
     def signature(self) -> Signature:
-        """Who acts. A random order of a part is no sample of the whole, so it is not called an audit."""
-        stream = "filtered" if self.narrow and self.order is Order.AUDIT else self.order.value
-        return Signature(self.reviewer, self.key, stream)
+        """Who acts."""
+        return Signature(self.reviewer, self.key, self.order)
 
 
 class Decided(Written):
@@ -82,6 +81,7 @@ class Desk:
     presence: Presence = field(default_factory=Presence)
 
     def __post_init__(self) -> None:
+        self.completeness = LiveCompleteness(self.store)
         rows = self.store.reading.execute("SELECT * FROM relations ORDER BY labelled DESC, name, id")
         self.relations = [dict(row) for row in rows]
         self.names = {row["id"]: row["name"] or row["id"] for row in self.relations}
@@ -125,7 +125,7 @@ def _add_pages(app: "FastAPI", desk: Desk) -> None:
     from fastapi import Response
 
     contents = {f"/{file.name}": file.read_bytes() for file in PAGES.iterdir() if file.is_file()}
-    contents |= {"/": contents["/index.html"], "/document.css": STYLE.encode()}
+    contents |= {"/": contents["/index.html"], "/document.css": STYLE.encode(), "/document.js": SCRIPT.encode()}
 
     def route(content: bytes, kind: str) -> Callable[[], Response]:
         return lambda: Response(content, media_type=kind)
@@ -154,7 +154,7 @@ def _add_session(app: "FastAPI", desk: Desk) -> None:
 
     @app.get("/api/progress")
     def figures(reviewer: Annotated[Reviewer, Query(alias="as")]) -> dict[str, Any]:
-        return progress(desk.store, reviewer)
+        return progress(desk.store, reviewer) | {"completeness": desk.completeness.estimate()}
 
     @app.get("/api/documents")
     def documents(search: Annotated[str, Query(max_length=200)] = "") -> list[str]:
@@ -178,7 +178,7 @@ def _add_queue(app: "FastAPI", desk: Desk) -> None:
 
     def queue(
         reviewer: Annotated[Reviewer, Query(alias="as")],
-        order: Order = Order.BY_PROBABILITY,
+        order: Order = Order.PROBABILITY,
         view: str = "open",
         relation: str | None = None,
         document: str | None = None,
@@ -201,7 +201,7 @@ def _add_queue(app: "FastAPI", desk: Desk) -> None:
     ) -> dict[str, Any]:
         rows = asked.page(after, limit)
         total = {"total": asked.count()} if after == FIRST else {}
-        return {"rows": rows, "narrow": asked.filters.narrow, "more": len(rows) == limit} | total
+        return {"rows": rows, "more": len(rows) == limit} | total
 
     @app.get("/api/next")
     def following(asked: Asked, after: Rank = FIRST) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from typing import Any
 from unnoted.documents.formats import jsonl
 from unnoted.documents.rendering import entity_types
 from unnoted.review.examples import examples_of
-from unnoted.review.standin import Order, ordered
 from unnoted.review.store_schema import FORMAT, INDEXES, TABLES
+from unnoted.suggest.ordering import Order, ordered
 from unnoted.suggest.suggestion_file import SuggestionSet
 
 
@@ -62,6 +62,7 @@ def _fill(connection: sqlite3.Connection, found: SuggestionSet, file: str, check
         "source_format": found.source_format,
         "source_checksum": found.source_checksum,
         "model": found.model,
+        "noted": str(sum(len(document.facts) for document in found.documents.values())),
         "types": json.dumps(entity_types(found.documents.values())),
         "unlisted": json.dumps(asdict(found.unlisted)),
     }
@@ -95,7 +96,8 @@ def _relations(found: SuggestionSet) -> Iterator[tuple[Any, ...]]:
 
 
 def _items(found: SuggestionSet) -> Iterator[tuple[Any, ...]]:
-    ranks = [_ranks(ordered(found, order)) for order in Order]
+    labels = {row[0]: row[3] for row in _relations(found)}
+    ranks = [_ranks(ordered(found.suggestions, order, labels=labels).tolist()) for order in Order]
     for item, each in enumerate(found.suggestions):
         entities = found.documents[each.document].entities
         score = each.confidence if each.probability is None else each.probability

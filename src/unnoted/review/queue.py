@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from unnoted.review.standin import Order
 from unnoted.review.store import ReviewStore
+from unnoted.suggest.ordering import Order
 
 FIRST = -1
 """The rank before the first."""
@@ -61,11 +61,6 @@ class Filters:
     high: float = 1.0
     doubtful: bool | None = None
     by: str | None = None
-
-    @property
-    def narrow(self) -> bool:
-        """Whether less is shown than all that is open: a random order is then no sample of the whole."""
-        return self != Filters(view=self.view) or self.view not in (View.OPEN, View.MINE)
 
     def conditions(self) -> tuple[str, dict[str, Any]]:
         """The filters in SQL, and the values in it."""
@@ -140,7 +135,7 @@ class Queue:
 
 def column(order: Order) -> str:
     """The column of the ranks in an order."""
-    return order.value.replace("-", "_")
+    return f"by_{order.value}"
 
 
 def _row(row: sqlite3.Row) -> dict[str, Any]:

@@ -4,9 +4,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unnoted.documents.rendering import FactGroup, FactLine, FactTable, render_arcs, render_document
+from unnoted.documents.rendering import FactGroup, FactLine, FactTable, render_document
 from unnoted.documents.schema import Document, Fact
+from unnoted.review.queue import column
 from unnoted.review.store import NotDecided, ReviewStore
+from unnoted.suggest.ordering import Order
 
 EXAMPLES_SHOWN = 2
 
@@ -31,8 +33,10 @@ def shown_item(
     document = store.document(row["document"])
     pair = row["head"], row["tail"]
     evidence = tuple(json.loads(row["evidence"])) or _evidence_of(document, (*pair, row["relation"]))
-    text = render_document(document, outlined=pair, supporting=evidence, types=types, arcs=False)
     facts = _facts(store, document)
+    text = render_document(
+        document, facts, names=names, outlined=pair, supporting=evidence, types=types
+    )
     return {
         "id": item,
         "document": document.id,
@@ -46,8 +50,8 @@ def shown_item(
         "proposed": bool(row["proposed"]),
         "state": row["state"],
         "evidence": evidence,
+        "ranks": {order: row[column(order)] for order in Order},
         "text": str(text),
-        "arcs": str(render_arcs(document, facts, names=names, types=types)),
         "facts": [[fact.head, fact.tail, fact.relation] for fact in facts.lines()],
         "entities": [{"name": entity.name, "type": entity.type} for entity in document.entities],
         "said": said_of(store, item),

@@ -261,7 +261,7 @@ def add_item(connection: sqlite3.Connection, document: Document, fact: Triple) -
     names = document.entities[head].name, document.entities[tail].name
     connection.execute(
         """INSERT INTO items (id, document, head, tail, relation, head_name, tail_name, probability, score,
-           evidence, labelled, proposed, by_probability, by_gain, by_document, audit)
+           evidence, labelled, proposed, by_probability, by_gain, by_document, by_audit)
            VALUES (?, ?, ?, ?, ?, ?, ?, NULL, 1.0, '[]', ?, 0, ?, ?, ?, ?)""",
         (item, document.id, head, tail, relation, *names, labelled, *[item] * 4),
     )

@@ -48,7 +48,7 @@ CREATE TABLE items (
   state TEXT NOT NULL DEFAULT 'open',
   last_act INTEGER NOT NULL DEFAULT 0,
   by_probability INTEGER NOT NULL, by_gain INTEGER NOT NULL, by_document INTEGER NOT NULL,
-  audit INTEGER NOT NULL,
+  by_audit INTEGER NOT NULL,
   UNIQUE (document, head, tail, relation)
 );
 
@@ -81,10 +81,11 @@ INDEXES = """
 CREATE INDEX items_by_probability ON items (by_probability);
 CREATE INDEX items_by_gain ON items (by_gain);
 CREATE INDEX items_by_document ON items (by_document);
-CREATE INDEX items_audit ON items (audit);
+CREATE INDEX items_by_audit ON items (by_audit);
 CREATE INDEX items_relation ON items (relation, by_probability);
 CREATE INDEX items_state ON items (state, proposed);
 CREATE INDEX items_last_act ON items (last_act);
+CREATE INDEX items_apart ON items (labelled, proposed, state) WHERE labelled OR NOT proposed;
 CREATE INDEX acts_reviewer ON acts (reviewer);
 CREATE INDEX acts_undoes ON acts (undoes) WHERE undoes IS NOT NULL;
 CREATE INDEX decisions_act ON decisions (act);
