@@ -101,8 +101,8 @@ class ReviewStore:
             NotDecided: there is no such document, entity or relation, or it is labelled already.
         """
         with self._acting(by) as act:
-            if act.done:
-                return act.done
+            if (done := act.done) is not None:
+                return done
             rejected = [] if instead_of is None else [(instead_of, Verdict.REJECT)]
             item = act.item_of(self.document(document), fact)
             if item is None and not rejected:
@@ -122,17 +122,23 @@ class ReviewStore:
         return document_from_record(json.loads(found[0]), Reading(DefectLog(str(self.path))))
 
     @contextmanager
-    def _acting(self, by: Signature) -> Iterator["_Transaction"]:
-        """One act, in a transaction of its own, on disk when the block ends without an exception."""
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: on disk when the block ends, and without a trace if it raises."""
         with self._lock:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
-                yield _Transaction(self._writer, by)
+                yield self._writer
                 self._writer.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.OperationalError):  # the disk may be full for that as well
                     self._writer.execute("ROLLBACK")
                 raise
+
+    @contextmanager
+    def _acting(self, by: Signature) -> Iterator["_Transaction"]:
+        """One act, in a transaction of its own."""
+        with self.writing() as connection:
+            yield _Transaction(connection, by)
 
     def _connected(self) -> sqlite3.Connection:
         address = f"{self.path.absolute().as_uri()}?mode=rw"

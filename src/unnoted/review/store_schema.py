@@ -45,6 +45,7 @@ CREATE TABLE items (
   evidence TEXT NOT NULL, rule TEXT,
   labelled INTEGER NOT NULL,          -- a labelled fact that looks wrong
   proposed INTEGER NOT NULL,          -- by the model; 0: added by a person, or kept from a round before
+  model TEXT,                         -- what judged in that round; NULL: what judges now, or nothing
   state TEXT NOT NULL DEFAULT 'open',
   last_act INTEGER NOT NULL DEFAULT 0,
   by_probability INTEGER NOT NULL, by_gain INTEGER NOT NULL, by_document INTEGER NOT NULL,
