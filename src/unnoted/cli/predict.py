@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from unnoted.cli.common import Files, reports_errors, say, stops_with, tell, tell_defects
+from unnoted.cli.common import Files, Overwrite, reports_errors, say, stops_with, tell, tell_defects
 from unnoted.common.errors import DefectLog
 from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.outputs import check_output
@@ -85,6 +85,7 @@ def predict(
     target_recall: TargetRecall = None,
     batch: Batch = None,
     device: Device = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Extract the facts of documents with a trained model.
 
@@ -95,7 +96,7 @@ def predict(
     if to is None and format not in (None, "table"):
         raise ValueError(f"found --format {format} without --to, expected a file to write to")
     if to is not None:
-        check_output(to, [*files, Path(model)])
+        check_output(to, [*files, Path(model)], overwrite)
     with rereadable(files) as kept:
         log = DefectLog()
         total = sum(1 for _ in stream_documents(*kept, log=log))  # finds bad documents before the long work
@@ -111,7 +112,7 @@ def predict(
             return
         go_on = "" if is_stream(to) else f"; the same command continues from {to}.partial"
         with stops_with(f"interrupted{go_on}"):
-            _write(extractor, model, kept, total, to, format, asked)
+            _write(extractor, model, kept, total, to, format, asked, overwrite)
 
 
 def load_extractor(model: str, batch: int | None, device: str | None) -> "Extractor":
@@ -144,13 +145,15 @@ def _write(
     to: Path,
     format: str | None,
     asked: "Asked",
+    overwrite: bool,
 ) -> None:
     from unnoted.extraction.extract_files import extract_files
 
     if format is None:
         format = "jsonl" if str(to).removesuffix(".gz").endswith(".jsonl") else "predictions"
     with progress(total) as told:
-        report = extract_files(extractor, model, files, to, format, told=told, **asked)
+        options: Any = {**asked, "overwrite": overwrite}
+        report = extract_files(extractor, model, files, to, format, told=told, **options)
     _tell(report)
     documents = counted(report.documents, "document")
     written = f"{counted(report.facts, 'fact')} of {documents} written to {shown_name(to)}"

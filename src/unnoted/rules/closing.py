@@ -43,8 +43,8 @@ def close(documents: Iterable[Document], rules: RuleSet, depth: int = DEPTH) -> 
     """Add what follows by rules, and say how.
 
     In each round all rules are applied to what is there. Of several ways to a fact, the surest counts; where
-    two facts exclude each other, the surer one is added. Noted facts are never changed or taken away, and what
-    a person rejected is never added.
+    two facts exclude each other, the surer one is added. Noted facts are never changed or taken away, and
+    what a person rejected is never added.
 
     Args:
         documents: with their noted facts.

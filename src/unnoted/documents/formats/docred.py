@@ -2,7 +2,8 @@
 
 `h` and `t` index `vertexSet` of the same document only: the two data sets differ in their entities. Three
 fields that we write are our own, and other programs ignore them: `text` of a document, its `negatives` (the
-known negatives, beside `labels`), and `id` of a mention. With them nothing is lost between writing and reading.
+known negatives, beside `labels`), and `id` of a mention. With them nothing is lost between writing and
+reading.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,8 +14,10 @@ from typing import Any, TextIO
 from unnoted.common.errors import DefectLog, Kind, fail, shown
 from unnoted.common.json_stream import ArrayReader
 from unnoted.common.outputs import write_list
+from unnoted.documents.decided import Mending
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list
 from unnoted.documents.formats.reading import Reading
+from unnoted.documents.formats.splicing import RecordShape, Splices, elements
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.documents.segmentation import is_split_of
 from unnoted.documents.validate import FieldNames, validate
@@ -132,6 +135,27 @@ def _triple(label: object, title: str, place: str, log: DefectLog) -> Triple:
 def write(path: str | Path, documents: Iterable[Document]) -> int:
     """Write documents as one DocRED JSON file; returns how many."""
     return write_list(path, map(record, documents))
+
+
+def mend(mending: Mending) -> list[str]:
+    """The file with what was decided, and every other character as it was."""
+    splices = Splices(mending.text())
+    listed, _ = elements(splices.text, splices.text.index("["))
+    for each in listed:
+        if each.value["title"] in mending.decisions:
+            SHAPE.mend(splices, each.start, each.value["title"], mending)
+    return [splices.applied()]
+
+
+SHAPE = RecordShape(
+    facts="labels",
+    negatives="negatives",
+    triple=lambda label: (label["h"], label["t"], label["r"]),
+    entry=lambda decided: (
+        {"r": decided.relation, "h": decided.head, "t": decided.tail}
+        | ({"evidence": list(decided.evidence)} if decided.holds else {})
+    ),
+)
 
 
 def record(document: Document) -> dict[str, Any]:

@@ -16,8 +16,11 @@ from unnoted.common.limits import Limits
 from unnoted.common.lookup import nearest
 from unnoted.common.outputs import write_lines
 from unnoted.common.text_inputs import numbered_lines
+from unnoted.documents.decided import Mending
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list, wrong_type
 from unnoted.documents.formats.reading import Reading
+from unnoted.documents.formats.splicing import RecordShape, Splices
+from unnoted.documents.formats.splicing import fields as fields_of
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.documents.segmentation import SplitText, is_split_of, split_text
 from unnoted.documents.validate import FieldNames, validate
@@ -210,6 +213,37 @@ def _entity_index(
 def write(path: str | Path, documents: Iterable[Document]) -> int:
     """Write one document per line; returns how many."""
     return write_lines(path, map(record, documents))
+
+
+def mend(mending: Mending) -> list[str]:
+    """The file with what was decided, and every other character as it was."""
+    splices, position = Splices(mending.text()), 0
+    for line in splices.text.split("\n"):
+        if "{" in line:
+            start = position + line.index("{")
+            title = fields_of(splices.text, start)[0]["id"].value
+            if title in mending.decisions:
+                _shape(mending.documents[title]).mend(splices, start, title, mending)
+        position += len(line) + 1
+    return [splices.applied()]
+
+
+def _shape(document: Document) -> RecordShape:
+    """How facts are written here; head and tail may be ids of entities of their document."""
+    index = _identifiers(document.entities)
+    return RecordShape(
+        facts="facts",
+        negatives="negatives",
+        triple=lambda fact: (
+            index.get(fact["head"], fact["head"]),
+            index.get(fact["tail"], fact["tail"]),
+            fact["relation"],
+        ),
+        entry=lambda decided: (
+            {"head": decided.head, "tail": decided.tail, "relation": decided.relation}
+            | ({"evidence": list(decided.evidence)} if decided.evidence else {})
+        ),
+    )
 
 
 def record(document: Document) -> dict[str, Any]:
