@@ -9,7 +9,7 @@ import numpy as np
 
 from unnoted.review.store import ReviewStore
 from unnoted.review.verdict import State
-from unnoted.suggest.completeness import UNDECIDED, Completeness, completeness, random_sample
+from unnoted.suggest.completeness import LEVEL, UNDECIDED, Completeness, completeness, random_sample
 from unnoted.suggest.suggestion import Unlisted
 
 HOLDS = {State.ACCEPTED: 1, State.REJECTED: 0}
@@ -46,7 +46,7 @@ class LiveCompleteness:
                     self._noted(), self._chance, self._holds, random_sample(order, self._seen), self._unlisted
                 )
             found = self._found
-        return asdict(found) if found.found + found.missing > 0 else None
+        return asdict(found) | {"level": LEVEL} if found.found + found.missing > 0 else None
 
     def _update(self) -> bool:
         """Take over what has changed; whether anything has."""

@@ -49,10 +49,10 @@ export class Figures {
       $("complete").textContent = "–";
       return;
     }
-    const { estimate, low, high, sampled } = found;
+    const { estimate, low, high, sampled, level } = found;
     $("complete").textContent = `${percent(estimate)} (${percent(low).replace(" %", "")}–${percent(high)})`;
     const basis = sampled ? `from ${count(sampled)} random decisions` : "as the model says: decide some in the order “Random audit”";
-    $("complete").title = `${count(found.found)} facts are labelled, about ${count(found.missing)} are missing; 90 % interval, ${basis}`;
+    $("complete").title = `${count(found.found)} facts are labelled, about ${count(found.missing)} are missing; ${percent(level)} interval, ${basis}`;
     $("interval").querySelector(".band").style.left = `${low * 100}%`;
     $("interval").querySelector(".band").style.right = `${100 - high * 100}%`;
     $("interval").querySelector(".point").style.left = `${estimate * 100}%`;
