@@ -31,7 +31,7 @@ def export(
     with closing(existing_review(file)) as store:
         report, found = export_review(store, to, source)
     if found.tied:
-        facts = counted(found.tied, "fact")
-        tell(f"note: {facts} left as they were: as many reviewers for as against")
+        left = "1 fact left as it was" if found.tied == 1 else f"{found.tied:,} facts left as they were"
+        tell(f"note: {left}: as many reviewers for as against")
     added, rejected = counted(report.added, "fact"), counted(report.rejected, "known negative")
     say(f"{added} added, {rejected}; written to {shown_name(to)}", err=is_stream(to))

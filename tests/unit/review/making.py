@@ -46,7 +46,7 @@ def suggested(folder, documents=None, suggestions=None, relations=None):
         Suggestion("d2", 0, 1, "lives", 0.05, 0.1, labelled=True),
     ]
     relations = relations or {"lives": ("lives in", "Where somebody lives."), "knows": ("", "")}
-    missing = (MissingLabels("lives", 2, 3.0, 1.0, 5.0),)
+    missing = (MissingLabels(next(iter(relations)), 2, 3.0, 1.0, 5.0),)
     return SuggestionSet(
         str(source), "jsonl", content_digest(source), "a model", relations,
         {each.id: each for each in documents}, tuple(listed), missing,

@@ -40,7 +40,7 @@ class Review {
     this.figures.refresh();
   }
 
-  // One thing at a time: a key that is pressed while another is being written would meet a fact that was not seen.
+  // One thing at a time, and said when the next fact is there: a key that is pressed while another is being written would meet a fact that was not seen.
   async act(name) {
     if (this.busy) return;
     this.busy = true;
@@ -70,7 +70,7 @@ class Review {
     this.item = item;
     this.rank = item.ranks[this.queue.chosen.order];
     showFact(item, this.session, (name) => this.act(name));
-    await this.queue.show(id, this.rank);
+    this.queue.show(id, this.rank); // the list may have pages to load; the fact can be decided meanwhile
   }
 
   async advance() {
@@ -94,8 +94,8 @@ class Review {
     if (!this.item) return;
     const answer = await post("api/decisions", { ...this.written, item: this.item.id, verdict });
     this.settled(answer);
-    announce(`${PAST[verdict]}: ${this.fact(answer.items[0])}`, verdict);
     await this.advance();
+    announce(`${PAST[verdict]}: ${this.fact(answer.items[0])}`, verdict);
   }
 
   async undo() {
@@ -103,8 +103,8 @@ class Review {
     this.settled(answer);
     const back = answer.items[0];
     if (!this.queue.row(back.id)) await this.queue.load();
-    announce(`Undone: ${this.fact(back)}`, "undo");
     await this.select(back.id);
+    announce(`Undone: ${this.fact(back)}`, "undo");
   }
 
   async state(fact, insteadOf) {
@@ -122,8 +122,8 @@ class Review {
     const found = await this.relations.ask({ title, submit: "This one holds", item: this.item, head, tail, fixed: true, without: relation });
     if (!found) return;
     const stated = await this.state(found, id);
-    announce(`Rejected, and accepted instead: ${this.fact(stated)}`, "accept");
     await this.advance();
+    announce(`Rejected, and accepted instead: ${this.fact(stated)}`, "accept");
   }
 
   async swap() {
@@ -131,8 +131,8 @@ class Review {
     const { head, tail, relation, id } = this.item;
     const stated = await this.state({ head: tail, tail: head, relation }, id);
     const known = stated.id === id;
-    announce(known ? "Rejected; the other direction is labelled already." : `Swapped: ${this.fact(stated)}`, "accept");
     await this.advance();
+    announce(known ? "Rejected; the other direction is labelled already." : `Swapped: ${this.fact(stated)}`, "accept");
   }
 
   async add(head, tail) {
@@ -145,8 +145,8 @@ class Review {
     this.letGo();
     if (!found) return;
     const stated = await this.state(found, null);
-    announce(`Added: ${this.fact(stated)}`, "accept");
     await this.select(this.item.id);
+    announce(`Added: ${this.fact(stated)}`, "accept");
   }
 
   // Adding with the mouse: the first click chooses the head, the second the tail.
