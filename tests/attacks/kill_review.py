@@ -99,7 +99,9 @@ def kill_review(kills, decisions, seed, suggestions=2000):
             ]
             for each in people:
                 each.start()
-            while sum(len(each.acknowledged) for each in people) < after and any(map(threading.Thread.is_alive, people)):
+            while sum(len(each.acknowledged) for each in people) < after and any(
+                map(threading.Thread.is_alive, people)
+            ):
                 people[0].join(dice.random() * 0.005)
             process.kill()
             process.wait()

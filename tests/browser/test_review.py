@@ -7,9 +7,9 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-
 from tests.browser.conftest import CHROMIUM
 from tests.unit.review.making import HOSTILE, TOKEN, opened, people, suggested
+
 from unnoted.documents import load_documents
 from unnoted.documents.schema import Fact
 from unnoted.review.app import make_app

@@ -15,7 +15,9 @@ def review(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="What `unnoted suggest` wrote, or a review that was begun.", show_default=False
+            metavar="FILE",
+            help="What `unnoted suggest` wrote, or a review that was begun.",
+            show_default=False,
         ),
     ],
     database: Annotated[

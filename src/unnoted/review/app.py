@@ -125,7 +125,11 @@ def _add_pages(app: "FastAPI", desk: Desk) -> None:
     from fastapi import Response
 
     contents = {f"/{file.name}": file.read_bytes() for file in PAGES.iterdir() if file.is_file()}
-    contents |= {"/": contents["/index.html"], "/document.css": STYLE.encode(), "/document.js": SCRIPT.encode()}
+    contents |= {
+        "/": contents["/index.html"],
+        "/document.css": STYLE.encode(),
+        "/document.js": SCRIPT.encode(),
+    }
 
     def route(content: bytes, kind: str) -> Callable[[], Response]:
         return lambda: Response(content, media_type=kind)

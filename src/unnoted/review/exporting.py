@@ -86,11 +86,14 @@ def _decided(store: ReviewStore) -> Iterator[tuple[sqlite3.Row, list[sqlite3.Row
            WHERE state IN ('accepted', 'rejected', 'disagreed') ORDER BY documents.position, items.id"""
     ).fetchall()
     for item in items:
-        yield item, store.reading.execute(
-            """SELECT standing.reviewer, verdict, at FROM standing JOIN acts ON acts.id = act
+        yield (
+            item,
+            store.reading.execute(
+                """SELECT standing.reviewer, verdict, at FROM standing JOIN acts ON acts.id = act
                WHERE item = ? AND verdict != 'skip' ORDER BY act""",
-            (item["id"],),
-        ).fetchall()
+                (item["id"],),
+            ).fetchall(),
+        )
 
 
 def _provenance(row: sqlite3.Row, said: list[sqlite3.Row], model: str) -> dict[str, Any]:

@@ -17,7 +17,9 @@ def progress(store: ReviewStore, reviewer: str) -> dict[str, Any]:
     counts = {(State(state), bool(proposed)): count for state, proposed, count in rows}
     return {
         "states": {state: counts.get((state, True), 0) for state in State},
-        "added": sum(count for (state, by_model), count in counts.items() if not by_model and state != "open"),
+        "added": sum(
+            count for (state, by_model), count in counts.items() if not by_model and state != "open"
+        ),
         "mine": _said_by(store, reviewer),
         "pace": pace(store, reviewer, datetime.now(UTC)),
         "reviewers": _reviewers(store),

@@ -34,9 +34,7 @@ def shown_item(
     pair = row["head"], row["tail"]
     evidence = tuple(json.loads(row["evidence"])) or _evidence_of(document, (*pair, row["relation"]))
     facts = _facts(store, document)
-    text = render_document(
-        document, facts, names=names, outlined=pair, supporting=evidence, types=types
-    )
+    text = render_document(document, facts, names=names, outlined=pair, supporting=evidence, types=types)
     return {
         "id": item,
         "document": document.id,

@@ -3,10 +3,10 @@ import subprocess
 import sys
 
 import pytest
-from typer.testing import CliRunner
-
 from tests.attacks.kill_review import kill_review, start
 from tests.unit.review.making import Keys, suggested
+from typer.testing import CliRunner
+
 from unnoted.cli.main import app
 from unnoted.documents import load_documents
 from unnoted.review.opening import open_review

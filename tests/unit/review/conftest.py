@@ -1,5 +1,4 @@
 import pytest
-
 from tests.unit.review.making import client, opened
 
 

@@ -1,9 +1,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tests.reference.kappa import kappa
 from tests.unit.review.making import Keys
+
 from unnoted.review.agreement import agreement, agreements
 from unnoted.review.verdict import Verdict
 

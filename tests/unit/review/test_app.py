@@ -1,6 +1,6 @@
 import pytest
+from tests.unit.review.making import HOST, HOSTILE, TOKEN, client, opened, people, suggested
 
-from tests.unit.review.making import HOSTILE, HOST, TOKEN, client, opened, people, suggested
 from unnoted.documents.schema import Fact
 from unnoted.review.app import PAGES
 from unnoted.suggest import Suggestion
@@ -182,7 +182,9 @@ def test_hostile_names_words_and_relations_stay_text(tmp_path):
         assert found.headers["content-type"] == "application/json"
         assert "<img" not in found.json()["text"] and "<script" not in found.json()["text"]
         assert "&lt;img" in found.json()["text"]
-        rows = asking.get("/api/queue", params=NAME | {"relation": HOSTILE, "document": HOSTILE}).json()["rows"]
+        rows = asking.get("/api/queue", params=NAME | {"relation": HOSTILE, "document": HOSTILE}).json()[
+            "rows"
+        ]
         assert [row["head_name"] for row in rows] == [HOSTILE]
     store.close()
 

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-
 from tests.unit.review.making import Keys, many, opened, people, suggested
+
 from unnoted.documents import load_documents
 from unnoted.review.exporting import export_review, settled
 from unnoted.review.live_completeness import LiveCompleteness

@@ -3,8 +3,8 @@ import sqlite3
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from tests.unit.review.making import Keys, opened, people, suggested
+
 from unnoted.review.making import make_store
 from unnoted.review.store import NotDecided, ReviewStore
 from unnoted.review.verdict import Verdict, state_of
@@ -36,7 +36,9 @@ def test_it_is_on_disk_for_others_at_once(store):
 
 
 def test_every_write_waits_for_the_disk(store):
-    settings = [store._writer.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+    settings = [
+        store._writer.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")
+    ]
     assert settings == ["wal", 2]
 
 
@@ -161,7 +163,9 @@ def test_another_file_is_refused(tmp_path):
     with pytest.raises((ValueError, sqlite3.DatabaseError)):
         ReviewStore(path)
     sqlite3.connect(tmp_path / "empty.db").execute("CREATE TABLE a (b)").connection.close()
-    with pytest.raises(ValueError, match=r"empty\.db: found no such table: about, expected the file of a review"):
+    with pytest.raises(
+        ValueError, match=r"empty\.db: found no such table: about, expected the file of a review"
+    ):
         ReviewStore(tmp_path / "empty.db")
 
 
