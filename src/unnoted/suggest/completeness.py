@@ -128,7 +128,8 @@ def completeness(
     """
     unlisted = unlisted or Unlisted()
     found = noted + int((holds == 1).sum())
-    bands = _bands(chance, holds, sample & (holds != UNDECIDED))
+    answered = sample & (holds != UNDECIDED)
+    bands = _bands(chance, holds, answered)
     listed = sum(band.missing for band in bands)
     rest = float(_beyond(bands, np.array([band.missing for band in bands]), unlisted))
     few, many = (
@@ -136,7 +137,7 @@ def completeness(
     )  # of the missing facts
     missing = listed + rest
     shares = [_share(found, each) for each in (missing, max(many, missing), min(few, missing))]
-    return Completeness(found, missing, *shares, sampled=sum(band.sampled for band in bands), unlisted=rest)
+    return Completeness(found, missing, *shares, sampled=int(answered.sum()), unlisted=rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +147,12 @@ class _Band:
     Attributes:
         undecided: how many nobody decided.
         expected: how many of these hold, as the model says.
-        sampled: how many of the sample are in the band.
-        size: to how many of equal weight they amount.
+        size: to how many of equal weight those of the sample amount.
         share: the weighted share of them that holds.
     """
 
     undecided: int
     expected: float
-    sampled: int
     size: float
     share: float
 
@@ -180,7 +179,9 @@ def _bands(chance: Array, holds: NDArray[np.int8], sample: NDArray[np.bool_]) ->
     standing = chance[weight > 0]
     count = max(1, min(BANDS, len(standing) // BAND))
     edges = np.quantile(standing, np.linspace(0, 1, count + 1)[1:-1]) if count > 1 else np.zeros(0)
-    band = np.searchsorted(edges, chance, side="right")
+    band = np.searchsorted(
+        edges, chance
+    )  # what equals an edge is below it, so that the lowest is never empty
     return [
         _band(chance[here], holds[here], undecided[here], weight[here])
         for here in (band == number for number in range(count))
@@ -192,7 +193,6 @@ def _band(chance: Array, holds: NDArray[np.int8], undecided: NDArray[np.bool_], 
     return _Band(
         undecided=int(undecided.sum()),
         expected=float(chance[undecided].sum()),
-        sampled=int((weight > 0).sum()),
         size=total**2 / float((weight**2).sum()) if total else 0.0,
         share=float(weight[holds == 1].sum()) / total if total else 0.0,
     )
@@ -205,7 +205,8 @@ def _undecided_share(chance: Array, undecided: NDArray[np.bool_], at: Array) -> 
     order = np.argsort(chance, kind="stable")
     nearest = min(len(chance), max(NEAREST[0], round(NEAREST[1] * len(chance))))
     counted = np.append(0, np.cumsum(undecided[order]))
-    first = np.searchsorted(chance[order], at) - nearest // 2
+    places = [np.searchsorted(chance[order], at, side) for side in ("left", "right")]
+    first = (places[0] + places[1] - nearest) // 2  # among equals in their middle
     first = np.clip(first, 0, len(chance) - nearest)
     shares: Array = (counted[first + nearest] - counted[first]) / nearest
     return shares

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from unnoted.documents.generator import generate_documents
-from unnoted.documents.thinning import PopularShare
+from unnoted.documents.thinning import UniformShare
 from unnoted.suggest import Order, Suggestion, Unlisted, chances, completeness, ordered, random_sample
 
 LISTED = 0.02
@@ -26,7 +26,7 @@ class Review:
         listed, truth, labels, self.noted = [], [], {}, 0
         rest, self.hidden = [], 0
         for document in generate_documents(documents, seed=seed):
-            kept = {fact.triple for fact in PopularShare(0.35).kept(document, Random(seed))}
+            kept = {fact.triple for fact in UniformShare(0.35).kept(document, Random(seed))}
             self.noted += len(kept)
             for _, _, relation in kept:
                 labels[relation] = labels.get(relation, 0) + 1
@@ -71,13 +71,15 @@ class Review:
         return outcomes
 
 
-@pytest.mark.parametrize("sureness", [1.0, 1.6, 0.7])
+@pytest.mark.parametrize(
+    "sureness", [1.0, pytest.param(1.6, marks=pytest.mark.slow), pytest.param(0.7, marks=pytest.mark.slow)]
+)
 def test_the_interval_holds_the_truth_in_nine_reviews_of_ten(sureness):
     """Also where the model is too sure or not sure enough of what it says."""
     reviews = [Review(seed, 12, sureness) for seed in range(3)]
     outcomes = np.array([
         reviews[seed % 3].covers(order, decisions, audited, seed)
-        for seed in range(15) for order in (Order.PROBABILITY, Order.GAIN, Order.DOCUMENT)
+        for seed in range(12) for order in (Order.PROBABILITY, Order.GAIN, Order.DOCUMENT)
         for decisions, audited in ((0, 100), (60, 40), (150, 100))
     ])  # fmt: skip
     assert outcomes[:, 0].mean() >= 0.9
