@@ -38,6 +38,14 @@ def facts(draw, entities, sentences):
 
 
 @st.composite
+def labels(draw, entities, sentences):
+    """Facts, and known negatives that are none of them."""
+    found = draw(facts(entities, sentences))
+    rejected = draw(st.integers(0, len(found)))
+    return {"facts": found[rejected:], "negatives": tuple(fact.triple for fact in found[:rejected])}
+
+
+@st.composite
 def word_documents(draw):
     """Documents given as words, as DocRED's are."""
     sentences = draw(st.lists(st.lists(WORDS, max_size=6).map(tuple), min_size=1, max_size=4).map(tuple))
@@ -47,7 +55,7 @@ def word_documents(draw):
             Entity, st.lists(mentions(sentences), min_size=1, max_size=3).map(tuple), IDENTIFIERS
         )
         entities = draw(st.lists(entity, max_size=4).map(tuple))
-    return Document(draw(TITLES), sentences, entities, draw(facts(len(entities), len(sentences))))
+    return Document(draw(TITLES), sentences, entities, **draw(labels(len(entities), len(sentences))))
 
 
 @st.composite
@@ -69,8 +77,8 @@ def text_documents(draw):
         draw(TITLES),
         split.sentences,
         entities,
-        draw(facts(len(entities), max(len(split.sentences), 1))) if split.sentences else (),
-        text,
+        text=text,
+        **(draw(labels(len(entities), max(len(split.sentences), 1))) if split.sentences else {}),
     )
 
 

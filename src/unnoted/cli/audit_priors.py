@@ -8,6 +8,7 @@ import typer
 from unnoted.cli.common import (
     AsJSON,
     Files,
+    Overwrite,
     Seed,
     Vocabulary,
     read_vocabulary,
@@ -17,7 +18,7 @@ from unnoted.cli.common import (
     tell_defects,
 )
 from unnoted.cli.estimate_priors import Scores, read_scores, shown_priors
-from unnoted.common.outputs import check_output
+from unnoted.common.outputs import check_output, holds_something
 from unnoted.common.wording import counted
 from unnoted.documents.audit_file import AuditFile, question_record
 from unnoted.documents.corpus import Corpus
@@ -46,6 +47,7 @@ def audit(
     vocabulary: Vocabulary = None,
     seed: Seed = 0,
     as_json: AsJSON = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Estimate priors from a person's answers: draw questions, answer them, then read the estimate.
 
@@ -59,11 +61,12 @@ def audit(
     names = read_vocabulary(vocabulary)
     inputs = [path for path in (*files, scores, vocabulary, answers) if path is not None]
     if to is not None:
-        check_output(to, inputs)
+        # A file of questions that is there is refused with other words.
+        check_output(to, inputs, overwrite or answers is None)
     corpus = load_documents(*files, vocabulary=names)
     tell_defects(corpus.log)
     if answers is None and to is not None:
-        _draw(corpus, scores, questions, seed, to)
+        _draw(corpus, scores, questions, seed, to, overwrite)
         if ask:
             _ask(AuditFile.read(to), to)
         return
@@ -75,10 +78,13 @@ def audit(
         shown_priors(found.priors(), corpus.relations.names, to, as_json)
 
 
-def _draw(corpus: Corpus, scores: Path | None, questions: int, seed: int, to: Path) -> None:
+def _draw(corpus: Corpus, scores: Path | None, questions: int, seed: int, to: Path, overwrite: bool) -> None:
     """Write new questions; a file that is there may hold answers, so it is left alone."""
-    if to.exists() and to.stat().st_size:
-        raise ValueError(f"{to}: found a file, expected a new one; --answers {to} continues an audit")
+    if holds_something(to) and not overwrite:
+        raise ValueError(
+            f"{to}: found a file, expected a new one; --answers {to} continues an audit, --overwrite "
+            "replaces it with new questions"
+        )
     if not any(document.facts for document in corpus):
         raise ValueError("documents: found no fact, expected labelled facts to draw questions around")
     found = scores_by_types(corpus) if scores is None else read_scores(scores)

@@ -59,6 +59,9 @@ Vocabulary = Annotated[
         help="A file of the allowed relations: rel_info.json, rel2id.json or a JSON list.",
     ),
 ]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace a file that is there already; never one that is read.")
+]
 AsJSON = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 

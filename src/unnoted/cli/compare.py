@@ -43,6 +43,7 @@ def compare(
     name: Name = "comparison",
     format: grids.Format = "text",
     dry_run: grids.DryRun = False,
+    overwrite: grids.OverwriteTables = False,
 ) -> None:
     """Compare architectures and losses on your own documents, and at which level of labelling which one pays.
 
@@ -69,4 +70,5 @@ def compare(
     if dry_run:
         grids.show_plan(plan_comparison(contest, scale, to), to)
         return
-    grids.put_out(run_comparison(contest, scale, to, grids.pool_of(jobs, ray), tell), to, format)
+    with grids.guarded(to, name, overwrite):
+        grids.put_out(run_comparison(contest, scale, to, grids.pool_of(jobs, ray), tell), to, format)

@@ -3,6 +3,7 @@
 from unnoted.cli.common import (
     Files,
     FormatName,
+    Overwrite,
     Strict,
     To,
     Vocabulary,
@@ -26,10 +27,11 @@ def convert(
     format: FormatName = None,
     vocabulary: Vocabulary = None,
     strict: Strict = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Convert documents to another format, as a stream."""
     log = DefectLog(strict=strict)
-    with claimed(to, inputs=[*files, *([vocabulary] if vocabulary else [])]):
+    with claimed(to, inputs=[*files, *([vocabulary] if vocabulary else [])], overwrite=overwrite):
         documents = stream_documents(*files, vocabulary=read_vocabulary(vocabulary), log=log)
         count = write_documents(to, documents, format)
     tell_defects(log)

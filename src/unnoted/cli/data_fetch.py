@@ -22,7 +22,10 @@ def fetch(
         typer.Option("--catalog", metavar="FILE", help="A mirror's catalog to use instead of our own."),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace files of the same name that have other contents.")
+        bool,
+        typer.Option(
+            "--overwrite", "--force", help="Replace files of the same name that have other contents."
+        ),
     ] = False,
 ) -> None:
     """Download a public data set. Continues an interrupted download and verifies every file."""

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from unnoted.cli.common import FormatName, Seed, To, reports_errors, say
+from unnoted.cli.common import FormatName, Overwrite, Seed, To, reports_errors, say
 from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.outputs import claimed
 from unnoted.common.wording import counted
@@ -32,6 +32,7 @@ def generate(
         typer.Option(metavar="FILE", help="Also write the documents with all their facts to this file."),
     ] = None,
     format: FormatName = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Generate documents whose complete facts are known. Any part of a corpus can be generated alone."""
     sample = min(documents, SAMPLE)
@@ -40,7 +41,7 @@ def generate(
     made = thin(generate_documents(documents, seed, start), rule, seed, report)
     outputs = [to, *([truth] if truth else [])]
     streamed = any(map(is_stream, outputs))
-    with claimed(*outputs):
+    with claimed(*outputs, overwrite=overwrite):
         write_documents(to, made, format)
         say(
             f"{counted(report.documents, 'document')} written to {shown_name(to)}: "

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from unnoted.cli.common import Files, FormatName, Seed, Strict, reports_errors, say, tell_defects
+from unnoted.cli.common import Files, FormatName, Overwrite, Seed, Strict, reports_errors, say, tell_defects
 from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.outputs import claimed
 from unnoted.common.wording import counted
@@ -26,12 +26,13 @@ def split(
     seed: Seed = 0,
     format: FormatName = None,
     strict: Strict = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Split a corpus by document, at random but reproducibly."""
     targets = [_target(part) for part in into]
     paths = [path for path, _ in targets]
     streamed = any(map(is_stream, paths))
-    with claimed(*paths, inputs=files):
+    with claimed(*paths, inputs=files, overwrite=overwrite):
         corpus = load_documents(*files, strict=strict)
         parts = split_documents(corpus.documents, [share for _, share in targets], seed)
         for path, part in zip(paths, parts, strict=True):

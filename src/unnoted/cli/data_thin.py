@@ -8,6 +8,7 @@ import typer
 from unnoted.cli.common import (
     Files,
     FormatName,
+    Overwrite,
     Seed,
     Strict,
     To,
@@ -53,11 +54,12 @@ def thin(
         bool, typer.Option("--per-relation", help="Also count the facts of each relation.")
     ] = False,
     strict: Strict = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Hide facts of a corpus: documents and entities stay, labels are removed."""
     report = ThinningReport()
     log = DefectLog(strict=strict)
-    with claimed(to, inputs=files), rereadable(files) as kept:
+    with claimed(to, inputs=files, overwrite=overwrite), rereadable(files) as kept:
         rule = _rule(kept, level_name, keep, keep_popular, bias)
         documents = stream_documents(*kept, log=log)
         write_documents(to, thin_documents(documents, rule, seed, report), format)

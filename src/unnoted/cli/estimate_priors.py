@@ -9,6 +9,7 @@ import typer
 from unnoted.cli.common import (
     AsJSON,
     Files,
+    Overwrite,
     Seed,
     Vocabulary,
     console,
@@ -58,6 +59,7 @@ def estimate(
     seed: Seed = 0,
     to: PriorsTo = None,
     as_json: AsJSON = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Estimate how often each relation holds, from incomplete labels.
 
@@ -65,9 +67,9 @@ def estimate(
     An example: unnoted priors own.jsonl --encoder FOLDER --to priors.json
     """
     names = read_vocabulary(vocabulary)
-    given = [path for path in (*files, scores) if path is not None]
+    given = [path for path in (*files, scores, vocabulary) if path is not None]
     if to is not None:
-        check_output(to, given)
+        check_output(to, given, overwrite)
     options = {"train": files, "encoder": encoder, "vocabulary": vocabulary, "folds": folds}
     with stops_with("interrupted; nothing was written"):
         if scores is None:

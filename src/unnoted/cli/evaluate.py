@@ -8,6 +8,7 @@ import typer
 
 from unnoted.cli.common import (
     AsJSON,
+    Overwrite,
     Vocabulary,
     json_text,
     read_vocabulary,
@@ -94,13 +95,14 @@ def evaluate(
     batch: Batch = None,
     device: Device = None,
     as_json: AsJSON = False,
+    overwrite: Overwrite = False,
 ) -> None:
     """Score predictions, or a model, against gold documents, as the official scorers do."""
     if frequent is not None and relation:
         raise ValueError("found both --frequent and --relation, expected one of them")
     read = [Path(path) for path in (*gold, *(train or ()), predictions, vocabulary, model) if path]
     if curve is not None:
-        check_output(curve, read)
+        check_output(curve, read, overwrite)
     names = read_vocabulary(vocabulary)
     logs = [DefectLog(), DefectLog(), DefectLog()]
     documents = tuple(stream_documents(*gold, vocabulary=names, log=logs[0]))
@@ -175,5 +177,5 @@ def _write_curve(
         return
     if evaluation.curve is None:
         raise ValueError(f"{predictions}: found no scores, expected a score for each prediction (--curve)")
-    with claimed(path, inputs=read):
+    with claimed(path, inputs=read, overwrite=True):  # what was there was looked at before the work
         evaluation.curve.write_csv(path)

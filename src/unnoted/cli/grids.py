@@ -1,6 +1,7 @@
 """What `reproduce` and `compare` share: their options, where runs are performed, and what is written."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,6 +9,7 @@ import typer
 
 from unnoted.cli.common import say, tell
 from unnoted.common.lookup import lookup
+from unnoted.common.own_files import OwnFiles
 
 if TYPE_CHECKING:  # loading torch takes seconds
     from unnoted.experiments.grid import Pool
@@ -37,6 +39,30 @@ Ray = Annotated[
 RunsTo = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where runs and tables go.")]
 Format = Annotated[str, typer.Option("--format", help=f"Format of the printed table: {', '.join(FORMATS)}.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be run.")]
+
+OverwriteTables = Annotated[
+    bool, typer.Option("--overwrite", help="Replace files of the table's names that were not written here.")
+]
+OWN = ".tables.json"
+"""Which files of a folder are tables, so that they may be written again."""
+
+
+@contextmanager
+def guarded(folder: Path, name: str, overwrite: bool) -> Iterator[None]:
+    """Refuse, before the long work, to replace files that are no tables of these commands."""
+    from unnoted.report.grid_page import SUFFIXES
+
+    files = [folder / f"{name}{suffix}" for suffix in SUFFIXES.values()]
+    own = OwnFiles(folder / OWN)
+    # A folder of runs without that list is of a version that kept none.
+    if not overwrite and ((folder / OWN).exists() or not any(folder.glob("*/run.json"))):
+        own.require(files)
+    try:
+        yield
+    except typer.Exit:  # after the tables: some runs failed
+        own.note(files)
+        raise
+    own.note(files)
 
 
 def pool_of(jobs: int, ray: str | None) -> "Pool":

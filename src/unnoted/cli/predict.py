@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from unnoted.cli.common import Files, reports_errors, say, stops_with, tell, tell_defects
+from unnoted.cli.common import Files, Overwrite, reports_errors, say, stops_with, tell, tell_defects
 from unnoted.common.errors import DefectLog
 from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.outputs import check_output
@@ -86,6 +86,7 @@ def predict(
     target_recall: TargetRecall = None,
     batch: Batch = None,
     device: Device = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Extract the facts of documents with a trained model.
 
@@ -96,7 +97,7 @@ def predict(
     if to is None and format not in (None, "table"):
         raise ValueError(f"found --format {format} without --to, expected a file to write to")
     if to is not None:
-        check_output(to, [*files, Path(model)])
+        check_output(to, [*files, Path(model)], overwrite)
     with rereadable(files) as kept:
         log = DefectLog()
         total = sum(1 for _ in stream_documents(*kept, log=log))  # finds bad documents before the long work
@@ -112,7 +113,7 @@ def predict(
             return
         go_on = "" if is_stream(to) else f"; the same command continues from {to}.partial"
         with stops_with(f"interrupted{go_on}"):
-            _write(extractor, model, kept, total, to, format, asked)
+            _write(extractor, model, kept, total, to, format, asked, overwrite)
 
 
 def load_extractor(model: str, batch: int | None, device: str | None) -> "Extractor":
@@ -145,6 +146,7 @@ def _write(
     to: Path,
     format: str | None,
     asked: "Asked",
+    overwrite: bool,
 ) -> None:
     from unnoted.extraction.extract_files import extract_files
     from unnoted.extraction.result_writers import format_of
@@ -152,7 +154,8 @@ def _write(
     if format is None:
         format = format_of(to)
     with progress(total) as told:
-        report = extract_files(extractor, model, files, to, format, told=told, **asked)
+        options: Any = {**asked, "overwrite": overwrite}
+        report = extract_files(extractor, model, files, to, format, told=told, **options)
     _tell(report)
     documents = counted(report.documents, "document")
     written = f"{counted(report.facts, 'fact')} of {documents} written to {shown_name(to)}"

@@ -41,6 +41,7 @@ def reproduce(
     to: grids.RunsTo = Path("runs/reproduce"),
     format: grids.Format = "text",
     dry_run: grids.DryRun = False,
+    overwrite: grids.OverwriteTables = False,
 ) -> None:
     """Run a table of the paper and show published beside measured figures.
 
@@ -70,7 +71,8 @@ def reproduce(
     grids.check_format(format)
     wanted, folder, chosen = table_named(table), DataFolder(data), grids.listed(rows)
     if not wanted.setting:  # nothing is trained: the documents at hand are counted
-        grids.show(write_statistics(statistics_table(wanted, folder), to), format)
+        with grids.guarded(to, wanted.name, overwrite):
+            grids.show(write_statistics(statistics_table(wanted, folder), to), format)
         return
     scale = grids.scale_of(
         seeds, documents, changes,
@@ -80,4 +82,5 @@ def reproduce(
         grids.show_plan(plan_table(wanted, scale, folder, to, chosen), to)
         return
     pool = grids.pool_of(jobs, ray)
-    grids.put_out(reproduce_table(wanted, scale, folder, to, pool, rows=chosen, tell=tell), to, format)
+    with grids.guarded(to, wanted.name, overwrite):
+        grids.put_out(reproduce_table(wanted, scale, folder, to, pool, rows=chosen, tell=tell), to, format)

@@ -18,11 +18,17 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(", ", ": "))
 
 
 @contextmanager
-def claimed(*outputs: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
+def claimed(*outputs: Path, inputs: Iterable[Path] = (), overwrite: bool = False) -> Iterator[None]:
     """Keep outputs for this process while they are made: no other command writes them meanwhile.
 
+    Args:
+        outputs: the files to be written.
+        inputs: the files that are read; of a folder, such as a model's, all files in it.
+        overwrite: whether files that are there already may be replaced; an input never may.
+
     Raises:
-        ValueError: an output is read as well or named twice, or another process is writing it.
+        ValueError: an output is read as well or named twice, is there already, or another process is writing
+            it.
         OSError: the folder of the locks cannot be used.
     """
     read = list(inputs)
@@ -30,20 +36,24 @@ def claimed(*outputs: Path, inputs: Iterable[Path] = ()) -> Iterator[None]:
         for number, output in enumerate(outputs):
             if any(_same(output, other, 1) for other in outputs[:number]):
                 raise ValueError(f"{shown_name(output)}: found twice as output, expected different files")
-            check_output(output, read)
+            check_output(output, read, overwrite)
             if not is_stream(output):
                 locks.enter_context(held(output_lock(output), _busy(output), passing=True))
         yield
 
 
-def check_output(output: Path, inputs: Iterable[Path] = ()) -> None:
-    """Refuse an output that is read, also under another spelling or through a link, or that is being written.
+def check_output(output: Path, inputs: Iterable[Path] = (), overwrite: bool = False) -> None:
+    """Refuse an output that is read, is there already, or is being written.
+
+    It is read also under another spelling or through a link. A file of no size may be replaced: nothing is
+    lost with it.
 
     For long work, which should not find out at its end; `claimed` looks too.
 
     Args:
         output: the file to be written.
         inputs: the files that are read; of a folder, such as a model's, all files in it.
+        overwrite: whether a file that is there already may be replaced.
 
     Raises:
         ValueError: names the file.
@@ -58,8 +68,26 @@ def check_output(output: Path, inputs: Iterable[Path] = ()) -> None:
         raise ValueError(
             f"{shown_name(output)}: found as input and as output, expected another file to write to"
         )
-    if not is_stream(output) and is_held(output_lock(output)):
+    if is_stream(output):
+        return
+    if is_held(output_lock(output)):
         raise _busy(output)
+    if not overwrite and holds_something(output):
+        raise ValueError(f"{output}: found a file of that name, expected a new one; --overwrite replaces it")
+
+
+def holds_something(path: Path) -> bool:
+    """Whether a file is there that is not empty; a folder is no file.
+
+    Example:
+        >>> holds_something(Path("/dev/null/none")), holds_something(Path(__file__))
+        (False, True)
+    """
+    try:
+        found = path.stat()
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode) and found.st_size > 0
 
 
 @contextmanager

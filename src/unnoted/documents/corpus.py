@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import overload
 
-from unnoted.common.errors import DataError, Defect, DefectLog, Kind
+from unnoted.common.errors import DataError, Defect, DefectLog, Kind, shown
 from unnoted.common.wording import counted
 from unnoted.documents.candidates import Candidates
 from unnoted.documents.relations import RelationVocabulary
@@ -42,7 +42,8 @@ class Corpus(Sequence[Document]):
     def labelled_priors(self) -> Priors:
         """The share of candidate pairs labelled with each relation; multiply it for an overall prior.
 
-        A fact whose pair is no candidate, or whose relation is not in the vocabulary, is not counted.
+        A fact whose pair is no candidate, or whose relation is not in the vocabulary, is not counted. A pair
+        with a known negative is a pair like any other: one for which the relation does not hold.
         """
         if not self.relations:  # those that occur, so none does
             found = f"no fact in {counted(len(self), 'document')}"
@@ -57,6 +58,28 @@ class Corpus(Sequence[Document]):
             )
         pairs = sum(map(self.candidates.count, self.documents))
         return Priors.from_counts(self.relations.ids, counts, pairs)
+
+    def require_room(self, priors: Priors) -> None:
+        """Refuse overall priors above what known negatives leave: what is known to be false is not true.
+
+        Raises:
+            DataError: names the relation, its prior and the most that it can be.
+        """
+        rejected = Counter(
+            relation
+            for document in self.documents
+            for head, tail, relation in document.negatives
+            if self.candidates.allows(document.entities[head], document.entities[tail])
+        )
+        pairs = sum(map(self.candidates.count, self.documents)) if rejected else 0
+        for relation, overall in zip(priors.relations, priors.overall, strict=True):
+            count = rejected[relation]
+            if count and overall > 1 - count / pairs:
+                expected = (
+                    f"at most {1 - count / pairs:.3g}: {count} of {counted(pairs, 'pair')} were rejected"
+                )
+                place, found = f"relation {shown(relation)}", f"overall prior {overall:.3g}"
+                raise DataError(Defect(Kind.MALFORMED, "priors", None, place, found, expected))
 
     @property
     def entity_types(self) -> tuple[str, ...]:

@@ -179,7 +179,7 @@ class _Download:
         """Fetch the file unless it is present, and say what was done."""
         if not present:
             try:
-                with claimed(self.target):
+                with claimed(self.target, overwrite=True):
                     self._fetch()
             except OSError as error:  # network errors are _Interrupted by now: this is the disk
                 room = f"room for {self.file.size:,} bytes" if self.file.size else "room for the file"

@@ -1,7 +1,7 @@
-"""What a document is: words in sentences, entities with typed mentions, and the labelled facts.
+"""What a document is: words in sentences, entities with typed mentions, labelled facts, known negatives.
 
 Everything here is immutable and holds only what was read, so that a corpus of 80,000 abstracts fits in
-memory. A pair of entities without a fact is *unlabelled*; nothing in this package calls it negative.
+memory. A pair of entities without a fact is *unlabelled*; it is negative only where a person said so.
 """
 
 from collections.abc import Iterable, Iterator
@@ -115,6 +115,7 @@ class Document:
     """Words in sentences, entities, labelled facts; `text` where the source was raw text.
 
     Where `text` is given, the words are its pieces in order and only white space lies between them.
+    `negatives` are the known negatives: what a person said does *not* hold. None of them is a fact.
 
     Example:
         >>> ada = Entity((Mention(0, 0, 1, "PER", "Ada"),))
@@ -125,6 +126,9 @@ class Document:
         (4, 1, True)
         >>> document
         <Document 'd1': 1 sentence, 2 entities, 1 fact>
+        >>> rejected = replace(document, negatives=((1, 0, "residence"),))
+        >>> rejected.with_facts([Fact(1, 0, "residence")]).negatives  # what is labelled is no negative
+        ()
     """
 
     id: str
@@ -132,6 +136,7 @@ class Document:
     entities: tuple[Entity, ...]
     facts: tuple[Fact, ...] = ()
     text: str | None = None
+    negatives: tuple[Triple, ...] = ()
 
     def __repr__(self) -> str:
         parts = (
@@ -162,5 +167,10 @@ class Document:
         return self.sentences[mention.sentence][mention.start : mention.end]
 
     def with_facts(self, facts: Iterable[Fact]) -> "Document":
-        """The same document under another labelling."""
-        return replace(self, facts=tuple(facts))
+        """The same document under another labelling; a known negative that it labels is none any more."""
+        labelled = tuple(facts)
+        if not self.negatives:
+            return replace(self, facts=labelled)
+        triples = {fact.triple for fact in labelled}
+        left = tuple(negative for negative in self.negatives if negative not in triples)
+        return replace(self, facts=labelled, negatives=left)

@@ -1,14 +1,14 @@
 """The checks that every document passes, whatever format it came from."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from unnoted.common.errors import DefectLog, Kind, fail, shortened, shown
 from unnoted.common.json_stream import ENCODABLE
 from unnoted.common.limits import Limits
 from unnoted.common.lookup import nearest
-from unnoted.documents.schema import Document, Entity, Fact, Mention
+from unnoted.documents.schema import Document, Entity, Fact, Mention, Triple
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,7 @@ class FieldNames:
     mention: str = "entities[{}].mentions[{}]"
     entity: str = "entities[{}]"
     fact: str = "facts[{}]"
+    negative: str = "negatives[{}]"
     sentence: str = "sentence"
     span: str = "start/end"
     head: str = "head"
@@ -45,16 +46,18 @@ def validate(
         limits: how large it may be.
 
     Returns:
-        The document, without facts that were noted twice.
+        The document, without facts and known negatives that were noted twice.
     """
     _check_size(document, limits)
     for index, entity in enumerate(document.entities):
         _check_entity(document, index, entity, log, names, limits)
     for index, fact in enumerate(document.facts):
         _check_fact(document, index, fact, log, names, vocabulary)
+    if document.negatives:
+        _check_negatives(document, log, names, vocabulary)
     _check_encodable(document, names)
     _add_notes(document, log, names)
-    return _without_repeated_facts(document, log, names)
+    return _without_repetitions(document, log, names)
 
 
 def _check_size(document: Document, limits: Limits) -> None:
@@ -63,7 +66,7 @@ def _check_size(document: Document, limits: Limits) -> None:
         ("words", document.word_count),
         ("entities", len(document.entities)),
         ("mentions", mentions),
-        ("facts", len(document.facts)),
+        ("facts", len(document.facts) + len(document.negatives)),
     ):
         limits.check(name, found, name, document.id)
 
@@ -145,32 +148,54 @@ def _check_fact(
     names: FieldNames,
     vocabulary: Collection[str] | None,
 ) -> None:
-    entities, sentences = len(document.entities), len(document.sentences)
-    place = names.fact.format(index)
-    if not fact.relation or fact.relation.isspace():
-        field = f"{place}.{names.relation}"
-        fail(Kind.MALFORMED, document.id, field, shown(fact.relation), "the name of a relation")
-    for name, entity in ((names.head, fact.head), (names.tail, fact.tail)):
-        if not 0 <= entity < entities:
-            found, expected = shown(entity), f"an entity index below {entities}"
-            fail(Kind.MALFORMED, document.id, f"{place}.{name}", found, expected)
-    if fact.head == fact.tail:
-        found = f"head and tail both {fact.head}"
-        fail(Kind.MALFORMED, document.id, f"{place}.{names.tail}", found, "two different entities")
+    place, sentences = names.fact.format(index), len(document.sentences)
+    _check_triple(document, place, fact.triple, log, names, vocabulary)
     for sentence in fact.evidence:
         if not 0 <= sentence < sentences:
             found, expected = shown(sentence), f"sentences below {sentences}"
             fail(Kind.MALFORMED, document.id, f"{place}.{names.evidence}", found, expected)
-    if vocabulary is not None and fact.relation not in vocabulary:
-        hint = nearest(fact.relation, vocabulary) if log.keeps(Kind.UNKNOWN_RELATION) else ""
+
+
+def _check_negatives(
+    document: Document, log: DefectLog, names: FieldNames, vocabulary: Collection[str] | None
+) -> None:
+    facts = {fact.triple for fact in document.facts}
+    for index, negative in enumerate(document.negatives):
+        place = names.negative.format(index)
+        _check_triple(document, place, negative, log, names, vocabulary)
+        if negative in facts:
+            found, expected = (
+                f"{shown(negative)}, which is a fact, too",
+                "a fact or a known negative, not both",
+            )
+            fail(Kind.MALFORMED, document.id, place, found, expected)
+
+
+def _check_triple(
+    document: Document,
+    place: str,
+    triple: Triple,
+    log: DefectLog,
+    names: FieldNames,
+    vocabulary: Collection[str] | None,
+) -> None:
+    """Entities and relation of a fact, or of a known negative."""
+    head, tail, relation = triple
+    entities = len(document.entities)
+    if not relation or relation.isspace():
         field = f"{place}.{names.relation}"
-        fail(
-            Kind.UNKNOWN_RELATION,
-            document.id,
-            field,
-            shown(fact.relation),
-            f"a relation of the vocabulary{hint}",
-        )
+        fail(Kind.MALFORMED, document.id, field, shown(relation), "the name of a relation")
+    for name, entity in ((names.head, head), (names.tail, tail)):
+        if not 0 <= entity < entities:
+            found, expected = shown(entity), f"an entity index below {entities}"
+            fail(Kind.MALFORMED, document.id, f"{place}.{name}", found, expected)
+    if head == tail:
+        found = f"head and tail both {head}"
+        fail(Kind.MALFORMED, document.id, f"{place}.{names.tail}", found, "two different entities")
+    if vocabulary is not None and relation not in vocabulary:
+        hint = nearest(relation, vocabulary) if log.keeps(Kind.UNKNOWN_RELATION) else ""
+        field, expected = f"{place}.{names.relation}", f"a relation of the vocabulary{hint}"
+        fail(Kind.UNKNOWN_RELATION, document.id, field, shown(relation), expected)
 
 
 def _check_encodable(document: Document, names: FieldNames) -> None:
@@ -182,6 +207,7 @@ def _check_encodable(document: Document, names: FieldNames) -> None:
         for mention in entity.mentions:
             strings += (mention.name, mention.type)
     strings += [fact.relation for fact in document.facts]
+    strings += [relation for *_, relation in document.negatives]
     try:
         "".join(strings).encode()
     except UnicodeEncodeError as error:
@@ -198,6 +224,9 @@ def _place_of(letter: str, document: Document, names: FieldNames) -> str:
     for index, fact in enumerate(document.facts):
         if letter in fact.relation:
             return f"{names.fact.format(index)}.{names.relation}"
+    for index, (*_, relation) in enumerate(document.negatives):
+        if letter in relation:
+            return f"{names.negative.format(index)}.{names.relation}"
     words = enumerate(document.sentences)
     return next((f"sentence {index}" for index, sentence in words if letter in "".join(sentence)), "text")
 
@@ -213,7 +242,14 @@ def _add_notes(document: Document, log: DefectLog, names: FieldNames) -> None:
             log.add(Kind.NO_EVIDENCE, document.id, place, "none", "sentences")
 
 
-def _without_repeated_facts(document: Document, log: DefectLog, names: FieldNames) -> Document:
+def _without_repetitions(document: Document, log: DefectLog, names: FieldNames) -> Document:
+    first = dict(zip(reversed(document.negatives), reversed(range(len(document.negatives))), strict=True))
+    if len(first) < len(document.negatives):
+        for index, negative in enumerate(document.negatives):
+            if first[negative] != index:
+                place = names.negative.format(index)
+                log.add(Kind.DUPLICATE_FACT, document.id, place, shown(negative), "each known negative once")
+        document = replace(document, negatives=tuple(dict.fromkeys(document.negatives)))
     if len({fact.triple for fact in document.facts}) == len(document.facts):
         return document
     kept: dict[tuple[int, int, str], Fact] = {}

@@ -115,7 +115,8 @@ def demonstrate(
     where it was; what is finished is not repeated.
 
     Raises:
-        RunError: if the folder holds the trainings of another plan, which `overwrite` would replace.
+        RunError: if the folder holds the trainings of another plan, which `overwrite` would replace, or files
+            that are no demonstration.
     """
     plan = DemoPlan() if plan is None else plan
     _claim(folder, plan, overwrite)
@@ -178,6 +179,10 @@ def _claim(folder: Path, plan: DemoPlan, overwrite: bool) -> None:
     if mark.exists() and (found := mark.read_text("utf-8")) != wanted and not overwrite:
         raise RunError(
             f"{folder}: found another demonstration ({found}), expected {wanted}; --overwrite removes it"
+        )
+    if not mark.exists() and folder.is_dir() and (other := next(folder.iterdir(), None)) is not None:
+        raise RunError(
+            f"{folder}: found {other.name!r} but no demonstration, expected an empty folder or a new one"
         )
     folder.mkdir(parents=True, exist_ok=True)
     with write_text(mark) as stream:

@@ -93,6 +93,7 @@ def extract_files(
     *,
     target_precision: float | None = None,
     target_recall: float | None = None,
+    overwrite: bool = False,
 ) -> ExtractionReport:
     """Extract the facts of all documents of some files into one file.
 
@@ -111,11 +112,12 @@ def extract_files(
         told: called with the number of documents that are done.
         target_precision: as for `Extractor.extract`.
         target_recall: as for `Extractor.extract`.
+        overwrite: replace a file that is there already.
 
     Raises:
         DataError: a file cannot be read, or a document cannot be used.
-        ValueError: `TO` is one of the files that are read, or another process is writing it, or `TO.partial`
-            is something else than what the same call left.
+        ValueError: `TO` is one of the files that are read, or is there already, or another process is writing
+            it, or `TO.partial` is something else than what the same call left.
     """
     write = lookup("format", format, RESULT_WRITERS)
     report = ExtractionReport()
@@ -126,7 +128,7 @@ def extract_files(
     documents = report.watched(stream_documents(*files, log=log), extractor.model.candidates)
     asked = Asked(threshold=threshold, target_precision=target_precision, target_recall=target_recall)
     results = extractor.extract(documents, **asked)  # a wrong threshold leaves no file behind
-    with claimed(to, inputs=[*files, Path(model)]):
+    with claimed(to, inputs=[*files, Path(model)], overwrite=overwrite):
         if is_stream(to):
             told(0)
             write(to, results_of(_as_found(results, told)))

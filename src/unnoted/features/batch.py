@@ -5,7 +5,8 @@ the hot path has to ask the device for a value, which would make the CPU wait fo
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -49,6 +50,8 @@ class Batch:
         evidence_pair: int64 [V], row into the batch's pairs, ascending, once for each sentence that
             supports a fact of the pair.
         evidence_sentence: int64 [V], that sentence, within its document.
+        negative_pair: int64 [N], row into the batch's pairs of each known negative.
+        negative_relation: int64 [N], index into the relations, from 0.
         lengths: how many tokens each document has, start and end token included.
         mentions: the largest number of mentions in one document.
         spans: the largest number of `span_token` in one document.
@@ -72,6 +75,8 @@ class Batch:
         ...     fact_relation=torch.tensor([2]), evidence_pair=torch.tensor([1]),
         ...     evidence_sentence=torch.tensor([0]), lengths=(4,), mentions=2, spans=2, entities=2,
         ...     sentences=1, relations=3, documents=("d1",))
+        >>> batch.negatives() is None  # nobody said what does not hold
+        True
         >>> batch.labels()
         tensor([[False, False, False],
                 [False, False,  True]])
@@ -106,6 +111,8 @@ class Batch:
     sentences: int
     relations: int
     documents: tuple[str, ...]
+    negative_pair: Tensor = field(default_factory=partial(torch.zeros, 0, dtype=torch.int64))
+    negative_relation: Tensor = field(default_factory=partial(torch.zeros, 0, dtype=torch.int64))
 
     @property
     def pairs(self) -> int:
@@ -133,6 +140,14 @@ class Batch:
         labels[self.fact_pair, self.fact_relation] = True
         return labels
 
+    def negatives(self) -> Tensor | None:
+        """The known negatives as bool [P, K], or None if there are none; made without synchronising."""
+        if not self.negative_pair.shape[0]:
+            return None
+        negatives = torch.zeros(self.pairs, self.relations, dtype=torch.bool, device=self.device)
+        negatives[self.negative_pair, self.negative_relation] = True
+        return negatives
+
     def to(self, device: torch.device | str, non_blocking: bool = False) -> "Batch":
         """The same batch on another device."""
         return self._map(lambda tensor: tensor.to(device, non_blocking=non_blocking))
@@ -142,7 +157,7 @@ class Batch:
         return self._map(Tensor.pin_memory)
 
     def _map(self, move: Callable[[Tensor], Tensor]) -> "Batch":
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
         moved: dict[str, Any] = {
             name: move(value) for name, value in values.items() if isinstance(value, Tensor)
         }

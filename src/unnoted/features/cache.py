@@ -17,7 +17,7 @@ import tokenizers
 from unnoted.documents.candidates import Candidates
 from unnoted.documents.schema import Document
 
-FORMAT = 4
+FORMAT = 5
 """To be raised whenever the same documents give other features than before, or files of another shape."""
 
 VARIABLE = "UNNOTED_CACHE"
@@ -68,7 +68,8 @@ def _canonical(document: Document) -> bytes:
         for entity in document.entities
     ]
     facts = [(fact.head, fact.tail, fact.relation, fact.evidence) for fact in document.facts]
-    return json.dumps((document.id, document.sentences, entities, facts, document.text)).encode()
+    labels = facts, document.negatives
+    return json.dumps((document.id, document.sentences, entities, *labels, document.text)).encode()
 
 
 class FeatureCache:

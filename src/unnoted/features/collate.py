@@ -64,6 +64,7 @@ class Collator:
         pairs = [len(rows) for rows, _ in drawn]
         facts = [len(document.fact_pair) for document in documents]
         evidence = [len(document.evidence_pair) for document in documents]
+        negatives = [len(document.negative_pair) for document in documents]
         first_entity, first_pair = _before(entities), _before(pairs)
         spans = [tokens_of_entities(document, self.markers) for document in documents]
         span_tokens = [len(token) for token, _ in spans]
@@ -97,6 +98,8 @@ class Collator:
             fact_relation=_joined([document.fact_relation for document in documents]),
             evidence_pair=_joined(_kept([d.evidence_pair for d in documents], drawn), first_pair, evidence),
             evidence_sentence=_joined([document.evidence_sentence for document in documents]),
+            negative_pair=_joined(_kept([d.negative_pair for d in documents], drawn), first_pair, negatives),
+            negative_relation=_joined([document.negative_relation for document in documents]),
             lengths=tuple(lengths),
             mentions=max(mentions),
             spans=max(span_tokens),
@@ -135,7 +138,7 @@ def _sentences(documents: Sequence[DocumentFeatures], tokens: int) -> Tensor:
 
 
 def _kept(parts: list[Ids], drawn: list[tuple[Offsets, NDArray[np.float32]]]) -> list[Offsets]:
-    """Rows of labelled pairs as their rows among those that were drawn, which all of them were."""
+    """Rows of labelled or rejected pairs as rows among those that were drawn, which all of them were."""
     return [np.searchsorted(rows, part) for part, (rows, _) in zip(parts, drawn, strict=True)]
 
 

@@ -47,6 +47,8 @@ class DocumentFeatures:
         fact_relation: index into the vocabulary of each fact.
         evidence_pair: row into `head` and `tail`, once for each sentence that supports a fact, ascending.
         evidence_sentence: a sentence that supports a fact of that pair.
+        negative_pair: row into `head` and `tail` of each known negative, ascending.
+        negative_relation: index into the vocabulary of each known negative.
     """
 
     index: int
@@ -65,6 +67,8 @@ class DocumentFeatures:
     fact_relation: Ids
     evidence_pair: Ids
     evidence_sentence: Ids
+    negative_pair: Ids
+    negative_relation: Ids
 
 
 class FeatureSet(Dataset[DocumentFeatures]):

@@ -59,6 +59,11 @@ def _faults(document: Document) -> Iterator[tuple[str, str, str]]:
             if not 0 <= support < len(document.sentences):
                 expected = f"a sentence index below {len(document.sentences)}"
                 yield f"facts[{number}].evidence", f"sentence {support}", expected
+    for number, (head, tail, _) in enumerate(document.negatives):
+        for end in (head, tail):
+            if not 0 <= end < len(document.entities):
+                expected = f"an entity index below {len(document.entities)}"
+                yield f"negatives[{number}]", f"entity {end}", expected
 
 
 def _encodable(text: str) -> bool:

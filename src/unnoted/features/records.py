@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from unnoted.documents.candidates import Candidates
 from unnoted.documents.schema import Document, Fact
 from unnoted.features.faults import first_fault
+from unnoted.features.pair_rows import PairRows, within
+from unnoted.features.rejected import Rejected
 from unnoted.features.report import FeatureReport
 from unnoted.features.tokenise import Tokeniser
 from unnoted.features.word_table import Ids, Offsets
@@ -30,6 +32,8 @@ RAGGED = (
     "fact_relation",
     "evidence_pair",
     "evidence_sentence",
+    "negative_pair",
+    "negative_relation",
 )
 """The columns that hold a list of int32 for each document."""
 
@@ -64,7 +68,9 @@ def record_batch(
     arrays = [candidates.arrays(document) for document in documents]
     head, tail = (np.concatenate([_NOTHING, *(pair[side] for pair in arrays)]) for side in (0, 1))
     pair_offsets = np.cumsum([0, *(len(heads) for heads, _ in arrays)])
-    facts = _Facts(documents, relations, head, tail, pair_offsets)
+    rows = PairRows(documents, head, tail, pair_offsets)
+    facts = _Facts(documents, relations, rows, pair_offsets)
+    rejected = Rejected(documents, relations, rows, pair_offsets)
     mentions = tokenised.mention_offsets
     columns = [
         _strings(documents),
@@ -82,6 +88,8 @@ def record_batch(
         _ragged(facts.relation, facts.offsets),
         _ragged(facts.evidence_pair, facts.evidence_offsets),
         _ragged(facts.evidence_sentence, facts.evidence_offsets),
+        _ragged(rejected.pair, rejected.offsets),
+        _ragged(rejected.relation, rejected.offsets),
     ]
     report = FeatureReport(
         documents=len(documents),
@@ -94,6 +102,8 @@ def record_batch(
         excluded_types=facts.excluded_types,
         repeated_facts=facts.repeated,
         empty_words=tokenised.empty_words,
+        negatives=len(rejected.pair),
+        idle_negatives=rejected.left_out,
     )
     return pa.RecordBatch.from_arrays(columns, schema=SCHEMA), report
 
@@ -108,8 +118,7 @@ class _Facts:
         self,
         documents: Sequence[Document],
         relations: Mapping[str, int],
-        head: Ids,
-        tail: Ids,
+        rows: PairRows,
         pair_offsets: Offsets,
     ) -> None:
         noted = [(index, fact) for index, document in enumerate(documents) for fact in document.facts]
@@ -118,19 +127,7 @@ class _Facts:
             dtype=np.int64,
         )
         document, fact_head, fact_tail, relation = flat.reshape(-1, 4).T
-        entities = np.array([len(d.entities) for d in documents], dtype=np.int64)
-        ends = np.stack([fact_head, fact_tail])
-        if ((ends < 0) | (ends >= entities[document])).any():
-            raise first_fault(documents)
-
-        # One number for each ordered pair of entities of all documents, rising with the rows of `head`.
-        first = np.cumsum(entities**2) - entities**2
-        pair_document = np.repeat(np.arange(len(documents)), np.diff(pair_offsets))
-        pair_code = first[pair_document] + head * entities[pair_document] + tail
-        fact_code = first[document] + fact_head * entities[document] + fact_tail
-        row = np.searchsorted(pair_code, fact_code)
-        candidate = np.append(pair_code, -1)[row] == fact_code
-
+        row, candidate = rows.find(document, fact_head, fact_tail)
         itself = fact_head == fact_tail
         unknown = ~itself & (relation < 0)
         excluded = ~itself & ~unknown & ~candidate
@@ -143,18 +140,11 @@ class _Facts:
         kept = ~(itself | unknown | excluded)
         labels = np.unique(np.stack([row[kept], relation[kept]], axis=1), axis=0)  # [F, 2], sorted by row
         self.repeated = int(kept.sum()) - len(labels)
-        self.offsets, self.pair = _within(labels[:, 0], pair_offsets)
+        self.offsets, self.pair = within(labels[:, 0], pair_offsets)
         self.relation: Ids = labels[:, 1].astype(np.int32)
         evidence = _evidence(documents, noted, row, kept)  # [V, 2], sorted by row
-        self.evidence_offsets, self.evidence_pair = _within(evidence[:, 0], pair_offsets)
+        self.evidence_offsets, self.evidence_pair = within(evidence[:, 0], pair_offsets)
         self.evidence_sentence: Ids = evidence[:, 1].astype(np.int32)
-
-
-def _within(row: Offsets, pair_offsets: Offsets) -> tuple[Offsets, Ids]:
-    """Where each document's rows begin, and ascending rows into all pairs as rows into their document's."""
-    offsets: Offsets = np.searchsorted(row, pair_offsets)
-    before = np.repeat(pair_offsets[:-1], np.diff(offsets))
-    return offsets, (row - before).astype(np.int32)
 
 
 def _evidence(

@@ -22,6 +22,8 @@ class FeatureReport:
         excluded_types: facts whose pair is no candidate, by "head type:tail type".
         repeated_facts: noted before in the same document.
         empty_words: words for which the tokenizer has no token.
+        negatives: known negatives that were kept.
+        idle_negatives: known negatives of another relation or pair than those that are learnt, which are not.
 
     Example:
         >>> whole = FeatureReport(facts=2, self_facts=1) + FeatureReport(unknown_relations=Counter(spouse=3))
@@ -39,6 +41,8 @@ class FeatureReport:
     excluded_types: Counter[str] = field(default_factory=Counter)
     repeated_facts: int = 0
     empty_words: int = 0
+    negatives: int = 0
+    idle_negatives: int = 0
 
     def __add__(self, other: "FeatureReport") -> "FeatureReport":
         return FeatureReport(
@@ -61,6 +65,7 @@ class FeatureReport:
             *((n, f"fact(s) between {types}, no candidates") for types, n in _sorted(self.excluded_types)),
             (self.repeated_facts, "fact(s) noted twice, kept once"),
             (self.empty_words, "word(s) without a token"),
+            (self.idle_negatives, "known negative(s) of no use: another relation, or no candidates"),
         ]
         return [f"{count} {what}" for count, what in told if count]
 

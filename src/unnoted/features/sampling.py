@@ -4,6 +4,8 @@ The unlabelled part of a risk is a mean over unlabelled pairs. A uniform sample 
 many it stands for, leaves that mean unbiased, and the weights of a document add up to its number of pairs:
 `UnlabelledSample`. Another sample has so many unlabelled pairs for each labelled one, as GAIN draws them, and
 no weights. Labelled pairs then have a larger share than they have in the documents: `UnlabelledPerLabelled`.
+
+A pair with a known negative is always kept, as a labelled one is: what was decided is not left to chance.
 """
 
 from dataclasses import dataclass, field
@@ -24,7 +26,10 @@ class PairSample(Protocol):
     """Which pairs of a document are scored in an epoch."""
 
     def draw(self, features: DocumentFeatures) -> tuple[Offsets, NDArray[np.float32]]:
-        """The rows of the pairs to keep, ascending, and their weights; every labelled pair is among them."""
+        """The rows of the pairs to keep, ascending, and their weights.
+
+        Every pair that is labelled, or has a known negative, is among them.
+        """
         ...
 
 
@@ -52,11 +57,11 @@ class UnlabelledSample:
 
     def draw(self, features: DocumentFeatures) -> tuple[Offsets, NDArray[np.float32]]:
         """The rows of the pairs to keep, ascending, and their weights."""
-        labelled, unlabelled = _split(features)
+        decided, unlabelled = _split(features)
         kept = max(1, round(self.rate * len(unlabelled))) if len(unlabelled) else 0
         chosen = _choose(unlabelled, kept, self.seed, self.epoch, features)
         weights = np.zeros(len(features.head), dtype=np.float32)
-        weights[labelled] = 1
+        weights[decided] = 1
         weights[chosen] = len(unlabelled) / max(kept, 1)
         rows = np.flatnonzero(weights)
         return rows, weights[rows]
@@ -90,10 +95,10 @@ class UnlabelledPerLabelled:
 
     def draw(self, features: DocumentFeatures) -> tuple[Offsets, NDArray[np.float32]]:
         """The rows of the pairs to keep, ascending, and their weights, which are 1."""
-        labelled, unlabelled = _split(features)
-        wanted = max(FEWEST, int(self.ratio * len(labelled)))
+        decided, unlabelled = _split(features)
+        wanted = max(FEWEST, int(self.ratio * len(np.unique(features.fact_pair))))
         chosen = _choose(unlabelled, min(wanted, len(unlabelled)), self.seed, self.epoch, features)
-        rows = np.sort(np.concatenate([labelled, chosen]))
+        rows = np.sort(np.concatenate([decided, chosen]))
         return rows, np.ones(len(rows), dtype=np.float32)
 
 
@@ -103,10 +108,11 @@ def _check_seed(seed: int) -> None:
 
 
 def _split(features: DocumentFeatures) -> tuple[Offsets, Offsets]:
-    """The rows of the labelled and of the unlabelled pairs of a document."""
-    labelled = np.zeros(len(features.head), dtype=bool)
-    labelled[features.fact_pair] = True
-    return np.flatnonzero(labelled), np.flatnonzero(~labelled)
+    """The rows of the pairs of a document that somebody decided about, and of the others."""
+    decided = np.zeros(len(features.head), dtype=bool)
+    decided[features.fact_pair] = True
+    decided[features.negative_pair] = True
+    return np.flatnonzero(decided), np.flatnonzero(~decided)
 
 
 def _choose(rows: Offsets, number: int, seed: int, epoch: Epoch, features: DocumentFeatures) -> Offsets:

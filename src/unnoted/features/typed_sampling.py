@@ -69,6 +69,7 @@ class UnlabelledByTypes:
         head, tail = pair_types(features)
         chance = self.chances[head, tail]  # [P]
         chance[features.fact_pair] = 1.0
+        chance[features.negative_pair] = 1.0
         generator = np.random.default_rng([self.seed, self.epoch.number, features.index])
         unlabelled = np.flatnonzero(chance < 1)
         kept = np.ones(len(chance), dtype=bool)

@@ -38,7 +38,13 @@ class Distillation(nn.Module):
         self.weight = weight
 
     def forward(
-        self, scores: Tensor, labels: Tensor, weights: Tensor | None = None, *, teacher: Tensor
+        self,
+        scores: Tensor,
+        labels: Tensor,
+        weights: Tensor | None = None,
+        negatives: Tensor | None = None,
+        *,
+        teacher: Tensor,
     ) -> Tensor:
         """The risk of one batch, a scalar; finite, as is its gradient, for every batch of finite scores.
 
@@ -46,11 +52,12 @@ class Distillation(nn.Module):
             scores: the student's, [P, K + 1], the none class first.
             labels: bool [P, K].
             weights: [P], for how many pairs each one stands, in both terms; None for 1.
+            negatives: bool [P, K], the known negatives; None if there are none.
             teacher: the teacher's scores of the same pairs, [P, K + 1]; no gradient flows into them.
         """
         if teacher.shape != scores.shape:
             raise ValueError(f"found teacher {list(teacher.shape)}, expected {list(scores.shape)}")
-        risk: Tensor = self.student(scores, labels, weights)
+        risk: Tensor = self.student(scores, labels, weights, negatives)
         compared = slice(0 if self.student.meaning.decision.reads_none_class else 1, None)
         own = working(scores)
         difference = own - working(teacher.detach()).to(own.dtype)  # [P, K + 1]

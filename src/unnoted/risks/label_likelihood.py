@@ -10,6 +10,10 @@ the negative log likelihood but for a constant. With complete labels c = 1, and 
 c < 1 a pair that was not labelled costs at most -log(1 - c), however sure the model is that the relation
 holds: silence is a weak objection. Nothing can fall below 0, so no correction is needed, and a mean over the
 pairs of a batch is unbiased however few positives the batch has.
+
+A known negative is more than silence. That a relation was not noted *and* does not hold has the probability
+1 - Δ, because what does not hold is never noted. So it costs -log(1 - Δ), however its pair came to be looked
+at (docs/concepts/known-negatives.md).
 """
 
 import numpy as np
@@ -37,6 +41,8 @@ class LabelLikelihood(Risk):
         >>> certain = torch.tensor([[0.0, 200.0]])  # holds for sure, but only every other fact is noted
         >>> risk(certain, torch.tensor([[True]])), risk(certain, torch.tensor([[False]]))
         (tensor(0.), tensor(0.6931))
+        >>> risk(certain, torch.tensor([[False]]), negatives=torch.tensor([[True]]))  # a person said no
+        tensor(200.)
     """
 
     def __init__(self, priors: Priors) -> None:
@@ -55,6 +61,13 @@ class LabelLikelihood(Risk):
 
     def of_batch(self, scores: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
         """The weighted mean over pairs."""
+        return self._mean(scores, labels, weights, None)
+
+    def of_reviewed_batch(self, scores: Tensor, labels: Tensor, weights: Tensor, negatives: Tensor) -> Tensor:
+        """The weighted mean over pairs, in which known negatives are certain."""
+        return self._mean(scores, labels, weights, negatives)
+
+    def _mean(self, scores: Tensor, labels: Tensor, weights: Tensor, negatives: Tensor | None) -> Tensor:
         if labels.shape[1] != len(self.priors.relations):
             found, expected = labels.shape[1], len(self.priors.relations)
             raise ValueError(f"found labels of {found} relations, expected the {expected} of the priors")
@@ -62,5 +75,7 @@ class LabelLikelihood(Risk):
         noted, missed = self._logs.to(scores.dtype).to(scores.device).unbind()  # [K] each
         # 1 - c σ(f) = (1 - c) + c σ(-f): a sum, in which nothing is lost to rounding.
         silent = torch.logaddexp(missed.expand_as(above), noted + logsigmoid(-above))
+        if negatives is not None:
+            silent = logsigmoid(-above).where(negatives, silent)
         losses = -logsigmoid(above).where(labels, silent).sum(1)  # [P]
         return weighted_mean((weights * losses).sum(), weights.sum())

@@ -58,7 +58,9 @@ class MetricRisk(PositiveUnlabelledRisk):
         second, mixup = self.options.second_view, self.options.mixup_weight > 0
         return WantedViews(second, mixup, self.options.mixup_alpha) if second or mixup else None
 
-    def with_views(self, scores: Tensor, labels: Tensor, weights: Tensor, views: Views) -> Tensor:
+    def with_views(
+        self, scores: Tensor, labels: Tensor, weights: Tensor, views: Views, negatives: Tensor | None = None
+    ) -> Tensor:
         """The risk of a batch and its views, a scalar."""
         scores, labels = working(scores), labels.bool()
         weights = weights.to(scores.dtype)
@@ -66,7 +68,7 @@ class MetricRisk(PositiveUnlabelledRisk):
         if views.second is not None:
             costs = self._own_losses(views.second, views.relation)
             second = (self._summed(costs[0], views, weights), self._summed(costs[1], views, weights))
-        risk = self.of_classes(scores, labels, weights, second).sum()
+        risk = self.of_classes(scores, labels, weights, second, negatives).sum()
         if views.mixed is None or views.share is None:
             return risk
         if_positive, if_negative = self._own_losses(views.mixed, views.relation)  # [F] each

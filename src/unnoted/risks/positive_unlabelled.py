@@ -154,14 +154,23 @@ class PositiveUnlabelledRisk(Risk):
         """The sum of the classes' risks."""
         return self.of_classes(scores, labels, weights).sum()
 
+    def of_reviewed_batch(self, scores: Tensor, labels: Tensor, weights: Tensor, negatives: Tensor) -> Tensor:
+        """The sum of the classes' risks, in which no correction takes a known negative away."""
+        return self.of_classes(scores, labels, weights, negatives=negatives).sum()
+
     def of_classes(
         self,
         scores: Tensor,
         labels: Tensor,
         weights: Tensor,
         second: tuple[Tensor, Tensor] | None = None,
+        negatives: Tensor | None = None,
     ) -> Tensor:
         """The risk of every class, [K].
+
+        The mean over unlabelled pairs is a sum of two: of known negatives, which are certain, and of what is
+        left, from which the unlabelled positives are subtracted. Only the second is an estimate that could
+        fall below 0, so a correction sees it alone (docs/concepts/known-negatives.md).
 
         Args:
             scores: [P, K + 1], in working precision.
@@ -169,6 +178,7 @@ class PositiveUnlabelledRisk(Risk):
             weights: [P].
             second: the weighted losses of labelled pairs if positive and if negative, [K] each, of a second
                 view of them, which counts as much as the first.
+            negatives: bool [P, K], the known negatives; None if there are none.
         """
         if labels.shape[1] != len(self.priors.relations):
             found, expected = labels.shape[1], len(self.priors.relations)
@@ -176,24 +186,29 @@ class PositiveUnlabelledRisk(Risk):
         if_positive, if_negative = self.surrogate(scores)  # [P, K] each
         # Products and sums, not matrix products: those would fall to half precision under autocast.
         labelled, unlabelled = labels * weights[:, None], ~labels * weights[:, None]  # [P, K] each
+        known = None if negatives is None else unlabelled * negatives  # [P, K]
         on_positive, on_unlabelled, on_labelled, labelled_prior = self._like(scores)  # [K] each
         counts = labelled.sum(0), unlabelled.sum(0)
         labelled_weight, unlabelled_weight = self.normalisation(*counts, labelled_prior)
         of_positive, of_labelled = (labelled * if_positive).sum(0), (labelled * if_negative).sum(0)
         if second is not None:
             of_positive, of_labelled = (of_positive + second[0]) / 2, (of_labelled + second[1]) / 2
-        of_unlabelled = (unlabelled * if_negative).sum(0)
+        left = unlabelled if known is None else unlabelled - known  # exact: one of the two, or 0
+        of_unlabelled = (left * if_negative).sum(0)
         positive = on_positive * weighted_mean(of_positive, self._limited(labelled_weight))
         negative = on_unlabelled * weighted_mean(of_unlabelled, unlabelled_weight)
         negative = negative - on_labelled * weighted_mean(of_labelled, labelled_weight)
+        certain = 0.0
+        if known is not None:
+            certain = on_unlabelled * weighted_mean((known * if_negative).sum(0), unlabelled_weight)
         if self.recent is None:
-            return self.correction(positive, negative)
+            return self.correction(positive, negative) + certain
         if self.training:
             expected_labelled = (counts[0] + counts[1]) * labelled_prior
             self.recent.see(of_unlabelled, counts[1], of_labelled, counts[0], expected_labelled)
         recent_unlabelled, recent_labelled = self.recent.means()
         judged = on_unlabelled * recent_unlabelled - on_labelled * recent_labelled
-        return self.correction(positive, negative, judged)
+        return self.correction(positive, negative, judged) + certain
 
     def _limited(self, labelled_weight: Tensor) -> Tensor:
         """The divisor of the positive part: not so small that one labelled pair weighs more than it may."""

@@ -22,7 +22,13 @@ class Risk(nn.Module, ABC):
     def meaning(self) -> ScoreMeaning:
         """What the scores mean that this risk has trained."""
 
-    def forward(self, scores: Tensor, labels: Tensor, weights: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        scores: Tensor,
+        labels: Tensor,
+        weights: Tensor | None = None,
+        negatives: Tensor | None = None,
+    ) -> Tensor:
         """The risk of one batch, a scalar; finite, as is its gradient, for every batch of finite scores.
 
         Args:
@@ -31,6 +37,7 @@ class Risk(nn.Module, ABC):
             labels: bool [P, K], the facts that were noted. What was not noted is unlabelled.
             weights: [P], for how many pairs each one stands; every sum and count over pairs is weighted.
                 So a sample of the unlabelled pairs, each weighted by 1 / share, leaves all means unchanged.
+            negatives: bool [P, K], the known negatives, none of them labelled; None if there are none.
         """
         if scores.ndim != 2 or labels.shape != (scores.shape[0], scores.shape[1] - 1):
             found = f"scores {list(scores.shape)} and labels {list(labels.shape)}"
@@ -39,7 +46,11 @@ class Risk(nn.Module, ABC):
             raise ValueError(f"found weights {list(weights.shape)}, expected [{scores.shape[0]}]")
         scores = working(scores)
         weights = scores.new_ones(scores.shape[0]) if weights is None else weights.to(scores.dtype)
-        return self.of_batch(scores, labels.bool(), weights)
+        if negatives is None:
+            return self.of_batch(scores, labels.bool(), weights)
+        if negatives.shape != labels.shape:
+            raise ValueError(f"found negatives {list(negatives.shape)}, expected {list(labels.shape)}")
+        return self.of_reviewed_batch(scores, labels.bool(), weights, negatives.bool())
 
     @property
     def adds_up(self) -> bool:
@@ -56,7 +67,9 @@ class Risk(nn.Module, ABC):
         """Which further views of labelled pairs `with_views` is to be given in training; None for none."""
         return None
 
-    def with_views(self, scores: Tensor, labels: Tensor, weights: Tensor, views: Views) -> Tensor:
+    def with_views(
+        self, scores: Tensor, labels: Tensor, weights: Tensor, views: Views, negatives: Tensor | None = None
+    ) -> Tensor:
         """The risk of a batch, as `forward`, that also learns from the views that it wanted."""
         raise NotImplementedError(f"{type(self).__name__} wants no views")
 
@@ -66,6 +79,14 @@ class Risk(nn.Module, ABC):
     @abstractmethod
     def of_batch(self, scores: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
         """The risk of scores in working precision [P, K + 1], labels [P, K] and weights [P]."""
+
+    def of_reviewed_batch(self, scores: Tensor, labels: Tensor, weights: Tensor, negatives: Tensor) -> Tensor:
+        """The risk of a batch in which known negatives [P, K] were told from what is merely unlabelled.
+
+        Unless a risk says otherwise it is `of_batch`: right for one that takes every unlabelled pair for a
+        negative anyway.
+        """
+        return self.of_batch(scores, labels, weights)
 
 
 def working(scores: Tensor) -> Tensor:

@@ -43,7 +43,8 @@ def close(documents: Iterable[Document], rules: RuleSet, depth: int = DEPTH) -> 
     """Add what follows by rules, and say how.
 
     In each round all rules are applied to what is there. Of several ways to a fact, the surest counts; where
-    two facts exclude each other, the surer one is added. Noted facts are never changed or taken away.
+    two facts exclude each other, the surer one is added. Noted facts are never changed or taken away, and
+    what a person rejected is never added.
 
     Args:
         documents: with their noted facts.
@@ -86,6 +87,7 @@ def _closed(
     facts = {fact.triple: fact for fact in document.facts}
     confidence = dict.fromkeys(facts, 1.0)
     taken = {(head, relation) for head, _, relation in facts}
+    rejected = frozenset(document.negatives)
     derived: list[Derived] = []
     for round_ in range(1, depth + 1):
         new = _surest(conclusions(matches(facts), by_body), confidence)
@@ -93,7 +95,7 @@ def _closed(
         for triple, (sureness, rule, premises) in sorted(
             new.items(), key=lambda each: (-each[1][0], each[0])
         ):
-            if rules.constraints.allow(document, triple, taken):
+            if triple not in rejected and rules.constraints.allow(document, triple, taken):
                 evidence = {sentence for premise in premises for sentence in facts[premise].evidence}
                 fact = Fact(*triple, tuple(sorted(evidence)))
                 derived.append(Derived(fact, rule, premises, sureness, round_))

@@ -54,7 +54,8 @@ class FromViews:
     def __call__(self, scores: Tensor, batch: Batch) -> Tensor:
         """The risk of scores [P, K + 1] and of the views of the embeddings that they were made from."""
         embedded, self._embedded = torch.cat(self._embedded), []  # [P, embedding]
-        return self.risk.with_views(scores, batch.labels(), batch.pair_weight, self._views(embedded, batch))
+        views = self._views(embedded, batch)
+        return self.risk.with_views(scores, batch.labels(), batch.pair_weight, views, batch.negatives())
 
     def _views(self, embedded: Tensor, batch: Batch) -> Views:
         scorer = self._scorer

@@ -74,6 +74,13 @@ def encoder_folder(settings: Settings, corpus: Corpus, tell: Callable[[str], Non
 
 def priors_of(settings: Settings, corpus: Corpus) -> Priors | None:
     """The priors that the settings ask for, from the labels of these documents; None for a loss without."""
+    priors = _asked_for(settings, corpus)
+    if priors is not None:
+        corpus.require_room(priors)
+    return priors
+
+
+def _asked_for(settings: Settings, corpus: Corpus) -> Priors | None:
     if settings.prior_file is not None:
         return Priors.from_file(settings.prior_file, corpus.labelled_priors)
     if settings.prior_multiplier is not None:

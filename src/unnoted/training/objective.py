@@ -31,7 +31,7 @@ class FromLabels:
 
     def __call__(self, scores: Tensor, batch: Batch) -> Tensor:
         """The risk of scores [P, K + 1]."""
-        risk: Tensor = self.risk(scores, batch.labels(), batch.pair_weight)
+        risk: Tensor = self.risk(scores, batch.labels(), batch.pair_weight, batch.negatives())
         return risk
 
 
@@ -56,7 +56,8 @@ class FromTeacher:
         """The risk of scores [P, K + 1]."""
         with self._precision():
             known = self.teacher.scores(batch)
-        risk: Tensor = self._risk(scores, batch.labels(), batch.pair_weight, teacher=known)
+        labels, negatives = batch.labels(), batch.negatives()
+        risk: Tensor = self._risk(scores, labels, batch.pair_weight, negatives, teacher=known)
         return risk
 
 

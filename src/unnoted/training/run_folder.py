@@ -100,8 +100,19 @@ class RunFolder:
         return values
 
     def claim(self, run: Fingerprint, overwrite: bool = False) -> None:
-        """Mark the folder as this run's; to overwrite, all that is in it goes first."""
+        """Mark the folder as this run's; to overwrite, all that is in it goes first.
+
+        Raises:
+            RunError: what would go is read by the run.
+        """
         if self.taken and overwrite:
+            place = self.path.resolve()
+            for path in (path for paths in run.files.values() for path in paths):
+                if path.resolve().is_relative_to(place) or place.is_relative_to(path.resolve()):
+                    raise RunError(
+                        f"{path}: found in the folder that --overwrite would empty ({self.path}), expected "
+                        "what is read elsewhere"
+                    )
             self._clear()
         if not self.taken:
             files = {key: [str(path) for path in paths] for key, paths in run.files.items()}

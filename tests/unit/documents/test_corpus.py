@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from tests.strategies import corpora
 
-from unnoted.documents import AllPairs, Corpus, DataError, RelationVocabulary
+from unnoted.documents import AllPairs, Corpus, DataError, Document, Entity, Fact, Mention, RelationVocabulary
 from unnoted.documents.candidates import observed
 
 
@@ -31,3 +31,14 @@ def test_a_part_keeps_relations_and_candidates(documents):
     part = corpus[1:]
     assert list(part) == documents[1:] and part.relations == corpus.relations
     assert corpus[0] is documents[0] and len(corpus) == len(documents)
+
+
+def test_a_prior_above_what_known_negatives_leave_is_refused():
+    people = tuple(Entity((Mention(0, at, at + 1, "PER", "a"),)) for at in range(2))
+    document = Document("d", (("a", "b"),), people, (Fact(0, 1, "met"),), negatives=((1, 0, "met"),))
+    corpus = Corpus((document,), RelationVocabulary(("met",)), AllPairs())
+    assert corpus.labelled_priors.labelled == (0.5,)  # of two pairs, the rejected one included
+    corpus.require_room(corpus.labelled_priors)
+    expected = "relation 'met': found overall prior 0.6, expected at most 0.5: 1 of 2 pairs were rejected"
+    with pytest.raises(DataError, match=expected):
+        corpus.require_room(corpus.labelled_priors * 1.2)

@@ -103,7 +103,9 @@ def test_the_mean_over_all_draws_of_an_epoch_is_that_over_all_pairs(rows, docume
         for batch in covering.limits.cut(order.tolist(), features.token_counts, features.pair_counts):
             weight = torch.cat([scores[d].new_full((pairs[d],), weights[d]) for d in batch])
             found = torch.cat([labels[d] for d in batch])
-            as_batch = SimpleNamespace(labels=lambda found=found: found, pair_weight=weight)
+            as_batch = SimpleNamespace(
+                labels=lambda found=found: found, negatives=lambda: None, pair_weight=weight
+            )
             mean += chance * objective(torch.cat([scores[d] for d in batch]), as_batch) / drawn_batches
     torch.testing.assert_close(mean, risk(torch.cat(scores), torch.cat(labels)), rtol=1e-4, atol=1e-6)
 

@@ -3,7 +3,7 @@
 A format of your own needs no change here: `register_format` adds it from any script.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -11,7 +11,8 @@ from typing import TextIO
 from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
 from unnoted.common.lookup import register
 from unnoted.common.text_inputs import TextInput
-from unnoted.documents.formats import docred, jsonl, predictions, pubtator, relation_rows
+from unnoted.documents.decided import Mending
+from unnoted.documents.formats import docred, jsonl, mended_rows, predictions, pubtator, relation_rows
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document
 
@@ -30,6 +31,8 @@ class DocumentFormat:
         suffix: file names that end so are written in this format unless another one is asked for.
         typed: its relations only hold between certain entity types, so that by default the candidate pairs
             are the type pairs seen among the facts.
+        mend: gives the texts of files again, with what people decided about their facts, and without touching
+            anything else; None if it cannot.
     """
 
     key: str
@@ -39,18 +42,32 @@ class DocumentFormat:
     write: Callable[[str | Path, Iterable[Document]], int] | None = None
     suffix: str | None = None
     typed: bool = False
+    mend: Callable[[Mending], Sequence[str]] | None = None
 
 
 FORMATS = {
     entry.key: entry
     for entry in (
         DocumentFormat(
-            "docred", "DocRED JSON", lambda start: start.startswith("["), docred.read, docred.write
+            "docred",
+            "DocRED JSON",
+            lambda start: start.startswith("["),
+            docred.read,
+            docred.write,
+            mend=docred.mend,
         ),
         DocumentFormat(
-            "jsonl", "unnoted JSONL", lambda start: start.startswith("{"), jsonl.read, jsonl.write, ".jsonl"
+            "jsonl",
+            "unnoted JSONL",
+            lambda start: start.startswith("{"),
+            jsonl.read,
+            jsonl.write,
+            ".jsonl",
+            mend=jsonl.mend,
         ),
-        DocumentFormat("pubtator", "PubTator", pubtator.looks_like, pubtator.read, typed=True),
+        DocumentFormat(
+            "pubtator", "PubTator", pubtator.looks_like, pubtator.read, typed=True, mend=mended_rows.mend
+        ),
         DocumentFormat("relation-rows", "relation rows", relation_rows.looks_like),
         DocumentFormat("predictions", "DocRED predictions", write=predictions.write),
     )

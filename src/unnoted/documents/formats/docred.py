@@ -1,8 +1,9 @@
 """DocRED and Re-DocRED JSON: a list of {title, sents, vertexSet, labels}.
 
-`h` and `t` index `vertexSet` of the same document only: the two data sets differ in their entities. Two
-fields that we write are our own, and other programs ignore them: `text` of a document and `id` of a mention.
-With them nothing is lost between writing and reading.
+`h` and `t` index `vertexSet` of the same document only: the two data sets differ in their entities. Three
+fields that we write are our own, and other programs ignore them: `text` of a document, its `negatives` (the
+known negatives, beside `labels`), and `id` of a mention. With them nothing is lost between writing and
+reading.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,9 +14,11 @@ from typing import Any, TextIO
 from unnoted.common.errors import DefectLog, Kind, fail, shown
 from unnoted.common.json_stream import ArrayReader
 from unnoted.common.outputs import write_list
+from unnoted.documents.decided import Mending
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list
 from unnoted.documents.formats.reading import Reading
-from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence
+from unnoted.documents.formats.splicing import RecordShape, Splices, elements
+from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.documents.segmentation import is_split_of
 from unnoted.documents.validate import FieldNames, validate
 
@@ -23,16 +26,18 @@ FIELDS = FieldNames(
     mention="vertexSet[{}][{}]",
     entity="vertexSet[{}]",
     fact="labels[{}]",
+    negative="negatives[{}]",
     sentence="sent_id",
     span="pos",
     head="h",
     tail="t",
     relation="r",
 )
-DOCUMENT_KEYS = frozenset({"title", "sents", "vertexSet", "labels", "text"})
+DOCUMENT_KEYS = frozenset({"title", "sents", "vertexSet", "labels", "text", "negatives"})
 MENTION_KEYS = frozenset({"name", "pos", "sent_id", "type", "id", "global_pos", "index"})
 """`global_pos` and `index` (Re-DocRED) follow from the rest; `id` and `text` are this project's own."""
-LABEL_KEYS = frozenset({"h", "t", "r", "evidence"})
+LABEL_KEYS = frozenset({"h", "t", "r", "evidence", "provenance"})
+"""`provenance` says who decided, and stays in the file: nothing here reads it."""
 
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
@@ -54,7 +59,11 @@ def _document(numbered: tuple[int, object], reading: Reading) -> Document:
     entities = tuple(_entity(mentions, title, number, log) for number, mentions in enumerate(listed))
     labels = take(fields, "labels", list, title) if "labels" in fields else []
     facts = tuple(_fact(label, title, number, log) for number, label in enumerate(labels))
-    document = Document(title, sentences, entities, facts, _text(fields, title, sentences))
+    rejected = take(fields, "negatives", list, title) if "negatives" in fields else []
+    negatives = tuple(
+        _triple(label, title, f"negatives[{number}]", log) for number, label in enumerate(rejected)
+    )
+    document = Document(title, sentences, entities, facts, _text(fields, title, sentences), negatives)
     return validate(document, log, FIELDS, reading.vocabulary, reading.limits)
 
 
@@ -107,20 +116,46 @@ def _mention(fields: dict[str, Any], title: str, place: str, log: DefectLog) -> 
 
 def _fact(label: object, title: str, number: int, log: DefectLog) -> Fact:
     place = f"labels[{number}]"
+    triple = _triple(label, title, place, log)
+    fields = expect(label, dict, title, place)
+    evidence = take_list(fields, "evidence", int, title, place) if "evidence" in fields else []
+    return Fact(*triple, tuple(evidence))
+
+
+def _triple(label: object, title: str, place: str, log: DefectLog) -> Triple:
     fields = expect(label, dict, title, place)
     note_unknown_keys(fields, LABEL_KEYS, log, title, place)
-    evidence = take_list(fields, "evidence", int, title, place) if "evidence" in fields else []
-    return Fact(
+    return (
         take(fields, "h", int, title, place),
         take(fields, "t", int, title, place),
         intern(take(fields, "r", str, title, place)),
-        tuple(evidence),
     )
 
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:
     """Write documents as one DocRED JSON file; returns how many."""
     return write_list(path, map(record, documents))
+
+
+def mend(mending: Mending) -> list[str]:
+    """The file with what was decided, and every other character as it was."""
+    splices = Splices(mending.text())
+    listed, _ = elements(splices.text, splices.text.index("["))
+    for each in listed:
+        if each.value["title"] in mending.decisions:
+            SHAPE.mend(splices, each.start, each.value["title"], mending)
+    return [splices.applied()]
+
+
+SHAPE = RecordShape(
+    facts="labels",
+    negatives="negatives",
+    triple=lambda label: (label["h"], label["t"], label["r"]),
+    entry=lambda decided: (
+        {"r": decided.relation, "h": decided.head, "t": decided.tail}
+        | ({"evidence": list(decided.evidence)} if decided.holds else {})
+    ),
+)
 
 
 def record(document: Document) -> dict[str, Any]:
@@ -136,6 +171,10 @@ def record(document: Document) -> dict[str, Any]:
     }
     if document.text is not None:
         fields["text"] = document.text
+    if document.negatives:
+        fields["negatives"] = [
+            {"h": head, "t": tail, "r": relation} for head, tail, relation in document.negatives
+        ]
     return fields
 
 

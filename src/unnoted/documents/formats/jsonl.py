@@ -16,17 +16,22 @@ from unnoted.common.limits import Limits
 from unnoted.common.lookup import nearest
 from unnoted.common.outputs import write_lines
 from unnoted.common.text_inputs import numbered_lines
+from unnoted.documents.decided import Mending
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_list, wrong_type
 from unnoted.documents.formats.reading import Reading
-from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence
+from unnoted.documents.formats.splicing import RecordShape, Splices
+from unnoted.documents.formats.splicing import fields as fields_of
+from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.documents.segmentation import SplitText, is_split_of, split_text
 from unnoted.documents.validate import FieldNames, validate
 
 FIELDS = FieldNames()
-DOCUMENT_KEYS = frozenset({"id", "text", "sentences", "entities", "facts"})
+DOCUMENT_KEYS = frozenset({"id", "text", "sentences", "entities", "facts", "negatives"})
 ENTITY_KEYS = frozenset({"id", "type", "mentions"})
 MENTION_KEYS = frozenset({"sentence", "start", "end", "type", "name"})
-FACT_KEYS = frozenset({"head", "tail", "relation", "evidence"})
+FACT_KEYS = frozenset({"head", "tail", "relation", "evidence", "provenance"})
+NEGATIVE_KEYS = FACT_KEYS
+"""`provenance` says who decided, and stays in the file: nothing here reads it."""
 
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
@@ -64,7 +69,9 @@ def _document(fields: Mapping[str, Any], title: str, reading: Reading) -> Docume
         split = split_text(text, _character_spans(entities, title, len(text), reading.limits))
         sentences = split.sentences
         built = tuple(_text_entity(entity, title, i, text, split, log) for i, entity in enumerate(entities))
-    return Document(title, sentences, built, _facts(fields, title, built, log), text)
+    identifiers = _identifiers(built)
+    facts = _facts(fields, title, identifiers, log)
+    return Document(title, sentences, built, facts, text, _negatives(fields, title, identifiers, log))
 
 
 def _words(fields: Mapping[str, Any], title: str, limits: Limits) -> tuple[tuple[Sentence, ...], str | None]:
@@ -147,27 +154,44 @@ def _text_entity(
     return Entity(tuple(mentions), _identifier(entity, title, index))
 
 
-def _facts(
-    fields: Mapping[str, Any], title: str, entities: tuple[Entity, ...], log: DefectLog
-) -> tuple[Fact, ...]:
+def _identifiers(entities: tuple[Entity, ...]) -> dict[str, int]:
+    """The entity of each id that only one entity has."""
     taken = Counter(entity.id for entity in entities)
-    identifiers = {
-        entity.id: index for index, entity in enumerate(entities) if entity.id and taken[entity.id] == 1
-    }
+    return {entity.id: index for index, entity in enumerate(entities) if entity.id and taken[entity.id] == 1}
+
+
+def _facts(
+    fields: Mapping[str, Any], title: str, identifiers: Mapping[str, int], log: DefectLog
+) -> tuple[Fact, ...]:
     facts = []
     for number, fact in enumerate(take_list(fields, "facts", dict, title) if "facts" in fields else []):
         place = f"facts[{number}]"
         note_unknown_keys(fact, FACT_KEYS, log, title, place)
         evidence = take_list(fact, "evidence", int, title, place) if "evidence" in fact else []
-        facts.append(
-            Fact(
-                _entity_index(fact, "head", identifiers, title, place, log),
-                _entity_index(fact, "tail", identifiers, title, place, log),
-                intern(take(fact, "relation", str, title, place)),
-                tuple(evidence),
-            )
-        )
+        facts.append(Fact(*_triple(fact, identifiers, title, place, log), tuple(evidence)))
     return tuple(facts)
+
+
+def _negatives(
+    fields: Mapping[str, Any], title: str, identifiers: Mapping[str, int], log: DefectLog
+) -> tuple[Triple, ...]:
+    negatives = []
+    listed = take_list(fields, "negatives", dict, title) if "negatives" in fields else []
+    for number, negative in enumerate(listed):
+        place = f"negatives[{number}]"
+        note_unknown_keys(negative, NEGATIVE_KEYS, log, title, place)
+        negatives.append(_triple(negative, identifiers, title, place, log))
+    return tuple(negatives)
+
+
+def _triple(
+    record: Mapping[str, Any], identifiers: Mapping[str, int], title: str, place: str, log: DefectLog
+) -> Triple:
+    return (
+        _entity_index(record, "head", identifiers, title, place, log),
+        _entity_index(record, "tail", identifiers, title, place, log),
+        intern(take(record, "relation", str, title, place)),
+    )
 
 
 def _entity_index(
@@ -191,6 +215,37 @@ def write(path: str | Path, documents: Iterable[Document]) -> int:
     return write_lines(path, map(record, documents))
 
 
+def mend(mending: Mending) -> list[str]:
+    """The file with what was decided, and every other character as it was."""
+    splices, position = Splices(mending.text()), 0
+    for line in splices.text.split("\n"):
+        if "{" in line:
+            start = position + line.index("{")
+            title = fields_of(splices.text, start)[0]["id"].value
+            if title in mending.decisions:
+                _shape(mending.documents[title]).mend(splices, start, title, mending)
+        position += len(line) + 1
+    return [splices.applied()]
+
+
+def _shape(document: Document) -> RecordShape:
+    """How facts are written here; head and tail may be ids of entities of their document."""
+    index = _identifiers(document.entities)
+    return RecordShape(
+        facts="facts",
+        negatives="negatives",
+        triple=lambda fact: (
+            index.get(fact["head"], fact["head"]),
+            index.get(fact["tail"], fact["tail"]),
+            fact["relation"],
+        ),
+        entry=lambda decided: (
+            {"head": decided.head, "tail": decided.tail, "relation": decided.relation}
+            | ({"evidence": list(decided.evidence)} if decided.evidence else {})
+        ),
+    )
+
+
 def record(document: Document) -> dict[str, Any]:
     """One document in unnoted's form; what follows from the rest is left out.
 
@@ -205,6 +260,10 @@ def record(document: Document) -> dict[str, Any]:
         {"head": fact.head, "tail": fact.tail, "relation": fact.relation, "evidence": fact.evidence}
         for fact in document.facts
     ]
+    if document.negatives:
+        fields["negatives"] = [
+            {"head": head, "tail": tail, "relation": relation} for head, tail, relation in document.negatives
+        ]
     return fields
 
 

@@ -5,7 +5,7 @@ species and a gene may share a number. A mention of several ids (`A|B`, `A;B`) i
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from sys import intern
 from typing import TextIO, TypeAlias
@@ -84,15 +84,17 @@ def _document(block: tuple[int, list[str]], reading: Reading) -> Document:
         columns = line.split("\t")
         if columns[0] != identifier:
             fail(Kind.MALFORMED, identifier, f"line {number}", shown(line), f"a line of {identifier}")
-        if len(columns) == 4 and not _is_offset(columns[1]):
+        if len(columns) == 4 and not is_offset(columns[1]):
             rows.append(Row(columns[1], columns[2], columns[3], log.file, number))
             log.relation_rows += 1
         else:
             annotations.append(_annotation(columns, number, identifier, text))
     split = split_text(text, [(item.start, item.end) for item in annotations], [title_end])
     entities, positions = _entities(annotations, split.locate, identifier, reading)
-    facts = tuple(_facts(rows, positions, identifier, log))
-    document = Document(identifier, split.sentences, entities, facts, text)
+    facts = tuple(facts_of((row for row in rows if row.holds), positions, identifier, log))
+    rejected = facts_of((row for row in rows if not row.holds), positions, identifier, log)
+    negatives = tuple(fact.triple for fact in rejected)
+    document = Document(identifier, split.sentences, entities, facts, text, negatives)
     return validate(document, log, FIELDS, reading.vocabulary, reading.limits)
 
 
@@ -120,7 +122,7 @@ def _annotation(columns: list[str], number: int, identifier: str, text: str) -> 
         expected = "6 columns: document, start, end, mention, type, id (or 4: a relation)"
         fail(Kind.MALFORMED, identifier, place, f"{len(columns)} columns in {shown(columns)}", expected)
     _, start, end, mention, kind, ids = columns[:6]
-    if not (_is_offset(start) and _is_offset(end) and int(start) < int(end) <= len(text)):
+    if not (is_offset(start) and is_offset(end) and int(start) < int(end) <= len(text)):
         expected = f"whole numbers, 0 <= start < end <= {len(text)}"
         found = f"{shown(start)} to {shown(end)}"
         fail(Kind.MALFORMED, identifier, f"{place}, start/end", found, expected)
@@ -135,7 +137,7 @@ def _annotation(columns: list[str], number: int, identifier: str, text: str) -> 
     return Annotation(number, int(start), int(end), intern(mention), intern(kind), ids)
 
 
-def _is_offset(text: str) -> bool:
+def is_offset(text: str) -> bool:
     """Digits as everybody writes them (Python takes those of every script), and not thousands of them."""
     return text.isascii() and text.isdecimal() and len(text) < 20
 
@@ -168,8 +170,8 @@ def _ids(item: Annotation) -> list[str]:
     return [single for single in dict.fromkeys(parts) if single not in UNLINKED]
 
 
-def _facts(
-    rows: Iterable[Row], positions: dict[tuple[str, str], int], identifier: str, log: DefectLog
+def facts_of(
+    rows: Iterable[Row], positions: Mapping[tuple[str, str], int], identifier: str, log: DefectLog
 ) -> Iterator[Fact]:
     """The rows as facts; each row that cannot be one is logged by reason."""
     by_id = {single: index for (_, single), index in reversed(positions.items())}  # the first one counts

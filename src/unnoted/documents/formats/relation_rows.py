@@ -1,4 +1,7 @@
-"""Relation files of PubTator corpora: document, relation, subject id, object id, separated by tabs."""
+"""Relation files of PubTator corpora: document, relation, subject id, object id, separated by tabs.
+
+A fifth column that says `false` is our own: the row is a known negative.
+"""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -7,6 +10,9 @@ from typing import NamedTuple, TextIO
 from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
 from unnoted.common.limits import Limits
 from unnoted.common.text_inputs import numbered_lines
+
+FALSE = "false"
+"""What the fifth column of a known negative says."""
 
 
 class Row(NamedTuple):
@@ -17,11 +23,25 @@ class Row(NamedTuple):
     object: str
     file: str
     line: int
+    holds: bool = True
 
 
 def looks_like(start: str) -> bool:
     """Whether a file that starts like this holds relation rows."""
-    return start.split("\n", 1)[0].count("\t") == 3
+    columns = start.split("\n", 1)[0].rstrip("\r").split("\t")
+    return len(columns) == 4 or columns[4:] == [FALSE]
+
+
+def split_row(line: str) -> list[str] | None:
+    r"""The columns of a row without its end of line; None if it is no row.
+
+    Example:
+        >>> split_row("1\tspouse\tA\tB\tfalse"), split_row("1\tspouse\tA")
+        (['1', 'spouse', 'A', 'B', 'false'], None)
+    """
+    columns = line.split("\t")
+    is_row = all(columns) and (len(columns) == 4 or columns[4:] == [FALSE])
+    return columns if is_row else None
 
 
 @dataclass(slots=True)
@@ -37,15 +57,16 @@ class RelationRows:
             if not text:
                 continue
             try:
-                columns = text.split("\t")
-                if len(columns) != 4 or not all(columns):
+                if (columns := split_row(text)) is None:
                     expected = "document, relation, subject and object, separated by tabs"
                     fail(Kind.MALFORMED, None, f"line {number}", shown(text), expected)
             except DataError as error:
                 log.error(error)
                 continue
-            self.by_document[columns[0]].append(Row(columns[1], columns[2], columns[3], log.file, number))
-            log.relation_rows += 1
+            document, relation, subject, object_, *false = columns
+            row = Row(relation, subject, object_, log.file, number, not false)
+            self.by_document[document].append(row)
+            log.relation_rows += row.holds
 
     def take(self, document: str) -> list[Row]:
         """The rows of a document, which are then no longer here."""
