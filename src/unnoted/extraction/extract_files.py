@@ -12,44 +12,21 @@ import torch
 from unnoted.common.errors import DefectLog
 from unnoted.common.lookup import lookup
 from unnoted.common.output_streams import is_stream
-from unnoted.common.outputs import claimed, open_output, write_lines, write_list
+from unnoted.common.outputs import claimed
 from unnoted.common.text_inputs import content_digest
 from unnoted.common.wording import counted
 from unnoted.documents.candidates import Candidates, TypePairs
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.schema import Document
 from unnoted.extraction.extractor import Extractor
-from unnoted.extraction.facts import Extraction, predictions_of, text_of
+from unnoted.extraction.facts import Extraction
 from unnoted.extraction.partial import PartialResults
+from unnoted.extraction.result_writers import RESULT_WRITERS, Records, Results
 from unnoted.extraction.scoring import Asked
 from unnoted.saved import TOKENIZER_FILES
 
-Records = Iterable[dict[str, Any]]
-
 MODEL_FILES = ("config.json", "*.safetensors", "*.safetensors.index.json")
 """What is read of a model's folder; whatever else lies there, such as a training's record, may change."""
-
-
-def _write_predictions(path: Path, records: Records) -> None:
-    write_list(path, (row for record in records for row in predictions_of(record)))
-
-
-def _write_jsonl(path: Path, records: Records) -> None:
-    write_lines(path, records)
-
-
-def _write_table(path: Path, records: Records) -> None:
-    with open_output(path) as stream:
-        for record in records:
-            stream.write(text_of(record) + "\n")
-
-
-RESULT_WRITERS: dict[str, Callable[[Path, Records], None]] = {
-    "predictions": _write_predictions,
-    "jsonl": _write_jsonl,
-    "table": _write_table,
-}
-"""Every format that results are written in, by its name on the command line."""
 
 
 @dataclass(slots=True)
@@ -144,13 +121,17 @@ def extract_files(
     """
     write = lookup("format", format, RESULT_WRITERS)
     report = ExtractionReport()
+
+    def results_of(records: Records) -> Results:
+        return Results(report.counted(records), lambda: stream_documents(*files), str(model))
+
     documents = report.watched(stream_documents(*files, log=log), extractor.model.candidates)
     asked = Asked(threshold=threshold, target_precision=target_precision, target_recall=target_recall)
     results = extractor.extract(documents, **asked)  # a wrong threshold leaves no file behind
     with claimed(to, inputs=[*files, Path(model)], overwrite=overwrite):
         if is_stream(to):
             told(0)
-            write(to, report.counted(_as_found(results, told)))
+            write(to, results_of(_as_found(results, told)))
             return report
         made_from = made_of(extractor, model, files, asked)
         with PartialResults(to.with_name(to.name + ".partial"), made_from) as partial:
@@ -160,7 +141,7 @@ def extract_files(
                 partial.append(extraction)
                 done += 1
                 told(done)
-            write(to, report.counted(partial.records()))
+            write(to, results_of(partial.records()))
             partial.remove()
     return report
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from unnoted.common.errors import DefectLog
 from unnoted.documents.schema import Document, Entity
 from unnoted.extraction.evaluation_mode import evaluation_mode
+from unnoted.extraction.extraction_stream import ExtractionStream
 from unnoted.extraction.facts import ExtractedFact, Extraction
 from unnoted.extraction.inputs import Source, as_documents
 from unnoted.extraction.scoring import BatchScores, Found, ScoredPairs, Wanted, find_facts, score_batch
@@ -135,10 +136,11 @@ class Extractor:
         target_recall: float | None = None,
         log: DefectLog | None = None,
         seen: Seen | None = None,
-    ) -> Iterator[Extraction]:
+    ) -> ExtractionStream:
         """Extract facts: one `Extraction` for each document, in their order, also where nothing is found.
 
-        Facts that the documents hold already are not looked at.
+        Facts that the documents hold already are not looked at. `to_pandas()` of what is returned gives one
+        row for each fact.
 
         Args:
             documents: `Document`s, or dictionaries with `text` or `sentences`, and `entities`
@@ -162,7 +164,9 @@ class Extractor:
         meaning = wanted.meaning(self.model.meaning)
         stream = as_documents(documents, DefectLog() if log is None else log)
         pieces = chunks(stream, self.chunk)
-        return (found for chunk in pieces for found in self._chunk(chunk, wanted, meaning, seen))
+        return ExtractionStream(
+            found for chunk in pieces for found in self._chunk(chunk, wanted, meaning, seen)
+        )
 
     def _chunk(
         self, documents: list[Document], wanted: Wanted, meaning: ScoreMeaning, seen: Seen | None

@@ -1,7 +1,7 @@
 """A document with its facts as HTML and SVG: one renderer for notebooks, reports and web pages.
 
-`render_document` gives a fragment. A page has `STYLE` and `SCRIPT` once; without the script everything can still
-be read. All of it lies within the class `unnoted-document`, so that no other part of a page changes its look.
+`render_document` gives a fragment. A page has `STYLE` and `SCRIPT` once; without the script everything can
+still be read. All of it lies within the class `unnoted-document`, so that nothing else in a page changes.
 """
 
 from unnoted.documents.rendering.arc_diagram import render_arcs
@@ -12,18 +12,23 @@ from unnoted.documents.rendering.document_html import (
     render_document,
     render_types,
 )
+from unnoted.documents.rendering.documents_page import MOST_DOCUMENTS, DrawnDocument, documents_page
 from unnoted.documents.rendering.fact_table import FactCell, FactGroup, FactLine, FactTable
-from unnoted.documents.rendering.notebook import notebook_html
+from unnoted.documents.rendering.notebook import notebook_html, notebook_list
 
 __all__ = [
+    "MOST_DOCUMENTS",
     "SCRIPT",
     "STYLE",
+    "DrawnDocument",
     "FactCell",
     "FactGroup",
     "FactLine",
     "FactTable",
+    "documents_page",
     "entity_types",
     "notebook_html",
+    "notebook_list",
     "render_arcs",
     "render_document",
     "render_types",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from unnoted.common.wording import count
-from unnoted.documents.rendering.arc_layout import Arc, ArcLayout, Row
+from unnoted.documents.rendering.arc_layout import Arc, ArcLayout, EntityRow
 from unnoted.documents.rendering.fact_table import DrawableFact, FactTable
 from unnoted.documents.rendering.mention_spans import type_colour
 from unnoted.documents.schema import Document
@@ -40,8 +40,9 @@ def render_arcs(
 ) -> Markup:
     """The facts of a document as arcs beside its entities; nothing if there is no fact.
 
-    Entities stand below one another, in the order in which the text names them. A fact leaves its head with the
-    relation's name written on it and points at its tail. The first `MOST_ARCS` facts are drawn; a line says so.
+    Entities stand below one another, in the order in which the text names them. A fact leaves its head with
+    the relation's name written on it, and points at its tail. Of more than `MOST_ARCS` facts the first are
+    drawn, and a line says so.
 
     Args:
         document: whose facts they are.
@@ -53,7 +54,7 @@ def render_arcs(
         >>> from unnoted.documents.schema import Entity, Fact, Mention
         >>> ada, bo = (Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in enumerate(["Ada", "Bo"]))
         >>> svg = render_arcs(Document("d", (("Ada", "Bo"),), (ada, bo)), [Fact(0, 1, "P26")])
-        >>> svg.count('class="arc'), "P26" in svg
+        >>> svg.count('class="arc lane'), "P26" in svg
         (1, True)
     """
     everything = list(FactTable.of(facts).lines())
@@ -64,21 +65,24 @@ def render_arcs(
     columns = _columns(document, layout, names)
     pieces = [_row(document, row, columns, types) for row in layout.rows]
     pieces += [_arc(document, arc, columns, names) for arc in layout.arcs]
-    note = (
-        f"The first {count(MOST_ARCS)} of {count(len(everything))} facts as arcs."
-        if len(everything) > MOST_ARCS
-        else ""
-    )
     width, height = columns.width, layout.height + 2 * _EDGE
     return Markup(
         '<figure class="arcs"><div class="scroll" tabindex="0" role="group" aria-label="Facts as arcs">'
-        '<svg viewBox="0 {} {} {}" width="{}" height="{}" role="img" aria-label="{}">{}</svg></div>{}</figure>'
+        '<svg viewBox="0 {} {} {}" width="{}" height="{}" role="img" aria-label="{}">{}</svg>'
+        "</div><figcaption>{}</figcaption></figure>"
     ).format(
         *(-_EDGE, width, height, width, height),
-        "Each fact as an arc from its head to its tail; the same facts are listed in the table",
+        "Facts as arcs; the same facts are listed in the table",
         Markup("").join(pieces),
-        Markup("<figcaption>{}</figcaption>").format(note) if note else "",
+        _caption(len(everything)),
     )
+
+
+def _caption(facts: int) -> str:
+    """What is drawn, and what is not."""
+    if facts > MOST_ARCS:
+        return f"The first {count(MOST_ARCS)} of {count(facts)} facts, from head to tail."
+    return "Each fact from its head to its tail." if facts > 1 else "The fact from its head to its tail."
 
 
 def _columns(document: Document, layout: ArcLayout, names: Mapping[str, str]) -> _Columns:
@@ -91,7 +95,7 @@ def _columns(document: Document, layout: ArcLayout, names: Mapping[str, str]) ->
     return _Columns(names_end, lanes, lanes + layout.lanes * _LANE + 2 * _EDGE)
 
 
-def _row(document: Document, row: Row, columns: _Columns, types: Sequence[str]) -> Markup:
+def _row(document: Document, row: EntityRow, columns: _Columns, types: Sequence[str]) -> Markup:
     """An entity's name beside a bar that is as high as its lines."""
     entity = document.entities[row.entity]
     middle = (row.top + row.bottom) // 2

@@ -1,7 +1,7 @@
-"""Where everything of an arc diagram stands, in pixels: entities below one another, facts as brackets beside them.
+"""Where everything of an arc diagram stands, in pixels: entities in a column, facts as brackets beside it.
 
-Every end of a fact has a line of its own, so that no two arcs run along the same line, and arcs that overlap run
-in different lanes: any of them can be followed from end to end.
+Every end of a fact has a line of its own, so that no two arcs run along the same line, and arcs that overlap
+run in different lanes: any of them can be followed from end to end.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ LINE, GAP = 19, 9
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EntityRow:
     """An entity with the lines of its facts, from `top` to `bottom`."""
 
     entity: int
@@ -47,7 +47,7 @@ class ArcLayout:
         ([0, 1, 2], [1, 0], 2)
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[EntityRow, ...]
     arcs: tuple[Arc, ...]
     lanes: int
     height: int
@@ -82,7 +82,9 @@ class _End(NamedTuple):
     is_tail: bool
 
 
-def _rows(order: Sequence[int], facts: Sequence[FactLine]) -> tuple[tuple[Row, ...], list[tuple[int, int]]]:
+def _rows(
+    order: Sequence[int], facts: Sequence[FactLine]
+) -> tuple[tuple[EntityRow, ...], list[tuple[int, int]]]:
     """The entities' rows, and the heights of each fact's head and tail."""
     places = {entity: place for place, entity in enumerate(order)}
     ends: dict[int, list[_End]] = {entity: [] for entity in order}
@@ -90,7 +92,7 @@ def _rows(order: Sequence[int], facts: Sequence[FactLine]) -> tuple[tuple[Row, .
         distance = places[fact.tail] - places[fact.head]
         ends[fact.head].append(_End(distance, number, False))
         ends[fact.tail].append(_End(-distance, number, True))
-    rows: list[Row] = []
+    rows: list[EntityRow] = []
     heights = [[0, 0] for _ in facts]
     top = 0
     for entity in order:
@@ -98,7 +100,7 @@ def _rows(order: Sequence[int], facts: Sequence[FactLine]) -> tuple[tuple[Row, .
         sorted_ends = sorted(ends[entity], key=lambda end: (end.distance >= 0, -end.distance, end.fact))
         for line, end in enumerate(sorted_ends):
             heights[end.fact][end.is_tail] = top + line * LINE + LINE // 2
-        rows.append(Row(entity, top, top + len(sorted_ends) * LINE))
+        rows.append(EntityRow(entity, top, top + len(sorted_ends) * LINE))
         top = rows[-1].bottom + GAP
     return tuple(rows), [(start, end) for start, end in heights]
 

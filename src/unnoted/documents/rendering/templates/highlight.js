@@ -6,7 +6,6 @@
   if (window.unnotedDocuments) return; // a notebook has the script in every cell
   window.unnotedDocuments = true;
   const MARKS = ["head", "tail", "supports", "shown", "lit"];
-  const SVG = "http://www.w3.org/2000/svg";
   const pinned = new WeakMap();
   let last = null;
 
@@ -77,16 +76,11 @@
     const [x2, y2] = point(found.tail, above ? "bottom" : "top");
     const bend = below || above ? Math.max(14, Math.abs(y2 - y1) / 2) : 16;
     const c1 = y1 + (below ? bend : -bend), c2 = y2 + (above ? bend : -bend);
-    const angle = Math.atan2(y2 - c2, x2 - x2);
+    const angle = y2 > c2 ? Math.PI / 2 : -Math.PI / 2;
     const wing = (turn) => `${x2 - 8 * Math.cos(angle + turn)} ${y2 - 8 * Math.sin(angle + turn)}`;
-    const svg = document.createElementNS(SVG, "svg"), path = document.createElementNS(SVG, "path");
-    svg.setAttribute("class", "pointer");
-    svg.setAttribute("aria-hidden", "true");
-    svg.setAttribute("width", text.clientWidth);
-    svg.setAttribute("height", text.scrollHeight);
-    path.setAttribute("d", `M${x1} ${y1}C${x1} ${c1} ${x2} ${c2} ${x2} ${y2}M${wing(0.45)}L${x2} ${y2}L${wing(-0.45)}`);
-    svg.append(path);
-    text.append(svg);
+    const path = `M${x1} ${y1}C${x1} ${c1} ${x2} ${c2} ${x2} ${y2}M${wing(0.45)}L${x2} ${y2}L${wing(-0.45)}`;
+    const size = `width="${text.clientWidth}" height="${text.scrollHeight}"`;
+    text.insertAdjacentHTML("beforeend", `<svg class="pointer" aria-hidden="true" ${size}><path d="${path}"/></svg>`);
   }
 
   function bringIntoView(root) {
