@@ -16,7 +16,7 @@ def review(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="What `unnoted suggest` wrote, or a review that was begun.",
+            help="Suggestions, or a review that was begun.",
             show_default=False,
         ),
     ],
@@ -38,7 +38,7 @@ def review(
 ) -> None:
     """Review suggestions in a browser: open the address that is printed. Ctrl-C stops it.
 
-    An example: unnoted review suggestions.jsonl, then unnoted review export suggestions.jsonl --to mended.json
+    An example: unnoted review own.jsonl, then unnoted review export own.jsonl --to mended.json
     """
     if token is not None and len(token) < 8:
         raise ValueError(f"--token: found {len(token)} characters, expected at least 8")

@@ -1,4 +1,4 @@
-"""The review of suggestions in a browser: what is shown, what is decided, and how it gets back into the corpus."""
+"""Suggestions decided in a browser: what is shown, what is decided, and how it gets into the corpus."""
 
 from unnoted.review.agreement import Agreement, agreement
 from unnoted.review.carrying import Carried, carry

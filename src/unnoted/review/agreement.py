@@ -49,8 +49,8 @@ def agreements(store: ReviewStore) -> dict[tuple[str, str], Agreement]:
     """Every two reviewers who have decided some of the same facts, and how far they agree."""
     rows = store.reading.execute(
         """SELECT one.reviewer, other.reviewer, one.verdict = 'accept', other.verdict = 'accept', count(*)
-           FROM standing AS one JOIN standing AS other ON one.item = other.item AND one.reviewer < other.reviewer
-           WHERE one.verdict != 'skip' AND other.verdict != 'skip'
+           FROM standing AS one JOIN standing AS other ON one.item = other.item
+           WHERE one.reviewer < other.reviewer AND one.verdict != 'skip' AND other.verdict != 'skip'
            GROUP BY 1, 2, 3, 4"""
     )
     return _by_pair(tuple(row) for row in rows)

@@ -1,7 +1,7 @@
 """Who may ask: only somebody with the token, from this application's own pages, under an address of ours.
 
-A page of another site that is open in the same browser can send requests to this machine. It has no token, its
-`Origin` is another, and if its name was made to lead here (DNS rebinding) its `Host` is that name.
+A page of another site that is open in the same browser can send requests to this machine. It has no token,
+its `Origin` is another, and if its name was made to lead here (DNS rebinding) its `Host` is that name.
 """
 
 import secrets

@@ -103,8 +103,8 @@ def _items(found: SuggestionSet) -> Iterator[tuple[Any, ...]]:
         score = each.confidence if each.probability is None else each.probability
         yield (
             item, each.document, *each.triple, entities[each.head].name, entities[each.tail].name,
-            each.probability, score, json.dumps(each.evidence), each.rule, each.labelled, True, None, "open", 0,
-            *(rank[item] for rank in ranks),
+            each.probability, score, json.dumps(each.evidence), each.rule, each.labelled, True, None,
+            "open", 0, *(rank[item] for rank in ranks),
         )  # fmt: skip
 
 

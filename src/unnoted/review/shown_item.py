@@ -70,7 +70,8 @@ def said_of(store: ReviewStore, item: int) -> list[dict[str, Any]]:
 def likely_relations(store: ReviewStore, head_type: str, tail_type: str) -> list[str]:
     """Relations that are labelled between two types of entities, the most frequent first."""
     rows = store.reading.execute(
-        "SELECT relation FROM type_pairs WHERE head_type = ? AND tail_type = ? ORDER BY labelled DESC, relation",
+        """SELECT relation FROM type_pairs WHERE head_type = ? AND tail_type = ?
+           ORDER BY labelled DESC, relation""",
         (head_type, tail_type),
     )
     return [row["relation"] for row in rows]

@@ -1,7 +1,7 @@
 """The file of a review: what is to be decided, and everything that was decided.
 
-One SQLite file. What was said is a log of acts, to which rows are only added: an undo is one more. When a call
-that writes has returned, its act is on disk, whatever happens to the program or to the machine next.
+One SQLite file. What was said is a log of acts, to which rows are only added: an undo is one more. When a
+call that writes has returned, its act is on disk, whatever happens to the program or to the machine next.
 """
 
 import json
@@ -89,7 +89,7 @@ class ReviewStore:
             return act.done or act.say((item, verdict))
 
     def state_fact(self, by: Signature, document: str, fact: Triple, instead_of: int | None = None) -> Act:
-        """Write down a fact that a reviewer states: one that was not proposed, or in the place of one that was.
+        """Write down a fact that a reviewer states: a further one, or in the place of one that was proposed.
 
         Args:
             by: who says so.

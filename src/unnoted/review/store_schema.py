@@ -1,7 +1,7 @@
 """The tables of a review's file.
 
-`acts` and `decisions` are the log of what was said: rows are added, never changed and never removed. `standing`
-and two columns of `items` follow from the log; they are kept because a queue of 200,000 cannot add up a log.
+`acts` and `decisions` are the log of what was said: rows are added, never changed and never removed.
+`standing` and two columns of `items` follow from the log; a queue of 200,000 cannot add up a log each time.
 """
 
 FORMAT = 1

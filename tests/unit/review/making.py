@@ -28,7 +28,10 @@ def sentence(*names):
     return words, tuple(entities)
 
 
-def people(name="d1", names=("Ada Lorne", "Kelm", "Bo", "Ost"), facts=(Fact(0, 1, "lives", (0,)),)):
+LABELS = (Fact(0, 1, "lives", (0,)),)
+
+
+def people(name="d1", names=("Ada Lorne", "Kelm", "Bo", "Ost"), facts=LABELS):
     words, entities = sentence(*names)
     return Document(name, (words,), entities, facts)
 

@@ -1,9 +1,9 @@
 import pytest
 from tests.unit.review.making import Keys
-from unnoted.suggest.ordering import Order
 
 from unnoted.review.queue import VIEWS, Filters, Queue, View
 from unnoted.review.verdict import Verdict
+from unnoted.suggest.ordering import Order
 
 
 def ids(store, filters=None, order=Order.PROBABILITY, reviewer="Ada", **options):
