@@ -13,6 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from psutil import Process
+
 from benchmarks.measure import seconds
 from unnoted.documents import write_documents
 from unnoted.documents.generator import generate_documents
@@ -69,20 +71,20 @@ def _serve(file: Path, told: Any) -> None:
 
 
 @contextmanager
-def _server(file: Path) -> Iterator[int]:
+def _server(file: Path) -> Iterator[tuple[int, Process]]:
     context = get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=_serve, args=(file, there), daemon=True)
     process.start()
     try:
-        yield int(here.recv().partition("//")[2].partition("/")[0].rpartition(":")[2])
+        yield int(here.recv().partition("//")[2].partition("/")[0].rpartition(":")[2]), Process(process.pid)
     finally:
         process.kill()
         process.join()
 
 
 def _answers(file: Path) -> dict[str, float]:
-    with _server(file) as port, closing(HTTPConnection("127.0.0.1", port)) as connection:
+    with _server(file) as (port, process), closing(HTTPConnection("127.0.0.1", port)) as connection:
 
         def ask(method: str, path: str, body: dict[str, object] | None = None) -> Any:
             headers = {"X-Unnoted-Token": TOKEN, "Content-Type": "application/json"}
@@ -91,7 +93,7 @@ def _answers(file: Path) -> dict[str, float]:
             content = answer.read()
             if answer.status != 200:
                 raise RuntimeError(f"{path}: {answer.status} {content[:200]!r}")
-            return loads(content)
+            return loads(content) if path.startswith("/api/") else content
 
         def first_page() -> None:
             for path in ("session", "queue?as=a", "next?as=a", "items/0?as=a"):
@@ -102,9 +104,14 @@ def _answers(file: Path) -> dict[str, float]:
             ask("POST", "/api/decisions", body)
 
         results = {"first page: session, queue, document (s)": _timed(first_page)}
+        before = sum(process.cpu_times()[:2])
         taken = [_timed(lambda number=number: decide(number)) for number in range(DECISIONS)]
+        worked = sum(process.cpu_times()[:2]) - before
+        empty = [_timed(lambda: ask("GET", "/icon.svg") and None) for _ in range(DECISIONS)]
         results["decision, median (ms)"] = 1000 * statistics.median(taken)
         results["decision, 95 of 100 (ms)"] = 1000 * statistics.quantiles(taken, n=20)[-1]
+        results["decision, CPU of the server (ms)"] = 1000 * worked / DECISIONS
+        results["an answer without work, median (ms)"] = 1000 * statistics.median(empty)
         for name, path in {
             "page at the end of the queue (ms)": "queue?as=a&after=199000",
             "page with every filter (ms)": "queue?as=a&view=all&low=0.001&high=0.002&by=a&order=audit",

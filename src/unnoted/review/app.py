@@ -1,8 +1,13 @@
-"""The routes of the application: pages, what they read, and the few things that they write."""
+"""The routes of the application: pages, what they read, and the few things that they write.
+
+What a reviewer waits for is answered in the event loop itself: it takes SQLite a few milliseconds, and handing it
+to a thread and back takes a busy machine longer than that. Figures, which take longer, have threads.
+"""
 
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -81,11 +86,15 @@ class Desk:
     presence: Presence = field(default_factory=Presence)
 
     def __post_init__(self) -> None:
-        self.completeness = LiveCompleteness(self.store)
         rows = self.store.reading.execute("SELECT * FROM relations ORDER BY labelled DESC, name, id")
         self.relations = [dict(row) for row in rows]
         self.names = {row["id"]: row["name"] or row["id"] for row in self.relations}
         self.types = json.loads(self.store.about["types"])
+
+    @cached_property
+    def completeness(self) -> LiveCompleteness:
+        """Reads all suggestions, so not before somebody asks."""
+        return LiveCompleteness(self.store)
 
     def written(self, act: Act) -> dict[str, Any]:
         """The answer to something that was written."""
@@ -131,8 +140,11 @@ def _add_pages(app: "FastAPI", desk: Desk) -> None:
         "/document.js": SCRIPT.encode(),
     }
 
-    def route(content: bytes, kind: str) -> Callable[[], Response]:
-        return lambda: Response(content, media_type=kind)
+    def route(content: bytes, kind: str) -> Callable[[], Awaitable[Response]]:
+        async def answer() -> Response:
+            return Response(content, media_type=kind)
+
+        return answer
 
     for path, content in contents.items():
         suffix = path.rpartition(".")[2] if path != "/" else "html"
@@ -143,7 +155,7 @@ def _add_session(app: "FastAPI", desk: Desk) -> None:
     from fastapi import Query
 
     @app.get("/api/session")
-    def session() -> dict[str, Any]:
+    async def session() -> dict[str, Any]:
         """What does not change while the page is open."""
         about = desk.store.about
         calibrated = desk.store.reading.execute("SELECT 1 FROM items WHERE probability IS NOT NULL LIMIT 1")
@@ -180,7 +192,7 @@ def _add_session(app: "FastAPI", desk: Desk) -> None:
 def _add_queue(app: "FastAPI", desk: Desk) -> None:
     from fastapi import Depends, HTTPException, Query
 
-    def queue(
+    async def queue(
         reviewer: Annotated[Reviewer, Query(alias="as")],
         order: Order = Order.PROBABILITY,
         view: str = "open",
@@ -200,7 +212,7 @@ def _add_queue(app: "FastAPI", desk: Desk) -> None:
     Rank = Annotated[int, Query(ge=FIRST, lt=2**62)]
 
     @app.get("/api/queue")
-    def page(
+    async def page(
         asked: Asked, after: Rank = FIRST, limit: Annotated[int, Query(ge=1, le=LONGEST_PAGE)] = 100
     ) -> dict[str, Any]:
         rows = asked.page(after, limit)
@@ -208,7 +220,7 @@ def _add_queue(app: "FastAPI", desk: Desk) -> None:
         return {"rows": rows, "more": len(rows) == limit} | total
 
     @app.get("/api/next")
-    def following(asked: Asked, after: Rank = FIRST) -> dict[str, Any]:
+    async def following(asked: Asked, after: Rank = FIRST) -> dict[str, Any]:
         """The next fact that nobody else is looking at."""
         rows = asked.page(after, 1, desk.presence.held_from(asked.reviewer))
         return {"row": rows[0] if rows else None}
@@ -218,7 +230,7 @@ def _add_items(app: "FastAPI", desk: Desk) -> None:
     from fastapi import HTTPException, Query
 
     @app.get("/api/items/{item}")
-    def one(item: int, reviewer: Annotated[Reviewer, Query(alias="as")]) -> dict[str, Any]:
+    async def one(item: int, reviewer: Annotated[Reviewer, Query(alias="as")]) -> dict[str, Any]:
         try:
             shown = shown_item(desk.store, item, desk.names, desk.types)
         except (NotDecided, OverflowError) as error:
@@ -227,7 +239,7 @@ def _add_items(app: "FastAPI", desk: Desk) -> None:
         return shown
 
     @app.get("/api/likely")
-    def likely(head_type: str, tail_type: str) -> list[str]:
+    async def likely(head_type: str, tail_type: str) -> list[str]:
         return likely_relations(desk.store, head_type, tail_type)
 
 
@@ -244,14 +256,14 @@ def _add_writing(app: "FastAPI", desk: Desk) -> None:
         return desk.written(found)
 
     @app.post("/api/decisions")
-    def decide(said: Decided) -> dict[str, Any]:
+    async def decide(said: Decided) -> dict[str, Any]:
         return done(lambda: desk.store.decide(said.signature, said.item, said.verdict))
 
     @app.post("/api/facts")
-    def state_fact(said: Stated) -> dict[str, Any]:
+    async def state_fact(said: Stated) -> dict[str, Any]:
         fact = said.head, said.tail, said.relation
         return done(lambda: desk.store.state_fact(said.signature, said.document, fact, said.instead_of))
 
     @app.post("/api/undo")
-    def undo(said: Written) -> dict[str, Any]:
+    async def undo(said: Written) -> dict[str, Any]:
         return done(lambda: desk.store.undo(said.signature))

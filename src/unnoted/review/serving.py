@@ -38,8 +38,8 @@ def serve_review(
         raise ValueError(MISSING_EXTRA) from None
     secret = token or new_token()
     with closing(bound(host, port)) as listening:
-        ready(address(host, listening.getsockname()[1], secret))
         app = make_app(store, secret, host)
+        ready(address(host, listening.getsockname()[1], secret))
         config = Config(app, log_level="warning", access_log=False, server_header=False, lifespan="off")
         Server(config).run(sockets=[listening])
 
