@@ -166,8 +166,11 @@ def test_help_opens_closes_and_keys_can_be_turned_off(at, store_of_people):
     ada.press("a")
     assert set(states(store_of_people)) == {"open"}
     ada.page.locator("#do-accept").focus()
-    ada.press("Enter")  # a button is still a button
-    ada.says("Accepted")
+    ada.press("Enter")  # a button is still a button, and keeps the focus
+    ada.says("Accepted: Bo – lives in → Ost")
+    ada.expect(ada.page.locator("#do-accept")).to_be_focused()
+    ada.press("Enter")
+    ada.says("Accepted: Bo – lives in → Kelm")
 
 
 def test_by_mouse(at, store_of_people):

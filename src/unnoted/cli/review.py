@@ -1,5 +1,6 @@
 """`unnoted review`: decide suggestions in a browser."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -40,8 +41,8 @@ def review(
 
     An example: unnoted review own.jsonl, then unnoted review export own.jsonl --to mended.json
     """
-    if token is not None and len(token) < 8:
-        raise ValueError(f"--token: found {len(token)} characters, expected at least 8")
+    if token is not None and not re.fullmatch(r"[\w.~-]{8,200}", token, re.ASCII):
+        raise ValueError("--token: found another, expected 8 to 200 letters, digits, or any of ._~-")
     store = open_review(file, database, resume, tell)
     if host not in (LOOPBACK, "localhost", "::1"):
         tell("note: others can reach this address; what is sent is not encrypted")

@@ -56,7 +56,7 @@ def test_export(file, tmp_path):
     [
         (("nothing.jsonl",), "nothing.jsonl"),
         (("export", "nothing.jsonl", "--to", "x"), "expected the review of nothing.jsonl"),
-        (("FILE", "--token", "short"), "--token: found 5 characters"),
+        (("FILE", "--token", "short"), "--token: found another, expected 8 to 200 letters"),
         (("FILE", "--host", "192.0.2.1"), "cannot listen here"),
         (("FILE", "--resume", "FILE"), "expected the one of the round before"),
     ],

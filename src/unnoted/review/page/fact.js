@@ -4,9 +4,19 @@ import { $, count, make, percent, plural } from "./making.js";
 
 const SAID = { accept: "accepts", reject: "rejects", skip: "skipped" };
 
+let shown = null;
+
 export function showFact(item, session, act) {
+  const focused = document.activeElement?.closest("#proposal") ? document.activeElement.id : "";
   showProposal(item, session, act);
   showDocument(item, session);
+  // Whoever decides with a button goes on with the same button, and on a narrow page begins above the next fact.
+  if (focused) $(focused)?.focus({ preventScroll: true });
+  const root = document.scrollingElement;
+  if (shown !== null && shown !== item.id && root.scrollHeight > root.clientHeight) {
+    $("proposal").firstElementChild.scrollIntoView({ block: "start" });
+  }
+  shown = item.id;
 }
 
 export function showNothing(text, detail) {
