@@ -20,6 +20,7 @@ class Program(LazyGroup):
         "predict": "predict:predict",
         "evaluate": "evaluate:evaluate",
         "inspect": "inspect_model:inspect",
+        "suggest": "suggest:suggest",
         "demo": "demo:demo",
         "reproduce": "reproduce:reproduce",
         "compare": "compare:compare",

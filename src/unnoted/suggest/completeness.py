@@ -136,8 +136,15 @@ def completeness(
         _end(bands, unlisted, high, np.random.default_rng(seed)) for high in (False, True)
     )  # of the missing facts
     missing = listed + rest
-    shares = [_share(found, each) for each in (missing, max(many, missing), min(few, missing))]
-    return Completeness(found, missing, *shares, sampled=int(answered.sum()), unlisted=rest)
+    return Completeness(
+        found,
+        missing,
+        estimate=_share(found, missing),
+        low=_share(found, max(many, missing)),
+        high=_share(found, min(few, missing)),
+        sampled=int(answered.sum()),
+        unlisted=rest,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,12 +221,11 @@ def _undecided_share(chance: Array, undecided: NDArray[np.bool_], at: Array) -> 
 
 def _beyond(bands: list[_Band], missing: Array, unlisted: Unlisted) -> Array:
     """How many facts were never listed, if the lowest band lacks so many as the first row says."""
-    lowest = bands[0]
+    lowest = np.asarray(missing[0], dtype=np.float64)
     if not unlisted.expected:
-        return missing[0] * 0.0
-    scale = missing[0] / lowest.expected if lowest.expected else missing[0] * 0.0 + 1.0
-    beyond: Array = np.minimum(unlisted.expected * scale, unlisted.candidates)
-    return beyond
+        return np.zeros_like(lowest)
+    scale = lowest / bands[0].expected if bands[0].expected else np.ones_like(lowest)
+    return np.minimum(unlisted.expected * scale, unlisted.candidates)
 
 
 def _end(bands: list[_Band], unlisted: Unlisted, high: bool, random: np.random.Generator) -> float:

@@ -7,7 +7,7 @@ unnoted's own form; then every suggestion, best first. A file that was cut short
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
 from unnoted.common.json_stream import parse_record
@@ -17,8 +17,12 @@ from unnoted.documents.formats import jsonl
 from unnoted.documents.formats.fields import expect, take, take_list
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document
+from unnoted.suggest.exports import suggestions_frame, write_suggestions_csv, write_suggestions_page
 from unnoted.suggest.suggestion import MissingLabels, Suggestion, Unlisted
 from unnoted.suggest.suggestion_lines import SuggestionReader, check_encodable, number, suggestion_record
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["MissingLabels", "Suggestion", "SuggestionSet", "Unlisted"]
 
@@ -83,6 +87,22 @@ class SuggestionSet:
                 return _read(_records(numbered_lines(stream)))
         except DataError as error:
             raise DataError(replace(error.defect, file=source.name)) from None
+
+    def to_pandas(self) -> "DataFrame":
+        """A frame with a row for each suggestion.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        return suggestions_frame(self)
+
+    def export(self, path: str | Path) -> None:
+        """Write what the file's name asks for: `.csv`, `.html`, or else everything, as `save` does."""
+        name = str(path).removesuffix(".gz")
+        for ending, write in ((".csv", write_suggestions_csv), (".html", write_suggestions_page)):
+            if name.endswith(ending):
+                return write(Path(path), self)
+        return self.save(path)
 
     def _records(self) -> Iterator[dict[str, Any]]:
         yield {

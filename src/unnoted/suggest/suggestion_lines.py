@@ -29,7 +29,7 @@ def suggestion_record(suggestion: Suggestion) -> dict[str, Any]:
 
 def number(record: Mapping[str, Any], key: str, document: str | None, place: str) -> float:
     """A field that must be a finite number."""
-    value = record.get(key)
+    value: Any = record.get(key)
     if type(value) not in (int, float) or not math.isfinite(value):
         found = "nothing" if value is None else shown(value)
         fail(Kind.MALFORMED, document, f"{place}.{key}", found, "a number")
