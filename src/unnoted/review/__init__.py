@@ -7,7 +7,7 @@ from unnoted.review.opening import existing_review, open_review
 from unnoted.review.queue import Filters, Queue, View
 from unnoted.review.serving import serve_review
 from unnoted.review.store import Act, NotDecided, ReviewStore, Signature
-from unnoted.review.verdict import State, Verdict
+from unnoted.review.verdict import Standing, Verdict
 
 __all__ = [
     "Act",
@@ -19,7 +19,7 @@ __all__ = [
     "ReviewStore",
     "Settled",
     "Signature",
-    "State",
+    "Standing",
     "Verdict",
     "View",
     "agreement",

@@ -1,7 +1,7 @@
 """The routes of the application: pages, what they read, and the few things that they write.
 
-What a reviewer waits for is answered in the event loop itself: it takes SQLite a few milliseconds, and handing it
-to a thread and back takes a busy machine longer than that. Figures, which take longer, have threads.
+What a reviewer waits for is answered in the event loop itself: it takes SQLite a few milliseconds; to hand
+it to a thread and back takes a busy machine longer than that. Figures, which take longer, have threads.
 """
 
 import json

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from unnoted.review.store import ReviewStore
-from unnoted.review.verdict import State
+from unnoted.review.verdict import Standing
 from unnoted.suggest.completeness import LEVEL, UNDECIDED, Completeness, completeness, random_sample
 from unnoted.suggest.suggestion import Unlisted
 
-HOLDS = {State.ACCEPTED: 1, State.REJECTED: 0}
+HOLDS = {Standing.ACCEPTED: 1, Standing.REJECTED: 0}
 """What a state says of a fact; the other states leave it undecided."""
 
 
@@ -58,8 +58,8 @@ class LiveCompleteness:
         )
         for item, state in rows:
             if (place := self._places.get(item)) is not None:
-                self._holds[place] = HOLDS.get(State(state), UNDECIDED)
-                self._seen[place] = state != State.OPEN
+                self._holds[place] = HOLDS.get(Standing(state), UNDECIDED)
+                self._seen[place] = state != Standing.OPEN
         self._last = last
         return True
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from unnoted.review.agreement import agreements
 from unnoted.review.store import CARRIED, ReviewStore
-from unnoted.review.verdict import State
+from unnoted.review.verdict import Standing
 
 PACE_WINDOW = timedelta(minutes=5)
 """Decisions a minute are counted over the last minutes: what was before a break does not count."""
@@ -14,9 +14,9 @@ PACE_WINDOW = timedelta(minutes=5)
 def progress(store: ReviewStore, reviewer: str) -> dict[str, Any]:
     """The figures that are shown above the queue."""
     rows = store.reading.execute("SELECT state, proposed, count(*) FROM items GROUP BY 1, 2")
-    counts = {(State(state), bool(proposed)): count for state, proposed, count in rows}
+    counts = {(Standing(state), bool(proposed)): count for state, proposed, count in rows}
     return {
-        "states": {state: counts.get((state, True), 0) for state in State},
+        "states": {state: counts.get((state, True), 0) for state in Standing},
         "added": sum(
             count for (state, by_model), count in counts.items() if not by_model and state != "open"
         ),

@@ -15,7 +15,7 @@ class Verdict(StrEnum):
     """Looked at, and left for later or for others."""
 
 
-class State(StrEnum):
+class Standing(StrEnum):
     """Where a fact stands."""
 
     OPEN = "open"
@@ -28,18 +28,18 @@ class State(StrEnum):
     """Somebody says that it holds, and somebody that it does not."""
 
 
-def state_of(verdicts: Collection[Verdict]) -> State:
+def state_of(verdicts: Collection[Verdict]) -> Standing:
     """Where a fact stands, from what each reviewer says of it last.
 
     Example:
         >>> state_of([Verdict.ACCEPT, Verdict.SKIP]), state_of([Verdict.ACCEPT, Verdict.REJECT])
-        (<State.ACCEPTED: 'accepted'>, <State.DISAGREED: 'disagreed'>)
+        (<Standing.ACCEPTED: 'accepted'>, <Standing.DISAGREED: 'disagreed'>)
         >>> state_of([])
-        <State.OPEN: 'open'>
+        <Standing.OPEN: 'open'>
     """
     accepted, rejected = Verdict.ACCEPT in verdicts, Verdict.REJECT in verdicts
     if accepted and rejected:
-        return State.DISAGREED
+        return Standing.DISAGREED
     if accepted or rejected:
-        return State.ACCEPTED if accepted else State.REJECTED
-    return State.SKIPPED if verdicts else State.OPEN
+        return Standing.ACCEPTED if accepted else Standing.REJECTED
+    return Standing.SKIPPED if verdicts else Standing.OPEN

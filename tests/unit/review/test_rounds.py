@@ -10,7 +10,7 @@ from unnoted.review.exporting import export_review, settled
 from unnoted.review.live_completeness import LiveCompleteness
 from unnoted.review.opening import existing_review, open_review, review_path
 from unnoted.review.store import ReviewStore
-from unnoted.review.verdict import State, Verdict
+from unnoted.review.verdict import Standing, Verdict
 from unnoted.suggest import Suggestion
 
 A, R, S = Verdict.ACCEPT, Verdict.REJECT, Verdict.SKIP
@@ -85,10 +85,10 @@ def test_a_review_is_continued(tmp_path):
     open_review(path).close()
     decided(path, (0, A))
     store = open_review(path)
-    assert store.path == review_path(path) and states(store)[0] == State.ACCEPTED
+    assert store.path == review_path(path) and states(store)[0] == Standing.ACCEPTED
     store.close()
     store = open_review(store.path)
-    assert states(store)[0] == State.ACCEPTED
+    assert states(store)[0] == Standing.ACCEPTED
     store.close()
 
 
