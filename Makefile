@@ -5,6 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 SITE   := $(VENV)/.ready-docs
+CHROME := $(VENV)/.ready-browser
 
 .PHONY: help demo test test-slow fuzz attacks lint format bench results tables docs sbom clean
 .DEFAULT_GOAL := help
@@ -21,7 +22,17 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)  ## Generate documents, hide most labels, train with two losses, and show what each finds
 	$(BIN)/unnoted demo
 
-test: $(READY) lint  ## Run the linters and all tests but the slow ones
+# Browser tests use the system's Chromium. Where it cannot be installed they are skipped, and say so.
+$(CHROME): $(READY)
+	@if ! { command -v chromium || command -v chromium-browser || command -v google-chrome; } > /dev/null \
+		&& command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
+		echo "installing Chromium for the browser tests"; \
+		(timeout 300 apt-get install -qq -y chromium || { timeout 120 apt-get update -qq && timeout 300 apt-get install -qq -y chromium; }) \
+			> /dev/null 2>&1 < /dev/null || echo "Chromium could not be installed: the browser tests will be skipped"; \
+	fi
+	@touch $(CHROME)
+
+test: $(READY) $(CHROME) lint  ## Run the linters and all tests but the slow ones
 	$(BIN)/python -m pytest -n 2 -m 'not slow'
 
 test-slow: $(READY)  ## Run the slow tests
@@ -30,11 +41,12 @@ test-slow: $(READY)  ## Run the slow tests
 fuzz: $(READY)  ## Feed 100,000 damaged and hostile files to every reader; FUZZ="--seed 7" repeats a run
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.attacks $(FUZZ)
 
-attacks: $(READY)  ## Kill trainings and predictions, let two write one file, share an extractor among threads
+attacks: $(READY)  ## Kill trainings, predictions and reviews, let two write one file, share an extractor among threads
 	$(BIN)/python -m tests.attacks.kill_predict --kills 30
 	$(BIN)/python -m tests.attacks.kill_train --kills 20
 	$(BIN)/python -m tests.attacks.two_writers
 	$(BIN)/python -m tests.attacks.threads --threads 8 --documents 200
+	$(BIN)/python -m tests.attacks.kill_review --kills 10 --decisions 1000
 
 lint: $(READY)  ## Check style and types
 	$(BIN)/ruff check .

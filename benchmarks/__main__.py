@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import documents, learning, models
+from benchmarks import documents, learning, models, review
 
 SHARED = Path(__file__).parents[2] / "shared"
 
@@ -13,6 +13,7 @@ BENCHMARKS: dict[str, Callable[[Path | None], dict[str, float]]] = {
     "documents": documents.run,
     "learning": learning.run,
     "models": models.run,
+    "review": review.run,
 }
 
 

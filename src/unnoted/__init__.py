@@ -22,6 +22,7 @@ The folders are the walk of the data:
     training      settings, the trainer, checkpoints, and the runner: settings → record
     experiments   the paper's tables, comparisons and the demonstration as lists of runs
     report        tables, plots and pages, made from records and documents
+    review        suggestions decided in a browser, and the corpus mended with what was decided
     cli           the commands
 
 A room imports only from rooms above it. The names below are loaded when they are first used, so that commands

@@ -22,6 +22,7 @@ class Program(LazyGroup):
         "inspect": "inspect_model:inspect",
         "rules": "show_rules:rules",
         "export": "export:export",
+        "suggest": "suggest:suggest",
         "demo": "demo:demo",
         "reproduce": "reproduce:reproduce",
         "compare": "compare:compare",
@@ -52,6 +53,16 @@ class PriorCommands(DefaultingGroup):
     default: ClassVar[str] = "estimate"
 
 
+class ReviewCommands(DefaultingGroup):
+    """Deciding suggestions."""
+
+    places: ClassVar[dict[str, str]] = {
+        "open": "review:review",
+        "export": "export_review:export",
+    }
+    default: ClassVar[str] = "open"
+
+
 app = typer.Typer(
     name="unnoted",
     cls=Program,
@@ -71,6 +82,12 @@ priors = typer.Typer(
     no_args_is_help=True,
 )
 app.add_typer(priors, name="priors")
+review = typer.Typer(
+    cls=ReviewCommands,
+    help="Decide suggestions in a browser: `unnoted review FILE`; then export the mended corpus.",
+    no_args_is_help=True,
+)
+app.add_typer(review, name="review")
 
 
 def _print_version(wanted: bool) -> None:

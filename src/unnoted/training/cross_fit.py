@@ -50,18 +50,38 @@ def cross_fit(
     if (folder / SCORES).is_file():
         return LabelledScores.load(folder / SCORES)
     labels = training_labels(settings, load_corpus(settings, settings.train))
-    corpus = labels.corpus
-    parts = []
-    for number, held_out in enumerate(fold_documents(corpus.documents, settings.folds, settings.seed)):
-        kept = folder / f"scores-{number}.npz"
-        if not kept.is_file():
-            tell(f"fold {number + 1} of {settings.folds}: {len(corpus) - len(held_out):,} documents")
-            scored = _fold(labels, held_out, folder / str(number), tell, resume)
-            scored.save(kept)
-        parts.append(LabelledScores.load(kept))
+    parts = [fit_fold(settings, number, tell, resume, labels=labels) for number in range(settings.folds)]
     joined = LabelledScores.joined(parts)
     joined.save(folder / SCORES)
     return joined
+
+
+def fit_fold(
+    settings: Settings,
+    number: int,
+    tell: Callable[[str], None] = lambda line: None,
+    resume: bool = False,
+    labels: TrainingLabels | None = None,
+) -> LabelledScores:
+    """The scores of one fold: of its documents, by a model of the others. Folds need not know of each other.
+
+    Args:
+        settings: as for `cross_fit`.
+        number: of the fold, from 0.
+        tell: is given lines for the user.
+        resume: continue from the last checkpoint of this fold.
+        labels: of the documents of the settings, if they were read already.
+    """
+    folder = settings.output / FOLDS
+    kept = folder / f"scores-{number}.npz"
+    if not kept.is_file():
+        labels = labels or training_labels(settings, load_corpus(settings, settings.train))
+        corpus = labels.corpus
+        held_out = fold_documents(corpus.documents, settings.folds, settings.seed)[number]
+        tell(f"fold {number + 1} of {settings.folds}: {len(corpus) - len(held_out):,} documents")
+        scored = _fold(labels, held_out, folder / str(number), tell, resume)
+        scored.save(kept)
+    return LabelledScores.load(kept)
 
 
 def fold_documents(documents: Sequence[Document], folds: int, seed: int) -> list[list[Document]]:

@@ -1,0 +1,37 @@
+"""`unnoted review export`: the corpus with what was decided."""
+
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unnoted.cli.common import To, reports_errors, say, tell
+from unnoted.common.output_streams import is_stream, shown_name
+from unnoted.common.wording import counted
+from unnoted.review.exporting import export_review
+from unnoted.review.opening import existing_review
+
+
+@reports_errors
+def export(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="The review (FILE.review.db), or its suggestions.", show_default=False
+        ),
+    ],
+    to: To,
+    source: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The corpus, if it is not where it was any more."),
+    ] = None,
+) -> None:
+    """Write the corpus in its own format, with accepted facts added and rejected ones as known negatives."""
+    with closing(existing_review(file)) as store:
+        report, found = export_review(store, to, source)
+    if found.tied:
+        left = "1 fact left as it was" if found.tied == 1 else f"{found.tied:,} facts left as they were"
+        tell(f"note: {left}: as many reviewers for as against")
+    added, rejected = counted(report.added, "fact"), counted(report.rejected, "known negative")
+    say(f"{added} added, {rejected}; written to {shown_name(to)}", err=is_stream(to))

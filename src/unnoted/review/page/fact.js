@@ -1,0 +1,158 @@
+// The fact that is decided: as a sentence with what helps to decide it, and in its document.
+
+import { $, count, make, percent, plural } from "./making.js";
+
+const SAID = { accept: "accepts", reject: "rejects", skip: "skipped" };
+
+let shown = null;
+
+export function showFact(item, session, act) {
+  const focused = document.activeElement?.closest("#proposal") ? document.activeElement.id : "";
+  showProposal(item, session, act);
+  showDocument(item, session);
+  // Whoever decides with a button goes on with the same button, and on a narrow page begins above the next fact.
+  if (focused) $(focused)?.focus({ preventScroll: true });
+  const root = document.scrollingElement;
+  if (shown !== null && shown !== item.id && root.scrollHeight > root.clientHeight) {
+    $("proposal").firstElementChild.scrollIntoView({ block: "start" });
+  }
+  shown = item.id;
+}
+
+export function showNothing(text, detail) {
+  $("proposal").replaceChildren(make("div", { class: "empty" }, make("h2", {}, text), make("p", {}, detail)));
+  $("document").replaceChildren();
+}
+
+export const relationOf = (session, id) => session.byId.get(id) ?? { id, name: id, description: "" };
+export const nameOf = (session, id) => relationOf(session, id).name || id;
+
+function showProposal(item, session, act) {
+  const relation = relationOf(session, item.relation);
+  const [head, tail] = [item.entities[item.head], item.entities[item.tail]];
+  $("proposal").replaceChildren(
+    make("div", { class: "card" },
+      make("p", { class: "kind" }, kindOf(item)),
+      make("h2", { class: "fact" },
+        entity(head, "head", item.head, session), make("span", { class: "relation" }, relation.name || relation.id),
+        entity(tail, "tail", item.tail, session)),
+      likelihood(item),
+      item.rule ? make("p", { class: "rule" }, make("span", { class: "label" }, "Follows by a rule "), item.rule) : null,
+      saidOf(item)),
+    buttons(item, act),
+    about(relation),
+    examples(item, relation),
+  );
+}
+
+function kindOf(item) {
+  if (item.labelled) return "A label that looks wrong. Does it hold?";
+  return item.proposed ? "Not labelled. Does it hold?" : "Added by hand";
+}
+
+function entity(found, role, index, session) {
+  const colour = session.types.indexOf(found.type) % 8;
+  return make("span", { class: `entity ${role} type-${colour < 0 ? 7 : colour}` }, found.name,
+    make("small", {}, `${found.type} ${index}`));
+}
+
+function likelihood(item) {
+  if (!item.proposed) return null;
+  const calibrated = item.probability !== null;
+  const bar = make("span", { class: "fill" });
+  bar.style.width = `${Math.min(Math.max(item.score, 0), 1) * 100}%`;
+  const words = calibrated ? `${percent(item.probability)} probable` : `confidence ${item.score.toFixed(2)}; the model’s line is 0.5`;
+  return make("p", { class: "likelihood" }, make("span", { class: "large" }, words),
+    make("span", { class: "meter", "aria-hidden": "true" }, bar));
+}
+
+function saidOf(item) {
+  if (!item.said.length) return null;
+  const lines = item.said.map((each) => make("li", { class: each.verdict },
+    make("b", {}, each.reviewer), ` ${SAID[each.verdict]} `, make("time", { datetime: each.at }, timeOf(each.at))));
+  return make("ul", { class: "said", "aria-label": "What was said" }, ...lines);
+}
+
+function timeOf(at) {
+  const then = new Date(at);
+  const today = then.toDateString() === new Date().toDateString();
+  const day = today ? {} : { day: "numeric", month: "short" };
+  return then.toLocaleString("en-GB", { hour: "2-digit", minute: "2-digit", ...day });
+}
+
+function buttons(item, act) {
+  const button = (name, key, words, kind = "") => {
+    const made = make("button", { type: "button", class: kind, id: `do-${name}`, "aria-keyshortcuts": key },
+      make("span", {}, words), make("kbd", { "aria-hidden": "true" }, key.toUpperCase()));
+    made.addEventListener("click", () => act(name));
+    return made;
+  };
+  return make("div", { class: "actions" },
+    make("div", { class: "verdicts", role: "group", "aria-label": "Decide" },
+      button("accept", "a", "Accept", "accept"), button("reject", "r", "Reject", "reject"),
+      button("skip", "s", "Skip"), button("undo", "u", "Undo")),
+    make("div", { class: "corrections", role: "group", "aria-label": "Correct" },
+      button("other", "o", "Other relation"), button("swap", "x", "Swap"), button("add", "n", "Add fact")));
+}
+
+function about(relation) {
+  const missing = relation.missing === null ? "" :
+    `, about ${count(relation.missing)} missing (${count(relation.low)} to ${count(relation.high)})`;
+  const id = relation.name && relation.name !== relation.id ? make("small", {}, ` ${relation.id}`) : null;
+  return make("section", { class: "about" },
+    make("h3", {}, relation.name || relation.id, id),
+    relation.description ? make("p", {}, relation.description) : null,
+    make("p", { class: "soft" }, `${plural(relation.labelled, "label")} in the corpus${missing}`));
+}
+
+function examples(item, relation) {
+  if (!item.examples.length) return null;
+  const shown = item.examples.map((each) => make("li", {},
+    make("p", { class: "example" }, ...sentence(each.words)),
+    make("p", { class: "soft" }, `${each.head_name} → ${each.tail_name} · ${each.document}`)));
+  return make("section", { class: "examples" }, make("h3", {}, `Labelled “${relation.name || relation.id}”`), make("ul", {}, ...shown));
+}
+
+const CLOSING = new Set([".", ",", ";", ":", "!", "?", ")", "]", "%", "'s", "’s"]);
+
+// Words in a row that belong to one mention become one mark.
+function sentence(words) {
+  const parts = [];
+  let before = "";
+  for (const [word, role] of words) {
+    const gap = before && !CLOSING.has(word) && before !== "(" && before !== "[" ? " " : "";
+    const last = parts.at(-1);
+    if (last && last.role === role) last.text += gap + word;
+    else {
+      if (last && gap) last.role ? parts.push({ role: "", text: gap }) : (last.text += gap);
+      parts.push({ role, text: word });
+    }
+    before = word;
+  }
+  return parts.map(({ role, text }) => (role ? make("mark", { class: role }, text) : text));
+}
+
+function showDocument(item, session) {
+  const place = $("document");
+  const known = item.facts.length;
+  place.replaceChildren(
+    make("h2", { class: "title" }, item.document),
+    make("p", { class: "soft", id: "hint" }, `${plural(known, "known fact")}. To add one, click its head and then its tail.`),
+    make("div", { id: "text" }),
+  );
+  // Escaped by the server's renderer; the policy of the page runs no script that got in anyway.
+  $("text").innerHTML = item.text;
+  const types = [...new Set(item.entities.map((each) => each.type))].sort();
+  const spans = types.map((type) => make("span", { class: `mention type-${Math.max(session.types.indexOf(type), 0) % 8}` }, type));
+  $("text").prepend(make("div", { class: "unnoted-document legend" }, make("p", { class: "types" }, ...spans.flatMap((span) => [span, " "]))));
+  bringIntoView();
+}
+
+function bringIntoView() {
+  const pane = $("document");
+  const target = pane.querySelector(".supports .mention.head, .supports .mention.tail, .supports, .mention.head");
+  pane.scrollTop = 0;
+  if (!target || pane.scrollHeight <= pane.clientHeight) return;
+  const below = target.getBoundingClientRect().bottom - pane.getBoundingClientRect().top - pane.clientHeight * 0.8;
+  if (below > 0) pane.scrollTop = below + pane.clientHeight * 0.3;
+}

@@ -1,0 +1,216 @@
+"""From a file of half-labelled documents to suggestions.
+
+Every document is judged by models that never saw its labels: they are trained on the other folds. A model
+that was trained on a document says of what was not noted there that it was not noted.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from unnoted.common.errors import DataError, Defect, Kind
+from unnoted.common.text_inputs import content_digest
+from unnoted.documents.corpus import Corpus
+from unnoted.documents.formats import recognise
+from unnoted.documents.loading import load_documents, require_facts
+from unnoted.documents.relations import RelationVocabulary
+from unnoted.documents.writing import write_documents
+from unnoted.model import RelationModel
+from unnoted.priors.estimated import EstimatedPriors
+from unnoted.priors.estimating import estimate_priors
+from unnoted.priors.labelled_scores import LabelledScores
+from unnoted.rules import RuleSet
+from unnoted.suggest.fold_processes import out_of_fold
+from unnoted.suggest.judged import JudgedPairs, judged_by, judged_out_of_fold
+from unnoted.suggest.listing import ListLimits, list_suggestions
+from unnoted.suggest.missing import missing_labels
+from unnoted.suggest.suggestion_file import SuggestionSet
+from unnoted.rules.confirming import confirmed_rules
+from unnoted.training.run_folder import RUN
+from unnoted.training.settings import load_settings
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """What judges the documents: models of folds, a model that never saw them, or scores that are there.
+
+    Attributes:
+        config: settings of the models of folds.
+        changes: what is different in them, by key, such as `encoder` and `folds`.
+        jobs: folds that are trained at a time.
+        output: where the folds are kept, to be continued; without it they are forgotten.
+        overwrite: remove another run that is there.
+        model: a trained model's folder, instead of folds.
+        scores: a file of out-of-fold scores of these documents, instead of training for them.
+        prior_multiplier: true facts for each labelled one; without it that is estimated.
+    """
+
+    config: str | Path = "best"
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    jobs: int = 1
+    output: Path | None = None
+    overwrite: bool = False
+    model: Path | None = None
+    scores: Path | None = None
+    prior_multiplier: float | None = None
+
+
+def suggest(
+    documents: str | Path | Corpus,
+    *,
+    config: str | Path = "best",
+    encoder: str | None = None,
+    folds: int | None = None,
+    jobs: int = 1,
+    output: str | Path | None = None,
+    overwrite: bool = False,
+    model: str | Path | None = None,
+    scores: str | Path | None = None,
+    prior_multiplier: float | None = None,
+    vocabulary: str | Path | None = None,
+    changes: Mapping[str, Any] | None = None,
+    limits: ListLimits | None = None,
+    tell: Tell = lambda line: None,
+) -> SuggestionSet:
+    """Probable facts that are not labelled, ranked; and how many are missing.
+
+    Args:
+        documents: a file of documents with some of their facts labelled, or such documents.
+        config: settings of the models that are trained for the scores.
+        encoder: their encoder.
+        folds: parts; each is judged by a model of the others.
+        jobs: folds that are trained at a time.
+        output: where the folds are kept, to be continued.
+        overwrite: remove another run that is there.
+        model: a trained model that never saw the documents, instead of folds.
+        scores: out-of-fold scores in a file, instead of folds.
+        prior_multiplier: true facts for each labelled one; estimated if it is not told.
+        vocabulary: a file of the relations with their names.
+        changes: other settings by key.
+        limits: what comes onto the list.
+        tell: is given lines for the user.
+
+    Raises:
+        DataError: the documents cannot be read, or no fact is labelled.
+        ValueError: the model was trained on this file, or settings contradict each other.
+    """
+    given = {
+        "encoder": encoder,
+        "folds": folds,
+        "vocabulary": vocabulary,
+        "prior_multiplier": prior_multiplier,
+    }
+    settings = {key: value for key, value in given.items() if value is not None} | dict(changes or {})
+    judge = Judge(
+        config, settings, jobs, None if output is None else Path(output), overwrite,
+        None if model is None else Path(model), None if scores is None else Path(scores),
+        settings.get("prior_multiplier"),
+    )  # fmt: skip
+    names = None if vocabulary is None else RelationVocabulary.from_file(vocabulary)
+    with TemporaryDirectory() as scratch:
+        source = _as_file(documents, Path(scratch))
+        corpus = load_documents(source, vocabulary=names)
+        found = _suggested(corpus, source, judge, limits or ListLimits(), Path(scratch), tell)
+    return found
+
+
+def _as_file(documents: str | Path | Corpus, scratch: Path) -> Path:
+    """The file of the documents; those of a corpus are written to one."""
+    if not isinstance(documents, Corpus):
+        return Path(documents)
+    written = scratch / "documents.jsonl"
+    write_documents(written, documents.documents)
+    return written
+
+
+def _suggested(
+    corpus: Corpus, source: Path, judge: Judge, limits: ListLimits, scratch: Path, tell: Tell
+) -> SuggestionSet:
+    estimated, rules = None, None
+    if judge.model is not None:
+        model = _unseeing(judge.model, source, tell)
+        judged, by = judged_by(model, corpus), str(judge.model)
+        relations = model.relations
+    else:
+        require_facts(len(corpus), sum(len(document.facts) for document in corpus), [source])
+        scores, by = _scores(source, judge, scratch, tell)
+        _check_same(scores, corpus, source)
+        judged, estimated = _calibrated(scores, judge, tell)
+        relations = RelationVocabulary(scores.relations, corpus.relations.names)
+        rules = _rules(corpus, relations, judged)
+    documents = {document.id: document for document in corpus}
+    suggestions, unlisted = list_suggestions(judged, documents, limits, rules, relations.names)
+    every = (*relations, *(relation for relation in corpus.relations if relation not in relations))
+    return SuggestionSet(
+        str(source),
+        recognise(source).key,
+        content_digest(source),
+        by,
+        {relation: (relations.name(relation), "") for relation in every},
+        documents,
+        suggestions,
+        missing_labels(judged, estimated),
+        unlisted,
+    )
+
+
+def _scores(source: Path, judge: Judge, scratch: Path, tell: Tell) -> tuple[LabelledScores, str]:
+    """Out-of-fold scores, and what they are from."""
+    if judge.scores is not None:
+        return LabelledScores.load(judge.scores), f"out of fold, {judge.scores}"
+    changes = {"train": source, "output": judge.output or scratch / "folds", **judge.changes}
+    settings = load_settings(judge.config, changes, tell=tell)
+    scores = out_of_fold(settings, tell, jobs=judge.jobs, overwrite=judge.overwrite)
+    return scores, f"out of fold, {settings.folds} folds of {judge.config}"
+
+
+def _calibrated(scores: LabelledScores, judge: Judge, tell: Tell) -> tuple[JudgedPairs, EstimatedPriors]:
+    estimated = estimate_priors(scores)
+    multiplier, ratio = judge.prior_multiplier, estimated.ratio
+    if multiplier is None:
+        multiplier = max(1.0, ratio.estimate)
+        tell(
+            f"note: {ratio.estimate:.2f} true facts for each labelled one ({ratio.low:.2f} to "
+            f"{ratio.high:.2f}), estimated from the scores; --prior-multiplier says it where it is known"
+        )
+    return judged_out_of_fold(scores, multiplier), estimated
+
+
+def _rules(corpus: Corpus, relations: RelationVocabulary, judged: JudgedPairs) -> RuleSet:
+    """The rules that labels and scores both confirm."""
+    whole = Corpus(corpus.documents, relations, corpus.candidates)
+    return confirmed_rules(whole, whole.labelled_priors * max(1.0, 1 / max(judged.noted, 1e-9)), judged.scores)
+
+
+def _check_same(scores: LabelledScores, corpus: Corpus, source: Path) -> None:
+    """Scores of other documents, or of other labels, would suggest what is noted."""
+    noted = int(scores.labelled.sum())
+    columns = set(scores.relations)
+    ids = {document.id for document in corpus}
+    facts = sum(relation in columns for document in corpus for _, _, relation in document.labels)
+    if set(scores.documents) - ids or noted > facts:
+        found = f"scores of {len(scores.documents)} documents with {noted} facts"
+        expected = f"those of this file, {len(ids)} documents with {facts} facts"
+        raise DataError(Defect(Kind.MALFORMED, str(source), None, "scores", found, expected))
+
+
+def _unseeing(folder: Path, source: Path, tell: Tell) -> RelationModel:
+    """A trained model, unless it learnt from this very file."""
+    try:
+        trained_on = json.loads((folder / RUN).read_text("utf-8"))["values"]["train"]
+    except (OSError, ValueError, KeyError, TypeError):
+        tell(
+            f"warning: {folder} does not say what it was trained on; of documents it saw it repeats the labels"
+        )
+        trained_on = []
+    if content_digest(source) in trained_on:
+        raise ValueError(
+            f"{source}: found the file that {folder} was trained on, expected documents it never saw; "
+            "without --model every document is judged by models that did not see it"
+        )
+    return RelationModel.from_pretrained(folder)

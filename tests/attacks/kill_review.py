@@ -1,0 +1,126 @@
+"""Kill `unnoted review` while reviewers decide, start it again, and look for every decision it acknowledged.
+
+python -m tests.attacks.kill_review --kills 10 --decisions 1000 --seed 1
+"""
+
+import argparse
+import json
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.attacks.kill_predict import UNNOTED
+from tests.unit.review.making import many
+
+TOKEN = "a-token-for-kills"
+VERDICTS = ("accept", "reject", "skip")
+REVIEWERS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How often the server was killed, what it had acknowledged by then, and how much of it is in the file."""
+
+    kills: int
+    acknowledged: int
+    kept: int
+    whole: bool
+
+    def __str__(self) -> str:
+        return f"kills={self.kills} acknowledged={self.acknowledged} kept={self.kept} whole={self.whole}"
+
+
+def start(file):
+    """A server of its own process; gives it and its port."""
+    command = (*UNNOTED, "review", str(file), "--token", TOKEN)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return process, urlsplit(process.stdout.readline().strip()).port
+
+
+class Reviewer(threading.Thread):
+    """Decides as fast as it is answered, and remembers what was acknowledged."""
+
+    def __init__(self, port, name, items, count):
+        super().__init__(daemon=True)
+        self.port, self.person, self.items, self.count = port, name, items, count
+        self.acknowledged = {}
+
+    def run(self):
+        """Decide until the server is gone."""
+        dice = random.Random(self.person)
+        with suppress(OSError, HTTPException), closing(HTTPConnection("127.0.0.1", self.port)) as connection:
+            for number in range(self.count):
+                said = {"item": dice.randrange(self.items), "verdict": dice.choice(VERDICTS)}
+                body = said | {"reviewer": self.person, "key": f"{self.person}-{number:06}"}
+                headers = {"X-Unnoted-Token": TOKEN, "Content-Type": "application/json"}
+                connection.request("POST", "/api/decisions", json.dumps(body), headers)
+                answer = connection.getresponse()
+                assert answer.status == 200, answer.read()
+                answer.read()
+                self.acknowledged[body["key"]] = (self.person, said["item"], said["verdict"])
+
+
+def written(database):
+    """Every decision in the file by the key of its act, and whether the file is whole."""
+    with closing(sqlite3.connect(database)) as connection:
+        rows = connection.execute(
+            "SELECT key, reviewer, item, verdict FROM acts JOIN decisions ON act = acts.id"
+        ).fetchall()
+        checked = connection.execute("PRAGMA integrity_check").fetchone()[0]
+        # What stands has to follow from the log, as it does without kills.
+        last = connection.execute(
+            """SELECT count(*) FROM standing WHERE act != (SELECT max(acts.id) FROM acts JOIN decisions ON
+               act = acts.id WHERE item = standing.item AND reviewer = standing.reviewer)"""
+        ).fetchone()[0]
+    return {key: (name, item, verdict) for key, name, item, verdict in rows}, checked == "ok" and last == 0
+
+
+def kill_review(kills, decisions, seed, suggestions=2000):
+    """Kill so many times, each at a moment that a seed chooses among so many decisions."""
+    dice = random.Random(seed)
+    acknowledged, whole = {}, True
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        many(folder, suggestions).save(folder / "s.jsonl")
+        for turn in range(kills):
+            process, port = start(folder / "s.jsonl")
+            after = dice.randrange(decisions)
+            people = [
+                Reviewer(port, f"{turn}-{number}", suggestions, decisions // REVIEWERS + 1)
+                for number in range(REVIEWERS)
+            ]
+            for each in people:
+                each.start()
+            while sum(len(each.acknowledged) for each in people) < after and any(
+                map(threading.Thread.is_alive, people)
+            ):
+                people[0].join(dice.random() * 0.005)
+            process.kill()
+            process.wait()
+            process.stdout.close()
+            for each in people:
+                each.join()
+                acknowledged |= each.acknowledged
+            found, sound = written(folder / "s.review.db")
+            whole = whole and sound
+        kept = sum(found.get(key) == said for key, said in acknowledged.items())
+    return Kept(kills, len(acknowledged), kept, whole)
+
+
+if __name__ == "__main__":
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--kills", type=int, default=10)
+    options.add_argument("--decisions", type=int, default=1000)
+    options.add_argument("--seed", type=int, default=1)
+    given = options.parse_args()
+    outcome = kill_review(given.kills, given.decisions, given.seed)
+    print(outcome)
+    sys.exit(outcome.kept < outcome.acknowledged or not outcome.whole or not outcome.acknowledged)

@@ -1,0 +1,346 @@
+"""A review in a real browser, by keyboard and by mouse."""
+
+import re
+import shutil
+import socket
+import threading
+from contextlib import contextmanager
+
+import pytest
+from tests.browser.conftest import CHROMIUM
+from tests.unit.review.making import HOSTILE, TOKEN, opened, people, suggested
+
+from unnoted.documents import load_documents
+from unnoted.documents.schema import Fact
+from unnoted.review.app import make_app
+from unnoted.review.exporting import export_review
+from unnoted.suggest import Suggestion
+
+playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+           "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
+PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 860}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    with playwright.sync_playwright() as started:
+        found = started.chromium.launch(executable_path=shutil.which(CHROMIUM), args=OPTIONS)
+        yield found
+        found.close()
+
+
+@contextmanager
+def served(store):
+    """The application in a thread; gives its address."""
+    import uvicorn
+
+    listening = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(make_app(store, TOKEN), log_level="error", access_log=False, lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        listening.close()
+
+
+class Reviewing:
+    """One reviewer's page, and what a test asks of it."""
+
+    def __init__(self, browser, address, name="Ada", viewport=DESK):
+        self.context = browser.new_context(viewport=viewport)
+        self.context.set_default_timeout(20_000)
+        self.page = self.context.new_page()
+        self.wrong = []
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("console", lambda line: self.wrong.append(line.text) if line.type == "error" else None)
+        self.page.goto(f"{address}?as={name}#token={TOKEN}")
+        self.expect(self.page.locator("#do-accept")).to_be_visible()
+
+    expect = staticmethod(playwright.expect)
+
+    def shows(self, head, tail):
+        self.expect(self.page.locator("h2.fact .head")).to_contain_text(head)
+        self.expect(self.page.locator("h2.fact .tail")).to_contain_text(tail)
+
+    def says(self, text):
+        self.expect(self.page.locator("#said")).to_contain_text(text)
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def counts(self, number):
+        self.expect(self.page.locator("#count")).to_have_text(f"{number} fact{'' if number == 1 else 's'}")
+
+
+@pytest.fixture
+def at(browser, store_of_people):
+    made = []
+    with served(store_of_people) as address:
+
+        def open_page(name="Ada", **options):
+            made.append(Reviewing(browser, address, name, **options))
+            return made[-1]
+
+        yield open_page
+        for each in made:
+            assert each.wrong == []
+            each.context.close()
+
+
+@pytest.fixture
+def store_of_people(tmp_path):
+    store = opened(tmp_path)
+    yield store
+    store.close()
+
+
+def states(store):
+    return [row["state"] for row in store.reading.execute("SELECT state FROM items ORDER BY id")]
+
+
+def test_by_keyboard_alone(at, store_of_people, tmp_path):
+    ada = at()
+    ada.shows("Bo", "Ost")
+    ada.press("a")
+    ada.says("Accepted: Bo – lives in → Ost")
+    ada.shows("Bo", "Kelm")
+    ada.press("r")
+    ada.says("Rejected")
+    ada.shows("Ada Lorne", "Bo")
+    ada.press("u")
+    ada.says("Undone: Bo – lives in → Kelm")
+    ada.shows("Bo", "Kelm")
+    assert states(store_of_people) == ["accepted", "open", "open", "open", "open"]
+    ada.press("r")
+    ada.says("Rejected")
+    ada.shows("Ada Lorne", "Bo")
+    ada.press("o")  # another relation: type, choose, done
+    ada.expect(ada.page.locator("#search")).to_be_focused()
+    ada.page.keyboard.type("liv")
+    ada.expect(ada.page.locator("#relation-fact")).to_have_text("Ada Lorne – lives in → Bo")
+    ada.press("Enter")
+    ada.says("accepted instead: Ada Lorne – lives in → Bo")
+    ada.shows("Ada Lorne", "Kelm")
+    ada.press("x")
+    ada.says("Swapped: Kelm – lives in → Ada Lorne")
+    ada.expect(ada.page.locator(".kind")).to_contain_text("looks wrong")
+    ada.press("n")  # a fact that was not proposed
+    ada.expect(ada.page.locator("#relation-dialog")).to_be_visible()
+    ada.page.locator("#pair-head").focus()
+    ada.page.keyboard.type("Ost")
+    ada.page.locator("#search").focus()
+    ada.page.keyboard.type("knows")
+    ada.expect(ada.page.locator("#relation-fact")).to_have_text("Ost – knows → Kelm")
+    ada.press("Enter")
+    ada.says("Added: Ost – knows → Kelm")
+    ada.press("s")
+    ada.says("Skipped")
+    ada.expect(ada.page.locator(".empty")).to_contain_text("Everything in this view is decided")
+    expected = ["accepted", "rejected", "rejected", "rejected", "skipped", "accepted", "accepted", "accepted"]
+    assert states(store_of_people) == expected
+    report, _ = export_review(store_of_people, tmp_path / "mended.jsonl")
+    assert (report.added, report.rejected) == (4, 3)
+    mended = {each.id: each.labels.triples for each in load_documents(tmp_path / "mended.jsonl")}
+    assert mended["d2"] == {(0, 1, "lives"), (3, 1, "knows")}
+
+
+def test_help_opens_closes_and_keys_can_be_turned_off(at, store_of_people):
+    ada = at()
+    ada.press("?")
+    ada.expect(ada.page.locator("#help-dialog")).to_be_visible()
+    ada.press("a")  # decides nothing behind a dialog
+    ada.page.locator("#keys-on").uncheck()
+    ada.press("Escape")
+    ada.expect(ada.page.locator("#help-dialog")).to_be_hidden()
+    ada.press("a")
+    ada.page.reload()
+    ada.expect(ada.page.locator("#do-accept")).to_be_visible()
+    ada.press("a")
+    assert set(states(store_of_people)) == {"open"}
+    ada.page.locator("#do-accept").focus()
+    ada.press("Enter")  # a button is still a button, and keeps the focus
+    ada.says("Accepted: Bo – lives in → Ost")
+    ada.expect(ada.page.locator("#do-accept")).to_be_focused()
+    ada.press("Enter")
+    ada.says("Accepted: Bo – lives in → Kelm")
+
+
+def test_by_mouse(at, store_of_people):
+    ada = at()
+    ada.page.click("#do-accept")
+    ada.says("Accepted")
+    ada.page.click("#do-reject")
+    ada.says("Rejected")
+    ada.page.click("#do-undo")
+    ada.says("Undone")
+    ada.page.click("#more-filters summary")
+    ada.page.select_option("#relation", "knows")
+    ada.counts(1)
+    ada.shows("Ada Lorne", "Bo")
+    ada.page.click("#clear-filters")
+    ada.counts(4)
+    ada.page.fill("#low", "25")
+    ada.page.fill("#high", "40")
+    ada.page.locator("#high").blur()
+    ada.counts(1)
+    ada.shows("Ada Lorne", "Kelm")
+    ada.page.click("#clear-filters")
+    ada.page.select_option("#view", "accepted")
+    ada.counts(1)
+    ada.page.select_option("#view", "open")
+    ada.page.fill("#of-document", "d3")
+    ada.page.locator("#of-document").blur()
+    ada.counts(2)
+    ada.page.click("#rows .row >> nth=1")
+    ada.shows("Ada Lorne", "Kelm")
+    # A fact by two clicks: the head, then the tail.
+    ada.page.click("#text .text .mention[data-entity='2']")
+    ada.says("Head: Bo")
+    ada.expect(ada.page.locator("#text .mention.chosen")).to_have_count(1)
+    ada.page.click("#text .text .mention[data-entity='3']")
+    ada.page.click("#choices [data-relation='knows']")
+    ada.says("Added: Bo – knows → Ost")
+    ada.expect(ada.page.locator("#text .arcs .arc")).to_have_count(1)
+    assert states(store_of_people) == ["accepted", "open", "open", "open", "open", "accepted"]
+
+
+def test_mentions_of_an_entity_are_lit_together(at):
+    ada = at()
+    ada.page.hover("#text .text .mention[data-entity='1']")
+    ada.expect(ada.page.locator("#text .mention.lit")).to_have_count(1)
+    ada.page.hover("#do-accept")
+    ada.expect(ada.page.locator("#text .mention.lit")).to_have_count(0)
+
+
+def test_two_reviewers_and_a_reload(at, store_of_people):
+    ada, bo = at("Ada"), at("Bo")
+    ada.shows("Bo", "Ost")
+    bo.shows("Bo", "Kelm")  # not what Ada is looking at
+    ada.press("a")
+    ada.says("Accepted")
+    bo.page.select_option("#view", "not-by-me")
+    bo.page.click("#rows .row >> nth=0")
+    bo.shows("Bo", "Ost")
+    bo.expect(bo.page.locator(".said")).to_contain_text("Ada accepts")
+    bo.press("r")
+    bo.says("Rejected")
+    ada.page.select_option("#view", "disagreed")
+    ada.counts(1)
+    ada.page.reload()
+    ada.counts(1)  # the address keeps the view
+    ada.shows("Bo", "Ost")
+    ada.expect(ada.page.locator(".said li")).to_have_count(2)
+    ada.expect(ada.page.locator("#kappa-figure")).to_be_visible()
+    ada.page.click("#kappa")
+    ada.expect(ada.page.locator("#agreements tbody")).to_contain_text("Ada and Bo")
+    assert states(store_of_people)[0] == "disagreed"
+
+
+def test_the_name_is_asked_once(browser, store_of_people):
+    with served(store_of_people) as address:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(f"{address}#token={TOKEN}")
+        page.fill("#name", "Cy")
+        page.keyboard.press("Enter")
+        playwright.expect(page.locator("#who")).to_have_text("Cy")
+        page.goto(f"{address}#token={TOKEN}")
+        playwright.expect(page.locator("#do-accept")).to_be_visible()
+        page.goto("about:blank")
+        page.goto(f"{address}#token=wrong")
+        playwright.expect(page.locator("#proposal")).to_contain_text("This address has no token")
+        context.close()
+
+
+def test_hostile_text_stays_text(browser, tmp_path):
+    document = people(HOSTILE, (HOSTILE, "Kelm", "Bo"), (Fact(1, 0, HOSTILE),))
+    listed = [Suggestion(HOSTILE, 0, 1, HOSTILE, 0.5, 0.5, (), HOSTILE)]
+    store = opened(tmp_path, suggested(tmp_path, [document], listed, {HOSTILE: (HOSTILE, HOSTILE)}))
+    with served(store) as address:
+        ada = Reviewing(browser, address)
+        for place in ("h2.fact", ".about", ".examples", "#text", "#rows", ".title"):
+            ada.expect(ada.page.locator(place).first).to_contain_text("<img src=x onerror=")
+        assert ada.page.locator("img, main script").count() == 0
+        assert ada.page.title() == "Review – unnoted"
+        assert ada.wrong == []
+        ada.context.close()
+    store.close()
+
+
+COLOURS = """() => {
+  const seen = [];
+  const solid = (element) => {
+    for (let each = element; each; each = each.parentElement) {
+      const colour = getComputedStyle(each).backgroundColor;
+      if (!/rgba\\(.*, 0\\)$/.test(colour)) return colour;
+    }
+    return getComputedStyle(document.documentElement).colorScheme.includes("dark") ? "rgb(0,0,0)" : "rgb(255,255,255)";
+  };
+  for (const element of document.querySelectorAll("body *")) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!own || !element.checkVisibility() || element.closest("svg, .unseen, noscript, option")) continue;
+    const style = getComputedStyle(element);
+    seen.push([element.textContent.trim().slice(0, 30), style.color, solid(element), parseFloat(style.fontSize), style.fontWeight]);
+  }
+  return seen;
+}"""
+
+UNNAMED = """() => [...document.querySelectorAll("button, input, select, [role=listbox], [role=option], dialog, section")]
+  .filter((each) => {
+    const by = (each.getAttribute("aria-labelledby") ?? "").split(" ").map((id) => document.getElementById(id)?.textContent ?? "").join("");
+    const labels = each.labels ? [...each.labels].map((label) => label.textContent).join("") : "";
+    const own = each.matches("button, [role=option]") ? each.textContent : "";
+    const nested = each.matches("section section");
+    return !nested && !(each.getAttribute("aria-label") || by || labels || own).trim();
+  }).map((each) => each.outerHTML.slice(0, 80))"""
+
+
+def luminance(colour):
+    parts = [float(each) / 255 for each in re.findall(r"[\d.]+", colour)[:3]]
+    linear = [each / 12.92 if each <= 0.03928 else ((each + 0.055) / 1.055) ** 2.4 for each in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+def test_it_can_be_read_and_has_names(at, viewport):
+    ada = at(viewport=viewport)
+    ada.press("a")
+    ada.says("Accepted")
+    ada.page.evaluate("document.getElementById('said').replaceChildren()")  # it fades
+    for scheme in ("light", "dark"):
+        ada.page.emulate_media(color_scheme=scheme)
+        weak = [
+            each for each in ada.page.evaluate(COLOURS)
+            if contrast(each[1], each[2]) < (3 if each[3] >= 24 or (each[3] >= 18.66 and int(each[4]) >= 700) else 4.5)
+        ]  # fmt: skip
+        assert weak == [], scheme
+    assert ada.page.evaluate(UNNAMED) == []
+    ids = ada.page.evaluate("[...document.querySelectorAll('[id]')].map((each) => each.id)")
+    assert len(ids) == len(set(ids))
+    width = ada.page.evaluate("document.documentElement.scrollWidth")
+    assert width <= viewport["width"], "the page scrolls sideways"
+    for name in ("accept", "reject", "skip", "undo", "other", "swap", "add"):
+        box = ada.page.locator(f"#do-{name}").bounding_box()
+        assert box["height"] >= 24 and box["width"] >= 24
+    ada.page.locator("#do-accept").focus()
+    ada.page.keyboard.press("Tab")
+    outline = ada.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid", "what has the focus is not seen"
+
+
+def test_contrast_is_measured():
+    assert contrast("rgb(0, 0, 0)", "rgb(255, 255, 255)") == pytest.approx(21)
+    assert contrast("rgb(119, 119, 119)", "rgb(255, 255, 255)") == pytest.approx(4.48, abs=0.01)

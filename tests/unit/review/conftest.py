@@ -1,0 +1,15 @@
+import pytest
+from tests.unit.review.making import client, opened
+
+
+@pytest.fixture
+def store(tmp_path):
+    made = opened(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def asking(store):
+    with client(store) as made:
+        yield made

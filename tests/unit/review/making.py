@@ -1,0 +1,95 @@
+"""Small reviews for tests."""
+
+from fastapi.testclient import TestClient
+
+from unnoted.common.text_inputs import content_digest
+from unnoted.documents.formats import jsonl
+from unnoted.documents.generator import generate_documents
+from unnoted.documents.schema import Document, Entity, Fact, Mention
+from unnoted.review.app import make_app
+from unnoted.review.making import make_store
+from unnoted.review.store import ReviewStore, Signature
+from unnoted.suggest import MissingLabels, Suggestion, SuggestionSet
+
+TOKEN = "a-token-for-tests"
+HOST = {"host": "127.0.0.1:8000", "x-unnoted-token": TOKEN}
+HOSTILE = '<img src=x onerror="document.title=1">&amp;"\'</script><script>alert(1)</script>'
+
+
+def sentence(*names):
+    """Entities of alternating types in one sentence."""
+    words = tuple(word for name in names for word in (*name.split(), "meets"))
+    entities, start = [], 0
+    for index, name in enumerate(names):
+        size = len(name.split())
+        mention = Mention(0, start, start + size, ("PER", "LOC")[index % 2], name)
+        entities.append(Entity((mention,)))
+        start += size + 1
+    return words, tuple(entities)
+
+
+LABELS = (Fact(0, 1, "lives", (0,)),)
+
+
+def people(name="d1", names=("Ada Lorne", "Kelm", "Bo", "Ost"), facts=LABELS):
+    words, entities = sentence(*names)
+    return Document(name, (words,), entities, facts)
+
+
+def suggested(folder, documents=None, suggestions=None, relations=None):
+    """A set of suggestions whose source is a file in a folder."""
+    documents = documents or [people("d1"), people("d2"), people("d3", facts=())]
+    source = folder / "corpus.jsonl"
+    jsonl.write(source, documents)
+    listed = suggestions or [
+        Suggestion("d1", 2, 3, "lives", 0.9, 0.8, (0,), "a rule"),
+        Suggestion("d2", 2, 1, "lives", 0.7, 0.6),
+        Suggestion("d3", 0, 2, "knows", 0.5, 0.5),
+        Suggestion("d3", 0, 1, "lives", 0.3, 0.4),
+        Suggestion("d2", 0, 1, "lives", 0.05, 0.1, labelled=True),
+    ]
+    relations = relations or {"lives": ("lives in", "Where somebody lives."), "knows": ("", "")}
+    missing = (MissingLabels(next(iter(relations)), 2, 3.0, 1.0, 5.0),)
+    return SuggestionSet(
+        str(source), "jsonl", content_digest(source), "a model", relations,
+        {each.id: each for each in documents}, tuple(listed), missing,
+    )  # fmt: skip
+
+
+def many(folder, count):
+    """As many suggestions as wanted, over generated documents."""
+    documents = list(generate_documents(max(count // 60, 3)))
+    relations = sorted({fact.relation for each in documents for fact in each.facts})
+    listed = []
+    for number in range(10**9):
+        document = documents[number % len(documents)]
+        size, turn = len(document.entities), number // len(documents)
+        head, tail = turn % size, (turn // size) % size
+        relation = relations[(turn // size**2) % len(relations)]
+        if head != tail and (head, tail, relation) not in document.labels:
+            listed.append(Suggestion(document.id, head, tail, relation, 1 - len(listed) / count, 0.5, (0,)))
+        if len(listed) == count:
+            return suggested(folder, documents, listed, {each: (each, "") for each in relations})
+    return None
+
+
+def opened(folder, found=None):
+    """A store in a folder."""
+    path = folder / "s.review.db"
+    make_store(path, found or suggested(folder), "s.jsonl", "0" * 64)
+    return ReviewStore(path)
+
+
+def client(store):
+    return TestClient(make_app(store, TOKEN), base_url="http://127.0.0.1:8000", headers=HOST)
+
+
+class Keys:
+    """Signatures with a new key each."""
+
+    def __init__(self, reviewer="Ada", stream="probability"):
+        self.reviewer, self.stream, self.number = reviewer, stream, 0
+
+    def __call__(self):
+        self.number += 1
+        return Signature(self.reviewer, f"{self.reviewer}-key-{self.number}", self.stream)

@@ -1,0 +1,203 @@
+import pytest
+from tests.unit.review.making import HOST, HOSTILE, TOKEN, client, opened, people, suggested
+
+from unnoted.documents.schema import Fact
+from unnoted.review.app import PAGES
+from unnoted.suggest import Suggestion
+
+NAME = {"as": "Ada"}
+
+
+def said(number=1, reviewer="Ada", **values):
+    return {"reviewer": reviewer, "key": f"{reviewer}-{number:08}", **values}
+
+
+def test_the_page_and_its_files(asking):
+    for path in ("/", "/main.js", "/review.css", "/document.css", "/document.js", "/icon.svg"):
+        answer = asking.get(path, headers={"x-unnoted-token": ""})
+        assert answer.status_code == 200, path
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert "unsafe" not in answer.headers["content-security-policy"]
+    assert "<script>" not in asking.get("/").text and " style=" not in asking.get("/").text
+
+
+def test_the_session(asking):
+    found = asking.get("/api/session").json()
+    assert found["model"] == "a model" and found["types"] == ["LOC", "PER"]
+    assert [each["id"] for each in found["relations"]] == ["lives", "knows"]
+
+
+def test_an_item_has_what_helps_to_decide(asking):
+    found = asking.get("/api/items/0", params=NAME).json()
+    assert found["probability"] == 0.9 and found["rule"] == "a rule" and found["evidence"] == [0]
+    assert [fact for fact in found["facts"]] == [[0, 1, "lives"]]
+    assert 'class="mention type-1 head" data-entity="2"' in found["text"]
+    # Two labels, none of them in this document unless there is no other.
+    assert [each["document"] for each in found["examples"]] == ["d2", "d1"]
+    assert asking.get("/api/items/99", params=NAME).status_code == 404
+    assert asking.get("/api/items/99999999999999999999999", params=NAME).status_code == 404
+
+
+def test_decide_and_undo(asking):
+    answer = asking.post("/api/decisions", json=said(1, item=0, verdict="accept")).json()
+    assert answer["items"][0]["state"] == "accepted"
+    assert [each["reviewer"] for each in answer["items"][0]["said"]] == ["Ada"]
+    assert asking.get("/api/next", params=NAME).json()["row"]["id"] == 1
+    found = asking.get("/api/items/0", params=NAME).json()
+    assert [2, 3, "lives"] in found["facts"]  # shown with what is known
+    assert asking.post("/api/undo", json=said(2)).json()["undoes"] == answer["act"]
+    assert asking.post("/api/undo", json=said(3)).status_code == 409
+
+
+def test_a_fact_in_place_of_another(asking):
+    values = {"document": "d1", "head": 3, "tail": 2, "relation": "lives", "instead_of": 0}
+    answer = asking.post("/api/facts", json=said(1, **values)).json()
+    assert [each["state"] for each in answer["items"]] == ["rejected", "accepted"]
+    again = {"document": "d1", "head": 0, "tail": 1, "relation": "lives"}
+    refused = asking.post("/api/facts", json=said(2, **again))
+    assert (refused.status_code, refused.json()["detail"]) == (409, "This fact is labelled already.")
+
+
+def test_two_reviewers_are_not_given_the_same_fact(asking):
+    asking.get("/api/items/0", params={"as": "Ada"})
+    assert asking.get("/api/next", params={"as": "Bo"}).json()["row"]["id"] == 1
+    assert asking.get("/api/next", params={"as": "Ada"}).json()["row"]["id"] == 0
+
+
+def test_progress(asking):
+    for number, (name, verdict) in enumerate([("Ada", "accept"), ("Bo", "reject")]):
+        asking.post("/api/decisions", json=said(number, name, item=0, verdict=verdict))
+    asking.post("/api/decisions", json=said(7, item=1, verdict="accept"))
+    found = asking.get("/api/progress", params=NAME).json()
+    assert found["states"] == {"open": 3, "accepted": 1, "rejected": 0, "skipped": 0, "disagreed": 1}
+    assert found["mine"] == 2 and found["pace"] > 0
+    assert found["agreement"] == [{"reviewers": ["Ada", "Bo"], "both": 1, "agreed": 0, "kappa": 0.0}]
+    complete = found["completeness"]
+    assert complete["found"] == 3 and 0 <= complete["low"] <= complete["estimate"] <= complete["high"] <= 1
+    assert {each["id"] for each in asking.get("/api/changes", params={"since": 2}).json()} == {1}
+
+
+def test_completeness_counts_what_is_added_and_what_is_rejected(asking):
+    def labels():
+        return asking.get("/api/progress", params=NAME).json()["completeness"]["found"]
+
+    assert labels() == 2
+    asking.post("/api/facts", json=said(1, document="d1", head=3, tail=0, relation="knows"))
+    assert labels() == 3
+    asking.post("/api/decisions", json=said(2, item=4, verdict="reject"))  # a label
+    assert labels() == 2
+    asking.post("/api/decisions", json=said(3, item=4, verdict="accept"))
+    asking.post("/api/decisions", json=said(4, item=2, verdict="accept"))
+    assert labels() == 4
+    asking.post("/api/undo", json=said(5))
+    assert labels() == 3
+
+
+WRITES = [
+    ("/api/decisions", said(item=0, verdict="accept")),
+    ("/api/facts", said(document="d1", head=3, tail=0, relation="knows")),
+    ("/api/undo", said()),
+]
+READS = ["/api/session", "/api/progress?as=a", "/api/queue?as=a", "/api/next?as=a", "/api/items/0?as=a",
+         "/api/documents", "/api/changes?since=0", "/api/likely?head_type=PER&tail_type=LOC"]  # fmt: skip
+
+
+@pytest.mark.parametrize("token", ["", "wrong", TOKEN[:-1], TOKEN + "x", "é"])
+def test_nothing_is_read_or_written_without_the_token(asking, store, token):
+    headers = {"x-unnoted-token": token.encode()}
+    for path, body in WRITES:
+        assert asking.post(path, json=body, headers=headers).status_code == 401
+    for path in READS:
+        assert asking.get(path, headers=headers).status_code == 401
+    assert store.reading.execute("SELECT count(*) FROM acts").fetchone()[0] == 0
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://127.0.0.1:9999"},
+        {"host": "evil.example:8000"},
+        {"host": "127.0.0.1.evil.example"},
+        {"host": ""},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+def test_other_sites_are_refused_even_with_the_token(asking, store, headers):
+    for path, body in WRITES:
+        assert asking.post(path, json=body, headers=HOST | headers).status_code == 403
+    for path in ["/", *READS]:
+        assert asking.get(path, headers=HOST | headers).status_code == 403
+    assert store.reading.execute("SELECT count(*) FROM acts").fetchone()[0] == 0
+
+
+def test_its_own_pages_are_not_refused(asking):
+    own = {"origin": "http://127.0.0.1:8000", "sec-fetch-site": "same-origin"}
+    assert asking.post(WRITES[0][0], json=WRITES[0][1], headers=own).status_code == 200
+    assert asking.get("/", headers={"host": "localhost:9000"}).status_code == 200
+    assert asking.get("/", headers={"host": "[::1]:9000"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/../pyproject.toml", "/%2e%2e/store.py", "/page/main.js", "/store.py", "//etc/passwd", "/etc/passwd",
+     "/..%2fstore.py", "/s.review.db", "/openapi.json", "/docs", "/main.js/../../store.py", "/api/../../x"],
+)  # fmt: skip
+def test_nothing_else_is_served(asking, path):
+    assert asking.get(path).status_code in (404, 405)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        said(item="x", verdict="accept"),
+        said(item=0, verdict="maybe"),
+        said(reviewer="", item=0, verdict="accept"),
+        said(reviewer="a\nb", item=0, verdict="accept"),
+        said(reviewer="x" * 61, item=0, verdict="accept"),
+        said(item=0, verdict="accept") | {"key": "short"},
+        said(item=0, verdict="accept", order="sideways"),
+        said(item=0, verdict="accept", admin=True),
+        [],
+    ],
+)
+def test_what_cannot_be_read_is_refused(asking, store, body):
+    assert asking.post("/api/decisions", json=body).status_code == 422
+    assert store.reading.execute("SELECT count(*) FROM acts").fetchone()[0] == 0
+
+
+def test_too_much_is_refused(asking):
+    body = said(document="d" * 20_000, head=0, tail=1, relation="lives")
+    assert asking.post("/api/facts", json=body).status_code == 413
+
+
+def test_hostile_names_words_and_relations_stay_text(tmp_path):
+    document = people(HOSTILE, (HOSTILE, "Kelm", "Bo"), (Fact(1, 2, HOSTILE),))
+    listed = [Suggestion(HOSTILE, 0, 1, HOSTILE, 0.5, 0.5, (), HOSTILE)]
+    store = opened(tmp_path, suggested(tmp_path, [document], listed, {HOSTILE: (HOSTILE, HOSTILE)}))
+    with client(store) as asking:
+        found = asking.get("/api/items/0", params={"as": HOSTILE[:40]})
+        assert found.headers["content-type"] == "application/json"
+        assert "<img" not in found.json()["text"] and "<script" not in found.json()["text"]
+        assert "&lt;img" in found.json()["text"]
+        rows = asking.get("/api/queue", params=NAME | {"relation": HOSTILE, "document": HOSTILE}).json()[
+            "rows"
+        ]
+        assert [row["head_name"] for row in rows] == [HOSTILE]
+    store.close()
+
+
+def test_every_file_of_the_page_is_known(asking):
+    for file in PAGES.iterdir():
+        assert asking.get(f"/{file.name}").content == file.read_bytes()
+
+
+def test_documents_are_searched_by_letters(asking):
+    assert asking.get("/api/documents", params={"search": "D2"}).json() == ["d2"]
+    assert asking.get("/api/documents", params={"search": "%"}).json() == []
+
+
+def test_relations_that_are_usual_between_two_types(asking):
+    assert asking.get("/api/likely", params={"head_type": "PER", "tail_type": "LOC"}).json() == ["lives"]

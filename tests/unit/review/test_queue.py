@@ -1,0 +1,70 @@
+import pytest
+from tests.unit.review.making import Keys
+
+from unnoted.review.queue import VIEWS, Filters, Queue, View
+from unnoted.review.verdict import Verdict
+from unnoted.suggest.ordering import Order
+
+
+def ids(store, filters=None, order=Order.PROBABILITY, reviewer="Ada", **options):
+    return [row["id"] for row in Queue(store, reviewer, order, filters or Filters()).page(**options)]
+
+
+def test_orders(store):
+    assert ids(store) == [0, 1, 2, 3, 4]
+    assert ids(store, order=Order.DOCUMENT) == [0, 2, 3, 1, 4]
+    for order in Order:
+        assert sorted(ids(store, order=order)) == [0, 1, 2, 3, 4]
+
+
+def test_pages_go_on_after_a_rank(store):
+    queue = Queue(store, "Ada", Order.AUDIT)
+    all_rows = queue.page()
+    found, after = [], -1
+    while page := queue.page(after, limit=2):
+        found += page
+        after = page[-1]["rank"]
+    assert found == all_rows and queue.count() == 5
+
+
+@pytest.mark.parametrize(
+    ("filters", "expected"),
+    [
+        (Filters(relation="knows"), [2]),
+        (Filters(document="d3"), [2, 3]),
+        (Filters(low=0.4, high=0.8), [1, 2]),
+        (Filters(doubtful=True), [4]),
+        (Filters(doubtful=False, document="d2"), [1]),
+        (Filters(relation="' OR 1=1 --"), []),
+    ],
+)
+def test_filters(store, filters, expected):
+    assert ids(store, filters) == expected
+    assert Queue(store, "Ada", Order.PROBABILITY, filters).count() == len(expected)
+
+
+def test_views(store):
+    ada, bo = Keys("Ada"), Keys("Bo")
+    store.decide(ada(), 0, Verdict.ACCEPT)
+    store.decide(ada(), 1, Verdict.REJECT)
+    store.decide(bo(), 1, Verdict.ACCEPT)
+    store.decide(bo(), 2, Verdict.SKIP)
+    store.state_fact(bo(), "d1", (3, 0, "knows"))
+    seen = {view.slug: ids(store, Filters(view)) for view in View}
+    assert seen == {
+        "open": [3, 4], "not-by-me": [2, 3, 4], "decided": [0, 1, 5], "accepted": [0, 5], "rejected": [],
+        "skipped": [2], "disagreed": [1], "added": [5], "all": [0, 1, 2, 3, 4, 5],
+    }  # fmt: skip
+    assert ids(store, Filters(VIEWS["all"], by="Bo")) == [1, 2, 5]
+    assert ids(store, Filters(View.MINE), reviewer="Bo") == [0, 3, 4]
+
+
+def test_an_added_fact_that_was_taken_back_is_not_in_the_queue(store):
+    ada = Keys("Ada")
+    store.state_fact(ada(), "d1", (3, 0, "knows"))
+    store.undo(ada())
+    assert all(5 not in ids(store, Filters(view)) for view in View)
+
+
+def test_what_others_look_at_is_left_out(store):
+    assert ids(store, held=[0, 2]) == [1, 3, 4]
