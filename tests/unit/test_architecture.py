@@ -25,6 +25,7 @@ ROOMS = [
     "saved",
     "model",
     "extraction",
+    "spacy_component",
     "evaluation",
     "training",
     "experiments",

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +12,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from unnoted.cli.common import Files, reports_errors, say, stops_with, tell, tell_defects
+from unnoted.cli.common import FILES, reports_errors, say, stops_with, tell, tell_defects
+from unnoted.cli.text_options import Entities, Text, TypePair, found_in_text, refuse_without_text
 from unnoted.common.errors import DefectLog
 from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.outputs import check_output
@@ -28,8 +29,11 @@ if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait f
 SECONDS_A_LINE = 30
 """How often progress is told where there is no terminal to draw a bar on."""
 
-Model = Annotated[
-    str, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
+ModelFirst = Annotated[
+    str | None, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
+]
+ModelOption = Annotated[
+    str | None, typer.Option("--model", metavar="MODEL", help="The model, if it is not the first argument.")
 ]
 Device = Annotated[
     str | None,
@@ -57,8 +61,12 @@ TargetRecall = Annotated[
 
 @reports_errors
 def predict(
-    model: Model,
-    files: Files,
+    first: ModelFirst = None,
+    files: Annotated[list[Path] | None, FILES] = None,
+    model: ModelOption = None,
+    text: Text = False,
+    entities: Entities = None,
+    type: TypePair = None,
     to: Annotated[
         Path | None,
         typer.Option(
@@ -88,30 +96,57 @@ def predict(
 ) -> None:
     """Extract the facts of documents with a trained model.
 
-    Facts in the documents themselves are ignored. Results are kept in FILE.partial while they are found:
-    after an interruption, the same command continues where it stopped, and FILE will be the same to the last
-    byte. FILE appears when it is complete. A pipe, a device or `-` gets the results as they are found.
+    Facts in the documents themselves are ignored. With --text, entities are found first. Results are kept in
+    FILE.partial while they are found: after an interruption, the same command continues where it stopped, and
+    FILE will be the same to the last byte. FILE appears when it is complete. A pipe, a device or `-` gets the
+    results as they are found.
     """
     if to is None and format not in (None, "table"):
         raise ValueError(f"found --format {format} without --to, expected a file to write to")
+    named, given = _model_and_files(first, files, model)
     if to is not None:
-        check_output(to, [*files, Path(model)])
-    with rereadable(files) as kept:
-        log = DefectLog()
-        total = sum(1 for _ in stream_documents(*kept, log=log))  # finds bad documents before the long work
-        tell_defects(log)
-        extractor = load_extractor(model, batch, device)
-        asked: Asked = {
-            "threshold": threshold,
-            "target_precision": target_precision,
-            "target_recall": target_recall,
-        }
+        check_output(to, [*given, Path(named)])
+    asked: Asked = {
+        "threshold": threshold,
+        "target_precision": target_precision,
+        "target_recall": target_recall,
+    }
+    with ExitStack() as stack:
+        if text:
+            extractor = load_extractor(named, batch, device)
+            kept = [stack.enter_context(found_in_text(extractor, given, entities, type or []))]
+        else:
+            refuse_without_text(entities, type)
+            kept = stack.enter_context(rereadable(given))
+        total = _checked(kept)  # finds bad documents before the long work
+        if not text:
+            extractor = load_extractor(named, batch, device)
         if to is None:
             _print_tables(extractor, kept, total, asked)
             return
         go_on = "" if is_stream(to) else f"; the same command continues from {to}.partial"
         with stops_with(f"interrupted{go_on}"):
-            _write(extractor, model, kept, total, to, format, asked)
+            _write(extractor, named, kept, total, to, format, asked)
+
+
+def _model_and_files(
+    first: str | None, files: list[Path] | None, model: str | None
+) -> tuple[str, list[Path]]:
+    """Which argument is the model: the first, unless an option names it."""
+    given = [*([] if model is None or first is None else [Path(first)]), *(files or [])]
+    named = first if model is None else model
+    if named is None or not given:
+        found = "no model" if named is None else "no file"
+        raise ValueError(f"found {found}, expected MODEL FILES...")
+    return named, given
+
+
+def _checked(files: list[Path]) -> int:
+    """How many documents there are; their defects are told."""
+    log = DefectLog()
+    total = sum(1 for _ in stream_documents(*files, log=log))
+    tell_defects(log)
+    return total
 
 
 def load_extractor(model: str, batch: int | None, device: str | None) -> "Extractor":
