@@ -5,9 +5,10 @@ from typing import TypeAlias
 
 from unnoted.common.tables import Column, Table, Value, counts, shares, words
 from unnoted.common.wording import count, duration, percent, signed
+from unnoted.documents.rendering import entity_types
 from unnoted.evaluation import Score
 from unnoted.experiments import Demonstration, MethodResult
-from unnoted.report.drawing import draw_document, entity_types, legend
+from unnoted.report.drawing import draw_document, legend
 from unnoted.report.judged_facts import judge
 from unnoted.report.page import fill
 from unnoted.report.plots import MethodCurve, dumbbell_plot, parts_plot, precision_recall_plot

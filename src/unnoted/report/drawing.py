@@ -1,19 +1,21 @@
-"""A document drawn: its sentences with their entities, and beside them what became of each fact."""
+"""A document of the demonstration: drawn with what became of each of its facts."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from unnoted.documents.schema import Document, Sentence
+from unnoted.documents.rendering import (
+    FactCell,
+    FactGroup,
+    FactLine,
+    FactTable,
+    render_document,
+    render_types,
+)
+from unnoted.documents.schema import Document
+from unnoted.extraction import ExtractedFact
 from unnoted.report.judged_facts import JudgedFact, State
 from unnoted.report.page import fill
-
-TYPE_COLOURS = 8
-"""How many types have a colour of their own; the ninth has that of the first. The type is written, too."""
-
-_CLOSING = frozenset({".", ",", ";", ":", "!", "?", ")", "]", "%", "'s", "’s"})
-_OPENING = frozenset({"(", "["})
 
 
 def draw_document(
@@ -23,7 +25,7 @@ def draw_document(
     number: int = 1,
     types: Sequence[str] | None = None,
 ) -> Markup:
-    """A document and its facts as an `<article>`, for a page that has `style.css` and `highlight.js`.
+    """A document and its facts as an `<article>` of a page of this room.
 
     Args:
         document: what is drawn.
@@ -32,83 +34,50 @@ def draw_document(
         number: of the drawing in its page, from 1; ids are made from it.
         types: all entity types of the page, in the order of their colours; by default the document's own.
     """
-    lines = drawn_mentions(document, entity_types([document]) if types is None else types)
-    return fill(
-        "drawing",
-        document=document,
-        sentences=list(map(drawn_sentence, document.sentences, lines)),
-        groups=[(state, [each for each in enumerate(facts, 1) if each[1].state is state]) for state in State],
-        methods=list(facts[0].found) if facts else [],
-        names=relation_names or {},
-        number=number,
+    table = judged_table(facts)
+    drawn = render_document(document, table, names=relation_names, types=types, anchor=f"document-{number}")
+    return fill("drawing", document=document, table=table, drawn=drawn, drawn_facts=len(facts), number=number)
+
+
+def judged_table(facts: Sequence[JudgedFact]) -> FactTable:
+    """The facts by what became of them, with a column for each method."""
+    methods = tuple(facts[0].found) if facts else ()
+    groups = (
+        FactGroup(
+            tuple(_line(fact) for fact in facts if fact.state is state),
+            state.title,
+            state.symbol,
+            state.name.lower(),
+        )
+        for state in State
     )
+    return FactTable(tuple(groups), methods)
+
+
+def _line(fact: JudgedFact) -> FactLine:
+    cells = tuple(verdict(found, fact.state) for found in fact.found.values())
+    return FactLine(*fact.triple, fact.evidence, cells)
+
+
+def verdict(found: ExtractedFact | None, state: State) -> FactCell:
+    """A tick if predicted and true, a cross if predicted and wrong, in brackets if not predicted.
+
+    A confidence is never rounded up to 1.
+
+    Example:
+        >>> verdict(None, State.MISSED).text
+        '–'
+        >>> verdict(ExtractedFact(0, 1, "P26", "spouse", 0.999, 0.4), State.FOUND)
+        FactCell(text='✓ 0.99', strong=True, spoken='predicted')
+    """
+    if found is None:
+        return FactCell("–", False, "not predicted")
+    written = f"{1 if found.confidence >= 1 else min(found.confidence, 0.99):.2f}"
+    if not found.decided:
+        return FactCell(f"({written})", False, "not predicted")
+    return FactCell(f"{'✗' if state is State.WRONG else '✓'} {written}", True, "predicted")
 
 
 def legend(types: Sequence[str]) -> Markup:
     """What the symbols of facts and the colours of entity types mean."""
-    coloured = [(name, index % TYPE_COLOURS) for index, name in enumerate(types)]
-    return fill("legend", types=coloured, states=list(State))
-
-
-def entity_types(documents: Iterable[Document]) -> list[str]:
-    """All types of mentions, sorted."""
-    entities = (entity for document in documents for entity in document.entities)
-    return sorted({mention.type for entity in entities for mention in entity.mentions})
-
-
-class DrawnMention(NamedTuple):
-    """Where a mention begins and ends in its sentence, and the tags of its span."""
-
-    start: int
-    end: int
-    opening: Markup
-    closing: Markup
-
-
-def drawn_mentions(document: Document, types: Sequence[str]) -> list[list[DrawnMention]]:
-    """The mentions of each sentence, with their entities' numbers; an entity's first also shows its type."""
-    lines: list[list[DrawnMention]] = [[] for _ in document.sentences]
-    for index, entity in enumerate(document.entities):
-        first = min((mention.span for mention in entity.mentions), default=None)
-        for mention in dict.fromkeys(entity.mentions):
-            opening = Markup('<span class="mention type-{}" data-entity="{}" title="entity {}, {}">').format(
-                types.index(mention.type) % TYPE_COLOURS, index, index + 1, mention.type
-            )
-            shown = f"{mention.type} {index + 1}" if mention.span == first else index + 1
-            closing = Markup('<small class="number">{}</small></span>').format(shown)
-            lines[mention.sentence].append(DrawnMention(mention.start, mention.end, opening, closing))
-    return lines
-
-
-def drawn_sentence(words: Sentence, mentions: Sequence[DrawnMention]) -> Markup:
-    """A sentence in which every mention is a span. One that would cross another is split.
-
-    Example:
-        >>> print(drawn_sentence(("Ada", "left", "."), [DrawnMention(0, 1, Markup("<b>"), Markup("</b>"))]))
-        <b>Ada</b> left.
-    """
-    parts: list[Markup] = []
-    open_spans: list[DrawnMention] = []
-    for position, word in enumerate(words):
-        broken = _close(parts, open_spans, position)
-        if position and word not in _CLOSING and words[position - 1] not in _OPENING:
-            parts.append(Markup(" "))
-        starting = [drawn for drawn in mentions if drawn.start == position]
-        # The longest opens first, so that the others lie within it.
-        opened = sorted([*broken, *starting], key=lambda drawn: -drawn.end)
-        parts += [drawn.opening for drawn in opened]
-        open_spans += opened
-        parts.append(escape(word))
-    _close(parts, open_spans, len(words))
-    return Markup("").join(parts)
-
-
-def _close(parts: list[Markup], open_spans: list[DrawnMention], position: int) -> list[DrawnMention]:
-    """Close what ends here, and what lies within it; gives what has to be opened again."""
-    broken = []
-    while any(drawn.end <= position for drawn in open_spans):
-        innermost = open_spans.pop()
-        ended = innermost.end <= position
-        parts.append(innermost.closing if ended else Markup("</span>"))
-        broken += [] if ended else [innermost]
-    return broken
+    return fill("legend", types=render_types(types) if types else "", states=list(State))

@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from unnoted.common.tables import Table
 from unnoted.common.wording import count, counted, duration, percent
+from unnoted.documents.rendering import SCRIPT, STYLE
 
 
 @cache
@@ -21,6 +22,7 @@ def environment() -> Environment:
     )
     made.filters |= {"count": count, "counted": counted, "duration": duration, "percent": percent}
     made.filters["html"] = table_html
+    made.globals |= {"document_style": Markup(STYLE), "document_script": Markup(SCRIPT)}
     return made
 
 

@@ -41,7 +41,7 @@ def with_f1(first, second):
 def test_the_page_is_a_whole_one(page, root):
     assert page.startswith("<!DOCTYPE html>")
     assert root.only("html").attributes["lang"] == "en-GB"
-    assert root.only("title").text == root.only("h1").text
+    assert root.only("head").only("title").text == root.only("h1").text
     for section in root.only("main").all("section"):
         heading = next(section.all("h2"))
         assert heading.attributes["id"] == section.attributes["aria-labelledby"]
@@ -58,14 +58,8 @@ def test_every_section_table_and_plot(root):
     for figure in root.all("figure"):
         assert figure.only("svg").attributes["role"] == "img"
         assert figure.only("figcaption").text
-    assert len(list(root.all("figure"))) == 3
+    assert len(list(root.all("figure", class_="plot"))) == 3
     assert "unnoted demo" in root.only("code").text
-
-
-def test_links_lead_somewhere(root):
-    ids = {element.attributes["id"] for element in root.all() if "id" in element.attributes}
-    links = [link.attributes["href"] for link in root.all("a")]
-    assert links and all(link[0] == "#" and link[1:] in ids for link in links)
 
 
 def test_nothing_is_fetched(page, root):

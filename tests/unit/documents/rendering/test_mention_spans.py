@@ -2,8 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.report.markup import parse
 
+from unnoted.documents.rendering.mention_spans import TYPE_COLOURS, drawn_mentions, drawn_sentence
 from unnoted.documents.schema import Document, Entity, Mention
-from unnoted.report.drawing import TYPE_COLOURS, drawn_mentions, drawn_sentence
 
 WORDS = tuple("abcdefgh")
 
@@ -33,7 +33,7 @@ def test_of_two_that_start_together_the_longer_is_not_split():
 def test_a_crossing_mention_is_split_and_numbered_once():
     root = draw((0, 3), (1, 5))
     assert covered(root, 0) == ["a b c"] and covered(root, 1) == ["b c", "d e"]
-    assert [small.text for small in root.all("small")] == ["T 1", "T 2"]
+    assert [small.text for small in root.all("small")] == ["T 0", "T 1"]
 
 
 def test_two_entities_at_one_place():
@@ -51,7 +51,7 @@ def test_however_they_lie_every_mention_covers_its_words(spans):
     assert root.without("small") == " ".join(WORDS)
     for entity, (start, end) in enumerate(spans):
         assert " ".join(covered(root, entity)) == " ".join(WORDS[start:end])
-        numbers = [small for small in root.all("small") if small.text == f"T {entity + 1}"]
+        numbers = [small for small in root.all("small") if small.text == f"T {entity}"]
         assert len(numbers) == 1
 
 
@@ -63,7 +63,7 @@ def test_the_first_mention_in_reading_order_shows_the_type():
         parse(drawn_sentence(words, line)).only("small").text
         for words, line in zip(document.sentences, lines, strict=True)
     ]
-    assert texts == ["PER 1", "1"]
+    assert texts == ["PER 0", "0"]
 
 
 def test_a_mention_that_is_listed_twice_is_drawn_once():

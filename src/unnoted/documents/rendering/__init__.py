@@ -1,0 +1,30 @@
+"""A document with its facts as HTML and SVG: one renderer for notebooks, reports and web pages.
+
+`render_document` gives a fragment. A page has `STYLE` and `SCRIPT` once; without the script everything can
+still be read. All of it lies within the class `unnoted-document`, so that nothing else in a page changes.
+"""
+
+from unnoted.documents.rendering.arc_diagram import render_arcs
+from unnoted.documents.rendering.document_html import (
+    SCRIPT,
+    STYLE,
+    entity_types,
+    render_document,
+    render_types,
+)
+from unnoted.documents.rendering.fact_table import FactCell, FactGroup, FactLine, FactTable
+from unnoted.documents.rendering.notebook import notebook_html
+
+__all__ = [
+    "SCRIPT",
+    "STYLE",
+    "FactCell",
+    "FactGroup",
+    "FactLine",
+    "FactTable",
+    "entity_types",
+    "notebook_html",
+    "render_arcs",
+    "render_document",
+    "render_types",
+]
