@@ -20,6 +20,7 @@ class Program(LazyGroup):
         "predict": "predict:predict",
         "evaluate": "evaluate:evaluate",
         "inspect": "inspect_model:inspect",
+        "serve": "serve:serve",
         "demo": "demo:demo",
         "reproduce": "reproduce:reproduce",
         "compare": "compare:compare",
