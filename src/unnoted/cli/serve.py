@@ -79,9 +79,7 @@ def serve(
     extractor = load_extractor(model, batch, device)
     service = ExtractionService(extractor, Path(model).name, _reader(extractor, entities, type or []), limits)
     if token is None and not is_loopback(host):
-        tell(
-            f"note: everybody who can reach {host} may use the model; {TOKEN} or --token-file asks for a token"
-        )
+        tell(f"note: whoever can reach {host} may use the model; {TOKEN} or --token-file asks for a token")
     shown = f"[{host}]" if ":" in host else host
     say(f"{service.name}: http://{shown}:{port} (Ctrl-C stops it)")
     listen(service, host, port, token)

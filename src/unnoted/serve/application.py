@@ -12,6 +12,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from unnoted.documents.rendering import SCRIPT, STYLE
 from unnoted.serve.api_models import ErrorAnswer, ModelAnswer, StatusAnswer, given_schemas
@@ -69,12 +70,12 @@ async def _answer_validation(request: Request, error: Exception) -> Response:
 def _status_routes(service: ExtractionService) -> APIRouter:
     router = APIRouter()
 
-    @router.get("/health", summary="Whether the service is alive", response_model=StatusAnswer)
+    @router.get("/health", summary="Whether the service is alive", response_description="it is")
     async def health() -> StatusAnswer:
         return StatusAnswer(status="ok")
 
     @router.get(
-        "/ready", summary="Whether the service takes documents now", response_model=StatusAnswer,
+        "/ready", summary="Whether the service takes documents now", response_description="it does",
         responses={503: {"model": ErrorAnswer, "description": "it is stopping, or its queue is full"}},
     )  # fmt: skip
     async def ready() -> StatusAnswer:
@@ -84,7 +85,10 @@ def _status_routes(service: ExtractionService) -> APIRouter:
             raise Problem(503, "found the queue full, expected you a little later")
         return StatusAnswer(status="ready")
 
-    @router.get("/relations", summary="What the model knows", response_model=ModelAnswer)
+    @router.get(
+        "/relations", summary="What the model knows", response_model=ModelAnswer,
+        response_description="its relations and types",
+    )  # fmt: skip
     async def relations() -> dict[str, Any]:
         return {
             "model": service.name,
@@ -94,7 +98,10 @@ def _status_routes(service: ExtractionService) -> APIRouter:
             "relations": [{"id": each, "name": service.relations.name(each)} for each in service.relations],
         }
 
-    @router.get("/metrics", summary="Counters for Prometheus", response_class=PlainTextResponse)
+    @router.get(
+        "/metrics", summary="Counters for Prometheus", response_class=PlainTextResponse,
+        response_description="in its text format",
+    )  # fmt: skip
     async def metrics() -> Response:
         return Response(service.metrics.text(), media_type=CONTENT_TYPE)
 
@@ -103,10 +110,26 @@ def _status_routes(service: ExtractionService) -> APIRouter:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    made = Environment(
         loader=PackageLoader("unnoted.serve", "page"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
+    made.filters["coded"] = coded
+    return made
+
+
+def coded(text: str) -> Markup:
+    """A text with what stands in backticks as code, escaped.
+
+    Example:
+        >>> coded("`a<b` holds")
+        Markup('<code>a&lt;b</code> holds')
+    """
+    parts = text.split("`")
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if number % 2 else escape(part)
+        for number, part in enumerate(parts)
+    )
 
 
 def _page_routes(app: FastAPI, service: ExtractionService, needs_token: bool) -> APIRouter:
@@ -115,6 +138,7 @@ def _page_routes(app: FastAPI, service: ExtractionService, needs_token: bool) ->
     page = files("unnoted.serve") / "page"
     static = {
         "document.css": (STYLE, "text/css"),
+        "icon.svg": ((page / "icon.svg").read_text("utf-8"), "image/svg+xml"),
         "highlight.js": (SCRIPT, "text/javascript"),
         "page.css": ((page / "page.css").read_text("utf-8"), "text/css"),
         "page.js": ((page / "page.js").read_text("utf-8"), "text/javascript"),

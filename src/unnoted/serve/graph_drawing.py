@@ -55,13 +55,12 @@ def render_graph(
     pairs: dict[tuple[int, int], Numbered] = {}
     for number, fact in shown:
         pairs.setdefault((fact.head, fact.tail), []).append((number, fact))
-    bent = {(head, tail) for head, tail in pairs if (tail, head) in pairs}
-    edges = [
-        _edges(
-            facts, _Ends.of(places, sizes, position[head], position[tail], (head, tail) in bent), names or {}
-        )
-        for (head, tail), facts in pairs.items()
-    ]
+    edges = []
+    for (head, tail), some in pairs.items():
+        # Of facts back and forth, each bends to its own side, by as much as its text needs.
+        bend = 12 + 8 * len(some) if (tail, head) in pairs else 0
+        ends = _Ends.of(places, sizes, position[head], position[tail], bend)
+        edges.append(_edges(some, ends, names or {}))
     boxes = [_node(document, entity, places[n], sizes[n], types) for n, entity in enumerate(nodes)]
     height = math.ceil(places[:, 1].max() + HEIGHT / 2 + 2 * EDGE)
     return Markup(
@@ -95,14 +94,14 @@ class _Ends:
 
     @classmethod
     def of(
-        cls, places: Points, sizes: Sequence[tuple[float, float]], head: int, tail: int, bent: bool
+        cls, places: Points, sizes: Sequence[tuple[float, float]], head: int, tail: int, bend: float
     ) -> "_Ends":
-        """Between two boxes; of two facts back and forth, each bends to its own side."""
+        """Between two boxes."""
         points = [(float(x), float(y)) for x, y in places]
         return cls(
             _border(points[head], sizes[head], points[tail]),
             _border(points[tail], sizes[tail], points[head]),
-            20 if bent else 0,
+            bend,
         )
 
     def path(self) -> str:

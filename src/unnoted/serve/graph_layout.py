@@ -14,7 +14,10 @@ Points: TypeAlias = NDArray[np.float64]
 
 
 def layout(
-    sizes: Sequence[tuple[float, float]], links: Collection[tuple[int, int]], width: float, gap: float = 26
+    sizes: Sequence[tuple[float, float]],
+    links: Collection[tuple[int, int]],
+    width: float,
+    gap: tuple[float, float] = (44, 52),
 ) -> Points:
     """Places [N, 2] of the middles of boxes, in pixels from the left and from the top.
 
@@ -24,7 +27,7 @@ def layout(
         sizes: the width and height of each box.
         links: pairs of boxes.
         width: how wide the drawing may be.
-        gap: pixels between two boxes, above and beside.
+        gap: pixels between two boxes, beside and above.
 
     Example:
         >>> layout([(60, 20)] * 2, [(0, 1)], 400).shape
@@ -35,7 +38,7 @@ def layout(
     angles = np.linspace(-math.pi / 2, 1.5 * math.pi, count, endpoint=False)
     places = _settled(np.stack([np.cos(angles), np.sin(angles)], axis=1), links)
     low, high = places.min(axis=0), places.max(axis=0)
-    room = np.array([width - boxes[:, 0].max(), 100 * math.sqrt(count) - 40])
+    room = np.array([width - boxes[:, 0].max(), 130 * math.sqrt(count) - 30])
     spread = np.where(high - low > 1e-6, high - low, 1)
     places = (places - low) / spread * room + boxes.max(axis=0) / 2
     places = _apart(places, boxes + gap, width)
