@@ -59,11 +59,7 @@ REFUSALS = {
 
 def _described(name: str, *more: str) -> dict[str, Any]:
     """What OpenAPI says of a path beyond its arguments: its body and all its answers."""
-    result = {"$ref": "#/components/schemas/DocumentResult"}
-    content: dict[str, Any] = {
-        JSON: {"schema": {"anyOf": [result, {"type": "array", "items": result}]}},
-        "text/html": {"schema": {"type": "string"}},
-    }
+    content: dict[str, Any] = {"text/html": {"schema": {"type": "string"}}}
     bodies: dict[str, Any] = {JSON: {"schema": one_or_many(name)}}
     for kind in more:
         bodies[kind] = {"schema": {"type": "string"}}
@@ -73,7 +69,7 @@ def _described(name: str, *more: str) -> dict[str, Any]:
             200: {
                 "description": "one result for a document, a list for a list, a line for a line; drawn, "
                 "where `Accept` asks for text/html",
-                "model": DocumentResult,
+                "model": DocumentResult | list[DocumentResult],
                 "content": content,
             },
             **{status: {"description": why, "model": ErrorAnswer} for status, why in REFUSALS.items()},

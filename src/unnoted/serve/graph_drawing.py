@@ -9,13 +9,14 @@ from markupsafe import Markup
 from unnoted.documents.rendering import FactLine, FactTable
 from unnoted.documents.rendering.mention_spans import type_colour
 from unnoted.documents.schema import Document
-from unnoted.serve.graph_layout import Points, layout
+from unnoted.serve.graph_arrows import Arrow, ArrowRoom
+from unnoted.serve.graph_layout import layout
 
 MOST_FACTS = 40
 """How many facts are drawn; the list beside them has all."""
 
 WIDTH, HEIGHT, EDGE = 860.0, 26.0, 8.0
-_LONGEST, _LETTER, _LINE = 24, 7.2, 14
+_LONGEST, _LETTER, _SMALL, _LINE = 24, 7.2, 6.3, 14
 
 Numbered = list[tuple[int, FactLine]]
 
@@ -55,12 +56,13 @@ def render_graph(
     pairs: dict[tuple[int, int], Numbered] = {}
     for number, fact in shown:
         pairs.setdefault((fact.head, fact.tail), []).append((number, fact))
+    room = ArrowRoom(places, sizes)
     edges = []
     for (head, tail), some in pairs.items():
-        # Of facts back and forth, each bends to its own side, by as much as its text needs.
-        bend = 12 + 8 * len(some) if (tail, head) in pairs else 0
-        ends = _Ends.of(places, sizes, position[head], position[tail], bend)
-        edges.append(_edges(some, ends, names or {}))
+        texts = [_short((names or {}).get(fact.relation, fact.relation)) for _, fact in some]
+        size = (max(map(len, texts)) * _SMALL, len(texts) * _LINE)
+        arrow = room.arrow(position[head], position[tail], size, both_ways=(tail, head) in pairs)
+        edges.append(_edges(some, texts, arrow))
     boxes = [_node(document, entity, places[n], sizes[n], types) for n, entity in enumerate(nodes)]
     height = math.ceil(places[:, 1].max() + HEIGHT / 2 + 2 * EDGE)
     return Markup(
@@ -80,68 +82,17 @@ def _caption(facts: int) -> str:
     return "Each fact is an arrow from its head to its tail."
 
 
-class _Ends:
-    """An arrow from box to box: where it begins, where it ends, and how it bends."""
-
-    def __init__(self, start: tuple[float, float], end: tuple[float, float], bend: float) -> None:
-        self.start = start
-        self.end = end
-        middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
-        length = math.dist(start, end) or 1.0
-        across = ((end[1] - start[1]) / length * bend, -(end[0] - start[0]) / length * bend)
-        self.control = (middle[0] + 2 * across[0], middle[1] + 2 * across[1])
-        self.label = (middle[0] + across[0], middle[1] + across[1])
-
-    @classmethod
-    def of(
-        cls, places: Points, sizes: Sequence[tuple[float, float]], head: int, tail: int, bend: float
-    ) -> "_Ends":
-        """Between two boxes."""
-        points = [(float(x), float(y)) for x, y in places]
-        return cls(
-            _border(points[head], sizes[head], points[tail]),
-            _border(points[tail], sizes[tail], points[head]),
-            bend,
-        )
-
-    def path(self) -> str:
-        """The line, as SVG has it."""
-        return "M{:.1f} {:.1f}Q{:.1f} {:.1f} {:.1f} {:.1f}".format(*self.start, *self.control, *self.end)
-
-    def arrow(self) -> str:
-        """The tip at its end."""
-        angle = math.atan2(self.end[1] - self.control[1], self.end[0] - self.control[0])
-        wings = [
-            (self.end[0] - 10 * math.cos(angle + turn), self.end[1] - 10 * math.sin(angle + turn))
-            for turn in (0.42, -0.42)
-        ]
-        return "M{:.1f} {:.1f}L{:.1f} {:.1f}L{:.1f} {:.1f}z".format(*self.end, *wings[0], *wings[1])
-
-
-def _border(
-    place: tuple[float, float], size: tuple[float, float], towards: tuple[float, float]
-) -> tuple[float, float]:
-    """Where the line from a box's middle towards a point leaves the box, and a little further."""
-    x, y = towards[0] - place[0], towards[1] - place[1]
-    scale = min(
-        (size[0] / 2 + 3) / abs(x) if x else math.inf,
-        (size[1] / 2 + 3) / abs(y) if y else math.inf,
-        0.5,  # of boxes that touch, the arrow is a point
-    )
-    return place[0] + x * scale, place[1] + y * scale
-
-
-def _edges(facts: Numbered, ends: _Ends, names: Mapping[str, str]) -> Markup:
+def _edges(facts: Numbered, texts: Sequence[str], arrow: Arrow) -> Markup:
     """All facts of a pair: one arrow, and a line of text for each."""
-    top = ends.label[1] + 4 - (len(facts) - 1) * _LINE / 2
+    top = arrow.label[1] + 4 - (len(facts) - 1) * _LINE / 2
     return Markup("").join(
         Markup(
             '<g class="edge" data-fact="{}" data-head="{}" data-tail="{}" data-sentences="{}">'
             '<path class="line" d="{}"></path><path class="arrow" d="{}"></path>'
             '<text x="{:.1f}" y="{:.1f}" text-anchor="middle">{}</text></g>'
         ).format(
-            *(number, fact.head, fact.tail, " ".join(map(str, fact.evidence)), ends.path(), ends.arrow()),
-            *(ends.label[0], top + line * _LINE, _short(names.get(fact.relation, fact.relation))),
+            *(number, fact.head, fact.tail, " ".join(map(str, fact.evidence)), arrow.path(), arrow.tip()),
+            *(arrow.label[0], top + line * _LINE, texts[line]),
         )
         for line, (number, fact) in enumerate(facts)
     )
