@@ -11,6 +11,7 @@ from unnoted.cli.predict import Batch, Device, load_extractor
 from unnoted.cli.text_options import Entities, TypePair
 from unnoted.common.extras import needed
 from unnoted.common.limits import MEBI
+from unnoted.common.wording import counted
 
 if TYPE_CHECKING:
     from unnoted.documents.raw_text import TextReader
@@ -83,6 +84,7 @@ def serve(
     shown = f"[{host}]" if ":" in host else host
     say(f"{service.name}: http://{shown}:{port} (Ctrl-C stops it)")
     listen(service, host, port, token)
+    say(f"stopped: {counted(service.accepted, 'request')} accepted, {service.answered:,} answered")
 
 
 def _reader(extractor: "Extractor", entities: str | None, types: list[str]) -> "TextReader | None":

@@ -34,6 +34,8 @@ class ExtractionService:
     Attributes:
         stopping: whether no further request is taken.
         under_way: requests that are not yet answered.
+        accepted: requests for facts that were let in.
+        answered: of them, those whose answer was sent to its end.
     """
 
     def __init__(
@@ -48,7 +50,7 @@ class ExtractionService:
         self.metrics = ServiceMetrics()
         self.name = name
         self.stopping = False
-        self.under_way = 0
+        self.under_way = self.accepted = self.answered = 0
         self.reader = reader
         self.relations = extractor.model.relations
         self.types = known_types(extractor.model)

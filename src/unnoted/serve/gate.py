@@ -62,10 +62,10 @@ class Gate:
             return
         service, path = self.service, scope["path"]
         label = path if path in KNOWN else "other"
-        status, started = 500, time.perf_counter()
+        status, started, complete = 500, time.perf_counter(), False
 
         async def sent(message: Message) -> None:
-            nonlocal status
+            nonlocal status, complete
             if message["type"] == "http.response.start":
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
@@ -74,14 +74,18 @@ class Gate:
                 if service.stopping:
                     headers["Connection"] = "close"
             await send(message)
+            complete = message["type"] == "http.response.body" and not message.get("more_body")
 
         problem = self._problem(scope, Headers(scope=scope))
+        work = problem is None and path in WORK
+        service.accepted += work
         service.under_way += 1
         service.metrics.under_way.set(service.under_way)
         try:
             await (self.app if problem is None else problem.response())(scope, receive, sent)
         finally:
             service.under_way -= 1
+            service.answered += work and complete
             service.metrics.under_way.set(service.under_way)
             service.metrics.requests.labels(label, status).inc()
             service.metrics.seconds.labels(label).observe(time.perf_counter() - started)

@@ -1,6 +1,8 @@
 """The process of a service: it listens, and when it is asked to stop it finishes what it has accepted."""
 
+import asyncio
 import signal
+import socket
 import time
 from ipaddress import ip_address
 from types import FrameType
@@ -15,6 +17,10 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SETTLE = 1.0
 """Seconds for which a service that stops still answers, with 503: clients learn it from an answer and close
 their connections, instead of finding them cut."""
+
+
+MOMENT = 0.3
+"""Seconds between the last connection that is taken and the closing of those that are open."""
 
 
 class DrainingServer(uvicorn.Server):
@@ -45,6 +51,14 @@ class DrainingServer(uvicorn.Server):
             idle = self.service.under_way == 0 and waited >= SETTLE
             self.should_exit = self.should_exit or idle or waited >= self.service.limits.drain
         return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close the door first, and the connections that came through it a moment later, when they know."""
+        for server in self.servers:
+            server.close()
+        if not self.force_exit:
+            await asyncio.sleep(MOMENT)
+        await super().shutdown(sockets)
 
 
 def is_loopback(host: str) -> bool:

@@ -18,7 +18,7 @@ CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance,
 PATHS = {"/extract", "/extract/text", "/health", "/ready", "/relations", "/metrics"}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def operations():
     service = ExtractionService(extractor(), "small", reader(), ServiceLimits(words=200, entities=20))
     described = schemathesis.openapi.from_asgi("/openapi.json", create_app(service))
