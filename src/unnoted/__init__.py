@@ -15,6 +15,7 @@ The folders are the walk of the data:
     calibration   from margins to probabilities, and where the line is drawn
     risks         what is minimised, and what the scores then mean
     saved         what a saved model's folder must be before it is believed
+    model_card    what a model is, what it was trained on, and where it must not be trusted
     model         encoder → pairs → scores, saved and loaded
     extraction    facts from documents, with confidences, probabilities and supporting sentences
     evaluation    plain scores and those of the benchmarks, breakdowns, curves

@@ -22,6 +22,7 @@ from unnoted.encoders.pretrained import load_tokenizer
 from unnoted.encoders.stored_weights import no_larger_than, not_finite
 from unnoted.encoders.typed_markers import type_tokens, with_typed_markers
 from unnoted.features.batch import Batch
+from unnoted.model_card import card_beside, model_card, write_card
 from unnoted.pairs.pieces import pair_scores
 from unnoted.risks import NoneClass, ScoreMeaning
 from unnoted.risks.links import Link
@@ -120,7 +121,8 @@ class PairScores(NamedTuple):
 class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
     """Scores every relation, and the none class, for every candidate pair of a batch of documents.
 
-    Made by `from_encoder` for training, by `from_pretrained` for use.
+    Made by `from_encoder` for training, by `from_pretrained` for use. `card` is the model card, in Markdown,
+    of a model that was loaded; training forgets it.
 
     Args:
         config: everything but the weights.
@@ -169,6 +171,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         self._check_type_tokens(sizes.types)
         self.type_bias = TypeBias(sizes.types, len(config.relations)) if config.type_bias else None
         self.tokenizer: PreTrainedTokenizerBase | None = None
+        self.card: str | None = None
         self.post_init()  # type: ignore[no-untyped-call]
 
     def _check_type_tokens(self, types: int) -> None:
@@ -314,6 +317,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
     def save_pretrained(self, save_directory: str | PathLike[str], **options: Any) -> None:  # type: ignore[override] # noqa: ANN401
         """Write weights (safetensors), configuration (JSON) and tokenizer to a folder, and their checksums.
 
+        The model card goes to `README.md`: that of the folder which the model was loaded from, or a new one.
+
         Raises:
             ModelError: if a weight is not a finite number, or the folder has a tokenizer and the model none;
                 nothing is written then.
@@ -337,6 +342,12 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         if self.tokenizer is not None:
             written = self.tokenizer.save_pretrained(save_directory)
         note_checksums(Path(save_directory), written)
+        write_card(Path(save_directory), self.card or model_card(self.config.to_dict()))
+
+    def _upload_modified_files(self, working_dir: str | PathLike[str], *others: Any, **options: Any) -> Any:  # noqa: ANN401
+        """Upload what `push_to_hub` saved; the client has put a card without content in place of ours."""
+        write_card(Path(working_dir), self.card or model_card(self.config.to_dict()))
+        return super()._upload_modified_files(working_dir, *others, **options)
 
     @classmethod
     def from_pretrained(cls, path: str | PathLike[str], **options: Any) -> "RelationModel":  # type: ignore[override] # noqa: ANN401
@@ -375,6 +386,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
                 tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
             saved.check_tokenizer(tokenizer, model.encoder.model, model.config.markers)
             model.tokenizer = tokenizer
+        model.card = card_beside(folder)
         return model
 
     @classmethod

@@ -23,6 +23,7 @@ ROOMS = [
     "calibration",
     "risks",
     "saved",
+    "model_card",
     "model",
     "extraction",
     "spacy_component",

@@ -137,7 +137,7 @@ def test_a_saved_model_comes_back_bit_equal(kind, tmp_path):
     batch = random_batch([20, 50], [4, 3])
     expected = model(batch)
     model.save_pretrained(tmp_path)
-    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".safetensors"}
+    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".safetensors", ".md"}
     again = RelationModel.from_pretrained(tmp_path).eval()
     assert torch.equal(again(batch), expected)
     for name, tensor in model.state_dict().items():

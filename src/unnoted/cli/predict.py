@@ -80,7 +80,8 @@ def predict(
         str | None,
         typer.Option(
             help="The format to write: predictions (official DocRED file), jsonl (with confidences and "
-            "supporting sentences) or table; by default jsonl for `.jsonl` names, else predictions."
+            "supporting sentences), csv, parquet, html (a page of the documents with their facts drawn in "
+            "them) or table; by default what the name ends in, else predictions."
         ),
     ] = None,
     threshold: Annotated[
@@ -181,9 +182,10 @@ def _write(
     asked: "Asked",
 ) -> None:
     from unnoted.extraction.extract_files import extract_files
+    from unnoted.extraction.result_writers import format_of
 
     if format is None:
-        format = "jsonl" if str(to).removesuffix(".gz").endswith(".jsonl") else "predictions"
+        format = format_of(to)
     with progress(total) as told:
         report = extract_files(extractor, model, files, to, format, told=told, **asked)
     _tell(report)

@@ -77,6 +77,17 @@ def open_output(path: Path) -> Iterator[TextIO]:
 
 
 @contextmanager
+def open_binary_output(path: Path) -> Iterator[BinaryIO]:
+    """The same for bytes, which are written as they are, whatever the name."""
+    if is_stream(path):
+        with _naming(path), os.fdopen(_opened(path), "wb") as raw:
+            yield raw
+        return
+    with _naming(path), _made(path, followed(path)) as raw:
+        yield raw
+
+
+@contextmanager
 def write_text(path: Path, place: Path | None = None) -> Iterator[TextIO]:
     """Write a file that appears under its name only when it is complete; `.gz` names are compressed.
 
@@ -87,13 +98,19 @@ def write_text(path: Path, place: Path | None = None) -> Iterator[TextIO]:
         place: where it lies, if `path` is a link to it; otherwise a link is replaced.
     """
     encoded = _compressed if path.suffix == ".gz" else _plain
-    with _naming(path), ExitStack() as stack:
+    with _naming(path), _made(path, path if place is None else place) as raw, encoded(raw) as text:
+        yield text
+
+
+@contextmanager
+def _made(path: Path, place: Path) -> Iterator[BinaryIO]:
+    """A new file at its place, under the name by which errors call it."""
+    with ExitStack() as stack:
         try:
-            raw = stack.enter_context(replacing(path if place is None else place))
+            raw = stack.enter_context(replacing(place))
         except OSError as error:
             raise OSError(error.errno, f"cannot write here: {error.strerror}", str(path)) from None
-        with encoded(raw) as text:
-            yield text
+        yield raw
 
 
 def write_json(path: Path, content: object) -> None:

@@ -15,7 +15,13 @@ from unnoted.priors import Priors
 
 @dataclass(frozen=True, slots=True)
 class Corpus(Sequence[Document]):
-    """Documents in memory, their relation vocabulary, candidate pairs, and the log of their reading."""
+    """Documents in memory, their relation vocabulary, candidate pairs, and the log of their reading.
+
+    Example:
+        >>> from unnoted.documents.candidates import AllPairs
+        >>> Corpus((Document("d1", (("It", "rained"),), ()),), RelationVocabulary(("P17",)), AllPairs())
+        <Corpus: 1 document, 1 relation, 0 facts>
+    """
 
     documents: tuple[Document, ...]
     relations: RelationVocabulary
@@ -72,6 +78,20 @@ class Corpus(Sequence[Document]):
                 }
             )
         )
+
+    def __repr__(self) -> str:
+        parts = (
+            counted(len(self.documents), "document"),
+            counted(len(self.relations), "relation"),
+            counted(sum(len(document.facts) for document in self.documents), "fact"),
+        )
+        return f"<Corpus: {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        """The first documents with their labelled facts, drawn in a notebook."""
+        from unnoted.documents.rendering import notebook_list  # documents are read without it
+
+        return notebook_list(repr(self)[1:-1], self.documents, self.relations.names, self.entity_types)
 
     def __len__(self) -> int:
         return len(self.documents)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from unnoted.common.wording import counted
+
 Sentence: TypeAlias = tuple[str, ...]
 """The words of one sentence."""
 
@@ -121,6 +123,8 @@ class Document:
         ...                     (Fact(0, 1, "residence", (0,)),))
         >>> document.word_count, len(document.labels), document.labels.is_unlabelled(1, 0)
         (4, 1, True)
+        >>> document
+        <Document 'd1': 1 sentence, 2 entities, 1 fact>
     """
 
     id: str
@@ -128,6 +132,20 @@ class Document:
     entities: tuple[Entity, ...]
     facts: tuple[Fact, ...] = ()
     text: str | None = None
+
+    def __repr__(self) -> str:
+        parts = (
+            counted(len(self.sentences), "sentence"),
+            counted(len(self.entities), "entity", "entities"),
+            counted(len(self.facts), "fact"),
+        )
+        return f"<Document {self.id!r}: {', '.join(parts)}>"
+
+    def _repr_html_(self) -> str:
+        """The document with its labelled facts, drawn in a notebook."""
+        from unnoted.documents.rendering import notebook_html  # documents are read without it
+
+        return notebook_html(self, self.facts)
 
     @property
     def labels(self) -> LabelSet:

@@ -12,44 +12,21 @@ import torch
 from unnoted.common.errors import DefectLog
 from unnoted.common.lookup import lookup
 from unnoted.common.output_streams import is_stream
-from unnoted.common.outputs import claimed, open_output, write_lines, write_list
+from unnoted.common.outputs import claimed
 from unnoted.common.text_inputs import content_digest
 from unnoted.common.wording import counted
 from unnoted.documents.candidates import Candidates, TypePairs
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.schema import Document
 from unnoted.extraction.extractor import Extractor
-from unnoted.extraction.facts import Extraction, predictions_of, text_of
+from unnoted.extraction.facts import Extraction
 from unnoted.extraction.partial import PartialResults
+from unnoted.extraction.result_writers import RESULT_WRITERS, Records, Results
 from unnoted.extraction.scoring import Asked
 from unnoted.saved import TOKENIZER_FILES
 
-Records = Iterable[dict[str, Any]]
-
 MODEL_FILES = ("config.json", "*.safetensors", "*.safetensors.index.json")
 """What is read of a model's folder; whatever else lies there, such as a training's record, may change."""
-
-
-def _write_predictions(path: Path, records: Records) -> None:
-    write_list(path, (row for record in records for row in predictions_of(record)))
-
-
-def _write_jsonl(path: Path, records: Records) -> None:
-    write_lines(path, records)
-
-
-def _write_table(path: Path, records: Records) -> None:
-    with open_output(path) as stream:
-        for record in records:
-            stream.write(text_of(record) + "\n")
-
-
-RESULT_WRITERS: dict[str, Callable[[Path, Records], None]] = {
-    "predictions": _write_predictions,
-    "jsonl": _write_jsonl,
-    "table": _write_table,
-}
-"""Every format that results are written in, by its name on the command line."""
 
 
 @dataclass(slots=True)
@@ -148,7 +125,7 @@ def extract_files(
     with claimed(to, inputs=[*files, Path(model)]):
         if is_stream(to):
             told(0)
-            write(to, report.counted(_as_found(results, told)))
+            write(to, _results(report.counted(_as_found(results, told)), files, model))
             return report
         made_from = made_of(extractor, model, files, asked)
         with PartialResults(to.with_name(to.name + ".partial"), made_from) as partial:
@@ -158,9 +135,13 @@ def extract_files(
                 partial.append(extraction)
                 done += 1
                 told(done)
-            write(to, report.counted(partial.records()))
+            write(to, _results(report.counted(partial.records()), files, model))
             partial.remove()
     return report
+
+
+def _results(records: Records, files: Sequence[Path], model: str | Path) -> Results:
+    return Results(records, lambda: stream_documents(*files), str(model))
 
 
 def _as_found(results: Iterable[Extraction], told: Callable[[int], None]) -> Iterator[dict[str, Any]]:

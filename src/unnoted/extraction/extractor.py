@@ -14,6 +14,7 @@ from unnoted.common.errors import DefectLog
 from unnoted.documents.raw_text import EntitySource
 from unnoted.documents.schema import Document, Entity
 from unnoted.extraction.evaluation_mode import evaluation_mode
+from unnoted.extraction.extraction_stream import ExtractionStream
 from unnoted.extraction.facts import ExtractedFact, Extraction
 from unnoted.extraction.inputs import Source, as_documents
 from unnoted.extraction.reading_text import text_reader
@@ -137,10 +138,11 @@ class Extractor:
         target_recall: float | None = None,
         log: DefectLog | None = None,
         seen: Seen | None = None,
-    ) -> Iterator[Extraction]:
+    ) -> ExtractionStream:
         """Extract facts: one `Extraction` for each document, in their order, also where nothing is found.
 
-        Facts that the documents hold already are not looked at.
+        Facts that the documents hold already are not looked at. `to_pandas()` of what is returned gives one
+        row for each fact.
 
         Args:
             documents: `Document`s, or dictionaries with `text` or `sentences`, and `entities`
@@ -164,7 +166,9 @@ class Extractor:
         meaning = wanted.meaning(self.model.meaning)
         stream = as_documents(documents, DefectLog() if log is None else log)
         pieces = chunks(stream, self.chunk)
-        return (found for chunk in pieces for found in self._chunk(chunk, wanted, meaning, seen))
+        return ExtractionStream(
+            found for chunk in pieces for found in self._chunk(chunk, wanted, meaning, seen)
+        )
 
     def extract_text(
         self,

@@ -1,11 +1,33 @@
 """What comes out: the facts found in a document, each with its confidence and the sentences behind it."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
+from unnoted.common.wording import counted
 from unnoted.documents.formats.predictions import Prediction
+from unnoted.documents.mention_offsets import Offsets, TextPlaces
 from unnoted.documents.schema import Document
+
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+
+@dataclass(frozen=True, slots=True)
+class FactEntity:
+    """What a fact says of its head or tail, for a reader without the document.
+
+    Attributes:
+        name: of the entity's first mention.
+        type: of its first mention.
+        id: in a knowledge base; None if it has none.
+        offsets: start and end of each mention in the raw text; empty where the document has none.
+    """
+
+    name: str
+    type: str
+    id: str | None = None
+    offsets: Offsets = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +45,8 @@ class ExtractedFact:
         decided: whether the model, or the given threshold, states the fact. False only where facts below
             the decision were asked for.
         probability: that the fact holds; None where the model is not calibrated.
+        head_entity: name, type, id and character offsets of the head; every fact of an `Extraction` has it.
+        tail_entity: those of the tail.
     """
 
     head: int
@@ -34,6 +58,8 @@ class ExtractedFact:
     evidence: tuple[int, ...] = ()
     decided: bool = True
     probability: float | None = None
+    head_entity: FactEntity | None = field(default=None, compare=False, repr=False)
+    tail_entity: FactEntity | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +74,8 @@ class Extraction:
         >>> print(extraction)
         d1
           0.900  Ada | met | Bo  [0] Ada met Bo
+        >>> extraction, extraction.facts[0].head_entity
+        (<Extraction of 'd1': 1 fact>, FactEntity(name='Ada', type='PER', id=None, offsets=()))
         >>> list(extraction.predictions())
         [Prediction(document='d1', head=0, tail=1, relation='P1', evidence=(0,), score=0.9, probability=None)]
     """
@@ -55,8 +83,43 @@ class Extraction:
     document: Document
     facts: tuple[ExtractedFact, ...]
 
+    def __post_init__(self) -> None:
+        if not any(fact.head_entity is None or fact.tail_entity is None for fact in self.facts):
+            return
+        places, entities = TextPlaces(self.document), self.document.entities
+        numbers = {number for fact in self.facts for number in (fact.head, fact.tail)}
+        known = {
+            number: FactEntity(entity.name, entity.type, entity.id, places.of(entity))
+            for number, entity in ((number, entities[number]) for number in numbers)
+        }
+        facts = (
+            replace(fact, head_entity=known[fact.head], tail_entity=known[fact.tail]) for fact in self.facts
+        )
+        object.__setattr__(self, "facts", tuple(facts))
+
     def __str__(self) -> str:
         return text_of(self.to_json())
+
+    def __repr__(self) -> str:
+        return f"<Extraction of {self.document.id!r}: {counted(len(self.facts), 'fact')}>"
+
+    def _repr_html_(self) -> str:
+        """The document with these facts, drawn in a notebook."""
+        from unnoted.documents.rendering import notebook_html  # facts are found without either
+        from unnoted.extraction.drawn_facts import fact_table
+
+        names = {fact.relation: fact.name for fact in self.facts}
+        return notebook_html(self.document, fact_table(self.to_json()), names=names)
+
+    def to_pandas(self) -> "DataFrame":
+        """The facts as a frame, one row for each.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        from unnoted.extraction.fact_frames import facts_frame
+
+        return facts_frame([self])
 
     def predictions(self) -> Iterator[Prediction]:
         """The facts as the evaluation takes them; the score is the confidence."""
@@ -69,19 +132,28 @@ class Extraction:
         return {"id": self.document.id, "facts": [self._fact(fact) for fact in self.facts]}
 
     def _fact(self, fact: ExtractedFact) -> dict[str, Any]:
-        entities, sentences = self.document.entities, self.document.sentences
+        head, tail, sentences = fact.head_entity, fact.tail_entity, self.document.sentences
+        assert head is not None and tail is not None  # every fact here has them
         record = {
             "head": fact.head,
             "tail": fact.tail,
             "relation": fact.relation,
-            "head_name": entities[fact.head].name,
-            "tail_name": entities[fact.tail].name,
+            "head_name": head.name,
+            "tail_name": tail.name,
             "relation_name": fact.name,
             "confidence": fact.confidence,
             "margin": fact.margin,
             "evidence": list(fact.evidence),
             "sentences": [" ".join(sentences[number]) for number in fact.evidence],
+            "head_type": head.type,
+            "tail_type": tail.type,
+            "head_id": head.id,
+            "tail_id": tail.id,
         }
+        if not fact.decided:
+            record["decided"] = False
+        if self.document.text is not None:
+            record |= {"head_offsets": list(head.offsets), "tail_offsets": list(tail.offsets)}
         return record if fact.probability is None else record | {"probability": fact.probability}
 
 

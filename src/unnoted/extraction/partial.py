@@ -20,7 +20,7 @@ from unnoted.common.locks import BUSY, locked
 from unnoted.documents.schema import Document
 from unnoted.extraction.facts import Extraction
 
-KIND, VERSION = "partial results of unnoted", 2
+KIND, VERSION = "partial results of unnoted", 3
 MARK = f'{{"{KIND}": '.encode()
 """What such a file begins with: one that begins otherwise is a user's own."""
 

@@ -52,6 +52,7 @@ class ArrowRoom:
         self.places: list[Point] = [(float(x), float(y)) for x, y in places]
         self.sizes = list(sizes)
         self.texts: list[tuple[Point, Size]] = []
+        self.bows: list[Point] = []
 
     def arrow(self, head: int, tail: int, text: Size, both_ways: bool) -> Arrow:
         """The arrow from a box to another, bent as little as need be.
@@ -68,7 +69,19 @@ class ArrowRoom:
         curve = self._curve(head, tail, bend)
         label = min((_at(curve, share) for share in SHARES), key=lambda place: self._covered(place, text))
         self.texts.append((label, text))
+        self.bows.append(_at(curve, 0.5))
         return Arrow(*curve, label)
+
+    def bounds(self) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom of all boxes, and of the arrows and texts so far."""
+        boxes = [
+            *zip(self.places, self.sizes, strict=True),
+            *self.texts,
+            *((bow, (4.0, 4.0)) for bow in self.bows),
+        ]
+        low = [min(place[axis] - size[axis] / 2 for place, size in boxes) for axis in (0, 1)]
+        high = [max(place[axis] + size[axis] / 2 for place, size in boxes) for axis in (0, 1)]
+        return low[0], low[1], high[0], high[1]
 
     def _curve(self, head: int, tail: int, bend: float) -> tuple[Point, Point, Point]:
         one, other = self.places[head], self.places[tail]

@@ -52,7 +52,8 @@ def render_graph(
     sizes = [(len(_short(document.entities[entity].name)) * _LETTER + 20, HEIGHT) for entity in nodes]
     position = {entity: number for number, entity in enumerate(nodes)}
     links = {(position[fact.head], position[fact.tail]) for _, fact in shown}
-    places = layout(sizes, links, WIDTH)
+    width = min(WIDTH, max(240 + 130 * math.sqrt(len(nodes)), *(size[0] for size in sizes)))
+    places = layout(sizes, links, width)
     pairs: dict[tuple[int, int], Numbered] = {}
     for number, fact in shown:
         pairs.setdefault((fact.head, fact.tail), []).append((number, fact))
@@ -64,13 +65,14 @@ def render_graph(
         arrow = room.arrow(position[head], position[tail], size, both_ways=(tail, head) in pairs)
         edges.append(_edges(some, texts, arrow))
     boxes = [_node(document, entity, places[n], sizes[n], types) for n, entity in enumerate(nodes)]
-    height = math.ceil(places[:, 1].max() + HEIGHT / 2 + 2 * EDGE)
+    left, top, right, bottom = room.bounds()
+    across, down = math.ceil(right - left + 2 * EDGE), math.ceil(bottom - top + 2 * EDGE)
     return Markup(
         '<figure class="graph"><div class="scroll" tabindex="0" role="group" aria-label="Facts as a graph">'
         '<svg viewBox="{} {} {} {}" width="{}" height="{}" role="img" aria-label="{}">{}{}</svg></div>'
         "<figcaption>{}</figcaption></figure>"
     ).format(
-        *(-EDGE, -EDGE, WIDTH + 2 * EDGE, height, WIDTH + 2 * EDGE, height),
+        *(round(left - EDGE), round(top - EDGE), across, down, across, down),
         "Facts as a graph; the same facts are listed in the table",
         *(Markup("").join(edges), Markup("").join(boxes), _caption(len(lines))),
     )

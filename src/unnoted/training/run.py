@@ -18,6 +18,7 @@ from unnoted.evaluation import BENCHMARKS
 from unnoted.evaluation.documents import document_scores
 from unnoted.evaluation.extraction_scores import evaluate_extractor
 from unnoted.extraction import Extractor
+from unnoted.model_card import renew_card
 from unnoted.training.calibrating import calibrate, with_estimated_priors
 from unnoted.training.checkpoints import CheckpointError, check_files, last_good, whole_folder
 from unnoted.training.closing_labels import with_closed_labels
@@ -51,7 +52,8 @@ def run(
     The output folder then is a model for `RelationModel.from_pretrained`. Beside the weights are
     `record.json` (what is returned), `settings.yaml` (resolved), `priors.json` (what was used for each
     relation), `environment.json` (versions and hardware), and `run.json` (what a resumed run must share with
-    this one). With a teacher, `distillation/` has the first stage. A finished run is not repeated.
+    this one); `README.md` is the model card. With a teacher, `distillation/` has the first stage. A finished
+    run is not repeated.
 
     Args:
         settings: what `load_settings` read.
@@ -167,6 +169,7 @@ def _place(folder: RunFolder, settings: Settings, plan: Plan, record: Record) ->
             _write_priors(staged, plan.main)
             write_json(staged / "environment.json", environment())
         folder.place(settings.output / MODEL, record)
+        renew_card(settings.output)
     except (OSError, SafetensorError) as error:
         what = f"{settings.output}: the trained model was not written ({one_line(error)})"
         raise CheckpointError(f"{what}; its checkpoint is whole, --resume writes it again") from error
@@ -198,5 +201,6 @@ def _scored(
         scored = {**record.scored, name: Scored.of(evaluation, documents)}
         record = replace(record, seconds=seconds(), scored=scored)
         record.write(folder.path / RECORD)
+        renew_card(folder.path)
         tell(f"{name}: F1 {100 * evaluation.overall.f1:.2f}")
     return record

@@ -149,6 +149,7 @@ class Trainer(transformers.Trainer):
         )
         super().__init__(model=model, args=arguments, train_dataset=self.features)
         self.relation_model = model
+        model.card = None  # it tells of an earlier training
         self.risk = risk.to(self.args.device)
         self._make_objective(model, teacher)
         self._add_callbacks("training" if teacher is None else "distillation", dev)

@@ -63,6 +63,17 @@ def test_facts_are_numbered_as_in_the_table_and_two_of_a_pair_share_an_arrow():
     assert lines[0] == lines[1] != lines[2]
 
 
+def test_everything_lies_within_the_drawing():
+    facts = [
+        Fact(head, tail, f"r{n}") for head in range(3) for tail in range(3) if head != tail for n in range(4)
+    ]
+    svg = str(render_graph(document_of("Ada", "Bo", "Kelm"), FactTable.of(facts)))
+    left, top, width, height = map(float, re.search(r'viewBox="([^"]+)"', svg)[1].split())
+    texts = [tuple(map(float, each)) for each in re.findall(r'<text x="([\d.-]+)" y="([\d.-]+)"', svg)]
+    assert len(texts) == 27
+    assert all(left < x < left + width and top < y < top + height for x, y in texts)
+
+
 def test_of_too_many_facts_the_first_are_drawn_and_said_to_be():
     names = [f"n{number}" for number in range(MOST_FACTS + 2)]
     facts = [Fact(0, number, "r") for number in range(1, len(names))]

@@ -12,18 +12,23 @@ from unnoted.documents.rendering.document_html import (
     render_document,
     render_types,
 )
+from unnoted.documents.rendering.documents_page import MOST_DOCUMENTS, DrawnDocument, documents_page
 from unnoted.documents.rendering.fact_table import FactCell, FactGroup, FactLine, FactTable
-from unnoted.documents.rendering.notebook import notebook_html
+from unnoted.documents.rendering.notebook import notebook_html, notebook_list
 
 __all__ = [
+    "MOST_DOCUMENTS",
     "SCRIPT",
     "STYLE",
+    "DrawnDocument",
     "FactCell",
     "FactGroup",
     "FactLine",
     "FactTable",
+    "documents_page",
     "entity_types",
     "notebook_html",
+    "notebook_list",
     "render_arcs",
     "render_document",
     "render_types",

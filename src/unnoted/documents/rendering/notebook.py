@@ -1,13 +1,16 @@
-"""What a notebook shows for a document: the fragment with its style and script, under a title."""
+"""What a notebook shows for documents: fragments with their style and script, under a title."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
-from unnoted.common.wording import counted
+from unnoted.common.wording import count, counted
 from unnoted.documents.rendering.document_html import SCRIPT, STYLE, render_document
 from unnoted.documents.rendering.fact_table import DrawableFact, FactTable
 from unnoted.documents.schema import Document
+
+SHOWN = 10
+"""How many documents of a corpus a notebook draws."""
 
 
 def notebook_html(
@@ -25,25 +28,45 @@ def notebook_html(
         (True, True)
     """
     table = FactTable.of(facts)
-    title = describe(document, sum(1 for _ in table.lines()))
-    return Markup("<style>{}</style>\n{}\n{}<script>{}</script>").format(
-        Markup(STYLE),
-        Markup('<div class="unnoted-document"><p class="title">{}</p></div>').format(title),
-        render_document(document, table, names=names, types=types),
-        Markup(SCRIPT),
-    )
-
-
-def describe(document: Document, facts: int) -> str:
-    """A document in one line.
-
-    Example:
-        >>> describe(Document("d1", (("It", "rained"),), ()), 2)
-        'd1: 1 sentence, 0 entities, 2 facts'
-    """
+    facts_drawn = sum(1 for _ in table.lines())
     parts = (
         counted(len(document.sentences), "sentence"),
         counted(len(document.entities), "entity", "entities"),
-        counted(facts, "fact"),
+        counted(facts_drawn, "fact"),
     )
-    return f"{document.id}: {', '.join(parts)}"
+    drawn = render_document(document, table, names=names, types=types)
+    return _cell(f"{document.id}: {', '.join(parts)}", drawn)
+
+
+def notebook_list(
+    title: str,
+    documents: Sequence[Document],
+    names: Mapping[str, str] | None = None,
+    types: Sequence[str] | None = None,
+) -> Markup:
+    """The first documents of many, each folded away, with its labelled facts.
+
+    Example:
+        >>> rained = Document("d1", (("It", "rained"),), ())
+        >>> html = notebook_list("Two documents", [rained, rained])
+        >>> html.count("<details"), "The first" in html
+        (2, False)
+    """
+    folds = (
+        Markup("<details{}><summary>{}</summary>{}</details>").format(
+            Markup(" open") if number == 0 else "",
+            f"{document.id}: {counted(len(document.facts), 'fact')}",
+            render_document(document, document.facts, names=names, types=types),
+        )
+        for number, document in enumerate(documents[:SHOWN])
+    )
+    cut = f"The first {SHOWN} of {count(len(documents))} documents." if len(documents) > SHOWN else ""
+    note = Markup('<div class="unnoted-document"><p>{}</p></div>').format(cut) if cut else Markup()
+    return _cell(title, Markup("\n").join(folds) + note)
+
+
+def _cell(title: str, content: Markup) -> Markup:
+    return Markup(
+        '<style>{}</style>\n<div class="unnoted-document"><p class="title">{}</p></div>\n'
+        "{}\n<script>{}</script>"
+    ).format(Markup(STYLE), title, content, Markup(SCRIPT))

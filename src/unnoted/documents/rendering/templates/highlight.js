@@ -85,7 +85,7 @@
 
   function bringIntoView(root) {
     const text = root.querySelector(".text");
-    const first = text.querySelector(".supports, .head");
+    const first = text.querySelector(".supports") ?? text.querySelector(".head");
     if (first === null || text.scrollHeight <= text.clientHeight) return;
     text.scrollTop += first.getBoundingClientRect().top - text.getBoundingClientRect().top - 8;
   }
