@@ -26,6 +26,7 @@ ROOMS = [
     "model_card",
     "model",
     "extraction",
+    "spacy_component",
     "evaluation",
     "training",
     "experiments",

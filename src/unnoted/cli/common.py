@@ -26,15 +26,13 @@ T = TypeVar("T")
 INTERRUPTED = 130
 """The exit code of a command that was stopped by Ctrl-C, as shells have it."""
 
-Files = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="FILES...",
-        help="Documents in any known format, plain or gzip, or - for standard input; for PubTator also its "
-        "relation files, for brat also a folder.",
-        show_default=False,
-    ),
-]
+FILES = typer.Argument(
+    metavar="FILES...",
+    help="Documents in any known format, plain or gzip, or - for standard input; for PubTator also its "
+    "relation files, for brat also a folder.",
+    show_default=False,
+)
+Files = Annotated[list[Path], FILES]
 To = Annotated[
     Path,
     typer.Option(

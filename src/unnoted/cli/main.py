@@ -23,6 +23,7 @@ class Program(LazyGroup):
         "rules": "show_rules:rules",
         "export": "export:export",
         "suggest": "suggest:suggest",
+        "serve": "serve:serve",
         "demo": "demo:demo",
         "reproduce": "reproduce:reproduce",
         "compare": "compare:compare",

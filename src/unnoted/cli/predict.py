@@ -4,7 +4,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from unnoted.cli.common import Files, Overwrite, reports_errors, say, stops_with, tell, tell_defects
+from unnoted.cli.common import FILES, Overwrite, reports_errors, say, stops_with, tell, tell_defects
+from unnoted.cli.text_options import Entities, Text, TypePair, found_in_text, refuse_without_text
 from unnoted.common.errors import DefectLog
 from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.outputs import check_output, partial_of
@@ -29,8 +30,11 @@ if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait f
 SECONDS_A_LINE = 30
 """How often progress is told where there is no terminal to draw a bar on."""
 
-Model = Annotated[
-    str, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
+ModelFirst = Annotated[
+    str | None, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
+]
+ModelOption = Annotated[
+    str | None, typer.Option("--model", metavar="MODEL", help="The model, if it is not the first argument.")
 ]
 Device = Annotated[
     str | None,
@@ -69,34 +73,39 @@ TargetRecall = Annotated[
     ),
 ]
 
+Results = Annotated[
+    Path | None,
+    typer.Option(
+        "--to",
+        metavar="FILE",
+        help="The file to write; `.gz` compresses it, `-` is standard output. Without it, a table is printed.",
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        help="The format to write: predictions (official DocRED file), jsonl (with confidences and "
+        "supporting sentences), csv, parquet, html (a page of the documents with their facts drawn in "
+        "them) or table; by default what the name ends in, else predictions."
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(help="Predict facts of at least this confidence, instead of by the model's own rule (0.5)."),
+]
+
 
 @reports_errors
 def predict(
-    model: Model,
-    files: Files,
-    to: Annotated[
-        Path | None,
-        typer.Option(
-            "--to",
-            metavar="FILE",
-            help="The file to write; `.gz` compresses it, `-` is standard output. Without it, a table is "
-            "printed.",
-        ),
-    ] = None,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            help="The format to write: predictions (official DocRED file), jsonl (with confidences and "
-            "supporting sentences), csv, parquet, html (a page of the documents with their facts drawn in "
-            "them) or table; by default what the name ends in, else predictions."
-        ),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            help="Predict facts of at least this confidence, instead of by the model's own rule (0.5)."
-        ),
-    ] = None,
+    first: ModelFirst = None,
+    files: Annotated[list[Path] | None, FILES] = None,
+    model: ModelOption = None,
+    text: Text = False,
+    entities: Entities = None,
+    type: TypePair = None,
+    to: Results = None,
+    format: Format = None,
+    threshold: Threshold = None,
     target_precision: TargetPrecision = None,
     target_recall: TargetRecall = None,
     any_types: AnyTypes = False,
@@ -107,30 +116,57 @@ def predict(
 ) -> None:
     """Extract the facts of documents with a trained model.
 
-    Facts in the documents themselves are ignored. Results are kept in FILE.partial while they are found:
-    after an interruption, the same command continues where it stopped, and FILE will be the same to the last
-    byte. FILE appears when it is complete. A pipe, a device or `-` gets the results as they are found.
+    Facts in the documents themselves are ignored. With --text, entities are found first. Results are kept in
+    FILE.partial while they are found: after an interruption, the same command continues where it stopped, and
+    FILE will be the same to the last byte. FILE appears when it is complete. A pipe, a device or `-` gets the
+    results as they are found.
     """
     if to is None and format not in (None, "table"):
         raise ValueError(f"found --format {format} without --to, expected a file to write to")
+    named, given = _model_and_files(first, files, model)
     if to is not None:
-        check_output(to, [*files, Path(model)], overwrite or partial_of(to).exists())
-    with rereadable(files) as kept:
-        log = DefectLog()
-        total = sum(1 for _ in stream_documents(*kept, log=log))  # finds bad documents before the long work
-        tell_defects(log)
-        extractor = load_extractor(model, batch, device, backend, any_types)
-        asked: Asked = {
-            "threshold": threshold,
-            "target_precision": target_precision,
-            "target_recall": target_recall,
-        }
+        check_output(to, [*given, Path(named)], overwrite or partial_of(to).exists())
+    asked: Asked = {
+        "threshold": threshold,
+        "target_precision": target_precision,
+        "target_recall": target_recall,
+    }
+    with ExitStack() as stack:
+        if text:
+            extractor = load_extractor(named, batch, device, backend, any_types)
+            kept = [stack.enter_context(found_in_text(extractor, given, entities, type or []))]
+        else:
+            refuse_without_text(entities, type)
+            kept = stack.enter_context(rereadable(given))
+        total = _checked(kept)  # finds bad documents before the long work
+        if not text:
+            extractor = load_extractor(named, batch, device, backend, any_types)
         if to is None:
             _print_tables(extractor, kept, total, asked)
             return
         go_on = "" if is_stream(to) else f"; the same command continues from {to}.partial"
         with stops_with(f"interrupted{go_on}"):
-            _write(extractor, model, kept, total, to, format, asked, overwrite)
+            _write(extractor, named, kept, total, to, format, asked, overwrite)
+
+
+def _model_and_files(
+    first: str | None, files: list[Path] | None, model: str | None
+) -> tuple[str, list[Path]]:
+    """Which argument is the model: the first, unless an option names it."""
+    given = [*([] if model is None or first is None else [Path(first)]), *(files or [])]
+    named = first if model is None else model
+    if named is None or not given:
+        found = "no model" if named is None else "no file"
+        raise ValueError(f"found {found}, expected MODEL FILES...")
+    return named, given
+
+
+def _checked(files: list[Path]) -> int:
+    """How many documents there are; their defects are told."""
+    log = DefectLog()
+    total = sum(1 for _ in stream_documents(*files, log=log))
+    tell_defects(log)
+    return total
 
 
 def load_extractor(

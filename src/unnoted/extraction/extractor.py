@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from unnoted.common.errors import DefectLog
+from unnoted.documents.raw_text import EntitySource
 from unnoted.documents.schema import Document, Entity
 from unnoted.extraction.backends import choose_backend
 from unnoted.extraction.backends.onnx_encoder import OnnxEncoder
@@ -19,6 +20,7 @@ from unnoted.extraction.evaluation_mode import evaluation_mode
 from unnoted.extraction.extraction_stream import ExtractionStream
 from unnoted.extraction.facts import ExtractedFact, Extraction
 from unnoted.extraction.inputs import Source, as_documents
+from unnoted.extraction.reading_text import text_reader
 from unnoted.extraction.scoring import BatchScores, Found, ScoredPairs, Wanted, find_facts, score_batch
 from unnoted.extraction.support import guided_sentences, supporting_sentences
 from unnoted.features import BatchLimits, Collator, FeatureSet, SortedBatches, Tokeniser
@@ -190,6 +192,41 @@ class Extractor:
         pieces = chunks(stream, self.chunk)
         return ExtractionStream(
             found for chunk in pieces for found in self._chunk(chunk, wanted, meaning, seen)
+        )
+
+    def extract_text(
+        self,
+        texts: Iterable[str],
+        entities: EntitySource = None,
+        *,
+        types: Mapping[str, str] | None = None,
+        threshold: float | None = None,
+        target_precision: float | None = None,
+        target_recall: float | None = None,
+    ) -> Iterator[Extraction]:
+        """Extract facts from plain text: its entities are found first (`unnoted.documents.raw_text`).
+
+        Args:
+            texts: one for each document; ids are their numbers from 1. May be a stream without end.
+            entities: what finds them: a spaCy pipeline, the name of an installed one, a folder with a spaCy
+                pipeline or a GLiNER model, or a finder of your own; None takes the one pipeline installed.
+            types: what the model calls the types that are found, where that is not the usual name; an empty
+                name leaves the entities of a type out.
+            threshold: as for `extract`.
+            target_precision: as for `extract`.
+            target_recall: as for `extract`.
+
+        Raises:
+            MissingExtra: what finds the entities is not installed.
+            DataError: a text cannot be used.
+            ValueError: there is no such pipeline, type or target.
+        """
+        if isinstance(texts, str):
+            raise TypeError("found one str, expected several texts, e.g. a list")
+        reader = text_reader(self.model, entities, types)
+        documents = reader.documents((str(number), text) for number, text in enumerate(texts, start=1))
+        return self.extract(
+            documents, threshold=threshold, target_precision=target_precision, target_recall=target_recall
         )
 
     def _chunk(

@@ -1,0 +1,109 @@
+"""`unnoted serve`: a trained model as a web service."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from unnoted.cli.common import reports_errors, say, tell
+from unnoted.cli.predict import Batch, Device, load_extractor
+from unnoted.cli.text_options import Entities, TypePair
+from unnoted.common.extras import needed
+from unnoted.common.limits import MEBI
+from unnoted.common.wording import counted
+
+if TYPE_CHECKING:
+    from unnoted.documents.raw_text import TextReader
+    from unnoted.extraction import Extractor
+
+TOKEN = "UNNOTED_TOKEN"
+"""The variable that a token is taken from; an argument would show in the list of processes."""
+
+Model = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
+]
+Host = Annotated[
+    str, typer.Option("--host", help="The address to listen at; by default only this machine can reach it.")
+]
+Port = Annotated[int, typer.Option("--port", min=1, max=65535, help="The port to listen at.")]
+TokenFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--token-file",
+        metavar="FILE",
+        help=f"A file with the token that clients must show; by default the variable {TOKEN}, if it is set.",
+    ),
+]
+Queue = Annotated[
+    int, typer.Option("--queue", help="Documents that may wait at a time; beyond it, clients get 429.")
+]
+Body = Annotated[
+    float, typer.Option("--body", metavar="MIB", help="Mebibytes of a request; beyond it, clients get 413.")
+]
+Words = Annotated[int, typer.Option("--words", help="Words of a document; beyond it, clients get 422.")]
+Seconds = Annotated[
+    float, typer.Option("--seconds", help="Seconds until a request is answered; beyond it, clients get 504.")
+]
+
+
+@reports_errors
+def serve(
+    model: Model,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    entities: Entities = None,
+    type: TypePair = None,
+    token_file: TokenFile = None,
+    queue: Queue = 1024,
+    body: Body = 8,
+    words: Words = 20_000,
+    seconds: Seconds = 60,
+    batch: Batch = None,
+    device: Device = None,
+) -> None:
+    """Serve a trained model: documents in, facts out, and a page to try it on.
+
+    POST /extract takes one document, a list, or a stream of JSON lines; with --entities, POST /extract/text
+    takes plain text. GET /docs describes everything. On SIGTERM it finishes what it has accepted.
+    """
+    for module in ("fastapi", "uvicorn", "prometheus_client"):
+        needed(module, "serve")
+    from unnoted.serve import ExtractionService, ServiceLimits
+    from unnoted.serve import serve as listen
+    from unnoted.serve.server import is_loopback
+
+    limits = ServiceLimits(
+        queue=queue, body=int(body * MEBI), words=words, seconds=seconds, drain=max(seconds, 5)
+    )
+    token = _token(token_file)
+    extractor = load_extractor(model, batch, device)
+    service = ExtractionService(extractor, Path(model).name, _reader(extractor, entities, type or []), limits)
+    if token is None and not is_loopback(host):
+        tell(f"note: whoever can reach {host} may use the model; {TOKEN} or --token-file asks for a token")
+    shown = f"[{host}]" if ":" in host else host
+    say(f"{service.name}: http://{shown}:{port} (Ctrl-C stops it)")
+    listen(service, host, port, token)
+    say(f"stopped: {counted(service.accepted, 'request')} accepted, {service.answered:,} answered")
+
+
+def _reader(extractor: "Extractor", entities: str | None, types: list[str]) -> "TextReader | None":
+    """What finds the entities of plain text, if it is asked for."""
+    from unnoted.documents.raw_text.text_reader import parse_types
+    from unnoted.extraction.reading_text import text_reader
+
+    if entities is None:
+        if types:
+            raise ValueError("found --type without --entities, expected both")
+        return None
+    return text_reader(extractor.model, entities, parse_types(types), lambda line: tell(f"note: {line}"))
+
+
+def _token(file: Path | None) -> str | None:
+    """The token that clients must show."""
+    if file is None:
+        return os.environ.get(TOKEN) or None
+    token = file.read_text("utf-8").strip()
+    if not token or len(token.split()) > 1:
+        raise ValueError(f"{file}: found {'no token' if not token else 'several words'}, expected one token")
+    return token

@@ -1,0 +1,25 @@
+"""What turns text into documents for a model: entity types under the names that the model knows."""
+
+from collections.abc import Callable, Mapping
+from warnings import warn
+
+from unnoted.documents.candidates import TypePairs
+from unnoted.documents.raw_text import EntitySource, TextReader
+from unnoted.model import RelationModel
+
+
+def known_types(model: RelationModel) -> tuple[str, ...]:
+    """The entity types that a model was trained with, sorted; none, if it tells none apart."""
+    candidates = model.candidates
+    paired = candidates.types if isinstance(candidates, TypePairs) else ()
+    return tuple(sorted({*model.entity_types, *(type for pair in paired for type in pair)}))
+
+
+def text_reader(
+    model: RelationModel,
+    entities: EntitySource,
+    types: Mapping[str, str] | None = None,
+    told: Callable[[str], None] = warn,
+) -> TextReader:
+    """A reader whose documents a model understands; the arguments are those of `TextReader.of`."""
+    return TextReader.of(entities, known_types(model), types, told)

@@ -1,0 +1,96 @@
+"""`unnoted serve`, as a user types it, and what it does when it is told to stop."""
+
+import sys
+
+import pytest
+import typer
+from tests.attacks.serve_load import stopped_under_load, under_load
+from tests.unit.extraction.making import corpus, saved_model
+from typer.testing import CliRunner
+
+import unnoted.serve
+from unnoted.cli.serve import TOKEN, serve
+
+app = typer.Typer()
+app.command()(serve)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return saved_model(tmp_path_factory.mktemp("model"))
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def listened(monkeypatch):
+    """What the command would serve, instead of serving it."""
+    given = []
+
+    def listen(service, *options):
+        service.close()
+        given.append((service, *options))
+
+    monkeypatch.setattr(unnoted.serve, "serve", listen)
+    monkeypatch.delenv(TOKEN, raising=False)
+    return given
+
+
+def test_options_become_limits_and_only_this_machine_is_let_in(model, listened, tmp_path, monkeypatch):
+    shown = run(model, "--queue", 5, "--body", 0.5, "--words", 7, "--seconds", 3)
+    ((service, *where),) = listened
+    assert where == ["127.0.0.1", 8000, None] and service.reader is None and shown.stderr == ""
+    assert (
+        shown.stdout
+        == f"{model.name}: http://127.0.0.1:8000 (Ctrl-C stops it)\nstopped: 0 requests accepted, 0 answered\n"
+    )
+    limits = service.limits
+    assert (limits.queue, limits.body, limits.words, limits.seconds) == (5, 1 << 19, 7, 3)
+    assert service.of_documents.words == 7
+    monkeypatch.setenv("UNNOTED_MAX_WORDS", "9")
+    assert limits.of_documents().words == 9
+
+
+def test_tokens_and_open_addresses(model, listened, tmp_path, monkeypatch):
+    (tmp_path / "token").write_text("secret\n")
+    run(model, "--token-file", tmp_path / "token", "--host", "0.0.0.0")
+    told = run(model, "--host", "::").stderr
+    monkeypatch.setenv(TOKEN, "other")
+    run(model, "--host", "0.0.0.0", "--port", 1234)
+    assert [each[3] for each in listened] == ["secret", None, "other"]
+    assert told.startswith("note: whoever can reach :: may use the model") and listened[2][2] == 1234
+
+
+def test_errors_are_one_line(model, listened, tmp_path, monkeypatch):
+    (tmp_path / "empty").write_text(" ")
+    cases = {
+        (tmp_path / "nowhere",): "nowhere: found no such folder",
+        (model, "--token-file", tmp_path / "empty"): "found no token, expected one token",
+        (model, "--type", "A=B"): "found --type without --entities",
+        (model, "--queue", 0): "queue: found 0, expected more than 0",
+        (model, "--entities", "nowhere"): "nowhere: found no spaCy pipeline",
+    }
+    for arguments, message in cases.items():
+        told = run(*arguments, code=1).stderr
+        assert message in told and told.count("\n") == 1, told
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert "pip install 'unnoted[serve]'" in run(model, code=1).stderr
+    assert listened == []
+
+
+@pytest.mark.slow
+def test_sigterm_under_load_loses_nothing_that_was_accepted(model):
+    found = stopped_under_load(model, corpus(12), clients=8, per_request=2)
+    assert found["received"] > 0 and found["turned_away"] > 0
+    assert (found["lost"], found["other"], found["exit_code"]) == (0, {}, 0)
+
+
+@pytest.mark.slow
+def test_under_load_there_is_no_error(model):
+    found = under_load(model, corpus(12), clients=16, per_request=1, seconds=10, turns=1)
+    assert set(found["statuses"]) == {200} and found["broken"] == []
+    assert found["mib_after"] <= 1.25 * found["mib_before"]

@@ -1,0 +1,297 @@
+"""The paths of the service: what goes in, what comes out, and which status refuses what."""
+
+import json
+import threading
+
+import pytest
+from tests.unit.serve.making import DOCUMENTS, LINES, RECORDS, TEXT, client, extractor, lines, reader
+
+from unnoted.documents.schema import Document
+from unnoted.extraction import Extraction
+
+
+@pytest.fixture(scope="module")
+def opened():
+    with client() as (made, service):
+        yield made, service
+
+
+@pytest.fixture(scope="module")
+def web(opened):
+    return opened[0]
+
+
+@pytest.fixture(scope="module")
+def expected():
+    found = {}
+    for line in (None, 0.2):
+        results = extractor().extract(DOCUMENTS, threshold=line)
+        found[line] = [result.to_json() for result in results]
+    return found
+
+
+def same(found, expected):
+    """Equal but for the last digits, which depend on the batch."""
+    assert [[(fact["head"], fact["tail"], fact["relation"]) for fact in each["facts"]] for each in found] == [
+        [(fact["head"], fact["tail"], fact["relation"]) for fact in each["facts"]] for each in expected
+    ]
+    for one, other in zip(found, expected, strict=True):
+        assert one.keys() == other.keys() and one["id"] == other["id"]
+        for fact, also in zip(one["facts"], other["facts"], strict=True):
+            assert fact == {
+                **also,
+                "confidence": pytest.approx(also["confidence"]),
+                "margin": pytest.approx(also["margin"]),
+            }
+
+
+def test_one_document_many_and_a_stream_give_what_the_extractor_gives(web, expected):
+    assert sum(len(each["facts"]) for each in expected[None]) > 5
+    same([web.post("/extract", json=record).json() for record in RECORDS], expected[None])
+    same(web.post("/extract", json=RECORDS).json(), expected[None])
+    streamed = web.post("/extract", content=lines(RECORDS), headers=LINES)
+    assert streamed.headers["content-type"] == "application/x-ndjson"
+    same([json.loads(line) for line in streamed.text.splitlines()], expected[None])
+    same(web.post("/extract?threshold=0.2", json=RECORDS).json(), expected[0.2])
+
+
+def test_text_gives_entities_with_their_characters_and_the_facts_of_the_document_made_of_it(web):
+    found = web.post("/extract/text?threshold=0", json={"text": TEXT, "id": "t"}).json()
+    (document,) = reader().documents([("t", TEXT)])
+    (result,) = extractor().extract([document], threshold=0.0)
+    places = [[TEXT[one["start"] : one["end"]] for one in entity["mentions"]] for entity in found["entities"]]
+    assert places == [["Ada", "Ada"], ["Bo"], ["Kelm"]]
+    assert [entity["type"] for entity in found["entities"]] == ["PER", "PER", "LOC"]
+    same([{"id": found["id"], "facts": found["facts"]}], [result.to_json()])
+    assert [each["id"] for each in web.post("/extract/text", json=["Ada.", "Bo."]).json()] == ["1", "2"]
+
+
+def test_a_drawing_is_asked_for_by_its_type_and_everything_in_it_is_escaped(web):
+    drawn = web.post("/extract/text?threshold=0", json={"text": TEXT}, headers={"Accept": "text/html"})
+    assert drawn.headers["content-type"].startswith("text/html")
+    assert "&lt;b&gt;" in drawn.text.replace(" ", "").replace("</span>", "") and "<b>" not in drawn.text
+    assert drawn.text.count("<svg") == 2 and "style=" not in drawn.text and "<script" not in drawn.text
+
+
+def test_what_was_ignored_is_noted(web):
+    found = web.post("/extract", json={**RECORDS[0], "colour": "red"}).json()
+    assert found["notes"] == [f"document {RECORDS[0]['id']!r}: colour: found 'red', expected a known field"]
+
+
+def bad(web, status, content, path="/extract", kind="application/json", **headers):
+    answer = web.post(path, content=content, headers={"Content-Type": kind, **headers})
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def test_what_cannot_be_used_is_refused_with_its_place(web):
+    mention = {"start": 0, "end": 99}
+    wrong = {"id": "d", "text": "Ada.", "entities": [{"type": "PER", "mentions": [mention]}]}
+    found = bad(web, 422, json.dumps(wrong))
+    assert found["document"] == "d" and found["field"] == "entities[0].mentions[0].start/end"
+    assert "found 0 to 99, expected 0 <= start < end <= 4" in found["error"]
+    assert "expected a JSON object" in bad(web, 422, '{"a": ')["error"]
+    assert "0xff" in bad(web, 422, b'"\xff"')["error"]
+    assert "expected a document" in bad(web, 422, "3")["error"]
+    assert "an empty list" in bad(web, 422, "[]")["error"]
+    assert "twice" in bad(web, 422, '{"id": "a", "id": "b"}')["error"]
+    assert "expected Content-Type" in bad(web, 415, "{}", kind="text/plain")["error"]
+    assert "threshold: found '2', expected" in bad(web, 422, "{}", "/extract?threshold=2")["error"]
+    assert "expected one of them" in bad(web, 422, "{}", "/extract?threshold=0.5&target_recall=0.5")["error"]
+    assert "not calibrated" in bad(web, 422, "{}", "/extract?target_recall=0.5")["error"]
+    for text in ("[]", '{"text": 3}', '{"text": "a", "colour": 1}', '{"text": " "}', '"\\ud800"'):
+        bad(web, 422, text, "/extract/text")
+    assert web.get("/extract").status_code == 405 and web.get("/nothing").status_code == 404
+
+
+def test_a_bad_line_does_not_hide_the_next(web):
+    body = lines(RECORDS[:1]) + "\nno json\n" + lines([{"id": "x"}]) + lines(RECORDS[1:2])
+    answers = [
+        json.loads(line) for line in web.post("/extract", content=body, headers=LINES).text.splitlines()
+    ]
+    assert [answer.get("id") for answer in answers] == [RECORDS[0]["id"], None, None, RECORDS[1]["id"]]
+    assert [(answer.get("line"), answer.get("status")) for answer in answers[1:3]] == [(2, 422), (3, 422)]
+
+
+def test_sizes_are_bounded():
+    with client(body=4000, documents=2, words=20, entities=3) as (web, _):
+        assert "4,000 bytes" in bad(web, 413, "x" * 5000)["error"]
+
+        def parts():
+            yield from (b"[" + b" " * 3000, b" " * 3000)
+
+        assert (
+            web.post("/extract", content=parts(), headers={"Content-Type": "application/json"}).status_code
+            == 413
+        )
+        small = {"text": "Ada.", "entities": []}
+        assert "3 documents" in bad(web, 413, json.dumps([small] * 3))["error"]
+        assert "words" in bad(web, 422, json.dumps({"text": "a " * 30, "entities": []}))["error"]
+        assert "words" in bad(web, 422, json.dumps({"text": "a " * 30}), "/extract/text")["error"]
+        entity = {"type": "X", "mentions": [{"start": 0, "end": 3}]}
+        assert "4 entities" in bad(web, 422, json.dumps({"text": "Ada.", "entities": [entity] * 4}))["error"]
+        answer = web.post("/extract", content=lines([small]) + "x" * 5000, headers=LINES).text.splitlines()
+        assert [json.loads(line).get("status") for line in answer] == [None, 413]
+
+
+class Blocking:
+    """An extractor that waits until it may go on, and fails at what it is told to."""
+
+    def __init__(self):
+        self.model = extractor().model
+        self.may_go, self.began, self.sizes = threading.Event(), threading.Event(), []
+
+    def extract(self, documents, **asked):
+        self.began.set()
+        assert self.may_go.wait(30)
+        self.sizes.append(len(documents))
+        if any(document.id == "bad" for document in documents):
+            raise RuntimeError("boom")
+        return [Extraction(document, ()) for document in documents]
+
+
+SMALL = {"text": "Ada.", "entities": []}
+
+
+def post_aside(web, *args, **kwargs):
+    """A request in a thread of its own; what it was answered, when it is."""
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(web.post(*args, **kwargs)))
+    thread.start()
+    return lambda: (thread.join(30), answers[0])[1]
+
+
+def test_what_waits_is_computed_together_and_a_failure_hits_its_document_alone():
+    slow = Blocking()
+    with client(extractor=lambda: slow) as (web, service):
+        first = post_aside(web, "/extract", json=SMALL)
+        assert slow.began.wait(10)
+        others = [post_aside(web, "/extract", json={**SMALL, "id": name}) for name in ("a", "bad", "b")]
+        while service.queue.free > service.limits.queue - 4:
+            pass
+        slow.may_go.set()
+        assert first().status_code == 200
+        assert [other().status_code for other in others] == [200, 500, 200]
+        assert slow.sizes == [1, 3, 1, 1, 1]
+        assert "RuntimeError" in others[1]().json()["error"] and service.queue.free == service.limits.queue
+        assert "unnoted_failed_documents_total 1.0" in web.get("/metrics").text
+
+
+def test_a_full_queue_is_told_with_a_time_to_come_again():
+    slow = Blocking()
+    with client(extractor=lambda: slow, queue=1) as (web, _):
+        first = post_aside(web, "/extract", json=SMALL)
+        assert slow.began.wait(10)
+        full = web.post("/extract", json=SMALL)
+        assert full.status_code == 429 and int(full.headers["retry-after"]) > 0
+        assert web.get("/ready").status_code == 503 and web.get("/health").status_code == 200
+        slow.may_go.set()
+        assert first().status_code == 200 and web.get("/ready").status_code == 200
+
+
+def test_too_many_requests_are_turned_away():
+    slow = Blocking()
+    with client(extractor=lambda: slow, requests=1) as (web, _):
+        first = post_aside(web, "/extract", json=SMALL)
+        assert slow.began.wait(10)
+        busy = web.post("/extract", json=SMALL)
+        assert busy.status_code == 503 and busy.headers["retry-after"]
+        slow.may_go.set()
+        assert first().status_code == 200
+
+
+def test_time_is_bounded_and_what_nobody_waits_for_is_not_computed():
+    slow = Blocking()
+    with client(extractor=lambda: slow, seconds=0.2) as (web, service):
+        late = web.post("/extract", json=SMALL)
+        assert late.status_code == 504 and "0.2 s" in late.json()["error"]
+        assert web.post("/extract", json=[SMALL] * 5).status_code == 504
+        slow.may_go.set()
+        while service.queue.free < service.limits.queue:
+            pass
+        assert web.post("/extract", json=SMALL).status_code == 200
+        assert slow.sizes == [1, 1]
+
+
+def test_a_stream_longer_than_the_queue_waits_its_turn():
+    slow = Blocking()
+    slow.may_go.set()
+    with client(extractor=lambda: slow, queue=2, unsent=3) as (web, _):
+        answer = web.post("/extract", content=lines([SMALL] * 40), headers=LINES)
+        assert [json.loads(line)["id"] for line in answer.text.splitlines()] == [str(n) for n in range(1, 41)]
+
+
+def test_a_service_that_stops_finishes_what_it_has_and_takes_nothing_more():
+    slow = Blocking()
+    with client(extractor=lambda: slow) as (web, service):
+        first = post_aside(web, "/extract", json=SMALL)
+        assert slow.began.wait(10)
+        service.stopping = True
+        turned = web.post("/extract", json=SMALL)
+        assert (turned.status_code, turned.headers["connection"]) == (503, "close") and turned.headers[
+            "retry-after"
+        ]
+        assert web.get("/ready").status_code == 503 and web.get("/health").status_code == 200
+        slow.may_go.set()
+        assert first().status_code == 200
+    assert not service.queue.is_working and service.under_way == 0
+
+
+def test_a_closed_queue_has_computed_everything():
+    slow = Blocking()
+    with client(extractor=lambda: slow) as (_, service):
+        results = service.queue.submit([Document(str(n), (), ()) for n in range(3)], service.line())
+        slow.may_go.set()
+    assert [one.result(0).document.id for one in results] == ["0", "1", "2"]
+
+
+def test_a_token_is_asked_for_where_documents_are_read():
+    with client(token="secret") as (web, _):
+        assert web.post("/extract", json=SMALL).status_code == 401
+        assert web.get("/metrics").status_code == web.get("/relations").status_code == 401
+        assert web.post("/extract", json=SMALL, headers={"Authorization": "Bearer wrong"}).status_code == 401
+        assert web.post("/extract", json=SMALL, headers={"Authorization": "Bearer secret"}).status_code == 200
+        open_paths = ("/", "/health", "/ready", "/docs", "/static/page.js", "/openapi.json")
+        assert {web.get(path).status_code for path in open_paths} == {200}
+        assert 'id="token"' in web.get("/").text
+
+
+def test_only_its_own_names_are_answered_on_the_loopback_address():
+    with client(hosts={"localhost", "::1"}) as (web, _):
+        assert web.get("/health").status_code == 421
+        for name in ("localhost:8000", "[::1]:8000", "LOCALHOST"):
+            assert web.get("/health", headers={"Host": name}).status_code == 200
+
+
+def test_what_the_model_knows_and_what_was_counted(opened):
+    web, service = opened
+    known = web.get("/relations").json()
+    assert known["model"] == "small" and known["text"] and not known["calibrated"]
+    assert [each["id"] for each in known["relations"]] == list(service.relations)
+    assert known["types"] == ["LOC", "PER"]
+    counted = web.get("/metrics")
+    assert counted.headers["content-type"].startswith("text/plain; version=0.0.4")
+    assert "unnoted_documents_total" in counted.text and 'path="/extract",status="200"' in counted.text
+    assert "unnoted_queue_documents 0.0" in counted.text
+
+
+def test_pages_are_complete_and_strict(web):
+    page = web.get("/")
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy
+    assert "<script src=" in page.text and "<script>" not in page.text and " style=" not in page.text
+    assert "child of" in page.text and 'data-text="yes"' in page.text
+    for name in ("document.css", "highlight.js", "icon.svg", "page.css", "page.js"):
+        assert web.get(f"/static/{name}").status_code == 200
+    assert web.get("/static/../secret").status_code == 404
+    paths = web.get("/docs").text
+    assert all(f"<code>{path}</code>" in paths for path in ("/extract", "/extract/text", "/metrics"))
+    assert 'id="GivenDocument"' in paths
+
+
+def test_without_a_pipeline_documents_bring_their_entities():
+    with client(text=False) as (web, _):
+        assert web.post("/extract/text", json={"text": TEXT}).status_code == 404
+        assert not web.get("/relations").json()["text"]
+        assert "/extract/text" not in web.get("/openapi.json").json()["paths"]
+        assert 'data-text="no"' in web.get("/").text

@@ -1,0 +1,79 @@
+"""The component for spaCy pipelines."""
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import spacy
+from confection import ConfigValidationError
+from spacy.tokens import Doc, DocBin
+from tests.unit.extraction.making import RELATIONS, saved_model
+
+import unnoted.spacy_component as component
+from unnoted.extraction import Extractor
+
+TEXTS = ["Ada met Bo in Kelm. Ada slept.", "Nobody came.", "Bo likes Kelm."]
+PATTERNS = [
+    {"label": "PERSON", "pattern": "Ada"},
+    {"label": "PERSON", "pattern": "Bo"},
+    {"label": "GPE", "pattern": "Kelm"},
+]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return saved_model(tmp_path_factory.mktemp("model"), entity_types=["LOC", "PER"])
+
+
+def pipeline(**config):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns(PATTERNS)
+    if config:
+        nlp.add_pipe("unnoted", config=config)
+    return nlp
+
+
+def test_relations_are_those_of_the_extractor_and_can_be_stored(model):
+    nlp = pipeline(model=str(model), threshold=0.0, device="cpu")
+    docs = list(nlp.pipe(TEXTS))
+    expected = list(
+        Extractor.from_pretrained(model, device="cpu").extract_text(TEXTS, pipeline(), threshold=0.0)
+    )
+    for doc, extraction in zip(docs, expected, strict=True):
+        facts = sorted(extraction.to_json()["facts"], key=lambda fact: -fact["confidence"])
+        assert [{key: fact[key] for key in facts[0]} for fact in doc._.relations] == facts
+    assert len(docs[0]._.relations) == 6 * len(RELATIONS) and docs[1]._.relations == []
+    (fact,) = [fact for fact in docs[2]._.relations if (fact["head"], fact["relation"]) == (0, RELATIONS[0])]
+    head, tail = (docs[2].char_span(*fact[side][0]) for side in ("head_mentions", "tail_mentions"))
+    assert (head.text, head.label_, tail.text) == ("Bo", "", "Kelm")
+    assert fact["sentences"] == ["Bo likes Kelm ."]
+    assert docs[0]._.relations[0].keys() >= {"head_mentions", "tail_mentions"}
+    stored = DocBin(docs=docs, store_user_data=True).to_bytes()
+    again = [doc._.relations for doc in DocBin().from_bytes(stored).get_docs(nlp.vocab)]
+    assert json.dumps(again) == json.dumps([doc._.relations for doc in docs])  # lists come back as tuples
+
+
+def test_one_document_is_done_like_many(model):
+    nlp = pipeline(model=str(model), device="cpu")
+    assert [nlp(text)._.relations for text in TEXTS] == [doc._.relations for doc in nlp.pipe(TEXTS)]
+
+
+def test_a_pipeline_names_what_is_missing_and_what_is_assigned():
+    with pytest.raises(ConfigValidationError, match="model"):
+        pipeline(threshold=0.5)
+    with pytest.raises(ValueError, match="nowhere"):
+        pipeline(model="/nowhere")
+    assert Doc.has_extension("relations")
+    meta = spacy.Language.get_factory_meta("unnoted")
+    assert (meta.assigns, meta.requires) == (["doc._.relations"], ["doc.ents"])
+
+
+def test_the_entry_point_leads_here_and_loads_no_model_library():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
+    module, _, name = project["entry-points"]["spacy_factories"]["unnoted"].partition(":")
+    assert module == component.__name__ and callable(getattr(component, name))
+    code = f"import sys, {module}; sys.exit('transformers' in sys.modules or 'unnoted.model' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
