@@ -36,7 +36,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Arc:
+class MarkedArc:
     """A relation between two marks, given by their refs."""
 
     head: str
@@ -58,9 +58,9 @@ class MarkedText:
     id: str
     text: str
     marks: Sequence[Mark] = ()
-    arcs: Sequence[Arc] = ()
+    arcs: Sequence[MarkedArc] = ()
     links: Sequence[Sequence[str]] = ()
-    negatives: Sequence[Arc] = ()
+    negatives: Sequence[MarkedArc] = ()
     words: Sequence[tuple[int, int]] | None = None
     sentences: Sequence[int] | None = None
 

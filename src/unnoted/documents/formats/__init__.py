@@ -17,7 +17,6 @@ from unnoted.documents.decided import Mending
 from unnoted.documents.formats import (
     brat,
     brat_mending,
-    columns,
     docbin,
     docbin_mending,
     docred,
@@ -30,6 +29,7 @@ from unnoted.documents.formats import (
     prodigy,
     pubtator,
     relation_rows,
+    token_rows,
 )
 from unnoted.documents.formats.json_shapes import PAGE, described
 from unnoted.documents.formats.reading import Reading
@@ -134,11 +134,11 @@ FORMATS = {
         DocumentFormat(
             "columns",
             "rows of tokens",
-            columns.looks_like,
-            columns.read,
-            columns.write,
-            mend=columns.mend,
-            select=columns.select,
+            token_rows.looks_like,
+            token_rows.read,
+            token_rows.write,
+            mend=token_rows.mend,
+            select=token_rows.select,
         ),
         DocumentFormat(
             "parquet",

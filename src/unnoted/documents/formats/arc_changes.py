@@ -6,7 +6,7 @@ from typing import Any
 
 from unnoted.common.errors import DefectLog
 from unnoted.documents.decided import FactDecision, Mending
-from unnoted.documents.entity_rule import Arc, Mark, MarkedText
+from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.documents.formats.fields import expect, take, take_list
 from unnoted.documents.formats.marked_text import arc_between, lifted
 from unnoted.documents.schema import Triple
@@ -26,10 +26,10 @@ class ArcChanges:
         restored: places of known negatives that are none any more.
     """
 
-    added: list[tuple[Arc, FactDecision]] = field(default_factory=list)
-    gone: list[Arc] = field(default_factory=list)
-    rejected: list[tuple[Arc, FactDecision]] = field(default_factory=list)
-    restored: list[Arc] = field(default_factory=list)
+    added: list[tuple[MarkedArc, FactDecision]] = field(default_factory=list)
+    gone: list[MarkedArc] = field(default_factory=list)
+    rejected: list[tuple[MarkedArc, FactDecision]] = field(default_factory=list)
+    restored: list[MarkedArc] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.added or self.gone or self.rejected or self.restored)
@@ -52,15 +52,15 @@ class ArcChanges:
         )
 
 
-def _arcs(decisions: list[FactDecision], entities: list[list[Mark]]) -> list[tuple[Arc, FactDecision]]:
+def _arcs(decisions: list[FactDecision], entities: list[list[Mark]]) -> list[tuple[MarkedArc, FactDecision]]:
     return [(arc_between(entities, decision.triple), decision) for decision in decisions]
 
 
-def _matching(arcs: Iterable[Arc], owners: Mapping[str, int], triples: set[Triple]) -> list[Arc]:
+def _matching(arcs: Iterable[MarkedArc], owners: Mapping[str, int], triples: set[Triple]) -> list[MarkedArc]:
     return [arc for arc in arcs if (owners.get(arc.head), owners.get(arc.tail), arc.relation) in triples]
 
 
-def noted_negatives(note: object, title: str, place: str) -> list[Arc]:
+def noted_negatives(note: object, title: str, place: str) -> list[MarkedArc]:
     """The known negatives of a note; there is none where there is no note."""
     if note is None:
         return []
@@ -71,11 +71,11 @@ def noted_negatives(note: object, title: str, place: str) -> list[Arc]:
     ):
         where = f"{place}.negatives[{number}]"
         head, tail, relation = (take(each, key, str, title, where) for key in ("head", "tail", "relation"))
-        arcs.append(Arc(head, tail, relation, where))
+        arcs.append(MarkedArc(head, tail, relation, where))
     return arcs
 
 
-def written_note(arcs: Iterable[Arc]) -> dict[str, Any]:
+def written_note(arcs: Iterable[MarkedArc]) -> dict[str, Any]:
     """A note with known negatives."""
     return {"negatives": [{"head": a.head, "tail": a.tail, "relation": a.relation} for a in arcs]}
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from unnoted.common.errors import DefectLog, Kind, fail, shown
 from unnoted.common.replacing import new_folder
 from unnoted.common.text_inputs import read_whole
-from unnoted.documents.entity_rule import Arc, Mark, MarkedText
+from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.documents.formats.file_names import file_name, title_of
 from unnoted.documents.formats.marked_text import document_of, marked_of
 from unnoted.documents.formats.reading import Reading
@@ -91,10 +91,10 @@ class Standoff:
     text: str
     log: DefectLog
     marks: list[Mark] = field(default_factory=list)
-    arcs: list[Arc] = field(default_factory=list)
+    arcs: list[MarkedArc] = field(default_factory=list)
     relations: list[str] = field(default_factory=list)
     links: list[tuple[str, ...]] = field(default_factory=list)
-    negatives: list[Arc] = field(default_factory=list)
+    negatives: list[MarkedArc] = field(default_factory=list)
     ids: dict[str, str] = field(default_factory=dict)
     triggers: dict[str, str] = field(default_factory=dict)
 
@@ -104,7 +104,7 @@ class Standoff:
         marks = [
             Mark(m.ref, m.start, m.end, m.type, m.name, self.ids.get(m.ref), m.place) for m in self.marks
         ]
-        arcs = [Arc(self._mark(a.head), self._mark(a.tail), a.relation, a.place) for a in self.arcs]
+        arcs = [MarkedArc(self._mark(a.head), self._mark(a.tail), a.relation, a.place) for a in self.arcs]
         return MarkedText(self.title, self.text, marks, arcs, self.links, self.negatives)
 
     def _mark(self, ref: str) -> str:
@@ -118,7 +118,7 @@ class Standoff:
         elif kind == "R":
             found = _matched(_RELATION, line, self.title, place, "R1<tab>Relation Arg1:T1 Arg2:T2")
             self.relations.append(found[1])
-            self.arcs.append(Arc(found[3], found[4], found[2], place))
+            self.arcs.append(MarkedArc(found[3], found[4], found[2], place))
         elif kind == "N":
             found = _matched(_REFERENCE, line, self.title, place, "N1<tab>Reference T1 Base:id<tab>name")
             identifier = found[3].removeprefix(f"{OWN}:")
@@ -129,7 +129,7 @@ class Standoff:
             found = _matched(_EQUIVALENCE, line, self.title, place, "*<tab>Equiv T1 T2")
             self.links.append(tuple(found[1].split()))
         elif negative := _NEGATIVE.fullmatch(line):
-            self.negatives.append(Arc(negative[2], negative[4], negative[3], place))
+            self.negatives.append(MarkedArc(negative[2], negative[4], negative[3], place))
         elif kind in UNUSED:
             if event := _EVENT.match(line):
                 self.triggers[event[1]] = event[2]
@@ -207,13 +207,13 @@ def _lines(marked: MarkedText) -> Iterator[str]:
         yield f"N{number}\tReference {mark.ref} {reference}\t{' '.join(mark.name.split())}\n"
 
 
-def relation_line(identifier: str, arc: Arc, document: str) -> str:
+def relation_line(identifier: str, arc: MarkedArc, document: str) -> str:
     """The line of a relation."""
     relation = _without_blank(arc.relation, document, "relation")
     return f"{identifier}\t{relation} Arg1:{arc.head} Arg2:{arc.tail}\n"
 
 
-def negative_line(identifier: str, arc: Arc, document: str) -> str:
+def negative_line(identifier: str, arc: MarkedArc, document: str) -> str:
     """The line of a known negative."""
     relation = _without_blank(arc.relation, document, "relation")
     return f"{identifier}\t{NEGATIVE} {arc.head}\t{relation} {arc.tail}\n"

@@ -9,7 +9,7 @@ from unnoted.common.errors import DefectLog
 from unnoted.common.text_inputs import read_whole
 from unnoted.documents.contents import FolderContent
 from unnoted.documents.decided import FactDecision, Mending
-from unnoted.documents.entity_rule import Arc
+from unnoted.documents.entity_rule import MarkedArc
 from unnoted.documents.formats import brat
 from unnoted.documents.formats.arc_changes import ArcChanges
 from unnoted.documents.formats.file_names import title_of
@@ -83,7 +83,7 @@ def _lines(lines: list[str], changes: ArcChanges, title: str) -> Iterator[str]:
 
 
 def _note(
-    target: str, decision: FactDecision, numbers: dict[str, int], arc: Arc | None = None
+    target: str, decision: FactDecision, numbers: dict[str, int], arc: MarkedArc | None = None
 ) -> Iterator[str]:
     """A note with the provenance of a decision, if it has any; of a negative, with what it is about."""
     if decision.provenance:

@@ -23,7 +23,7 @@ from unnoted.common.errors import Kind, fail, shown
 from unnoted.common.limits import Limits
 from unnoted.common.outputs import write_binary
 from unnoted.common.text_inputs import read_bytes
-from unnoted.documents.entity_rule import Arc, Mark, MarkedText
+from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.documents.formats.binary_content import readable
 from unnoted.documents.formats.marked_text import document_of, marked_of, word_spans
 from unnoted.documents.formats.reading import Reading
@@ -170,7 +170,7 @@ def _refs(cluster: "list[Span]", marks: list[Mark]) -> Iterator[str]:
         yield from at[place]
 
 
-def _arcs(relations: object, firsts: Mapping[int, str], title: str, name: str) -> Iterator[Arc]:
+def _arcs(relations: object, firsts: Mapping[int, str], title: str, name: str) -> Iterator[MarkedArc]:
     if relations is None:
         return
     if not isinstance(relations, dict):
@@ -184,7 +184,7 @@ def _arcs(relations: object, firsts: Mapping[int, str], title: str, name: str) -
             if not (isinstance(label, str) and isinstance(value, int | float)):
                 fail(Kind.MALFORMED, title, place, shown(labels), "{label: value}")
             if value >= HOLDS:
-                yield Arc(head, tail, label, place)
+                yield MarkedArc(head, tail, label, place)
 
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:
@@ -242,7 +242,7 @@ def doc_of(document: Document, vocab: "Vocab") -> "Doc":
 
 
 def relations_of(
-    arcs: Iterable[Arc], starts: Mapping[str, int], title: str
+    arcs: Iterable[MarkedArc], starts: Mapping[str, int], title: str
 ) -> dict[tuple[int, int], dict[str, float]]:
     """Arcs in the form of spaCy's tutorial, which tells mentions by their first tokens alone."""
     relations: dict[tuple[int, int], dict[str, float]] = {}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unnoted.documents.decided import Mending
-from unnoted.documents.entity_rule import Arc
+from unnoted.documents.entity_rule import MarkedArc
 from unnoted.documents.formats import docbin
 from unnoted.documents.formats.arc_changes import ArcChanges
 
@@ -80,5 +80,5 @@ def _changed(doc: "Doc", title: str, mending: Mending) -> dict[Any, Any] | None:
     return data
 
 
-def _pair(arc: Arc, starts: dict[str, int]) -> tuple[int, int]:
+def _pair(arc: MarkedArc, starts: dict[str, int]) -> tuple[int, int]:
     return starts[arc.head], starts[arc.tail]

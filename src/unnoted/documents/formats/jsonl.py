@@ -19,7 +19,7 @@ from unnoted.common.lookup import nearest
 from unnoted.common.outputs import write_lines
 from unnoted.common.text_inputs import numbered_lines
 from unnoted.documents.decided import Mending
-from unnoted.documents.formats import columns, prodigy
+from unnoted.documents.formats import prodigy, token_rows
 from unnoted.documents.formats.fields import (
     expect,
     note_unknown_keys,
@@ -48,7 +48,7 @@ NEGATIVE_KEYS = FACT_KEYS
 
 def looks_like(start: str) -> bool:
     """Whether a file that starts like this has objects that are no other tool's."""
-    return start.startswith("{") and not prodigy.looks_like(start) and not columns.looks_like(start)
+    return start.startswith("{") and not prodigy.looks_like(start) and not token_rows.looks_like(start)
 
 
 def read(stream: TextIO, reading: Reading) -> Iterator[Document]:

@@ -19,7 +19,7 @@ from unnoted.common.errors import DefectLog, Kind, fail, shown
 from unnoted.common.json_stream import ArrayReader
 from unnoted.common.outputs import write_list
 from unnoted.documents.decided import Mending
-from unnoted.documents.entity_rule import Arc, Mark, MarkedText, is_coreference
+from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
 from unnoted.documents.formats.arc_changes import (
     NOTE,
     ArcChanges,
@@ -81,7 +81,7 @@ def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
     text = _text(take(task, "data", dict, title), title)
     field, result = chosen(task, title, log)
     marks: dict[str, Mark] = {}
-    arcs: list[Arc] = []
+    arcs: list[MarkedArc] = []
     offsets = _Offsets(text)
     for number, item in enumerate(result):
         place = f"{field}.result[{number}]"
@@ -202,16 +202,16 @@ def _id(fields: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _arcs(fields: Mapping[str, Any], title: str, place: str) -> Iterator[Arc]:
+def _arcs(fields: Mapping[str, Any], title: str, place: str) -> Iterator[MarkedArc]:
     """The arcs of a relation: one for each of its labels, and in both directions where it has both."""
     ends = [take(fields, key, str, title, place) for key in ("from_id", "to_id")]
     labels = take_list(fields, "labels", str, title, place) if fields.get("labels") else [UNNAMED]
     direction = fields.get("direction", "right")
     for label in labels:
         if direction in ("right", "bi") or direction not in ("left", None):
-            yield Arc(ends[0], ends[1], label, place)
+            yield MarkedArc(ends[0], ends[1], label, place)
         if direction in ("left", "bi"):
-            yield Arc(ends[1], ends[0], label, place)
+            yield MarkedArc(ends[1], ends[0], label, place)
 
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:
@@ -225,7 +225,7 @@ def record(document: Document) -> dict[str, Any]:
     result: list[dict[str, Any]] = [_region(mark) for mark in marked.marks]
     for refs in marked.links:
         pairs = pairwise(refs)
-        result += [relation(Arc(first, second, "coref")) for first, second in pairs]
+        result += [relation(MarkedArc(first, second, "coref")) for first, second in pairs]
     result += [relation(arc) for arc in marked.arcs]
     data = {"text": marked.text, DOCUMENT_ID: document.id}
     note = {"meta": {NOTE: written_note(marked.negatives)}} if marked.negatives else {}
@@ -238,7 +238,7 @@ def _region(mark: Mark) -> dict[str, Any]:
     return fields if mark.id is None else fields | {"meta": {"text": [f"{ID_NOTE} {mark.id}"]}}
 
 
-def relation(arc: Arc) -> dict[str, Any]:
+def relation(arc: MarkedArc) -> dict[str, Any]:
     """An arc in Label Studio's form."""
     fields = {"from_id": arc.head, "to_id": arc.tail, "type": "relation", "direction": "right"}
     return fields | {"labels": [arc.relation]}

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sys import intern
 
 from unnoted.common.errors import DefectLog, Kind, fail, shown
-from unnoted.documents.entity_rule import Arc, Mark, MarkedText
+from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.formats.word_edges import note_cuts
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Triple
@@ -90,7 +90,9 @@ def _entity(group: Sequence[Mark], split: SplitText, document: str, log: DefectL
     return Entity(tuple(mentions), identifier)
 
 
-def lifted(arcs: Sequence[Arc], owners: Mapping[str, int], document: str, log: DefectLog) -> Iterator[Triple]:
+def lifted(
+    arcs: Sequence[MarkedArc], owners: Mapping[str, int], document: str, log: DefectLog
+) -> Iterator[Triple]:
     """Arcs between marks as triples of their entities, each once."""
     seen: set[Triple] = set()
     for arc in arcs:
@@ -141,10 +143,10 @@ def marked_of(document: Document) -> MarkedText:
     return MarkedText(document.id, text, [mark for group in groups for mark in group], arcs, links, negatives)
 
 
-def arc_between(entities: Sequence[Sequence[Mark]], triple: Triple) -> Arc:
+def arc_between(entities: Sequence[Sequence[Mark]], triple: Triple) -> MarkedArc:
     """A fact as an arc between the mentions of its entities that stand nearest to each other."""
     head, tail = nearest_marks(entities[triple[0]], entities[triple[1]])
-    return Arc(head.ref, tail.ref, triple[2])
+    return MarkedArc(head.ref, tail.ref, triple[2])
 
 
 def nearest_marks(heads: Sequence[Mark], tails: Sequence[Mark]) -> tuple[Mark, Mark]:

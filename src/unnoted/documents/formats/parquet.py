@@ -1,4 +1,4 @@
-"""Rows of tokens in a Parquet file, with the columns that `columns` describes."""
+"""Rows of tokens in a Parquet file, with the columns that `token_rows` describes."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from unnoted.common.outputs import write_binary
 from unnoted.common.text_inputs import refuse_stream
 from unnoted.documents.decided import Mending
-from unnoted.documents.formats import columns
+from unnoted.documents.formats import token_rows
 from unnoted.documents.formats.binary_content import readable
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document
@@ -35,7 +35,7 @@ def read(path: Path, reading: Reading) -> Iterator[Document]:
 
 
 def _document(numbered: tuple[int, dict[str, Any]], reading: Reading) -> Document:
-    return columns.document_from_row(numbered[1], numbered[0], reading)
+    return token_rows.document_from_row(numbered[1], numbered[0], reading)
 
 
 def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -75,7 +75,7 @@ def write(path: str | Path, documents: Iterable[Document]) -> int:
 
     count = 0
     buffer = BytesIO()
-    records = map(columns.record, documents)
+    records = map(token_rows.record, documents)
     with pq.ParquetWriter(buffer, _schema()) as writer:
         while part := list(islice(records, ROWS)):
             writer.write_table(pa.Table.from_pylist(part, _schema()))
@@ -105,7 +105,7 @@ def _schema() -> "pa.Schema":
 def select(path: Path, ids: Collection[str]) -> bytes:
     """The rows of certain documents, as they are."""
     table = _table(path)
-    wanted = [columns.title_of(row, number + 1) in ids for number, row in enumerate(_ids(table))]
+    wanted = [token_rows.title_of(row, number + 1) in ids for number, row in enumerate(_ids(table))]
     return _packed(table.filter(wanted))
 
 
@@ -119,7 +119,7 @@ def _mended(path: Path, mending: Mending) -> bytes:
 
     table = _table(path)
     old = [row for _, row in rows(path)]
-    new = [columns.mended_row(row, number, mending) or row for number, row in enumerate(old, start=1)]
+    new = [token_rows.mended_row(row, number, mending) or row for number, row in enumerate(old, start=1)]
     if new == old:
         return path.read_bytes()
     for column in ("relations", "negatives"):
@@ -143,7 +143,7 @@ def _table(path: Path) -> "pa.Table":
 
 def _ids(table: "pa.Table") -> list[dict[str, Any]]:
     """The rows with their ids alone."""
-    return table.select([name for name in columns.IDS if name in table.column_names]).to_pylist() or [
+    return table.select([name for name in token_rows.IDS if name in table.column_names]).to_pylist() or [
         {} for _ in range(table.num_rows)
     ]
 

@@ -20,7 +20,7 @@ from unnoted.common.json_stream import parse_record
 from unnoted.common.outputs import write_lines
 from unnoted.common.text_inputs import numbered_lines
 from unnoted.documents.decided import Mending
-from unnoted.documents.entity_rule import Arc, Mark, MarkedText, is_coreference
+from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
 from unnoted.documents.formats.arc_changes import (
     NOTE,
     ArcChanges,
@@ -98,7 +98,7 @@ def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
         if marks.setdefault((mark.start, mark.end), mark) is not mark:
             found = f"{shown(mark.type)} where {shown(marks[mark.start, mark.end].type)} is"
             log.add(Kind.UNUSED_ANNOTATION, title, mark.place, found, "one span of these characters")
-    arcs: list[Arc] = []
+    arcs: list[MarkedArc] = []
     links: list[tuple[str, str]] = []
     for number, relation in enumerate(
         take_list(task, "relations", dict, title) if task.get("relations") else []
@@ -111,7 +111,7 @@ def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
                 marks.setdefault((end.start, end.end), end)
             links.append((ends[0].ref, ends[1].ref))
         else:
-            arcs.append(Arc(ends[0].ref, ends[1].ref, label, place))
+            arcs.append(MarkedArc(ends[0].ref, ends[1].ref, label, place))
     negatives = noted_negatives(task.get(NOTE), title, NOTE)
     return MarkedText(title, text, list(marks.values()), arcs, links, negatives)
 
@@ -169,7 +169,7 @@ def record(document: Document) -> dict[str, Any]:
         for number, (start, end) in enumerate(places)
     ]
     spans = {mark.ref: _span(mark, places) for mark in marked.marks}
-    arcs = [Arc(a, b, "coref") for refs in marked.links for a, b in pairwise(refs)]
+    arcs = [MarkedArc(a, b, "coref") for refs in marked.links for a, b in pairwise(refs)]
     note = {NOTE: written_note(_renamed(arc, spans) for arc in marked.negatives)} if marked.negatives else {}
     return {
         "id": document.id,
@@ -185,9 +185,9 @@ def record(document: Document) -> dict[str, Any]:
     }
 
 
-def _renamed(arc: Arc, spans: Mapping[str, Mapping[str, Any]]) -> Arc:
+def _renamed(arc: MarkedArc, spans: Mapping[str, Mapping[str, Any]]) -> MarkedArc:
     head, tail = (ref_of(spans[ref]["start"], spans[ref]["end"]) for ref in (arc.head, arc.tail))
-    return Arc(head, tail, arc.relation)
+    return MarkedArc(head, tail, arc.relation)
 
 
 def _blank_at(text: str, place: int) -> bool:

@@ -25,7 +25,7 @@ from unnoted.common.json_stream import ArrayReader, parse_record
 from unnoted.common.outputs import write_lines
 from unnoted.common.text_inputs import numbered_lines
 from unnoted.documents.decided import Mending
-from unnoted.documents.entity_rule import Arc, Mark, MarkedText
+from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.documents.formats.arc_changes import ArcChanges
 from unnoted.documents.formats.fields import expect, take, take_list
 from unnoted.documents.formats.json_shapes import first_fields
@@ -152,12 +152,12 @@ def parse(row: Mapping[str, Any], title: str, sentences: Sequence[Sentence]) -> 
     return MarkedText(title, "", marks, arcs, links, negatives)
 
 
-def _arcs(row: Mapping[str, Any], column: str, count: int, title: str) -> Iterator[Arc]:
+def _arcs(row: Mapping[str, Any], column: str, count: int, title: str) -> Iterator[MarkedArc]:
     for number, fields in enumerate(take_list(row, column, dict, title) if row.get(column) else []):
         place = f"{column}[{number}]"
         key = next((key for key in RELATION if key in fields), RELATION[0])
         head, tail = (_end(fields, name, count, title, place) for name in ("head", "tail"))
-        yield Arc(head, tail, take(fields, key, str, title, place), place)
+        yield MarkedArc(head, tail, take(fields, key, str, title, place), place)
 
 
 def _mark(fields: Mapping[str, Any], number: int, title: str, words: Sequence[str]) -> Mark:
