@@ -124,7 +124,9 @@ def test_commands_exist_with_their_options(page):
         path = next((" ".join(words[:size]) for size in (3, 2) if " ".join(words[:size]) in known), None)
         if path is None:
             # A command that is spoken of and not given: `unnoted data`, or a placeholder.
-            assert words[1] in ("COMMAND", "data", "priors", "review", "--version"), f"{text}: there is no such command"
+            assert words[1] in ("COMMAND", "data", "priors", "review", "--version"), (
+                f"{text}: there is no such command"
+            )
             continue
         options = {name for each in known[path].params for name in each.opts}
         given = {word.partition("=")[0].strip("[]") for word in words if re.match(r"\[?--[a-z]", word)}

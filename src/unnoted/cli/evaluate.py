@@ -117,9 +117,8 @@ def evaluate(
     if frequent is not None and relation:
         raise ValueError("found both --frequent and --relation, expected one of them")
     read = [Path(path) for path in (*gold, *(train or ()), predictions, vocabulary, model) if path]
-    for output in (curve, reliability):
-        if output is not None:
-            check_output(output, read, overwrite)
+    for output in filter(None, (curve, reliability)):
+        check_output(output, read, overwrite)
     names = read_vocabulary(vocabulary)
     logs = [DefectLog(), DefectLog(), DefectLog()]
     documents = tuple(stream_documents(*gold, vocabulary=names, log=logs[0]))
@@ -149,11 +148,8 @@ def evaluate(
     _tell_ignored(logs[1])
     _write_curve(evaluation, curve, read, predictions)
     _draw_reliability(evaluation, reliability, read)
-    shown = (
-        json_text(evaluation.to_json())
-        if as_json
-        else text_table(evaluation, per_relation, names.names if names else None)
-    )
+    as_text = text_table(evaluation, per_relation, names.names if names else None)
+    shown = json_text(evaluation.to_json()) if as_json else as_text
     say(shown, err=curve is not None and is_stream(curve))
 
 

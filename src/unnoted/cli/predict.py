@@ -44,8 +44,8 @@ Backend = Annotated[
     str | None,
     typer.Option(
         "--backend",
-        help="What runs the encoder: torch, or onnx for a folder written by `unnoted export`; by default onnx "
-        "where there is one.",
+        help="What runs the encoder: torch, or onnx for a folder written by `unnoted export`; by default "
+        "onnx where there is one.",
     ),
 ]
 AnyTypes = Annotated[
@@ -78,7 +78,7 @@ Results = Annotated[
     typer.Option(
         "--to",
         metavar="FILE",
-        help="The file to write; `.gz` compresses it, `-` is standard output. Without it, a table is printed.",
+        help="The file to write; `.gz` compresses it, `-` is standard output. Without it: a table.",
     ),
 ]
 Format = Annotated[

@@ -184,7 +184,9 @@ def _calibrated(scores: LabelledScores, judge: Judge, tell: Tell) -> tuple[Judge
 def _rules(corpus: Corpus, relations: RelationVocabulary, judged: JudgedPairs) -> RuleSet:
     """The rules that labels and scores both confirm."""
     whole = Corpus(corpus.documents, relations, corpus.candidates)
-    return confirmed_rules(whole, whole.labelled_priors * max(1.0, 1 / max(judged.noted, 1e-9)), judged.scores)
+    return confirmed_rules(
+        whole, whole.labelled_priors * max(1.0, 1 / max(judged.noted, 1e-9)), judged.scores
+    )
 
 
 def _check_same(scores: LabelledScores, corpus: Corpus, source: Path) -> None:

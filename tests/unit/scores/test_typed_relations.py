@@ -77,7 +77,9 @@ def test_no_pair_is_allowed_anything():
     assert (found[:, 1:] == NEVER).all() and found.isfinite().all()
 
 
-@pytest.mark.parametrize("value", [[], {"types": ["A"]}, {"types": ["A"], "pairs": {"P": [["A"]]}}, {"types": 3}])
+@pytest.mark.parametrize(
+    "value", [[], {"types": ["A"]}, {"types": ["A"], "pairs": {"P": [["A"]]}}, {"types": 3}]
+)
 def test_what_is_no_table_of_types_is_refused(value):
     with pytest.raises(ValueError, match="relation_types: found"):
         RelationTypes.from_json(value)

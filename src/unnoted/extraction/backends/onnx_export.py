@@ -140,7 +140,5 @@ def _quantise(graph: Path) -> None:
     rounded = graph.with_suffix(".int8")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        quantize_dynamic(
-            graph, rounded, list(WEIGHTS_ALONE), per_channel=True, weight_type=QuantType.QInt8
-        )
+        quantize_dynamic(graph, rounded, list(WEIGHTS_ALONE), per_channel=True, weight_type=QuantType.QInt8)
     rounded.replace(graph)
