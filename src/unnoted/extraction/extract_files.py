@@ -110,7 +110,8 @@ def extract_files(
         threshold: as for `Extractor.extract`.
         log: where to count what is found in the files.
         told: called with the number of documents that are done.
-        target_precision, target_recall: as for `Extractor.extract`.
+        target_precision: as for `Extractor.extract`.
+        target_recall: as for `Extractor.extract`.
         overwrite: replace a file that is there already.
 
     Raises:

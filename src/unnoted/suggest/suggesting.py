@@ -23,12 +23,12 @@ from unnoted.priors.estimated import EstimatedPriors
 from unnoted.priors.estimating import estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.rules import RuleSet
+from unnoted.rules.confirming import confirmed_rules
 from unnoted.suggest.fold_processes import out_of_fold
 from unnoted.suggest.judged import JudgedPairs, judged_by, judged_out_of_fold
 from unnoted.suggest.listing import ListLimits, list_suggestions
 from unnoted.suggest.missing import missing_labels
 from unnoted.suggest.suggestion_file import SuggestionSet
-from unnoted.rules.confirming import confirmed_rules
 from unnoted.training.run_folder import RUN
 from unnoted.training.settings import load_settings
 

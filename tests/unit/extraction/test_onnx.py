@@ -15,7 +15,7 @@ pytest.importorskip("onnx")
 pytest.importorskip("onnxscript")
 pytest.importorskip("onnxruntime")
 
-from unnoted.extraction.backends.onnx_export import export_onnx  # noqa: E402
+from unnoted.extraction.backends.onnx_export import export_onnx
 
 
 @pytest.fixture(scope="module")

@@ -96,6 +96,6 @@ def _check(file: Path, digest: object) -> None:
         found = entry.get("sha256")
     if found != digest:
         raise ModelError(
-            f"{file}: found SHA-256 {str(found)[:12]}..., expected {str(digest)[:12]}... as {EXPORT} says: the "
-            f"export is of another model; {REMEDY}"
+            f"{file}: found SHA-256 {str(found)[:12]}..., expected {str(digest)[:12]}... as {EXPORT} says: "
+            f"the export is of another model; {REMEDY}"
         )

@@ -106,7 +106,7 @@ def _tried_graph(encoder: DocumentEncoder, graph: Path) -> tuple[float, bool]:
         try:
             write_graph(encoder, graph, fused)
             difference = _difference(encoder, graph)
-        except Exception as error:  # noqa: BLE001 - whatever the exporter of torch has to say
+        except Exception as error:
             reason = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
             continue
         if difference <= MOST_APART:
