@@ -16,7 +16,7 @@ from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import pyarrow as pa  # type: ignore[import-untyped]
 
 MAGIC = b"PAR1"
 WHOLE = "a whole Parquet file"
@@ -40,7 +40,7 @@ def _document(numbered: tuple[int, dict[str, Any]], reading: Reading) -> Documen
 
 def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a file with their numbers; numbers of classes are replaced by their names."""
-    import pyarrow.parquet as pq
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
     refuse_stream(path)
     with readable(WHOLE):
@@ -70,8 +70,8 @@ def _named(value: Any, names: Sequence[str] | None) -> Any:  # noqa: ANN401 - wh
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:
     """Write one row per document; returns how many."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
     count = 0
     buffer = BytesIO()
@@ -85,7 +85,7 @@ def write(path: str | Path, documents: Iterable[Document]) -> int:
 
 
 def _schema() -> "pa.Schema":
-    import pyarrow as pa
+    import pyarrow as pa  # type: ignore[import-untyped]
 
     whole, text = pa.int64(), pa.string()
     mention = pa.struct({"start": whole, "end": whole, "type": text, "id": text})
@@ -115,7 +115,7 @@ def mend(mending: Mending) -> list[bytes]:
 
 
 def _mended(path: Path, mending: Mending) -> bytes:
-    import pyarrow as pa
+    import pyarrow as pa  # type: ignore[import-untyped]
 
     table = _table(path)
     old = [row for _, row in rows(path)]
@@ -134,7 +134,7 @@ def _mended(path: Path, mending: Mending) -> bytes:
 
 
 def _table(path: Path) -> "pa.Table":
-    import pyarrow.parquet as pq
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
     refuse_stream(path)
     with readable(WHOLE):
@@ -149,7 +149,7 @@ def _ids(table: "pa.Table") -> list[dict[str, Any]]:
 
 
 def _packed(table: "pa.Table") -> bytes:
-    import pyarrow.parquet as pq
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
     buffer = BytesIO()
     pq.write_table(table, buffer)
