@@ -83,10 +83,11 @@ class CheckReport:
         if not self.log.relation_rows:
             return None
         dropped = {kind.slug: self.log.counts[kind] for kind in ROW_REASONS if self.log.counts[kind]}
-        unusable = self.log.relation_rows - self.statistics.facts - sum(dropped.values())
+        kept = self.statistics.facts + self.statistics.negatives
+        unusable = self.log.relation_rows - kept - sum(dropped.values())
         if unusable:
             dropped["in-unusable-document"] = unusable
-        return {"read": self.log.relation_rows, "kept": self.statistics.facts, **dropped}
+        return {"read": self.log.relation_rows, "kept": kept, **dropped}
 
 
 def check_files(

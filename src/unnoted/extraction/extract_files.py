@@ -147,10 +147,8 @@ def extract_files(
     documents = report.watched(stream_documents(*files, log=log), extractor.model.candidates)
     asked = Asked(threshold=threshold, target_precision=target_precision, target_recall=target_recall)
     results = extractor.extract(documents, **asked)  # a wrong threshold leaves no file behind
-    # With results beside it, the file is of this very call, which was stopped before it could tidy up;
-    # results of another call are refused below.
-    replaces = overwrite or (not is_stream(to) and partial_of(to).exists())
-    with claimed(to, inputs=[*files, Path(model)], overwrite=replaces):
+    # With results beside it the file is of this very call, stopped before its last step; others are refused.
+    with claimed(to, inputs=[*files, Path(model)], overwrite=overwrite or partial_of(to).exists()):
         if is_stream(to):
             told(0)
             write(to, report.counted(_as_found(results, told)))

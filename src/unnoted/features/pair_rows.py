@@ -42,7 +42,8 @@ class PairRows:
 
     def _coded(self, document: Offsets, head: Offsets | Ids, tail: Offsets | Ids) -> Offsets:
         """One number for each ordered pair of entities of all documents, rising with the candidate pairs."""
-        return self._first[document] + head.astype(np.int64) * self._entities[document] + tail
+        heads, tails = head.astype(np.int64), tail.astype(np.int64)
+        return self._first[document] + heads * self._entities[document] + tails
 
 
 def within(row: Offsets, pair_offsets: Offsets) -> tuple[Offsets, Ids]:

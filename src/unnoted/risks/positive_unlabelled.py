@@ -198,7 +198,7 @@ class PositiveUnlabelledRisk(Risk):
         positive = on_positive * weighted_mean(of_positive, self._limited(labelled_weight))
         negative = on_unlabelled * weighted_mean(of_unlabelled, unlabelled_weight)
         negative = negative - on_labelled * weighted_mean(of_labelled, labelled_weight)
-        certain = 0.0
+        certain: Tensor | float = 0.0
         if known is not None:
             certain = on_unlabelled * weighted_mean((known * if_negative).sum(0), unlabelled_weight)
         if self.recent is None:

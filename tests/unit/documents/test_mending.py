@@ -12,6 +12,7 @@ from tests.strategies import RELATIONS, corpora
 
 from unnoted.common.errors import DataError, DefectLog
 from unnoted.documents import load_documents, stream_documents
+from unnoted.documents.checking import check_files
 from unnoted.documents.formats import FORMATS, DocumentFormat, docred, jsonl, register_format
 from unnoted.documents.mending import Decision, mend
 
@@ -146,6 +147,7 @@ def test_pubtator_gets_lines_and_files_beside_it(tmp_path, end):
     first, second = load_documents(to, negatives)
     assert first.labels.triples == {(1, 0, "cured-by")} and first.negatives == ((0, 1, "CID"),)
     assert second.labels.triples == {(0, 1, "CID")} and second.negatives == ()
+    assert check_files([to, negatives]).relation_rows() == {"read": 3, "kept": 3}
     assert [json.loads(line)["provenance"] for line in provenance.open()] == [{"by": "ada"}, {"by": "bo"}]
     third = tmp_path / "c.txt", tmp_path / "c.tsv"
     mend((to, negatives), [Decision("2", 1, 0, "CID", False), Decision("1", 0, 1, "CID", True)], third)

@@ -77,9 +77,9 @@ def mend(mending: Mending) -> list[str]:
         found = rows[document]
         facts, negatives = ([row.triple for row in found if row.holds is holds] for holds in (True, False))
         changes = mending.changes(document, facts, negatives)
-        for row in found:
-            if row.triple in (changes.no_facts if row.holds else changes.no_negatives):
-                files[row.file].dropped.add(row.line)
+        for placed in found:
+            if placed.triple in (changes.no_facts if placed.holds else changes.no_negatives):
+                files[placed.file].dropped.add(placed.line)
         for decision in (*changes.facts, *changes.negatives):
             place.add(decision)
     return [file.text() for file in files]

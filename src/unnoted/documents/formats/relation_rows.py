@@ -66,7 +66,7 @@ class RelationRows:
             document, relation, subject, object_, *false = columns
             row = Row(relation, subject, object_, log.file, number, not false)
             self.by_document[document].append(row)
-            log.relation_rows += row.holds
+            log.relation_rows += 1
 
     def take(self, document: str) -> list[Row]:
         """The rows of a document, which are then no longer here."""
