@@ -70,8 +70,8 @@ def _named(value: Any, names: Sequence[str] | None) -> Any:  # noqa: ANN401 - wh
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:
     """Write one row per document; returns how many."""
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     count = 0
     buffer = BytesIO()
@@ -85,7 +85,7 @@ def write(path: str | Path, documents: Iterable[Document]) -> int:
 
 
 def _schema() -> "pa.Schema":
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
     whole, text = pa.int64(), pa.string()
     mention = pa.struct({"start": whole, "end": whole, "type": text, "id": text})
@@ -115,7 +115,7 @@ def mend(mending: Mending) -> list[bytes]:
 
 
 def _mended(path: Path, mending: Mending) -> bytes:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
     table = _table(path)
     old = [row for _, row in rows(path)]
@@ -134,7 +134,7 @@ def _mended(path: Path, mending: Mending) -> bytes:
 
 
 def _table(path: Path) -> "pa.Table":
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq
 
     refuse_stream(path)
     with readable(WHOLE):
@@ -149,7 +149,7 @@ def _ids(table: "pa.Table") -> list[dict[str, Any]]:
 
 
 def _packed(table: "pa.Table") -> bytes:
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq
 
     buffer = BytesIO()
     pq.write_table(table, buffer)
