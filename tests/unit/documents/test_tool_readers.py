@@ -4,12 +4,14 @@ import json
 
 import pytest
 
-from unnoted.common.errors import Kind
+from unnoted.common.errors import DefectLog, Kind
 from unnoted.documents import DataError, load_documents
 from unnoted.documents.checking import check_files
-from unnoted.documents.entity_rule import Mark, group_marks
+from unnoted.documents.entity_rule import Mark, MarkedText, group_marks
 from unnoted.documents.formats import format_name
 from unnoted.documents.formats.json_shapes import first_fields
+from unnoted.documents.formats.marked_text import document_of
+from unnoted.documents.formats.reading import Reading
 
 
 def put(path, content):
@@ -466,6 +468,17 @@ def test_a_damaged_binary_file_is_named(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(DataError, match=r"a.spacy: found damaged content"):
         load_documents(path)
+
+
+def test_words_that_are_not_those_of_the_text_are_named():
+    """As a damaged file has them."""
+    marked = MarkedText(
+        "1", "Ada met", [Mark("T1", 0, 3, "PER", "Ada", None, "tokens 0 to 1")], words=[(4, 7)]
+    )
+    with pytest.raises(
+        DataError, match="document '1': tokens 0 to 1: found 'Ada', expected at least one word"
+    ):
+        document_of(marked, Reading(DefectLog()))
 
 
 # Plain text, and what is nothing of all this -------------------------------------------------------------------

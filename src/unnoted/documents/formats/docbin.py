@@ -98,7 +98,14 @@ def load(path: Path) -> "DocBin":
 
 def _keep_columns(packed: "DocBin") -> None:
     """Leave out syntax, which is not used here and could not be trusted in a damaged file."""
-    from spacy.attrs import ENT_ID, ENT_IOB, ENT_KB_ID, ENT_TYPE, ORTH, SENT_START
+    from spacy.attrs import (  # type: ignore[import-not-found]  # compiled, without stubs
+        ENT_ID,
+        ENT_IOB,
+        ENT_KB_ID,
+        ENT_TYPE,
+        ORTH,
+        SENT_START,
+    )
 
     with readable(WHOLE):
         wanted = (ORTH, ENT_IOB, ENT_TYPE, ENT_KB_ID, ENT_ID, SENT_START)
@@ -137,8 +144,9 @@ def parse(doc: "Doc", title: str) -> MarkedText:
     firsts: dict[int, str] = {}
     for span, mark in zip(spans.values(), marks, strict=False):  # those of clusters alone follow
         firsts.setdefault(span.start, mark.ref)
-    arcs = list(_arcs(doc.user_data.get(RELATIONS), firsts, title, "doc._.rel"))
-    negatives = list(_arcs(doc.user_data.get(NEGATIVES), firsts, title, f"doc.user_data[{NEGATIVES!r}]"))
+    data: dict[Any, Any] = doc.user_data
+    arcs = list(_arcs(data.get(RELATIONS), firsts, title, "doc._.rel"))
+    negatives = list(_arcs(data.get(NEGATIVES), firsts, title, f"doc.user_data[{NEGATIVES!r}]"))
     return MarkedText(title, doc.text, marks, arcs, links, negatives, words, sentences)
 
 
@@ -233,11 +241,12 @@ def doc_of(document: Document, vocab: "Vocab") -> "Doc":
         doc.spans[OVERLAPPING] = list(spans.values())
     for number, refs in enumerate(marked.links, start=1):
         doc.spans[f"{CLUSTERS}_{number}"] = [spans[ref] for ref in refs]
-    doc.user_data["id"] = document.id
+    data: dict[Any, Any] = doc.user_data
+    data["id"] = document.id
     starts_of = {ref: span.start for ref, span in spans.items()}
-    doc.user_data[RELATIONS] = relations_of(marked.arcs, starts_of, document.id)
+    data[RELATIONS] = relations_of(marked.arcs, starts_of, document.id)
     if marked.negatives:
-        doc.user_data[NEGATIVES] = relations_of(marked.negatives, starts_of, document.id)
+        data[NEGATIVES] = relations_of(marked.negatives, starts_of, document.id)
     return doc
 
 

@@ -32,7 +32,7 @@ def mend(mending: Mending) -> list[bytes]:
 
 
 def _mended(path: Path, mending: Mending) -> bytes:
-    import srsly
+    import srsly  # type: ignore[import-untyped]
 
     packed: DocBin = docbin.load(path)
     touched = False
@@ -56,7 +56,7 @@ def _changed(doc: "Doc", title: str, mending: Mending) -> dict[Any, Any] | None:
     changes = ArcChanges.of(marked, mending)
     if not changes:
         return None
-    data = deepcopy(dict(doc.user_data))
+    data: dict[Any, Any] = deepcopy(dict(doc.user_data))
     starts = {mark.ref: int(mark.ref.split()[0]) for mark in marked.marks}
     for key, gone, new in (
         (docbin.RELATIONS, changes.gone, changes.added),

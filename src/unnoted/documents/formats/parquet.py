@@ -16,7 +16,7 @@ from unnoted.documents.formats.reading import Reading
 from unnoted.documents.schema import Document
 
 if TYPE_CHECKING:
-    import pyarrow as pa
+    import pyarrow as pa  # type: ignore[import-untyped]
 
 MAGIC = b"PAR1"
 WHOLE = "a whole Parquet file"
@@ -40,7 +40,7 @@ def _document(numbered: tuple[int, dict[str, Any]], reading: Reading) -> Documen
 
 def rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a file with their numbers; numbers of classes are replaced by their names."""
-    import pyarrow.parquet as pq
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
     refuse_stream(path)
     with readable(WHOLE):
