@@ -3,6 +3,7 @@
 Documents of `train_annotated.json` that are also in `train_revised.json`, whose labels stand for the truth:
 
     python -m benchmarks.suggestions precision NAME=SCORES ...
+    python -m benchmarks.suggestions scored MODEL --to SCORES
     python -m benchmarks.suggestions missing SUGGESTIONS
     python -m benchmarks.suggestions review SUGGESTIONS --plot docs/how-to/review.svg
     python -m benchmarks.suggestions intervals SUGGESTIONS
@@ -67,6 +68,15 @@ def read_truth(data: Path) -> tuple[list[Document], Truth]:
     """The documents with incomplete labels, and the truth of those that have it."""
     documents = list(load_documents(data / "train_annotated.json"))
     return documents, truth_of(documents, list(load_documents(data / "train_revised.json")))
+
+
+def scored(data: Path, folder: Path, to: Path) -> None:
+    """What a model says of the documents that it was trained on."""
+    from unnoted.model import RelationModel
+    from unnoted.training.scored_documents import labelled_scores
+
+    documents = load_documents(data / "train_annotated.json")
+    labelled_scores(RelationModel.from_pretrained(folder), documents.documents).save(to)
 
 
 def precision(data: Path, named: list[str], cleanlab: bool) -> None:
@@ -237,7 +247,7 @@ def mended(found: SuggestionSet, truth: Truth, order: Order, decisions: int, to:
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", choices=["precision", "missing", "review", "intervals", "mended"])
+    parser.add_argument("what", choices=["precision", "scored", "missing", "review", "intervals", "mended"])
     parser.add_argument("files", nargs="+")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--cleanlab", action="store_true")
@@ -250,6 +260,11 @@ def main() -> None:
     if given.what == "precision":
         precision(given.data, given.files, given.cleanlab)
         return
+    if given.what in ("scored", "mended") and given.to is None:
+        parser.error("--to: found none, expected a file to write to")
+    if given.what == "scored":
+        scored(given.data, Path(given.files[0]), given.to)
+        return
     found, (_, truth) = SuggestionSet.load(given.files[0]), read_truth(given.data)
     match given.what:
         case "missing":
@@ -259,8 +274,6 @@ def main() -> None:
         case "intervals":
             intervals(found, truth)
         case "mended":
-            if given.to is None:
-                parser.error("--to: found none, expected a file to write to")
             mended(found, truth, given.order, given.decisions, given.to)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unnoted.priors.labelled_scores import LabelledScores
-from unnoted.training.cross_fit import FOLDS, cross_fit, fit_fold
+from unnoted.training.cross_fit import FOLDS, SCORES, cross_fit, fit_fold
 from unnoted.training.fingerprint import fingerprint
 from unnoted.training.run_folder import RunFolder
 from unnoted.training.settings import Settings
@@ -43,13 +43,15 @@ def out_of_fold(
     if repeats == 1:
         return _once(settings, tell, jobs, overwrite)
     seeds = range(settings.seed, settings.seed + repeats)
-    return mean_scores(
+    mean = mean_scores(
         _once(
             settings.model_copy(update={"seed": seed, "output": settings.output / f"seed-{seed}"}),
             tell, jobs, overwrite,
         )
         for seed in seeds
     )  # fmt: skip
+    mean.save(settings.output / SCORES)
+    return mean
 
 
 def mean_scores(parts: Iterable[LabelledScores]) -> LabelledScores:
