@@ -57,6 +57,27 @@ TargetRecall = Annotated[
         help="Predict with the line that is expected to have this recall; needs a calibrated model.",
     ),
 ]
+ResultFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--to",
+        metavar="FILE",
+        help="The file to write; `.gz` compresses it, `-` is standard output. Without it, a table is "
+        "printed.",
+    ),
+]
+ResultFormat = Annotated[
+    str | None,
+    typer.Option(
+        help="The format to write: predictions (official DocRED file), jsonl (with confidences and "
+        "supporting sentences), csv, parquet, html (a page of the documents with their facts drawn in "
+        "them) or table; by default what the name ends in, else predictions."
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(help="Predict facts of at least this confidence, instead of by the model's own rule (0.5)."),
+]
 
 
 @reports_errors
@@ -67,29 +88,9 @@ def predict(
     text: Text = False,
     entities: Entities = None,
     type: TypePair = None,
-    to: Annotated[
-        Path | None,
-        typer.Option(
-            "--to",
-            metavar="FILE",
-            help="The file to write; `.gz` compresses it, `-` is standard output. Without it, a table is "
-            "printed.",
-        ),
-    ] = None,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            help="The format to write: predictions (official DocRED file), jsonl (with confidences and "
-            "supporting sentences), csv, parquet, html (a page of the documents with their facts drawn in "
-            "them) or table; by default what the name ends in, else predictions."
-        ),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            help="Predict facts of at least this confidence, instead of by the model's own rule (0.5)."
-        ),
-    ] = None,
+    to: ResultFile = None,
+    format: ResultFormat = None,
+    threshold: Threshold = None,
     target_precision: TargetPrecision = None,
     target_recall: TargetRecall = None,
     batch: Batch = None,
