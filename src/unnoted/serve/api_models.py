@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import models_json_schema
 
-_EXAMPLE = {
+_EXAMPLE: dict[str, Any] = {
     "id": "note-1",
     "text": "Ada Lorne lives in Kelm.",
     "entities": [
