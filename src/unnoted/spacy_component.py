@@ -17,6 +17,7 @@ from unnoted.documents.raw_text.spacy_mentions import mentions_of
 if TYPE_CHECKING:
     from unnoted.documents.raw_text import TextReader
     from unnoted.extraction import Extractor
+    from unnoted.extraction.scoring import Asked
 
 DOCUMENTS = 128
 """Documents that `nlp.pipe` hands over at a time, unless it is told otherwise."""
@@ -39,7 +40,7 @@ class RelationComponent:
         asked: the line, as `Extractor.extract` takes it.
     """
 
-    def __init__(self, extractor: "Extractor", reader: "TextReader", asked: dict[str, float | None]) -> None:
+    def __init__(self, extractor: "Extractor", reader: "TextReader", asked: "Asked") -> None:
         self.extractor = extractor
         self.reader = reader
         self.asked = asked
@@ -100,8 +101,9 @@ def make_component(
     from unnoted.documents.raw_text import SpacyMentions
     from unnoted.extraction import Extractor
     from unnoted.extraction.reading_text import text_reader
+    from unnoted.extraction.scoring import Asked
 
     extractor = Extractor.from_pretrained(model, device=device)
     reader = text_reader(extractor.model, SpacyMentions(nlp), types)
-    asked = {"threshold": threshold, "target_precision": target_precision, "target_recall": target_recall}
+    asked = Asked(threshold=threshold, target_precision=target_precision, target_recall=target_recall)
     return RelationComponent(extractor, reader, asked)

@@ -75,9 +75,7 @@ class FoundFact(BaseModel):
     tail_type: str
     head_id: str | None
     tail_id: str | None
-    head_offsets: list[list[int]] | None = Field(
-        None, description="of documents that are given as text"
-    )
+    head_offsets: list[list[int]] | None = Field(None, description="of documents that are given as text")
     tail_offsets: list[list[int]] | None = None
     probability: float | None = Field(None, description="that the fact holds; only of a calibrated model")
 

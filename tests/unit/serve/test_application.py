@@ -128,6 +128,7 @@ def test_sizes_are_bounded():
         assert "3 documents" in bad(web, 413, json.dumps([small] * 3))["error"]
         assert "words" in bad(web, 422, json.dumps({"text": "a " * 30, "entities": []}))["error"]
         assert "words" in bad(web, 422, json.dumps({"text": "a " * 30}), "/extract/text")["error"]
+        assert "characters" in bad(web, 422, json.dumps({"text": "a" * 401}), "/extract/text")["error"]
         entity = {"type": "X", "mentions": [{"start": 0, "end": 3}]}
         assert "4 entities" in bad(web, 422, json.dumps({"text": "Ada.", "entities": [entity] * 4}))["error"]
         answer = web.post("/extract", content=lines([small]) + "x" * 5000, headers=LINES).text.splitlines()
