@@ -18,12 +18,14 @@ The folders are the walk of the data:
     model_card    what a model is, what it was trained on, and where it must not be trusted
     model         encoder → pairs → scores, saved and loaded
     extraction    facts from documents, with confidences, probabilities and supporting sentences
+    spacy_component  `nlp.add_pipe("unnoted")`
     evaluation    plain scores and those of the benchmarks, breakdowns, curves
     training      settings, the trainer, checkpoints, and the runner: settings → record
     experiments   the paper's tables, comparisons and the demonstration as lists of runs
     report        tables, plots and pages, made from records and documents
     suggest       which labels are missing, in which order to review them, how complete they are
     review        suggestions decided in a browser, and the corpus mended with what was decided
+    serve         a model as a web service, and a page to try it on
     cli           the commands
 
 A room imports only from rooms above it. The names below are loaded when they are first used, so that commands

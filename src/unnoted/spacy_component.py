@@ -5,7 +5,7 @@ spaCy imports this module whenever a pipeline is made, so the model's libraries 
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -16,7 +16,8 @@ from unnoted.documents.raw_text.spacy_mentions import mentions_of
 
 if TYPE_CHECKING:
     from unnoted.documents.raw_text import TextReader
-    from unnoted.extraction import Extraction, Extractor
+    from unnoted.extraction import Extractor
+    from unnoted.extraction.scoring import Asked
 
 DOCUMENTS = 128
 """Documents that `nlp.pipe` hands over at a time, unless it is told otherwise."""
@@ -30,8 +31,8 @@ class RelationComponent:
 
     `doc._.relations` is then a list of dictionaries, the surest fact first: `head_name`, `relation`,
     `relation_name`, `tail_name`, `confidence`, `probability` (of a calibrated model), `evidence` and
-    `sentences`, and for `doc.char_span` the places of both entities in `head_mentions` and `tail_mentions`.
-    They hold nothing but text and numbers, so that documents can be stored with them.
+    `sentences`, and for `doc.char_span` the places of both in `head_offsets` and `tail_offsets`. They
+    hold nothing but text and numbers, so that documents can be stored with them.
 
     Args:
         extractor: with the model.
@@ -39,7 +40,7 @@ class RelationComponent:
         asked: the line, as `Extractor.extract` takes it.
     """
 
-    def __init__(self, extractor: "Extractor", reader: "TextReader", asked: dict[str, float | None]) -> None:
+    def __init__(self, extractor: "Extractor", reader: "TextReader", asked: "Asked") -> None:
         self.extractor = extractor
         self.reader = reader
         self.asked = asked
@@ -52,26 +53,15 @@ class RelationComponent:
         """Find the facts of many documents, so many at a time."""
         documents = iter(stream)
         while docs := list(islice(documents, batch_size)):
-            found = [mentions_of(doc) for doc in docs]
             log = DefectLog()
             built = [
-                self.reader.document(str(number), doc.text, mentions, Reading(log))
-                for number, (doc, mentions) in enumerate(zip(docs, found, strict=True), start=1)
+                self.reader.document(str(number), doc.text, mentions_of(doc), Reading(log))
+                for number, doc in enumerate(docs, start=1)
             ]
-            results = self.extractor.extract(built, **self.asked)
-            for doc, mentions, extraction in zip(docs, found, results, strict=True):
-                entities = self.reader.entities(doc.text, mentions)
-                places = [[[one.start, one.end] for one in entity] for entity in entities]
-                doc._.relations = _relations(extraction, places)
+            for doc, extraction in zip(docs, self.extractor.extract(built, **self.asked), strict=True):
+                facts = extraction.to_json()["facts"]
+                doc._.relations = sorted(facts, key=lambda fact: -float(fact["confidence"]))
                 yield doc
-
-
-def _relations(extraction: "Extraction", places: list[list[list[int]]]) -> list[dict[str, Any]]:
-    facts = sorted(extraction.to_json()["facts"], key=lambda fact: -float(fact["confidence"]))
-    return [
-        fact | {"head_mentions": places[fact["head"]], "tail_mentions": places[fact["tail"]]}
-        for fact in facts
-    ]
 
 
 @Language.factory(
@@ -111,8 +101,9 @@ def make_component(
     from unnoted.documents.raw_text import SpacyMentions
     from unnoted.extraction import Extractor
     from unnoted.extraction.reading_text import text_reader
+    from unnoted.extraction.scoring import Asked
 
     extractor = Extractor.from_pretrained(model, device=device)
     reader = text_reader(extractor.model, SpacyMentions(nlp), types)
-    asked = {"threshold": threshold, "target_precision": target_precision, "target_recall": target_recall}
+    asked = Asked(threshold=threshold, target_precision=target_precision, target_recall=target_recall)
     return RelationComponent(extractor, reader, asked)

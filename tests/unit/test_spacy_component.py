@@ -44,13 +44,13 @@ def test_relations_are_those_of_the_extractor_and_can_be_stored(model):
     )
     for doc, extraction in zip(docs, expected, strict=True):
         facts = sorted(extraction.to_json()["facts"], key=lambda fact: -fact["confidence"])
-        assert [{key: fact[key] for key in facts[0]} for fact in doc._.relations] == facts
+        assert doc._.relations == facts
     assert len(docs[0]._.relations) == 6 * len(RELATIONS) and docs[1]._.relations == []
     (fact,) = [fact for fact in docs[2]._.relations if (fact["head"], fact["relation"]) == (0, RELATIONS[0])]
-    head, tail = (docs[2].char_span(*fact[side][0]) for side in ("head_mentions", "tail_mentions"))
+    head, tail = (docs[2].char_span(*fact[side][0]) for side in ("head_offsets", "tail_offsets"))
     assert (head.text, head.label_, tail.text) == ("Bo", "", "Kelm")
     assert fact["sentences"] == ["Bo likes Kelm ."]
-    assert docs[0]._.relations[0].keys() >= {"head_mentions", "tail_mentions"}
+    assert docs[0]._.relations[0].keys() >= {"head_offsets", "tail_offsets"}
     stored = DocBin(docs=docs, store_user_data=True).to_bytes()
     again = [doc._.relations for doc in DocBin().from_bytes(stored).get_docs(nlp.vocab)]
     assert json.dumps(again) == json.dumps([doc._.relations for doc in docs])  # lists come back as tuples

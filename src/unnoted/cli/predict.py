@@ -72,8 +72,7 @@ TargetRecall = Annotated[
         help="Predict with the line that is expected to have this recall; needs a calibrated model.",
     ),
 ]
-
-Results = Annotated[
+ResultFile = Annotated[
     Path | None,
     typer.Option(
         "--to",
@@ -81,7 +80,7 @@ Results = Annotated[
         help="The file to write; `.gz` compresses it, `-` is standard output. Without it: a table.",
     ),
 ]
-Format = Annotated[
+ResultFormat = Annotated[
     str | None,
     typer.Option(
         help="The format to write: predictions (official DocRED file), jsonl (with confidences and "
@@ -103,8 +102,8 @@ def predict(
     text: Text = False,
     entities: Entities = None,
     type: TypePair = None,
-    to: Results = None,
-    format: Format = None,
+    to: ResultFile = None,
+    format: ResultFormat = None,
     threshold: Threshold = None,
     target_precision: TargetPrecision = None,
     target_recall: TargetRecall = None,

@@ -1,23 +1,17 @@
 """From what was found to what is answered: JSON, or a drawing."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
 
 from unnoted.common.wording import counted
+from unnoted.documents.mention_offsets import TextPlaces
 from unnoted.documents.relations import RelationVocabulary
-from unnoted.documents.rendering import (
-    FactCell,
-    FactGroup,
-    FactLine,
-    FactTable,
-    entity_types,
-    render_document,
-    render_types,
-)
+from unnoted.documents.rendering import entity_types, render_document, render_types
 from unnoted.documents.schema import Document
-from unnoted.extraction import ExtractedFact, Extraction
+from unnoted.extraction import Extraction
+from unnoted.extraction.drawn_facts import fact_table
 from unnoted.serve.graph_drawing import render_graph
 
 
@@ -38,50 +32,19 @@ def entities_of(document: Document) -> list[dict[str, Any]]:
         >>> entities_of(Document("d", (("I", "met", "Bo", "."),), (bo,), text="I  met Bo."))
         [{'type': 'PER', 'name': 'Bo', 'mentions': [{'start': 7, 'end': 9, 'sentence': 0}]}]
     """
-    text = document.text or ""
-    starts: list[list[int]] = []
-    place = 0
-    for sentence in document.sentences:
-        starts.append([])
-        for word in sentence:
-            place = text.index(word, place)
-            starts[-1].append(place)
-            place += len(word)
+    places = TextPlaces(document)
     return [
         {
             **({"id": entity.id} if entity.id else {}),
             "type": entity.type,
             "name": entity.name,
             "mentions": [
-                {
-                    "start": starts[one.sentence][one.start],
-                    "end": starts[one.sentence][one.end - 1]
-                    + len(document.sentences[one.sentence][one.end - 1]),
-                    "sentence": one.sentence,
-                }
-                for one in entity.mentions
+                {"start": start, "end": end, "sentence": mention.sentence}
+                for (start, end), mention in zip(places.of(entity), entity.mentions, strict=True)
             ],
         }
         for entity in document.entities
     ]
-
-
-def fact_table(facts: Iterable[ExtractedFact]) -> FactTable:
-    """Predicted facts as they are drawn, the surest first."""
-    ordered = sorted(facts, key=lambda fact: -fact.confidence)
-    calibrated = any(fact.probability is not None for fact in ordered)
-    lines = tuple(
-        FactLine(
-            *(fact.head, fact.tail, fact.relation, fact.evidence),
-            cells=tuple(
-                FactCell(f"{value:.2f}", strong=value >= 0.75)
-                for value in (fact.confidence, fact.probability)
-                if value is not None
-            ),
-        )
-        for fact in ordered
-    )
-    return FactTable((FactGroup(lines),), ("confidence", "probability") if calibrated else ("confidence",))
 
 
 def drawn(extractions: Sequence[Extraction], relations: RelationVocabulary) -> Markup:
@@ -89,7 +52,7 @@ def drawn(extractions: Sequence[Extraction], relations: RelationVocabulary) -> M
     types = entity_types(extraction.document for extraction in extractions)
     pieces = [Markup('<div class="unnoted-document">{}</div>').format(render_types(types))] if types else []
     for extraction in extractions:
-        document, table = extraction.document, fact_table(extraction.facts)
+        document, table = extraction.document, fact_table(extraction.to_json())
         entities = counted(len(document.entities), "entity", "entities")
         told = f"{counted(len(extraction.facts), 'fact')} among {entities}"
         graph = render_graph(document, table, names=relations.names, types=types)

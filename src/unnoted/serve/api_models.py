@@ -5,7 +5,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import models_json_schema
 
-_EXAMPLE = {
+_EXAMPLE: dict[str, Any] = {
     "id": "note-1",
     "text": "Ada Lorne lives in Kelm.",
     "entities": [
@@ -71,6 +71,12 @@ class FoundFact(BaseModel):
     margin: float
     evidence: list[int] = Field(description="supporting sentences, numbered from 0")
     sentences: list[str]
+    head_type: str
+    tail_type: str
+    head_id: str | None
+    tail_id: str | None
+    head_offsets: list[list[int]] | None = Field(None, description="of documents that are given as text")
+    tail_offsets: list[list[int]] | None = None
     probability: float | None = Field(None, description="that the fact holds; only of a calibrated model")
 
 

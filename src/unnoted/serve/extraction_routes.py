@@ -18,6 +18,7 @@ from unnoted.serve.problems import Problem
 from unnoted.serve.requests_read import (
     JSON,
     LINES,
+    aside,
     content_type,
     document_of,
     parsed,
@@ -26,9 +27,6 @@ from unnoted.serve.requests_read import (
     whole_body,
 )
 from unnoted.serve.streaming import StreamedAnswer
-
-INLINE = 1 << 16
-"""Bytes up to which a request is parsed at once, without a thread."""
 
 Threshold = Annotated[
     float | None, Query(ge=0, le=1, description="predict facts of at least this confidence")
@@ -90,7 +88,7 @@ def extraction_routes(service: ExtractionService) -> APIRouter:
         asked = service.line(threshold=threshold, target_precision=precision, target_recall=recall)
         if content_type(request) == LINES:
             return StreamedAnswer(request, service, asked)
-        value = await _value(request, service)
+        value, size = await _value(request, service)
 
         def read() -> tuple[list[Document], list[list[str]]]:
             listed = several(value, service.limits.documents, "document")
@@ -98,9 +96,9 @@ def extraction_routes(service: ExtractionService) -> APIRouter:
             return [document for document, _ in pairs], [notes for _, notes in pairs]
 
         async with _in_time(service, 504, "found no result"):
-            documents, notes = await (asyncio.to_thread(read) if isinstance(value, list) else _now(read()))
+            documents, notes = await aside(size, read)
             found = await service.extract(documents, asked)
-        return _answered(request, service, isinstance(value, list), found, notes)
+        return await _answered(request, service, isinstance(value, list), found, notes)
 
     if service.reader is None:
         return router
@@ -110,18 +108,16 @@ def extraction_routes(service: ExtractionService) -> APIRouter:
         request: Request, threshold: Threshold = None, precision: Precision = None, recall: Recall = None
     ) -> Response:
         asked = service.line(threshold=threshold, target_precision=precision, target_recall=recall)
-        value = await _value(request, service)
+        value, _ = await _value(request, service)
         listed = several(value, service.limits.documents, "text")
         texts = [text_of(one, number, service.of_documents) for number, one in enumerate(listed, 1)]
         async with _in_time(service, 504, "found no result"):
             found = await service.extract(await service.read(texts), asked)
-        return _answered(request, service, isinstance(value, list), found, [[]] * len(found), entities=True)
+        return await _answered(
+            request, service, isinstance(value, list), found, [[]] * len(found), entities=True
+        )
 
     return router
-
-
-async def _now(value: Any) -> Any:  # noqa: ANN401
-    return value
 
 
 @asynccontextmanager
@@ -134,16 +130,16 @@ async def _in_time(service: ExtractionService, status: int, late: str) -> AsyncI
         raise Problem(status, f"{late} after {seconds:g} s, expected it by then") from None
 
 
-async def _value(request: Request, service: ExtractionService) -> object:
-    """The JSON value of a request."""
+async def _value(request: Request, service: ExtractionService) -> tuple[object, int]:
+    """The JSON value of a request, and how many bytes it had."""
     if (kind := content_type(request)) != JSON:
         raise Problem(415, f"found {kind[:60] or 'no type'}, expected Content-Type: {JSON}")
     async with _in_time(service, 408, "found an unfinished request"):
         body = await whole_body(request, service.limits.body)
-    return await asyncio.to_thread(parsed, body) if len(body) > INLINE else parsed(body)
+    return await aside(len(body), lambda: parsed(body)), len(body)
 
 
-def _answered(
+async def _answered(
     request: Request,
     service: ExtractionService,
     many: bool,
@@ -152,6 +148,6 @@ def _answered(
     entities: bool = False,
 ) -> Response:
     if "text/html" in request.headers.get("accept", ""):
-        return HTMLResponse(str(drawn(found, service.relations)))
+        return HTMLResponse(await asyncio.to_thread(lambda: str(drawn(found, service.relations))))
     results = [answer(one, few, entities) for one, few in zip(found, notes, strict=True)]
     return Response(json.dumps(results if many else results[0], ensure_ascii=False), media_type=JSON)

@@ -6,6 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeAlias
 
 from unnoted.common.errors import DataError
+from unnoted.common.foreign import reason
 from unnoted.documents.raw_text import TextReader
 from unnoted.documents.schema import Document
 from unnoted.extraction import Extraction, Extractor
@@ -133,6 +134,8 @@ class ExtractionService:
             return await work
         except DataError as error:
             raise Problem.of_document(error) from None
+        except ValueError as error:  # spaCy's, of a text that it does not take
+            raise Problem(422, f"found a text that cannot be read ({reason(error)})") from error
 
     def close(self) -> None:
         """Finish what was accepted, and accept nothing more."""

@@ -42,7 +42,8 @@ def layout(
     spread = np.where(high - low > 1e-6, high - low, 1)
     places = (places - low) / spread * room + boxes.max(axis=0) / 2
     places = _apart(places, boxes + gap, width)
-    return places - [0, (places[:, 1] - boxes[:, 1] / 2).min()]
+    places[:, 1] -= (places[:, 1] - boxes[:, 1] / 2).min()
+    return places
 
 
 def _settled(places: Points, links: Collection[tuple[int, int]]) -> Points:

@@ -1,7 +1,8 @@
 """From the bytes of a request to documents, within the limits of the service."""
 
-from collections.abc import AsyncIterator, Mapping
-from typing import Any
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 
@@ -16,6 +17,20 @@ from unnoted.serve.problems import Problem
 
 JSON = "application/json"
 LINES = "application/x-ndjson"
+
+CHARACTERS = 20
+"""Characters that a plain text may have for each word that it may have."""
+
+
+INLINE = 1 << 16
+"""Bytes up to which something is read at once; what is larger is read by a thread, beside the others."""
+
+Made = TypeVar("Made")
+
+
+async def aside(size: int, work: Callable[[], Made]) -> Made:
+    """Do what takes as long as so many bytes need, without keeping others waiting."""
+    return await asyncio.to_thread(work) if size > INLINE else work()
 
 
 def content_type(request: Request) -> str:
@@ -139,6 +154,8 @@ def text_of(value: object, number: int, limits: Limits) -> tuple[str, str]:
         if not text.strip():
             fail(Kind.MALFORMED, name, "text", "no text", "a text")
         limits.check("words", len(text.split()), "words", name, "text")
+        if len(text) > (most := CHARACTERS * limits.words):
+            fail(Kind.TOO_LARGE, name, "text", f"{len(text):,} characters", f"at most {most:,}")
     except DataError as error:
         raise Problem.of_document(error) from None
     return name, text

@@ -16,7 +16,7 @@ from unnoted.extraction.scoring import Asked
 from unnoted.serve.answers import answer
 from unnoted.serve.extraction_service import ExtractionService
 from unnoted.serve.problems import Problem
-from unnoted.serve.requests_read import LINES, document_of, lines_of, parsed
+from unnoted.serve.requests_read import LINES, aside, document_of, lines_of, parsed
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,9 @@ class StreamedAnswer(Response):
 
     async def _submitted(self, line: bytes, number: int) -> _Line:
         try:
-            document, notes = document_of(parsed(line), number, self.service.of_documents)
+            document, notes = await aside(
+                len(line), lambda: document_of(parsed(line), number, self.service.of_documents)
+            )
             result = await self.service.submitted_in_turn(document, self.asked)
         except Problem as problem:
             return _Line(number, problem=problem)

@@ -26,7 +26,7 @@ def expected():
     found = {}
     for line in (None, 0.2):
         results = extractor().extract(DOCUMENTS, threshold=line)
-        found[line] = [result.to_json() for result in results]
+        found[line] = json.loads(json.dumps([result.to_json() for result in results]))
     return found
 
 
@@ -62,7 +62,7 @@ def test_text_gives_entities_with_their_characters_and_the_facts_of_the_document
     places = [[TEXT[one["start"] : one["end"]] for one in entity["mentions"]] for entity in found["entities"]]
     assert places == [["Ada", "Ada"], ["Bo"], ["Kelm"]]
     assert [entity["type"] for entity in found["entities"]] == ["PER", "PER", "LOC"]
-    same([{"id": found["id"], "facts": found["facts"]}], [result.to_json()])
+    same([{"id": found["id"], "facts": found["facts"]}], json.loads(json.dumps([result.to_json()])))
     assert [each["id"] for each in web.post("/extract/text", json=["Ada.", "Bo."]).json()] == ["1", "2"]
 
 
@@ -128,6 +128,7 @@ def test_sizes_are_bounded():
         assert "3 documents" in bad(web, 413, json.dumps([small] * 3))["error"]
         assert "words" in bad(web, 422, json.dumps({"text": "a " * 30, "entities": []}))["error"]
         assert "words" in bad(web, 422, json.dumps({"text": "a " * 30}), "/extract/text")["error"]
+        assert "characters" in bad(web, 422, json.dumps({"text": "a" * 401}), "/extract/text")["error"]
         entity = {"type": "X", "mentions": [{"start": 0, "end": 3}]}
         assert "4 entities" in bad(web, 422, json.dumps({"text": "Ada.", "entities": [entity] * 4}))["error"]
         answer = web.post("/extract", content=lines([small]) + "x" * 5000, headers=LINES).text.splitlines()

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,7 @@ class FoundMention:
     cluster: int | None = None
 
 
+@runtime_checkable
 class MentionFinder(Protocol):
     """Finds the mentions of texts; a class of your own will do.
 

@@ -76,7 +76,7 @@ class TextReader:
                 asked = asked_types(known, types)
                 return cls(GlinerMentions.load(Path(name), asked), TypeNames(known, asked, told=told))
             entities = SpacyMentions.load(name)
-        finder: MentionFinder = entities if hasattr(entities, "find") else SpacyMentions(entities)
+        finder: MentionFinder = entities if isinstance(entities, MentionFinder) else SpacyMentions(entities)
         return cls(finder, TypeNames(known, types, finder.usual_types, told))
 
     def documents(
