@@ -4,8 +4,21 @@ for extraction in Extractor.from_pretrained("model").extract(documents):
     print(extraction)
 """
 
+from typing import TYPE_CHECKING, Any
+
 from unnoted.extraction.extractor import BATCH, Extractor
 from unnoted.extraction.facts import ExtractedFact, Extraction
-from unnoted.extraction.inspection import inspect_model
+
+if TYPE_CHECKING:
+    from unnoted.extraction.inspection import inspect_model
 
 __all__ = ["BATCH", "ExtractedFact", "Extraction", "Extractor", "inspect_model"]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    # What loads transformers is imported when it is used: `Extractor` alone is there at once.
+    if name == "inspect_model":
+        from unnoted.extraction.inspection import inspect_model
+
+        return inspect_model
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -65,7 +65,9 @@ class EntityPairs(PairsInPieces):
             entities = torch.relu(self.projection(entities))  # [N, embedding]
         return entities, first_mentions(batch)
 
-    def embed(self, shared: tuple[Tensor, Tensor], batch: Batch, rows: slice | Tensor) -> tuple[Tensor, Tensor]:
+    def embed(
+        self, shared: tuple[Tensor, Tensor], batch: Batch, rows: slice | Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Embeddings of head and tail of some pairs, [p, pair_width] each."""
         projected, first = shared
         of_head, of_tail = batch.head[rows], batch.tail[rows]

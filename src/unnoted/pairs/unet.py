@@ -78,7 +78,9 @@ class UNetPairs(PairsInPieces):
         seen = self.unet(image, in_slots(tail_mask(batch), batch).unsqueeze(1))  # [D, output, S, S]
         return seen.permute(0, 2, 3, 1), entity_states(encoded, batch)
 
-    def embed(self, shared: tuple[Tensor, Tensor], batch: Batch, rows: slice | Tensor) -> tuple[Tensor, Tensor]:
+    def embed(
+        self, shared: tuple[Tensor, Tensor], batch: Batch, rows: slice | Tensor
+    ) -> tuple[Tensor, Tensor]:
         """Embeddings of head and tail of some pairs, [p, embedding] each."""
         seen, states = shared
         pair = at_pairs(seen, batch, rows)  # [p, output]

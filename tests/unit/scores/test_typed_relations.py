@@ -20,7 +20,9 @@ def batch_of(model, documents):
 
 
 @pytest.mark.parametrize("entity_types", [[], ["LOC", "ORG", "PER", "WORK"]])
-@pytest.mark.parametrize("architecture", ["atlop", "docunet", "any scorer"])
+@pytest.mark.parametrize(
+    "architecture", ["atlop", pytest.param("docunet", marks=pytest.mark.slow), "any scorer"]
+)
 def test_scores_of_allowed_relations_are_those_of_all(architecture, entity_types, monkeypatch):
     if architecture == "any scorer":  # for which there is no faster way
         monkeypatch.setattr("unnoted.scores.typed_relations.GroupedBilinear", BiAffine)
@@ -77,7 +79,9 @@ def test_no_pair_is_allowed_anything():
     assert (found[:, 1:] == NEVER).all() and found.isfinite().all()
 
 
-@pytest.mark.parametrize("value", [[], {"types": ["A"]}, {"types": ["A"], "pairs": {"P": [["A"]]}}, {"types": 3}])
+@pytest.mark.parametrize(
+    "value", [[], {"types": ["A"]}, {"types": ["A"], "pairs": {"P": [["A"]]}}, {"types": 3}]
+)
 def test_what_is_no_table_of_types_is_refused(value):
     with pytest.raises(ValueError, match="relation_types: found"):
         RelationTypes.from_json(value)

@@ -62,8 +62,8 @@ class OnnxEncoder:
         path = folder / EXPORT
         if not path.is_file():
             raise ModelError(
-                f"{folder}: found no {EXPORT}, expected a folder written by `unnoted export MODEL --onnx --to "
-                "FOLDER`"
+                f"{folder}: found no {EXPORT}, expected a folder written by `unnoted export MODEL --onnx "
+                "--to FOLDER`"
             )
         noted = read_json(path, ModelError)
         files = noted.get("files") if isinstance(noted, dict) else None
@@ -96,6 +96,6 @@ def _check(file: Path, digest: object) -> None:
         found = entry.get("sha256")
     if found != digest:
         raise ModelError(
-            f"{file}: found SHA-256 {str(found)[:12]}..., expected {str(digest)[:12]}... as {EXPORT} says: the "
-            f"export is of another model; {REMEDY}"
+            f"{file}: found SHA-256 {str(found)[:12]}..., expected {str(digest)[:12]}... as {EXPORT} says: "
+            f"the export is of another model; {REMEDY}"
         )
