@@ -256,7 +256,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
 
     @property
     def numbered_types(self) -> tuple[str, ...]:
-        """The types whose numbers are in a batch to predict on: also where only relations go by them."""
+        """The types that have numbers in a batch to predict on: also where only relations go by them."""
         learnt = self.relation_types
         return self.entity_types or (() if learnt is None else learnt.types)
 

@@ -4,10 +4,14 @@ for extraction in Extractor.from_pretrained("model").extract(documents):
     print(extraction)
 """
 
+from typing import TYPE_CHECKING, Any
+
 from unnoted.extraction.extraction_stream import ExtractionStream
 from unnoted.extraction.extractor import BATCH, Extractor
 from unnoted.extraction.facts import ExtractedFact, Extraction, FactEntity
-from unnoted.extraction.inspection import inspect_model
+
+if TYPE_CHECKING:
+    from unnoted.extraction.inspection import inspect_model
 
 __all__ = [
     "BATCH",
@@ -18,3 +22,12 @@ __all__ = [
     "FactEntity",
     "inspect_model",
 ]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    # What loads transformers is imported when it is used: `Extractor` alone is there at once.
+    if name == "inspect_model":
+        from unnoted.extraction.inspection import inspect_model
+
+        return inspect_model
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from os import PathLike
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from unnoted.common.errors import DefectLog
 from unnoted.documents.raw_text import EntitySource
 from unnoted.documents.schema import Document, Entity
-from unnoted.extraction.backends import choose_backend
-from unnoted.extraction.backends.onnx_encoder import OnnxEncoder
 from unnoted.extraction.evaluation_mode import evaluation_mode
 from unnoted.extraction.extraction_stream import ExtractionStream
 from unnoted.extraction.facts import ExtractedFact, Extraction
@@ -26,8 +24,10 @@ from unnoted.extraction.support import guided_sentences, supporting_sentences
 from unnoted.features import BatchLimits, Collator, FeatureSet, SortedBatches, Tokeniser
 from unnoted.features.records import record_batch
 from unnoted.kernels.devices import working_device
-from unnoted.model import ModelError, RelationModel
 from unnoted.risks import ScoreMeaning, confidence_of
+
+if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only when a model is
+    from unnoted.model import RelationModel
 
 DOCUMENTS_A_CHUNK = 256
 """Documents that are taken from the stream, and sorted by length, at a time."""
@@ -63,7 +63,7 @@ class Extractor:
     Example:
         >>> from tokenizers import Tokenizer, models, pre_tokenizers
         >>> from transformers import BertConfig, PreTrainedTokenizerFast
-        >>> from unnoted.model import RelationConfig
+        >>> from unnoted.model import RelationConfig, RelationModel
         >>> words = ["[UNK]", "[CLS]", "[SEP]", "*", "Ada", "met", "Bo"]
         >>> vocabulary = {word: number for number, word in enumerate(words)}
         >>> backend = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
@@ -84,7 +84,7 @@ class Extractor:
 
     def __init__(
         self,
-        model: RelationModel,
+        model: "RelationModel",
         batch: BatchLimits = BATCH,
         device: torch.device | str | None = None,
         chunk: int = DOCUMENTS_A_CHUNK,
@@ -92,6 +92,8 @@ class Extractor:
         any_types: bool = False,
     ) -> None:
         if model.tokenizer is None:
+            from unnoted.model import ModelError
+
             raise ModelError("found a model without a tokenizer, expected one beside it (tokenizer.json)")
         if chunk < 1:
             raise ValueError(f"documents a chunk: found {chunk}, expected 1 or more")
@@ -138,6 +140,9 @@ class Extractor:
             ModelError: the folder is missing, incomplete, damaged or something else.
             ValueError: there is no such device.
         """
+        from unnoted.extraction.backends import choose_backend
+        from unnoted.model import ModelError, RelationModel
+
         best = "cuda" if torch.cuda.is_available() else "cpu"
         chosen = working_device(best if device is None else device)  # before the long work
         model = RelationModel.from_pretrained(path)
@@ -149,8 +154,8 @@ class Extractor:
     @property
     def graph(self) -> str | None:
         """The SHA-256 of the exported encoder that is run; None where torch runs it."""
-        runner = self.model.encoder.runner
-        return runner.digest if isinstance(runner, OnnxEncoder) else None
+        digest: str | None = getattr(self.model.encoder.runner, "digest", None)
+        return digest
 
     def extract(
         self,

@@ -1,7 +1,7 @@
 """One batch through the model: which facts it predicts, how sure it is, and where it looked."""
 
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 import torch
@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unnoted.documents.schema import Document
-from unnoted.encoders import Encoded
 from unnoted.extraction.support import attention_shares, mention_shares
 from unnoted.features import Batch
-from unnoted.model import RelationModel
 from unnoted.risks import ScoreMeaning, confidence_of, distance_of
-from unnoted.scores.typed_relations import TypedRelations
+
+if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only when a model is
+    from unnoted.encoders import Encoded
+    from unnoted.model import RelationModel
+    from unnoted.scores.typed_relations import TypedRelations
 
 SHARES_AT_ONCE = 2**24
 """How many shares (pairs with facts x sentences) are held at a time."""
@@ -146,7 +148,7 @@ class BatchScores:
         allowed: [P, K], which relations types allow; None where all are.
     """
 
-    encoded: Encoded
+    encoded: "Encoded"
     margin: Tensor
     distance: Tensor
     probability: Tensor
@@ -159,11 +161,11 @@ class BatchScores:
 # Not inference mode: a model may be asked in the middle of its training, and must not keep tensors made here.
 @torch.no_grad()
 def score_batch(
-    model: RelationModel,
+    model: "RelationModel",
     batch: Batch,
     wanted: Wanted,
     meaning: ScoreMeaning,
-    typed: TypedRelations | None = None,
+    typed: "TypedRelations | None" = None,
 ) -> BatchScores:
     """Score the pairs of a batch, which is on the model's device; the model is in evaluation mode."""
     scores, encoded, rule = model.score_pairs(batch, typed)  # [P, K + 1]

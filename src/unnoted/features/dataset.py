@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 from torch.utils.data import Dataset
-from transformers import PreTrainedTokenizerBase
 
 from unnoted.documents.candidates import Candidates, from_json
 from unnoted.documents.schema import Document
@@ -20,6 +20,9 @@ from unnoted.features.records import RAGGED, read_records, record_batch, view, w
 from unnoted.features.report import FeatureReport
 from unnoted.features.tokenise import Tokeniser
 from unnoted.features.word_table import Ids, Offsets
+
+if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only when a model is
+    from transformers import PreTrainedTokenizerBase
 
 DOCUMENTS_A_RECORD = 1024
 """Documents whose features are made, and written, at a time."""
@@ -157,7 +160,7 @@ class _Record:
 
 def featurise(
     documents: Sequence[Document],
-    tokenizer: PreTrainedTokenizerBase,
+    tokenizer: "PreTrainedTokenizerBase",
     relations: Sequence[str],
     candidates: Candidates,
     cache: FeatureCache | None = None,

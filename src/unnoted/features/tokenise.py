@@ -18,14 +18,17 @@ The rules, which are those of DocRED's authors made exact:
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 from tokenizers import Tokenizer
-from transformers import PreTrainedTokenizerBase
 
 from unnoted.documents.schema import Document
 from unnoted.features.faults import first_fault
 from unnoted.features.word_table import Ids, Offsets, WordTable
+
+if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only when a model is
+    from transformers import PreTrainedTokenizerBase
 
 MARKER = "*"
 """What stands before and after every mention."""
@@ -74,7 +77,7 @@ class Tokeniser:
         ValueError: if the tokenizer is not a fast one, or lacks a start token, an end token or the marker.
     """
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase, markers: bool = True) -> None:
+    def __init__(self, tokenizer: "PreTrainedTokenizerBase", markers: bool = True) -> None:
         name = type(tokenizer).__name__
         source = getattr(tokenizer, "backend_tokenizer", None)
         if not isinstance(source, Tokenizer):

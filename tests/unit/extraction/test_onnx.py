@@ -86,6 +86,7 @@ def test_what_cannot_be_done_is_said(model, exported, tmp_path):
         export_onnx(model, exported.folder)
 
 
+@pytest.mark.slow
 def test_eight_bits(model, exported, tmp_path):
     smaller = export_onnx(model, tmp_path / "int8", int8=True)
     assert exported.difference < smaller.difference < 1

@@ -20,7 +20,9 @@ def batch_of(model, documents):
 
 
 @pytest.mark.parametrize("entity_types", [[], ["LOC", "ORG", "PER", "WORK"]])
-@pytest.mark.parametrize("architecture", ["atlop", "docunet", "any scorer"])
+@pytest.mark.parametrize(
+    "architecture", ["atlop", pytest.param("docunet", marks=pytest.mark.slow), "any scorer"]
+)
 def test_scores_of_allowed_relations_are_those_of_all(architecture, entity_types, monkeypatch):
     if architecture == "any scorer":  # for which there is no faster way
         monkeypatch.setattr("unnoted.scores.typed_relations.GroupedBilinear", BiAffine)

@@ -62,8 +62,8 @@ class OnnxEncoder:
         path = folder / EXPORT
         if not path.is_file():
             raise ModelError(
-                f"{folder}: found no {EXPORT}, expected a folder written by "
-                "`unnoted export MODEL --onnx --to FOLDER`"
+                f"{folder}: found no {EXPORT}, expected a folder written by `unnoted export MODEL --onnx "
+                "--to FOLDER`"
             )
         noted = read_json(path, ModelError)
         files = noted.get("files") if isinstance(noted, dict) else None

@@ -1,7 +1,6 @@
 """A saved model with its encoder as an ONNX graph beside it, in a folder of its own."""
 
 import shutil
-import warnings
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -14,7 +13,7 @@ from unnoted.common.outputs import check_output, write_json
 from unnoted.common.text_inputs import content_digest
 from unnoted.encoders import DocumentEncoder
 from unnoted.extraction.backends.onnx_encoder import EXPORT, GRAPH, OnnxEncoder
-from unnoted.extraction.backends.onnx_graph import Encoding, example, write_graph
+from unnoted.extraction.backends.onnx_graph import Encoding, example, quiet_exporters, write_graph
 from unnoted.model import ModelError, RelationModel
 
 PACKAGES = ("onnx", "onnxscript", "onnxruntime")
@@ -106,7 +105,7 @@ def _tried_graph(encoder: DocumentEncoder, graph: Path) -> tuple[float, bool]:
         try:
             write_graph(encoder, graph, fused)
             difference = _difference(encoder, graph)
-        except Exception as error:
+        except Exception as error:  # whatever the exporter of torch has to say
             reason = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
             continue
         if difference <= MOST_APART:
@@ -138,7 +137,6 @@ def _quantise(graph: Path) -> None:
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     rounded = graph.with_suffix(".int8")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with quiet_exporters():
         quantize_dynamic(graph, rounded, list(WEIGHTS_ALONE), per_channel=True, weight_type=QuantType.QInt8)
     rounded.replace(graph)

@@ -6,6 +6,7 @@ Where the encoder uses the attention interface of transformers, each layer is wr
 instead. Whether that is the same function is tried out, not assumed.
 """
 
+import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,8 +64,7 @@ def write_graph(encoder: DocumentEncoder, path: Path, fused: bool) -> None:
     names = ["states", "rows"] if encoder.attention else ["states"]
     documents, length, mentions = (torch.export.Dim(name) for name in ("documents", "length", "mentions"))
     shapes = ({0: documents, 1: length}, {0: documents, 1: length}, {0: documents, 1: mentions})
-    with torch.no_grad(), warnings.catch_warnings(), _fused_attention(encoder.model, fused):
-        warnings.simplefilter("ignore")
+    with torch.no_grad(), quiet_exporters(), _fused_attention(encoder.model, fused):
         torch.onnx.export(
             Encoding(encoder),
             example(EXAMPLE),
@@ -93,6 +93,19 @@ def example(sizes: tuple[int, int, int], tokens: int = 50, seed: int = 0) -> tup
     mask[1:, length - max(1, length // 4) :] = 0
     positions = torch.randint(max(1, length // 2), (documents, mentions), generator=random)
     return ids, mask, positions
+
+
+@contextmanager
+def quiet_exporters() -> Iterator[None]:
+    """Keep to themselves what exporters say of packages that nobody needs."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
 
 
 @contextmanager

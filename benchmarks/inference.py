@@ -1,0 +1,133 @@
+"""How many documents a second are predicted on: the plain implementation, torch, ONNX Runtime, 8 bits.
+
+    python -m benchmarks.inference [MODEL] [--documents 48] [--rounds 3] [--threads 1] [--score] [--compiled]
+
+MODEL is a trained model of the architecture `atlop`; without it, MiniLM with new layers, which predicts
+nonsense at the same speed. All sides take turns. With one thread, CPU time is counted, so that what else the
+machine does matters little; with more, time by the clock. `plain` is `tests/reference/atlop.py`, in batches
+of four documents in the order of the file, and only scores; all others go from documents to facts with
+supporting sentences. `--score` adds F1 on all of `dev_revised.json`.
+"""
+
+import argparse
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+from tests.reference.atlop import PlainATLOP
+
+from benchmarks.__main__ import SHARED
+from benchmarks.measure import times_in_turns
+from unnoted.documents import load_documents
+from unnoted.documents.relation_types import RelationTypes
+from unnoted.evaluation import evaluate
+from unnoted.extraction import Extractor
+from unnoted.extraction.backends.onnx_export import export_onnx
+from unnoted.features import BatchLimits, Collator, featurise
+from unnoted.model import RelationModel
+
+PLAIN_BATCH = 4
+LONGEST = 1000
+"""Words; the plain implementation has two windows."""
+
+
+def typed_model(path, train, folder):
+    """A copy of a model that knows which types relations connect."""
+    if path is None:
+        encoder = SHARED / "encoders/minilm"
+        types = train.entity_types
+        model = RelationModel.from_encoder(encoder, relations=train.relations, entity_types=types).eval()
+    else:
+        model = RelationModel.from_pretrained(path)
+    model.relation_types = RelationTypes.of(train)
+    model.save_pretrained(folder)
+    return folder
+
+
+def plain_side(model, documents):
+    """Scores by the plain implementation; documents are made into features beforehand."""
+    plain = PlainATLOP.of(model)
+    features = featurise(documents, model.tokenizer, model.relations.ids, model.candidates)
+    collate, starts = Collator.of(features), range(0, len(documents), PLAIN_BATCH)
+    batches = [
+        collate([features[at] for at in range(start, min(start + PLAIN_BATCH, len(documents)))])
+        for start in starts
+    ]
+
+    def work():
+        with torch.no_grad():
+            for batch in batches:
+                plain(batch)
+
+    return work
+
+
+def f1(extractor, gold):
+    """F1 in percent."""
+    return (
+        100 * evaluate(gold, (p for found in extractor.extract(gold) for p in found.predictions())).overall.f1
+    )
+
+
+def extractors_of(folder, scratch, compiled):
+    """The ways in which facts are found, by name."""
+    sides = {
+        "torch, any types": Extractor.from_pretrained(folder, any_types=True),
+        "torch, any types, batches of 1": Extractor.from_pretrained(folder, BatchLimits(1), any_types=True),
+        "torch": Extractor.from_pretrained(folder),
+        "torch, batches of 4": Extractor.from_pretrained(folder, BatchLimits(4)),
+    }
+    for name, int8 in (("onnx", False), ("int8", True)):
+        exported = export_onnx(folder, scratch / name, int8=int8)
+        print(f"{name}: states and rows at most {exported.difference:.2g} from torch, fused {exported.fused}")
+        sides[name] = Extractor.from_pretrained(exported.folder)
+    if compiled:
+        sides["torch.compile"] = Extractor.from_pretrained(folder)
+        inner = sides["torch.compile"].model.encoder.model
+        inner.encoder.forward = torch.compile(inner.encoder.forward, dynamic=True)
+    return sides
+
+
+def main():
+    """Measure, and print a table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("model", nargs="?", type=Path)
+    parser.add_argument("--documents", type=int, default=48)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--score", action="store_true")
+    parser.add_argument("--compiled", action="store_true")
+    chosen = parser.parse_args()
+    torch.set_num_threads(chosen.threads)
+    data = SHARED / "data/docred"
+    train = load_documents(data / "train_annotated.json")
+    gold = load_documents(data / "dev_revised.json").documents
+    some = [document for document in gold if document.word_count < LONGEST][: chosen.documents]
+    with TemporaryDirectory() as name:
+        scratch = Path(name)
+        extractors = extractors_of(
+            typed_model(chosen.model, train, scratch / "model"), scratch, chosen.compiled
+        )
+        works = {"plain": plain_side(extractors["torch"].model, some)}
+        works |= {
+            side: lambda extractor=extractor: list(extractor.extract(some))
+            for side, extractor in extractors.items()
+        }
+        clock = time.process_time if chosen.threads == 1 else time.perf_counter
+        times = times_in_turns(*works.values(), rounds=chosen.rounds, clock=clock)
+        taken = {side: min(each) for side, each in zip(works, times, strict=True)}
+        unit = "CPU time" if chosen.threads == 1 else "time"
+        print(f"{len(some)} documents, {chosen.threads} thread(s), {unit}, best of {chosen.rounds}")
+        for side, seconds in taken.items():
+            rate, ratio = len(some) / seconds, taken["plain"] / seconds
+            print(f"{side:<32} {rate:>8.2f} documents/s  {ratio:>6.2f} x plain", flush=True)
+        if chosen.score:
+            for side in ("torch, any types", "torch", "onnx", "int8"):
+                print(f"{side:<32} F1 {f1(extractors[side], gold):.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
