@@ -60,6 +60,24 @@ def open_review(
 
     Raises:
         ValueError: a file is missing, or belongs to other suggestions.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from unnoted.documents.generator import generate_documents
+        >>> from unnoted.review import Queue, Signature, Verdict
+        >>> from unnoted.suggest import Order, Suggestion
+        >>> (document,) = generate_documents(1)
+        >>> listed = tuple(Suggestion(document.id, *pair, "met", 0.8, 0.7) for pair in ((0, 1), (1, 0)))
+        >>> with TemporaryDirectory() as folder:
+        ...     file = Path(folder, "suggestions.jsonl")
+        ...     SuggestionSet("corpus.jsonl", "jsonl", "0" * 64, "a model", {"met": ("met", "")},
+        ...                   {document.id: document}, listed, ()).save(file)
+        ...     store = open_review(file)
+        ...     act = store.decide(Signature("Ada", "a-key-of-its-own", "probability"), 0, Verdict.ACCEPT)
+        ...     left = Queue(store, "Ada", Order.PROBABILITY).page()
+        ...     store.close()
+        >>> [row["id"] for row in left]
+        [1]
     """
     if is_review(file):
         if database is not None:
