@@ -6,8 +6,8 @@ from pathlib import Path
 from unnoted.common.text_inputs import content_digest
 from unnoted.common.wording import counted
 from unnoted.review.carrying import carry
-from unnoted.review.making import make_store
 from unnoted.review.store import ReviewStore
+from unnoted.review.store_making import make_store
 from unnoted.suggest.suggestion_file import SuggestionSet
 
 _SQLITE = b"SQLite format 3\0"
