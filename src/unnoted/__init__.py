@@ -21,6 +21,7 @@ The folders are the walk of the data:
     training      settings, the trainer, checkpoints, and the runner: settings → record
     experiments   the paper's tables, comparisons and the demonstration as lists of runs
     report        tables, plots and pages, made from records and documents
+    suggest       which labels are missing, in which order to review them, how complete they are
     review        suggestions decided in a browser, and the corpus mended with what was decided
     cli           the commands
 
@@ -55,6 +56,7 @@ _ROOMS = {
     "extraction": ("Extractor",),
     "evaluation": ("evaluate",),
     "training": ("Trainer",),
+    "suggest": ("suggest",),
 }
 
 __all__ = [
@@ -77,6 +79,7 @@ __all__ = [
     "featurise",
     "load_documents",
     "stream_documents",
+    "suggest",
 ]
 
 
@@ -85,6 +88,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401
         from importlib.metadata import version
 
         return version(__name__)
+    if name == "suggest":  # the room itself, which can be called: importing it takes this name in any case
+        return import_module(f"{__name__}.suggest")
     for room, names in _ROOMS.items():
         if name in names:
             return getattr(import_module(f"{__name__}.{room}"), name)

@@ -31,6 +31,7 @@ Folds = Annotated[
     int | None, typer.Option(min=2, help="Parts; each is judged by a model that is trained on the others.")
 ]
 Jobs = Annotated[int, typer.Option(min=1, help="Folds that are trained at a time.")]
+Repeats = Annotated[int, typer.Option(min=1, help="Make all folds so many times and take the mean.")]
 FoldFolder = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="Keep the folds here: the same command continues them.")
 ]
@@ -61,6 +62,7 @@ def suggest(
     encoder: FoldEncoder = None,
     folds: Folds = None,
     jobs: Jobs = 1,
+    repeats: Repeats = 1,
     output: FoldFolder = None,
     overwrite: Anew = False,
     model: UnseeingModel = None,
@@ -86,9 +88,10 @@ def suggest(
         from unnoted.training.settings import parse_changes
 
         found = suggested(
-            file, config=config, encoder=encoder, folds=folds, jobs=jobs, output=output, overwrite=overwrite,
-            model=model, scores=scores, prior_multiplier=prior_multiplier, vocabulary=vocabulary,
-            changes=parse_changes(changes or []), limits=ListLimits(at_least, limit, doubtful), tell=tell,
+            file, config=config, encoder=encoder, folds=folds, jobs=jobs, repeats=repeats, output=output,
+            overwrite=overwrite, model=model, scores=scores, prior_multiplier=prior_multiplier,
+            vocabulary=vocabulary, changes=parse_changes(changes or []),
+            limits=ListLimits(at_least, limit, doubtful), tell=tell,
         )  # fmt: skip
         found.export(to)
     _print(found, to)

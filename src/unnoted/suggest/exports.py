@@ -15,7 +15,7 @@ from unnoted.documents.schema import Document
 from unnoted.suggest.suggestion import Suggestion
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame  # type: ignore[import-untyped,unused-ignore]
 
     from unnoted.suggest.suggestion_file import SuggestionSet
 

@@ -20,7 +20,9 @@ relations with few labels for their facts, and answers that are open. n grows by
 the relation that comes before, so that the first of a rare relation weigh most.
 
 **By document.** All suggestions of one document, then those of the next; documents with the most expected
-facts come first. Whoever has read a document decides the rest of it faster, and it is then complete.
+facts for each decision come first. Whoever has read a document decides the rest of it faster, and it is then
+complete. It is dear in decisions: improbable suggestions are looked at long before probable ones of other
+documents.
 
 **Audit.** A random order of all suggestions, the same for the same seed. Its beginning is a random sample of
 the list whatever else is decided meanwhile (see `completeness`).
@@ -72,8 +74,8 @@ def ordered(
         ...           Suggestion("b", 0, 1, "spouse", 0.7, 0.5)]
         >>> ordered(listed, Order.PROBABILITY)
         array([2, 1, 0])
-        >>> ordered(listed, Order.DOCUMENT)  # document a has one expected fact, b has 0.7
-        array([1, 0, 2])
+        >>> ordered(listed, Order.DOCUMENT)  # half a fact for each decision in a, 0.7 in b
+        array([2, 1, 0])
         >>> ordered(listed, Order.GAIN, labels={"spouse": 400, "child": 2})  # one more child teaches more
         array([2, 1, 0])
         >>> sorted(ordered(listed, Order.AUDIT, seed=3).tolist())
@@ -144,7 +146,9 @@ def _by_gain(suggestions: Sequence[Suggestion], labels: Mapping[str, int], seed:
 def _by_document(suggestions: Sequence[Suggestion], labels: Mapping[str, int], seed: int) -> Keys:
     chance, labelled = chances(suggestions), _labelled(suggestions)
     _, document = _numbered([each.document for each in suggestions])
-    expected = np.bincount(document, np.where(labelled, 0.0, chance)) if len(chance) else chance
+    if not len(chance):
+        return (labelled,)
+    expected = np.bincount(document, np.where(labelled, 0.0, chance)) / np.bincount(document)
     return -expected[document], document, labelled, np.where(labelled, chance, -chance)
 
 

@@ -43,6 +43,7 @@ class Judge:
         config: settings of the models of folds.
         changes: what is different in them, by key, such as `encoder` and `folds`.
         jobs: folds that are trained at a time.
+        repeats: how many times all folds are made, with other seeds.
         output: where the folds are kept, to be continued; without it they are forgotten.
         overwrite: remove another run that is there.
         model: a trained model's folder, instead of folds.
@@ -53,6 +54,7 @@ class Judge:
     config: str | Path = "best"
     changes: Mapping[str, Any] = field(default_factory=dict)
     jobs: int = 1
+    repeats: int = 1
     output: Path | None = None
     overwrite: bool = False
     model: Path | None = None
@@ -67,6 +69,7 @@ def suggest(
     encoder: str | None = None,
     folds: int | None = None,
     jobs: int = 1,
+    repeats: int = 1,
     output: str | Path | None = None,
     overwrite: bool = False,
     model: str | Path | None = None,
@@ -85,6 +88,7 @@ def suggest(
         encoder: their encoder.
         folds: parts; each is judged by a model of the others.
         jobs: folds that are trained at a time.
+        repeats: how many times all folds are made, with other seeds; their mean is more precise.
         output: where the folds are kept, to be continued.
         overwrite: remove another run that is there.
         model: a trained model that never saw the documents, instead of folds.
@@ -107,7 +111,7 @@ def suggest(
     }
     settings = {key: value for key, value in given.items() if value is not None} | dict(changes or {})
     judge = Judge(
-        config, settings, jobs, None if output is None else Path(output), overwrite,
+        config, settings, jobs, repeats, None if output is None else Path(output), overwrite,
         None if model is None else Path(model), None if scores is None else Path(scores),
         settings.get("prior_multiplier"),
     )  # fmt: skip
@@ -165,8 +169,9 @@ def _scores(source: Path, judge: Judge, scratch: Path, tell: Tell) -> tuple[Labe
         return LabelledScores.load(judge.scores), f"out of fold, {judge.scores}"
     changes = {"train": source, "output": judge.output or scratch / "folds", **judge.changes}
     settings = load_settings(judge.config, changes, tell=tell)
-    scores = out_of_fold(settings, tell, jobs=judge.jobs, overwrite=judge.overwrite)
-    return scores, f"out of fold, {settings.folds} folds of {judge.config}"
+    scores = out_of_fold(settings, tell, jobs=judge.jobs, repeats=judge.repeats, overwrite=judge.overwrite)
+    times = f"{judge.repeats} times " if judge.repeats > 1 else ""
+    return scores, f"out of fold, {times}{settings.folds} folds of {judge.config}"
 
 
 def _calibrated(scores: LabelledScores, judge: Judge, tell: Tell) -> tuple[JudgedPairs, EstimatedPriors]:
@@ -204,9 +209,7 @@ def _unseeing(folder: Path, source: Path, tell: Tell) -> RelationModel:
     try:
         trained_on = json.loads((folder / RUN).read_text("utf-8"))["values"]["train"]
     except (OSError, ValueError, KeyError, TypeError):
-        tell(
-            f"warning: {folder} does not say what it was trained on; of documents it saw it repeats the labels"
-        )
+        tell(f"warning: {folder} does not say what it was trained on; what it saw it repeats")
         trained_on = []
     if content_digest(source) in trained_on:
         raise ValueError(

@@ -22,7 +22,7 @@ from unnoted.suggest.suggestion import MissingLabels, Suggestion, Unlisted
 from unnoted.suggest.suggestion_lines import SuggestionReader, check_encodable, number, suggestion_record
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame  # type: ignore[import-untyped,unused-ignore]
 
 __all__ = ["MissingLabels", "Suggestion", "SuggestionSet", "Unlisted"]
 

@@ -5,6 +5,8 @@ from random import Random
 import numpy as np
 import pytest
 
+import unnoted
+from unnoted.documents import write_documents
 from unnoted.documents.generator import generate_documents
 from unnoted.documents.thinning import UniformShare
 from unnoted.suggest import Order, Suggestion, Unlisted, chances, completeness, ordered, random_sample
@@ -156,3 +158,34 @@ def test_the_sample_ends_before_the_first_open_suggestion():
     order = np.array([3, 1, 0, 2])
     assert random_sample(order, np.array([True, True, False, True])).tolist() == [True, True, False, True]
     assert random_sample(order, np.array([True, False, True, True])).tolist() == [False, False, False, True]
+
+
+@pytest.mark.slow
+def test_the_interval_holds_the_truth_of_a_corpus_that_models_have_judged(tmp_path):
+    """As above, but the list is of models of folds, weak ones, and its probabilities are what they are."""
+    documents = list(generate_documents(60))
+    kept = [each.with_facts(UniformShare(0.35).kept(each, Random(each.id))) for each in documents]
+    write_documents(tmp_path / "own.jsonl", kept)
+    changes = {"embedding": 32, "block": 8, "epochs": 4, "typed_markers": False}
+    found = unnoted.suggest(
+        tmp_path / "own.jsonl", encoder="recurrent", changes=changes, prior_multiplier=1 / 0.35
+    )
+    listed = [each for each in found.suggestions if not each.labelled]
+    truth = {each.id: each.labels for each in documents}
+    holds = np.array([each.triple in truth[each.document] for each in listed])
+    noted, total = (sum(len(each.labels) for each in some) for some in (kept, documents))
+    chance, positions = chances(listed), ordered(listed, Order.PROBABILITY)
+    outcomes = []
+    for seed in range(100):
+        decided = np.zeros(len(listed), np.bool_)
+        decided[positions[:200]] = True
+        audit = ordered(listed, Order.AUDIT, seed=seed)
+        decided[audit[~decided[audit]][:150]] = True
+        said = np.where(decided, holds, -1).astype(np.int8)
+        sample = random_sample(audit, decided)
+        for unlisted, true in ((None, noted + holds.sum()), (found.unlisted, total)):
+            result = completeness(noted, chance, said, sample, unlisted, seed=seed)
+            outcomes.append(result.low <= result.found / true <= result.high)
+    covers = np.array(outcomes).reshape(-1, 2).mean(0)
+    print(f"{len(listed)} listed, {holds.sum()} true; covers {covers}")
+    assert covers[0] >= 0.9 and covers[1] >= 0.9

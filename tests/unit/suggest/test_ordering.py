@@ -81,6 +81,16 @@ def test_an_audit_is_random_and_repeats_itself():
     assert abs(np.mean(means) - 99.5) < 3  # uniform: a mean of 99.5 with a standard error of 0.9
 
 
-def test_expected_facts_put_a_document_first():
-    listed = [suggestion(0.9, document="a"), *(suggestion(0.4, document="b") for _ in range(3))]
-    assert [listed[index].document for index in ordered(listed, Order.DOCUMENT)] == ["b", "b", "b", "a"]
+def test_expected_facts_for_each_decision_put_a_document_first():
+    listed = [
+        *(suggestion(0.4, document="b") for _ in range(3)),
+        suggestion(0.3, document="a"),
+        suggestion(0.7, document="a"),
+    ]
+    assert [listed[index].probability for index in ordered(listed, Order.DOCUMENT)] == [
+        0.7,
+        0.3,
+        0.4,
+        0.4,
+        0.4,
+    ]
