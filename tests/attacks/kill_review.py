@@ -17,9 +17,9 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.attacks.kill_predict import UNNOTED
 from tests.unit.review.making import many
 
+UNNOTED = (sys.executable, "-c", "from unnoted.cli.main import main; main()")
 TOKEN = "a-token-for-kills"
 VERDICTS = ("accept", "reject", "skip")
 REVIEWERS = 3

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from unnoted.cli.common import To, reports_errors, say, tell
+from unnoted.cli.common import Overwrite, To, reports_errors, say, tell
 from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.wording import counted
 from unnoted.review.exporting import export_review
@@ -26,10 +26,11 @@ def export(
         Path | None,
         typer.Option(metavar="FILE", help="The corpus, if it is not where it was any more."),
     ] = None,
+    overwrite: Overwrite = False,
 ) -> None:
     """Write the corpus in its own format, with accepted facts added and rejected ones as known negatives."""
     with closing(existing_review(file)) as store:
-        report, found = export_review(store, to, source)
+        report, found = export_review(store, to, source, overwrite)
     if found.tied:
         left = "1 fact left as it was" if found.tied == 1 else f"{found.tied:,} facts left as they were"
         tell(f"note: {left}: as many reviewers for as against")

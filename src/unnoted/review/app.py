@@ -17,8 +17,8 @@ from unnoted.documents.rendering import SCRIPT, STYLE
 from unnoted.review.guard import Application, Guard
 from unnoted.review.live_completeness import LiveCompleteness
 from unnoted.review.presence import Presence
-from unnoted.review.progress import progress
 from unnoted.review.queue import FIRST, VIEWS, Filters, Queue
+from unnoted.review.review_figures import progress
 from unnoted.review.shown_item import likely_relations, said_of, shown_item
 from unnoted.review.store import Act, NotDecided, ReviewStore, Signature
 from unnoted.review.verdict import Verdict

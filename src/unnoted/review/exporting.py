@@ -45,13 +45,16 @@ def settled(store: ReviewStore) -> Settled:
     return Settled(tuple(decisions), tied)
 
 
-def export_review(store: ReviewStore, to: Path, source: Path | None = None) -> tuple[MendReport, Settled]:
+def export_review(
+    store: ReviewStore, to: Path, source: Path | None = None, overwrite: bool = False
+) -> tuple[MendReport, Settled]:
     """Write the corpus with what was decided.
 
     Args:
         store: the review.
         to: where to.
         source: the corpus, if it is not where it was when the suggestions were made.
+        overwrite: replace a file that is there already.
 
     Raises:
         ValueError: the corpus is not there, or is not the one that the suggestions came from.
@@ -63,7 +66,7 @@ def export_review(store: ReviewStore, to: Path, source: Path | None = None) -> t
             f"(SHA-256 {store.about['source_checksum'][:12]}...)"
         )
     found = settled(store)
-    return mend(corpus, found.decisions, to), found
+    return mend(corpus, found.decisions, to, overwrite), found
 
 
 def source_of(store: ReviewStore) -> Path:

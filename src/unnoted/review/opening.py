@@ -6,8 +6,8 @@ from pathlib import Path
 from unnoted.common.text_inputs import content_digest
 from unnoted.common.wording import counted
 from unnoted.review.carrying import carry
-from unnoted.review.making import make_store
 from unnoted.review.store import ReviewStore
+from unnoted.review.store_making import make_store
 from unnoted.suggest.suggestion_file import SuggestionSet
 
 _SQLITE = b"SQLite format 3\0"
@@ -60,6 +60,24 @@ def open_review(
 
     Raises:
         ValueError: a file is missing, or belongs to other suggestions.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from unnoted.documents.generator import generate_documents
+        >>> from unnoted.review import Queue, Signature, Verdict
+        >>> from unnoted.suggest import Order, Suggestion
+        >>> (document,) = generate_documents(1)
+        >>> listed = tuple(Suggestion(document.id, *pair, "met", 0.8, 0.7) for pair in ((0, 1), (1, 0)))
+        >>> with TemporaryDirectory() as folder:
+        ...     file = Path(folder, "suggestions.jsonl")
+        ...     SuggestionSet("corpus.jsonl", "jsonl", "0" * 64, "a model", {"met": ("met", "")},
+        ...                   {document.id: document}, listed, ()).save(file)
+        ...     store = open_review(file)
+        ...     act = store.decide(Signature("Ada", "a-key-of-its-own", "probability"), 0, Verdict.ACCEPT)
+        ...     left = Queue(store, "Ada", Order.PROBABILITY).page()
+        ...     store.close()
+        >>> [row["id"] for row in left]
+        [1]
     """
     if is_review(file):
         if database is not None:

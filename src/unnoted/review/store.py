@@ -57,7 +57,7 @@ class Act:
 
 
 class ReviewStore:
-    """A review's file, open for any number of threads; `unnoted.review.making.make_store` makes one."""
+    """A review's file, open for any number of threads; `unnoted.review.store_making.make_store` makes one."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

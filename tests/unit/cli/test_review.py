@@ -47,7 +47,12 @@ def test_export(file, tmp_path):
     assert "1 fact added, 0 known negatives; written to" in done.output
     assert "1 fact left as it was: as many reviewers for as against" in done.output
     assert sum(len(each.facts) for each in load_documents(tmp_path / "mended.jsonl")) == 3
-    again = run("review", "export", store.path, "--to", tmp_path / "corpus.jsonl")
+    again = run("review", "export", store.path, "--to", tmp_path / "mended.jsonl")
+    assert again.exit_code == 1 and "mended.jsonl" in again.output
+    assert (
+        run("review", "export", store.path, "--to", tmp_path / "mended.jsonl", "--overwrite").exit_code == 0
+    )
+    again = run("review", "export", store.path, "--to", tmp_path / "corpus.jsonl", "--overwrite")
     assert again.exit_code == 1 and "corpus.jsonl" in again.output  # the source itself
 
 

@@ -7,8 +7,8 @@ from unnoted.documents.formats import jsonl
 from unnoted.documents.generator import generate_documents
 from unnoted.documents.schema import Document, Entity, Fact, Mention
 from unnoted.review.app import make_app
-from unnoted.review.making import make_store
 from unnoted.review.store import ReviewStore, Signature
+from unnoted.review.store_making import make_store
 from unnoted.suggest import MissingLabels, Suggestion, SuggestionSet
 
 TOKEN = "a-token-for-tests"

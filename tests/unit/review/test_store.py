@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.review.making import Keys, opened, people, suggested
 
-from unnoted.review.making import make_store
 from unnoted.review.store import NotDecided, ReviewStore
+from unnoted.review.store_making import make_store
 from unnoted.review.verdict import Verdict, state_of
 
 
