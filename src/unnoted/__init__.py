@@ -25,10 +25,7 @@ The folders are the walk of the data:
     report        tables, plots and pages, made from records and documents
     suggest       which labels are missing, in which order to review them, how complete they are
     review        suggestions decided in a browser, and the corpus mended with what was decided
-<<<<<<< HEAD
     serve         a model as a web service, and a page to try it on
-=======
->>>>>>> review
     cli           the commands
 
 A room imports only from rooms above it. The names below are loaded when they are first used, so that commands
