@@ -6,12 +6,13 @@ from typing import Annotated
 import typer
 
 from unnoted.cli.common import reports_errors, say
-from unnoted.cli.predict import Model
 
 
 @reports_errors
 def export(
-    model: Model,
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
+    ],
     to: Annotated[
         Path, typer.Option("--to", metavar="FOLDER", help="The folder to write; it must not be there yet.")
     ],

@@ -4,8 +4,8 @@ The scores should be out of fold: no document is judged by a model that saw its 
 learnt its documents by heart says of every unlabelled pair what it was told, that nothing was noted.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +75,28 @@ class LabelledScores:
         }
         documents = tuple(document for part in parts for document in part.documents)
         return cls(parts[0].relations, documents, np.concatenate(numbers).astype(np.int32), **columns)
+
+    def relabelled(self, labels: Mapping[str, Collection[tuple[int, int, str]]]) -> "LabelledScores":
+        """The same scores beside other labels.
+
+        Args:
+            labels: (head, tail, relation) by document; a document that is not named has none.
+
+        Example:
+            >>> scores = LabelledScores(("spouse",), ("d1",), np.array([0, 0]), np.array([0, 1]),
+            ...     np.array([1, 0]), np.array([[0.2], [-0.1]]), np.array([[True], [False]]))
+            >>> scores.relabelled({"d1": {(1, 0, "spouse")}}).labelled.tolist()
+            [[False], [True]]
+        """
+        columns = {relation: column for column, relation in enumerate(self.relations)}
+        known = {(name, *triple) for name, triples in labels.items() for triple in triples}
+        labelled = np.zeros_like(self.labelled)
+        rows = zip(self.document.tolist(), self.head.tolist(), self.tail.tolist(), strict=True)
+        row_of = {(self.documents[number], head, tail): row for row, (number, head, tail) in enumerate(rows)}
+        for name, head, tail, relation in known:
+            if (name, head, tail) in row_of and relation in columns:
+                labelled[row_of[name, head, tail], columns[relation]] = True
+        return replace(self, labelled=labelled)
 
     def save(self, path: Path) -> None:
         """Write everything to one file (numpy's npz, without pickles); it appears when it is whole."""

@@ -6,7 +6,7 @@ that was trained on a document says of what was not noted there that it was not 
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,7 +22,7 @@ from unnoted.model import RelationModel
 from unnoted.priors.estimated import EstimatedPriors
 from unnoted.priors.estimating import estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
-from unnoted.rules import RuleSet
+from unnoted.rules import RuleSet, load_rules
 from unnoted.rules.confirming import confirmed_rules
 from unnoted.suggest.fold_processes import out_of_fold
 from unnoted.suggest.judged import JudgedPairs, judged_by, judged_out_of_fold
@@ -30,7 +30,8 @@ from unnoted.suggest.listing import ListLimits, list_suggestions
 from unnoted.suggest.missing import missing_labels
 from unnoted.suggest.suggestion_file import SuggestionSet
 from unnoted.training.run_folder import RUN
-from unnoted.training.settings import load_settings
+from unnoted.training.settings import Settings, load_settings
+from unnoted.training.training_labels import TrainingLabels, training_labels
 
 Tell = Callable[[str], None]
 
@@ -142,11 +143,18 @@ def _suggested(
         relations = model.relations
     else:
         require_facts(len(corpus), sum(len(document.facts) for document in corpus), [source])
-        scores, by = _scores(source, judge, scratch, tell)
-        _check_same(scores, corpus, source)
-        judged, estimated = _calibrated(scores, judge, tell)
+        scores, settings, by = _scores(source, judge, scratch, tell)
+        labels = None if settings is None else training_labels(settings, corpus, tell)
+        _check_same(scores, corpus if labels is None else labels.corpus, source)
+        judged, estimated = _calibrated(scores, judge, labels, tell)
         relations = RelationVocabulary(scores.relations, corpus.relations.names)
-        rules = _rules(corpus, relations, judged)
+        if settings is None or settings.rules is None:
+            rules = _rules(corpus, relations, judged)
+        else:
+            rules = load_rules(settings.rules, relations)
+            # Labels were closed for the models; what follows from noted facts is missing all the same.
+            noted = {document.id: document.labels.triples for document in corpus}
+            judged = replace(judged, scores=scores.relabelled(noted))
     documents = {document.id: document for document in corpus}
     suggestions, unlisted = list_suggestions(judged, documents, limits, rules, relations.names)
     every = (*relations, *(relation for relation in corpus.relations if relation not in relations))
@@ -163,20 +171,27 @@ def _suggested(
     )
 
 
-def _scores(source: Path, judge: Judge, scratch: Path, tell: Tell) -> tuple[LabelledScores, str]:
-    """Out-of-fold scores, and what they are from."""
+def _scores(
+    source: Path, judge: Judge, scratch: Path, tell: Tell
+) -> tuple[LabelledScores, Settings | None, str]:
+    """Out-of-fold scores, the settings of the models, and what they are from."""
     if judge.scores is not None:
-        return LabelledScores.load(judge.scores), f"out of fold, {judge.scores}"
+        return LabelledScores.load(judge.scores), None, f"out of fold, {judge.scores}"
     changes = {"train": source, "output": judge.output or scratch / "folds", **judge.changes}
     settings = load_settings(judge.config, changes, tell=tell)
     scores = out_of_fold(settings, tell, jobs=judge.jobs, repeats=judge.repeats, overwrite=judge.overwrite)
     times = f"{judge.repeats} times " if judge.repeats > 1 else ""
-    return scores, f"out of fold, {times}{settings.folds} folds of {judge.config}"
+    return scores, settings, f"out of fold, {times}{settings.folds} folds of {judge.config}"
 
 
-def _calibrated(scores: LabelledScores, judge: Judge, tell: Tell) -> tuple[JudgedPairs, EstimatedPriors]:
+def _calibrated(
+    scores: LabelledScores, judge: Judge, labels: TrainingLabels | None, tell: Tell
+) -> tuple[JudgedPairs, EstimatedPriors]:
+    """Probabilities under a multiplier that is told, that written rules imply, or that is estimated."""
     estimated = estimate_priors(scores)
     multiplier, ratio = judge.prior_multiplier, estimated.ratio
+    if labels is not None and labels.settings.rules is not None:
+        multiplier = labels.multiplier
     if multiplier is None:
         multiplier = max(1.0, ratio.estimate)
         tell(

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from tests.unit.suggest.test_listing import scored
+from tests.unit.training.making import tiny_encoder, vocabulary_file
 from typer.testing import CliRunner
 
 import unnoted
@@ -86,6 +87,24 @@ def load_documents_of(count, folder):
     path = folder / "own.jsonl"
     write_documents(path, list(generate_documents(count)))
     return path
+
+
+def test_what_follows_by_written_rules_is_suggested_with_the_rule(tmp_path):
+    """For the models it is a label; for the file it is missing."""
+    documents = [d.with_facts(f for f in d.facts if f.relation != "parent_of") for d in generate_documents(8)]
+    write_documents(tmp_path / "own.json", documents)
+    (tmp_path / "rules.txt").write_text("child_of(t, h) -> parent_of(h, t)")
+    changes = {**TINY, "rules": str(tmp_path / "rules.txt"), "priors": "implied", "prior_multiplier": None}
+    found = unnoted.suggest(
+        tmp_path / "own.json",
+        encoder=str(tiny_encoder(tmp_path / "encoder")),
+        vocabulary=vocabulary_file(tmp_path),
+        changes=changes,
+        limits=unnoted.suggest.ListLimits(0.0),
+    )
+    implied = {(d.id, f.tail, f.head) for d in documents for f in d.facts if f.relation == "child_of"}
+    said = {(s.document, s.head, s.tail): s.rule for s in found.suggestions if s.relation == "parent_of"}
+    assert implied and all(said[place] == "child_of(t, h) -> parent_of(h, t)" for place in implied)
 
 
 @pytest.mark.slow
