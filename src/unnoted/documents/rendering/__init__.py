@@ -8,7 +8,6 @@ from unnoted.documents.rendering.arc_diagram import render_arcs
 from unnoted.documents.rendering.document_html import (
     SCRIPT,
     STYLE,
-    entity_types,
     render_document,
     render_types,
 )
