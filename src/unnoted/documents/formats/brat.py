@@ -202,8 +202,8 @@ def _lines(marked: MarkedText) -> Iterator[str]:
     linked = (mark for mark in marked.marks if mark.id is not None)
     for number, mark in enumerate(linked, start=1):
         assert mark.id is not None
-        base = mark.id.partition(":")[0]
-        identifier = f"{OWN}:{mark.id}" if base in ("", OWN, mark.id) else mark.id
+        base, _, entry = mark.id.partition(":")
+        identifier = mark.id if base and entry and base != OWN else f"{OWN}:{mark.id}"
         reference = _without_blank(identifier, marked.id, "id")
         yield f"N{number}\tReference {mark.ref} {reference}\t{' '.join(mark.name.split())}\n"
 
