@@ -5,7 +5,7 @@ import json
 import pytest
 
 from unnoted.common.errors import DefectLog, Kind
-from unnoted.documents import DataError, load_documents
+from unnoted.documents import DataError, Document, Entity, Mention, load_documents, write_documents
 from unnoted.documents.checking import check_files
 from unnoted.documents.entity_rule import Mark, MarkedText, group_marks
 from unnoted.documents.formats import format_name
@@ -142,6 +142,13 @@ def test_a_bad_line_of_brat_is_named(brat, line, problem):
 def test_a_line_of_brat_that_cannot_be_used_is_counted(brat, line, kind):
     put(brat, ANN + line)
     assert kinds(brat)[kind] == 1
+
+
+@pytest.mark.parametrize("identifier", ["Q1", ":0", "GO:1", "a:", "unnoted:x", "a:b:c"])
+def test_an_id_survives_brat_whatever_it_looks_like(tmp_path, identifier):
+    entity = Entity((Mention(0, 0, 1, "PER", "Ada"),), identifier)
+    write_documents(tmp_path / "out", [Document("1", (("Ada",),), (entity,), (), "Ada")], "brat")
+    assert load_documents(tmp_path / "out")[0].entities == (entity,)
 
 
 def test_the_text_of_an_annotation_file_is_needed(tmp_path):

@@ -202,7 +202,8 @@ def _lines(marked: MarkedText) -> Iterator[str]:
     linked = (mark for mark in marked.marks if mark.id is not None)
     for number, mark in enumerate(linked, start=1):
         assert mark.id is not None
-        identifier = mark.id if ":" in mark.id else f"{OWN}:{mark.id}"
+        base, _, entry = mark.id.partition(":")
+        identifier = mark.id if base and entry and base != OWN else f"{OWN}:{mark.id}"
         reference = _without_blank(identifier, marked.id, "id")
         yield f"N{number}\tReference {mark.ref} {reference}\t{' '.join(mark.name.split())}\n"
 
