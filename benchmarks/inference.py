@@ -74,7 +74,6 @@ def extractors_of(folder, scratch, compiled):
     """The ways in which facts are found, by name."""
     sides = {
         "torch, any types": Extractor.from_pretrained(folder, any_types=True),
-        "torch, any types, batches of 1": Extractor.from_pretrained(folder, BatchLimits(1), any_types=True),
         "torch": Extractor.from_pretrained(folder),
         "torch, batches of 4": Extractor.from_pretrained(folder, BatchLimits(4)),
     }
@@ -82,6 +81,7 @@ def extractors_of(folder, scratch, compiled):
         exported = export_onnx(folder, scratch / name, int8=int8)
         print(f"{name}: states and rows at most {exported.difference:.2g} from torch, fused {exported.fused}")
         sides[name] = Extractor.from_pretrained(exported.folder)
+        sides[f"{name}, batches of 1"] = Extractor.from_pretrained(exported.folder, BatchLimits(1))
     if compiled:
         sides["torch.compile"] = Extractor.from_pretrained(folder)
         inner = sides["torch.compile"].model.encoder.model
