@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from unnoted.common.extras import needed
 from unnoted.common.outputs import open_output
 from unnoted.common.wording import count, counted
-from unnoted.documents.rendering.documents_page import MOST_DOCUMENTS, DrawnDocument, documents_page
+from unnoted.documents.rendering.documents_page import DrawnDocument, documents_page
 from unnoted.documents.rendering.fact_table import FactCell, FactGroup, FactLine, FactTable
 from unnoted.documents.schema import Document
 from unnoted.suggest.suggestion import Suggestion
@@ -24,8 +24,8 @@ COLUMNS = (
     "tail_type", "probability", "confidence", "evidence", "rule", "labelled",
 )  # fmt: skip
 
-MOST_FACTS = 20
-"""Suggestions that a page shows of one document."""
+MOST_DRAWN, MOST_FACTS = 200, 20
+"""Documents that a page draws, and suggestions that it shows of one."""
 
 
 def suggestion_rows(found: "SuggestionSet") -> Iterator[dict[str, Any]]:
@@ -71,7 +71,7 @@ def write_suggestions_page(path: Path, found: "SuggestionSet") -> None:
     names = {relation: name for relation, (name, _) in found.relations.items()}
     drawn = [
         DrawnDocument(found.documents[name], _table(found.documents[name], listed), names)
-        for name, listed in list(by_document.items())[:MOST_DOCUMENTS]
+        for name, listed in list(by_document.items())[:MOST_DRAWN]
     ]
     page = documents_page("Suggestions", _lines(found, names), drawn, len(by_document))
     with open_output(path) as stream:

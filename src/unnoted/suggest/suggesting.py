@@ -94,7 +94,8 @@ def suggest(
         overwrite: remove another run that is there.
         model: a trained model that never saw the documents, instead of folds.
         scores: out-of-fold scores in a file, instead of folds.
-        prior_multiplier: true facts for each labelled one; estimated if it is not told.
+        prior_multiplier: true facts for each labelled one, for the probabilities; estimated if it is not
+            told. Among `changes` it holds for the training of folds as well.
         vocabulary: a file of the relations with their names.
         changes: other settings by key.
         limits: what comes onto the list.
@@ -104,17 +105,14 @@ def suggest(
         DataError: the documents cannot be read, or no fact is labelled.
         ValueError: the model was trained on this file, or settings contradict each other.
     """
-    given = {
-        "encoder": encoder,
-        "folds": folds,
-        "vocabulary": vocabulary,
-        "prior_multiplier": prior_multiplier,
-    }
+    given = {"encoder": encoder, "folds": folds, "vocabulary": vocabulary}
     settings = {key: value for key, value in given.items() if value is not None} | dict(changes or {})
+    # Models of folds are not trained again because another number is told: it only calibrates.
+    told = settings.get("prior_multiplier") if prior_multiplier is None else prior_multiplier
     judge = Judge(
         config, settings, jobs, repeats, None if output is None else Path(output), overwrite,
         None if model is None else Path(model), None if scores is None else Path(scores),
-        settings.get("prior_multiplier"),
+        told,
     )  # fmt: skip
     names = None if vocabulary is None else RelationVocabulary.from_file(vocabulary)
     with TemporaryDirectory() as scratch:

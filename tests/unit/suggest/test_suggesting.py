@@ -79,6 +79,8 @@ def test_folds_are_trained_kept_and_not_repeated(tmp_path):
     lines.clear()
     assert unnoted.suggest(documents, tell=lines.append, **options) == found
     assert not any(line.startswith("fold ") for line in lines)
+    told = unnoted.suggest(documents, **(options | {"prior_multiplier": 4}))  # folds are kept
+    assert sum(each.missing for each in told.missing) > sum(each.missing for each in found.missing)
     with pytest.raises(ValueError, match="found another run"):
         unnoted.suggest(documents, **(options | {"changes": TINY | {"epochs": 2}}))
 
