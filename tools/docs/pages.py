@@ -10,8 +10,15 @@ from tools.docs.plots import plots
 DOCS = Path(__file__).parents[2] / "docs"
 """The folder that holds the documentation."""
 
-BY_HAND = {"precision-recall.svg", "labelling-levels.svg"}
-"""Drawn from trained models: `tools/docs/picture.py`, `tools/docs/labelling_levels.py`."""
+BY_HAND = {
+    "precision-recall.svg",
+    "labelling-levels.svg",
+    "reliability.svg",
+    "how-to/review.svg",
+    "how-to/review-f1.svg",
+}
+"""Drawn from trained models: `tools/docs/picture.py`, `tools/docs/labelling_levels.py`, `unnoted evaluate
+--reliability`, `benchmarks/suggestions.py`."""
 
 NEAR = 0.05
 """By how much, in points, a coordinate may differ: other CPUs round otherwise."""
