@@ -112,7 +112,7 @@ def test_errors_name_standard_input(tmp_path):
     )
     bad = b'{"id": "a", "text": "x"}\n'
     assert (
-        "standard input: document 'a': entities"
+        "standard input: line 1: document 'a': entities"
         in run("convert", "-", "--to", tmp_path / "x.json", input=bad, code=1).stderr
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import RELATIONS, corpora
 
@@ -57,6 +57,7 @@ def texts(documents, style):
     return {"a.json": theirs.replace('"MARK"', "1.50e0"), "a.jsonl": ours.replace('"MARK"', "1.50e0") + "\n"}
 
 
+@settings(max_examples=25, deadline=None)
 @given(decided(), st.sampled_from(STYLES), st.sampled_from(["", "\ufeff"]))
 def test_what_was_decided_is_read_again_and_the_rest_is_as_it_was(drawn, style, mark):
     documents, decisions = drawn
@@ -78,6 +79,7 @@ def test_what_was_decided_is_read_again_and_the_rest_is_as_it_was(drawn, style, 
             assert again.read_bytes() == to.read_bytes()
 
 
+@settings(max_examples=15, deadline=None)
 @given(corpora, st.sampled_from(STYLES), st.sampled_from(["\n", "\r\n"]))
 def test_without_decisions_every_byte_stays(documents, style, end):
     for name, text in texts(documents, style).items():

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.features.making import RELATIONS, TYPES, chain_of, documents, patient, word_piece
 
@@ -38,6 +38,8 @@ def known(documents_, index, batch):
     }
 
 
+few = settings(patient, max_examples=25)
+
 SAMPLES = [
     None,
     UnlabelledSample(0.2),
@@ -47,7 +49,7 @@ SAMPLES = [
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: type(sample).__name__)
-@patient
+@few
 @given(corpus=st.lists(reviewed(), min_size=1, max_size=3))
 def test_each_reaches_the_batch_or_is_counted(corpus, sample):
     features = featurise(corpus, word_piece(), RELATIONS, AllPairs(), types=TYPES)
@@ -67,7 +69,7 @@ def test_each_reaches_the_batch_or_is_counted(corpus, sample):
         assert mask.sum() == kept and not (mask & batch.labels()).any()
 
 
-@patient
+@few
 @given(corpus=st.lists(reviewed(), min_size=1, max_size=3))
 def test_the_weights_of_a_document_still_add_up_to_its_pairs(corpus):
     features = featurise(corpus, word_piece(), RELATIONS, AllPairs())

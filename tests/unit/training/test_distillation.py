@@ -240,5 +240,5 @@ def test_a_relation_that_train_does_not_have_is_named_with_its_file(tmp_path):
     path = two_stages_file(tmp_path, documents=2, distant=20)
     (tmp_path / "relations.json").write_text(json.dumps(list(RelationVocabulary.of(generate_documents(2)))))
     teacher_folder(tmp_path, relations=RelationVocabulary.of(generate_documents(2)))
-    with pytest.raises(DataError, match=r"distant\.json: document .*: found .*, expected"):
+    with pytest.raises(DataError, match=r"distant\.json: line \d+: document .*: found .*, expected"):
         run(load_settings(path))
