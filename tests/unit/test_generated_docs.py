@@ -77,7 +77,7 @@ def test_the_list_of_rooms_is_up_to_date():
 def test_every_room_is_drawn(drawn):
     graph = import_graph()
     assert nx.is_directed_acyclic_graph(graph)
-    assert set(graph) <= set(re.findall(r">([a-z]+)</text>", drawn[DRAWING]))
+    assert set(graph) <= set(re.findall(r">([a-z_]+)</text>", drawn[DRAWING]))
 
 
 @pytest.mark.parametrize(("walk", "steps"), list(walks()))

@@ -59,6 +59,12 @@ def test_what_is_beside_the_weights(finished):
     record = Record.read(folder / "record.json")
     assert record.steps == 12 == len(record.training["history"]) and record.scored == {}
     assert record.training["features"]["documents"] == record.train_documents == 12
+    card = (folder / "README.md").read_text("utf-8")
+    assert (
+        card == model.card
+        and "12 documents with" in card
+        and "No documents were given to score it on" in card
+    )
     assert record.seconds == pytest.approx(float((folder / "seconds.txt").read_text()), abs=1)
     held = json.loads((folder / "run.json").read_text())
     assert held["files"]["train"] == [str(finished / "train.json")] and len(held["values"]["train"][0]) == 64

@@ -8,12 +8,12 @@ from unnoted.documents.rendering.arc_diagram import render_arcs
 from unnoted.documents.rendering.document_html import (
     SCRIPT,
     STYLE,
-    entity_types,
     render_document,
     render_types,
 )
 from unnoted.documents.rendering.documents_page import MOST_DOCUMENTS, DrawnDocument, documents_page
 from unnoted.documents.rendering.fact_table import FactCell, FactGroup, FactLine, FactTable
+from unnoted.documents.rendering.mention_spans import entity_types
 from unnoted.documents.rendering.notebook import notebook_html, notebook_list
 
 __all__ = [

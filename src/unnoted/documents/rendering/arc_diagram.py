@@ -10,7 +10,7 @@ from markupsafe import Markup
 from unnoted.common.wording import count
 from unnoted.documents.rendering.arc_layout import Arc, ArcLayout, EntityRow
 from unnoted.documents.rendering.fact_table import DrawableFact, FactTable
-from unnoted.documents.rendering.mention_spans import type_colour
+from unnoted.documents.rendering.mention_spans import entity_types, type_colour
 from unnoted.documents.schema import Document
 
 MOST_ARCS = 40
@@ -36,7 +36,7 @@ def render_arcs(
     facts: Iterable[DrawableFact] | FactTable,
     *,
     names: Mapping[str, str] | None = None,
-    types: Sequence[str] = (),
+    types: Sequence[str] | None = None,
 ) -> Markup:
     """The facts of a document as arcs beside its entities; nothing if there is no fact.
 
@@ -48,7 +48,7 @@ def render_arcs(
         document: whose facts they are.
         facts: what is drawn.
         names: readable names of relations; a relation without one is shown by its id.
-        types: entity types in the order of their colours.
+        types: entity types in the order of their colours; by default the document's own.
 
     Example:
         >>> from unnoted.documents.schema import Entity, Fact, Mention
@@ -63,7 +63,8 @@ def render_arcs(
     layout = ArcLayout.of(document, list(islice(everything, MOST_ARCS)))
     names = names or {}
     columns = _columns(document, layout, names)
-    pieces = [_row(document, row, columns, types) for row in layout.rows]
+    colours = entity_types([document]) if types is None else types
+    pieces = [_row(document, row, columns, colours) for row in layout.rows]
     pieces += [_arc(document, arc, columns, names) for arc in layout.arcs]
     width, height = columns.width, layout.height + 2 * _EDGE
     return Markup(

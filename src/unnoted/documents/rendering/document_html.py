@@ -10,7 +10,12 @@ from markupsafe import Markup
 from unnoted.common.wording import count, counted
 from unnoted.documents.rendering.arc_diagram import render_arcs
 from unnoted.documents.rendering.fact_table import DrawableFact, FactTable
-from unnoted.documents.rendering.mention_spans import TYPE_COLOURS, drawn_mentions, drawn_sentence
+from unnoted.documents.rendering.mention_spans import (
+    TYPE_COLOURS,
+    drawn_mentions,
+    drawn_sentence,
+    entity_types,
+)
 from unnoted.documents.schema import Document
 
 _TEMPLATES = files("unnoted.documents.rendering") / "templates"
@@ -98,9 +103,3 @@ def render_types(types: Sequence[str]) -> Markup:
         for index, name in enumerate(types)
     )
     return Markup('<p class="types">Entities, by type: {}</p>').format(Markup(" ").join(spans))
-
-
-def entity_types(documents: Iterable[Document]) -> list[str]:
-    """All types of mentions, sorted."""
-    entities = (entity for document in documents for entity in document.entities)
-    return sorted({mention.type for entity in entities for mention in entity.mentions})

@@ -9,12 +9,12 @@ from unnoted.common.wording import count
 from unnoted.documents.rendering.document_html import (
     SCRIPT,
     STYLE,
-    entity_types,
     environment,
     render_document,
     render_types,
 )
 from unnoted.documents.rendering.fact_table import FactTable
+from unnoted.documents.rendering.mention_spans import entity_types
 from unnoted.documents.schema import Document
 
 MOST_DOCUMENTS = 1000

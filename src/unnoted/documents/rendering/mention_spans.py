@@ -1,6 +1,6 @@
 """Sentences in which every mention is a span, however mentions lie within and across one another."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
@@ -90,3 +90,9 @@ def _close(parts: list[Markup], open_spans: list[DrawnMention], position: int) -
         parts.append(innermost.closing if ended else Markup("</span>"))
         broken += [] if ended else [innermost]
     return broken
+
+
+def entity_types(documents: Iterable[Document]) -> list[str]:
+    """All types of mentions, sorted."""
+    entities = (entity for document in documents for entity in document.entities)
+    return sorted({mention.type for entity in entities for mention in entity.mentions})

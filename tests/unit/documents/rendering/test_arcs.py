@@ -82,6 +82,17 @@ def test_the_first_are_drawn_of_too_many_and_it_says_so():
     assert render_arcs(document(), []) == ""
 
 
+def test_entities_have_the_colours_of_their_types():
+    lines = [FactLine(0, 1, "r")]
+    rows = [row.classes[1] for row in parse(render_arcs(document(), lines)).all("g", class_="entity")]
+    assert rows == ["type-0", "type-0"]
+    rows = [
+        row.classes[1]
+        for row in parse(render_arcs(document(), lines, types=["S", "T"])).all("g", class_="entity")
+    ]
+    assert rows == ["type-1", "type-1"]
+
+
 def test_long_names_are_cut_and_stand_whole_in_the_title():
     root = parse(render_arcs(document(["x" * 90, "y"]), [FactLine(0, 1, "r" * 90)]))
     row = root.only("g", data_entity="0")
