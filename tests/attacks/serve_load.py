@@ -108,8 +108,7 @@ def client(port, bodies, per_request, ends, load, is_over=lambda: False):
         except (OSError, http.client.HTTPException) as error:
             load.fail(error)
             connection.close()
-            if is_over():
-                return
+            time.sleep(0.05)
 
 
 def pounded(port, texts, clients, per_request, seconds, is_over=lambda: False):

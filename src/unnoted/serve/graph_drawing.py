@@ -52,7 +52,7 @@ def render_graph(
     sizes = [(len(_short(document.entities[entity].name)) * _LETTER + 20, HEIGHT) for entity in nodes]
     position = {entity: number for number, entity in enumerate(nodes)}
     links = {(position[fact.head], position[fact.tail]) for _, fact in shown}
-    width = min(WIDTH, max(240 + 130 * math.sqrt(len(nodes)), *(size[0] for size in sizes)))
+    width = min(WIDTH, max(240 + 185 * math.sqrt(len(nodes)), *(size[0] for size in sizes)))
     places = layout(sizes, links, width)
     pairs: dict[tuple[int, int], Numbered] = {}
     for number, fact in shown:

@@ -38,7 +38,7 @@ def layout(
     angles = np.linspace(-math.pi / 2, 1.5 * math.pi, count, endpoint=False)
     places = _settled(np.stack([np.cos(angles), np.sin(angles)], axis=1), links)
     low, high = places.min(axis=0), places.max(axis=0)
-    room = np.array([width - boxes[:, 0].max(), 130 * math.sqrt(count) - 30])
+    room = np.array([width - boxes[:, 0].max(), 155 * math.sqrt(count) - 40])
     spread = np.where(high - low > 1e-6, high - low, 1)
     places = (places - low) / spread * room + boxes.max(axis=0) / 2
     places = _apart(places, boxes + gap, width)
