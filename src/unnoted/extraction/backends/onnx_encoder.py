@@ -1,5 +1,6 @@
 """An exported encoder in ONNX Runtime, in the place of torch's."""
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ class OnnxEncoder:
 
     def __init__(self, graph: Path, digest: str, threads: int | None = None) -> None:
         try:
-            import onnxruntime
+            onnxruntime: Any = import_module("onnxruntime")
         except ImportError:
             raise ValueError(
                 "onnxruntime: found no such package, expected it: pip install 'unnoted[onnx]'"

@@ -2,10 +2,12 @@
 
 import shutil
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import torch
 
@@ -69,7 +71,7 @@ def export_onnx(path: str | Path, to: Path, *, int8: bool = False) -> Exported:
     check_output(to, [Path(path)])
     if to.exists():
         raise ValueError(f"{to}: found a file or folder, expected none: an export is written to a new folder")
-    model = RelationModel.from_pretrained(path).float().eval()
+    model = RelationModel.from_pretrained(path, dtype=torch.float32)
     if getattr(model.encoder.model, "takes_mentions", False):
         kind = model.encoder.model.config.model_type
         raise ModelError(f"{path}: found the encoder {kind!r}, expected one that takes tokens alone")
@@ -134,9 +136,10 @@ def _difference(encoder: DocumentEncoder, graph: Path) -> float:
 
 def _quantise(graph: Path) -> None:
     """Round the weights of a graph's products to 8 bits, in place."""
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
+    quantization: Any = import_module("onnxruntime.quantization")
     rounded = graph.with_suffix(".int8")
     with quiet_exporters():
-        quantize_dynamic(graph, rounded, list(WEIGHTS_ALONE), per_channel=True, weight_type=QuantType.QInt8)
+        quantization.quantize_dynamic(
+            graph, rounded, list(WEIGHTS_ALONE), per_channel=True, weight_type=quantization.QuantType.QInt8
+        )
     rounded.replace(graph)
