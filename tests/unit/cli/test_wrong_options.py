@@ -33,6 +33,13 @@ DONE = {
     "data generate": "--documents 2 --to OUT.jsonl",
     "priors estimate": "DOCUMENTS --scores SCORES",
     "priors audit": "DOCUMENTS --to OUT.jsonl --questions 5",
+    "rules": "DOCUMENTS",
+    "suggest": "DOCUMENTS --scores SCORES --to OUT.jsonl",
+    # These would run on: they are given what they refuse.
+    "export": "MODEL --to OUT",
+    "serve": "FOLDER",
+    "review open": "DOCUMENTS",
+    "review export": "DOCUMENTS --to OUT.jsonl",
 }
 """What makes each command work, to which one wrong option is added."""
 
