@@ -39,7 +39,14 @@ Queue = Annotated[
     int, typer.Option("--queue", help="Documents that may wait at a time; beyond it, clients get 429.")
 ]
 Body = Annotated[
-    float, typer.Option("--body", metavar="MIB", help="Mebibytes of a request; beyond it, clients get 413.")
+    float,
+    typer.Option(
+        "--body",
+        metavar="MIB",
+        min=0.001,
+        max=4096,
+        help="Mebibytes of a request; beyond it, clients get 413.",
+    ),
 ]
 Words = Annotated[int, typer.Option("--words", help="Words of a document; beyond it, clients get 422.")]
 Seconds = Annotated[
