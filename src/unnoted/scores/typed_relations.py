@@ -6,7 +6,6 @@ those of like types share the columns of their relations.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -46,7 +45,6 @@ class TypedRelations:
             for head, tail in learnt.pairs.get(relation, ()):
                 if head in number and tail in number:
                     self.table[number[head], number[tail], place] = True
-        self._kept: _Weights | None = None
 
     def kinds(self, batch: Batch) -> Tensor:
         """For each pair, int64 [P], the row of its types in the table, heads and tails taken as one axis."""
@@ -75,11 +73,11 @@ class TypedRelations:
         assert isinstance(scorer, GroupedBilinear) and isinstance(pairs, PairsInPieces)
         found = encoded.states.new_zeros(batch.pairs, self.table.shape[2] + 1)
         shared = pairs.shared(encoded, batch)
-        weights = self._weights(scorer)
+        by_class = scorer.by_class()
         for rows, runs in self._runs(kinds):
             head, tail = pairs.embed(shared, batch, rows)
             for run, classes in runs:
-                scored = scorer.of_classes(head[run], tail[run], weights.by_class[:, :, classes], classes)
+                scored = scorer.of_classes(head[run], tail[run], by_class[:, :, classes], classes)
                 found[rows[run].unsqueeze(1), classes] = scored
         return found
 
@@ -101,18 +99,3 @@ class TypedRelations:
                 start += count
             if runs:
                 yield rows, runs
-
-    def _weights(self, scorer: GroupedBilinear) -> "_Weights":
-        """The scorer's weights laid out by class; made again when they have changed."""
-        weight = scorer.weight.detach()
-        made_of = weight.data_ptr(), weight._version
-        if self._kept is None or self._kept.made_of != made_of:
-            self._kept = _Weights(made_of, scorer.by_class())
-        return self._kept
-
-
-class _Weights(NamedTuple):
-    """Weights laid out by class, [blocks, block, classes, block], and what they were made of."""
-
-    made_of: tuple[int, int]
-    by_class: Tensor
