@@ -24,7 +24,6 @@ from unnoted.risks.decisions import Fixed, FixedTopK
 from unnoted.training import CheckpointError, load_settings
 from unnoted.training.run import run as train
 from unnoted.training.run_folder import RunFolder
-from unnoted.training.settings import parse_changes
 from unnoted.training.tuning import tuned_on
 
 VOCABULARY = RelationVocabulary.of(generate_documents(60))
@@ -130,8 +129,10 @@ def test_thresholds_are_tuned_again_where_the_model_was_not_written(here, monkey
 
 
 def test_documents_without_pairs_are_refused_before_the_training(here):
+    alone = [replace(d, entities=d.entities[:1], facts=()) for d in generate_documents(3, start=40)]
+    write_documents(here.parent / "dev.json", alone)
     with pytest.raises(ValueError, match=r"tuned_thresholds: found no candidate pair in 3 development"):
-        train(load_settings(here, parse_changes(["candidates=NOWHERE:LOC"])))
+        train(load_settings(here))
     assert {entry.name for entry in (here.parent / "run").iterdir()} == {".lock"}
 
 

@@ -3,6 +3,7 @@
 A format of your own needs no change here: `register_format` adds it from any script.
 """
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -230,7 +231,7 @@ def _of_file(source: TextInput) -> DocumentFormat | None:
     """The format of a file that is no text, or of several files; a stream is always text."""
     if is_special(source.path):
         return None
-    start = b"" if source.path.is_dir() else source.first_bytes()
+    start = b"" if os.path.isdir(source.path) else source.first_bytes()
     for entry in FORMATS.values():
         if entry.recognises_file and entry.recognises_file(source.path, start):
             return entry
