@@ -1,14 +1,17 @@
 """What turns text into documents for a model: entity types under the names that the model knows."""
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 from warnings import warn
 
 from unnoted.documents.candidates import TypePairs
 from unnoted.documents.raw_text import EntitySource, TextReader
-from unnoted.model import RelationModel
+
+if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only when a model is
+    from unnoted.model import RelationModel
 
 
-def known_types(model: RelationModel) -> tuple[str, ...]:
+def known_types(model: "RelationModel") -> tuple[str, ...]:
     """The entity types that a model was trained with, sorted; none, if it tells none apart."""
     candidates = model.candidates
     paired = candidates.types if isinstance(candidates, TypePairs) else ()
@@ -16,7 +19,7 @@ def known_types(model: RelationModel) -> tuple[str, ...]:
 
 
 def text_reader(
-    model: RelationModel,
+    model: "RelationModel",
     entities: EntitySource,
     types: Mapping[str, str] | None = None,
     told: Callable[[str], None] = warn,

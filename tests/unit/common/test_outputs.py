@@ -40,7 +40,7 @@ BOTH = json.dumps([GOOD, {**GOOD, "title": "Bo"}]).encode()
         (BOTH.replace(b'"title"', b"title", 1), "broken JSON in document 1"),
         (BOTH.replace(b"[0, 2]", b"[0, NaN]", 1), "NaN is not JSON in document 1"),
         (b"[" * 100_000, "nested too deeply"),
-        (b"hello", "expected DocRED JSON or unnoted JSONL or PubTator or relation rows"),
+        (b"hello", "expected DocRED JSON or unnoted JSONL or PubTator or Label Studio JSON"),
         (b"7\tr\tA\tB\n", "found relation rows only, expected documents"),
         (gzip.compress(BOTH, mtime=0)[:-20], "found damaged gzip data"),
         (gzip.compress(BOTH, mtime=0)[:12] + b"\x00" * 20, "found damaged gzip data"),
