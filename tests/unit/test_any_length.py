@@ -53,7 +53,7 @@ def test_in_small_pieces_every_architecture_gives_the_same(monkeypatch, architec
         ("atlop", "recurrent", 20_000, 10, 3),  # a matrix of words by words has 6.4 GB
         pytest.param("atlop", "convolutional-attention", 6_000, 8, 300, marks=pytest.mark.slow),
         pytest.param("gain", "bilstm", 6_000, 8, 300, marks=pytest.mark.slow),
-        ("bran", "bilstm", 6_000, 8, 300),
+        pytest.param("bran", "bilstm", 6_000, 8, 300, marks=pytest.mark.slow),
         pytest.param("max-pool", "bilstm", 1_000, 300, 1, marks=pytest.mark.slow),
     ],
 )

@@ -151,7 +151,7 @@ class GraphPairs(PairsInPieces):
         mentions = nodes[:, 1:].flatten(0, 1).index_select(0, mention_rows(batch))
         return nodes[:, 0], segment_mean(mentions, batch.mention_entity, batch.entity_document.shape[0])
 
-    def _combine(self, shared: SharedGraph, batch: Batch, chosen: slice) -> Tensor:
+    def _combine(self, shared: SharedGraph, batch: Batch, chosen: slice | Tensor) -> Tensor:
         """A [h; t; |h - t|; h * t; document; p] + a, [p, embedding], each part of A where it is cheap."""
         document, entities, by_head, by_tail = shared
         of_head, of_tail, of_document = batch.head[chosen], batch.tail[chosen], batch.pair_document[chosen]

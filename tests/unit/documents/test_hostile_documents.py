@@ -209,7 +209,11 @@ TYPES = [entity((0, 2), kind=f"T{number}") for number in range(2000)]
         ("line", lambda: '{"id": "' + "x" * 20_000_000),
         ("lists", lambda: '[{"title": "a", "vertexSet": [], "sents": [' + "[]," * 400_000 + "[]]}]"),
         ("bomb", lambda: gzip.compress(b'{"id": "' + b"x" * (100 * MEBI))),
-        ("packed", lambda: gzip.compress(b'[{"title": "a", "sents": [' + b"[]," * (9 * MEBI))),
+        pytest.param(
+            "packed",
+            lambda: gzip.compress(b'[{"title": "a", "sents": [' + b"[]," * (9 * MEBI)),
+            marks=pytest.mark.slow,
+        ),
         ("ids", lambda: "1|t|ab\n1|a|cd\n1\t0\t2\tab\tT\t" + ";".join(map(str, range(300_000)))),
     ],
 )

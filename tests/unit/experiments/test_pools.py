@@ -96,6 +96,7 @@ def state(folder):
     }
 
 
+@pytest.mark.slow
 def test_a_failing_run_does_not_stop_the_others_and_nothing_is_repeated(data, tmp_path):
     (tmp_path / "bad.json").write_text("[{}]")
     bad = make_run(data, train=tmp_path / "bad.json")
@@ -118,6 +119,7 @@ def test_a_failing_run_does_not_stop_the_others_and_nothing_is_repeated(data, tm
     assert len(processes(grid / address(bad))) == 2
 
 
+@pytest.mark.slow
 def test_a_killed_worker_fails_alone_and_its_run_resumes(data, long_run, uninterrupted, tmp_path):
     other = make_run(data, epochs=1)
     folder = tmp_path / address(long_run)
