@@ -66,6 +66,8 @@ def _rows(description: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "candidate pairs", _candidates(description["candidates"])
     if description["typed_relations"]:
         yield "types", "a relation is predicted between types that it was labelled with (--any-types: any)"
+    if description["rules"]:
+        yield "rules", f"{len(description['rules'])}, which scores keep to: {description['rules'][0]}, ..."
     if description["undertrained"]:
         yield "training", description["undertrained"]
     yield "decision", ", ".join(f"{name} {value}" for name, value in description["decision"].items())

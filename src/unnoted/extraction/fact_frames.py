@@ -38,6 +38,7 @@ FACT_SCHEMA = pa.schema(
         "sentences": pa.list_(pa.string()),
         "head_offsets": _PLACES,
         "tail_offsets": _PLACES,
+        "rule": pa.string(),
     }
 )
 """The columns of a row. A value that a fact does not have, such as an uncalibrated probability, is null."""

@@ -184,13 +184,15 @@ def predictions_of(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def text_of(record: dict[str, Any]) -> str:
     """One line of extracted JSONL as a person reads it: the surest fact first, sentences below.
 
-    The first number is the confidence; that of a calibrated model is followed by the probability.
+    The first number is the confidence; that of a calibrated model is followed by the probability. A
+    fact that a rule brought says so.
     """
     lines = [record["id"]]
     for fact in sorted(record["facts"], key=lambda fact: -fact["confidence"]):
         names = " | ".join((fact["head_name"], fact["relation_name"], fact["tail_name"]))
         probability = f"  p {fact['probability']:.3f}" if "probability" in fact else ""
-        start = f"  {fact['confidence']:.3f}{probability}  {names}"
+        rule = f"  (since {fact['rule']})" if "rule" in fact else ""
+        start = f"  {fact['confidence']:.3f}{probability}  {names}{rule}"
         support = [
             f"[{number}] {text}" for number, text in zip(fact["evidence"], fact["sentences"], strict=True)
         ]

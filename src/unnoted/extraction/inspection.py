@@ -51,6 +51,9 @@ def describe(model: RelationModel) -> dict[str, Any]:
         "margin": model.meaning.link.margin,
         "calibration": _calibration(model),
         "candidates": model.candidates.to_json(),
+        "rules": [rule.line(model.relations.name) for rule in model.rule_lift.rules]
+        if model.rule_lift
+        else [],
         "typed_relations": model.relation_types is not None,
         "undertrained": config.undertrained,
         "encoder": {
