@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unnoted.suggest import Order, Suggestion, ordered
@@ -21,6 +21,7 @@ SUGGESTIONS = st.lists(
 
 @pytest.mark.parametrize("order", Order)
 @given(listed=SUGGESTIONS)
+@settings(max_examples=30, deadline=None)
 def test_an_order_holds_each_suggestion_once(order, listed):
     found = ordered(listed, order, labels={"r": 3})
     assert sorted(found.tolist()) == list(range(len(listed)))
@@ -30,6 +31,7 @@ def test_an_order_holds_each_suggestion_once(order, listed):
 
 
 @given(listed=SUGGESTIONS)
+@settings(max_examples=30, deadline=None)
 def test_a_document_is_finished_before_the_next(listed):
     documents = [listed[index].document for index in ordered(listed, Order.DOCUMENT)]
     changes = sum(a != b for a, b in itertools.pairwise(documents))

@@ -51,7 +51,7 @@ def suggestion_sets(draw):
 
 
 @given(found=suggestion_sets(), name=st.sampled_from(["s.jsonl", "s.jsonl.gz"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_what_is_saved_is_loaded(found, name):
     with TemporaryDirectory() as folder:
         path = Path(folder) / name
