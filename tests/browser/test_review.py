@@ -56,6 +56,7 @@ class Reviewing:
     def __init__(self, browser, address, name="Ada", viewport=DESK):
         self.context = browser.new_context(viewport=viewport)
         self.context.set_default_timeout(20_000)
+        self.expect.set_options(timeout=20_000)  # a busy machine takes its time to write
         self.page = self.context.new_page()
         self.wrong = []
         self.page.on("pageerror", lambda error: self.wrong.append(str(error)))

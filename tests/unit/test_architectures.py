@@ -28,6 +28,8 @@ from unnoted.saved import CONFIG
 from unnoted.training import Optimisation, Trainer
 
 every = pytest.mark.parametrize("architecture", ARCHITECTURES)
+LONG = ("docunet", "kd-docre", "p3m")
+"""Those that take ten seconds to learn a few documents."""
 OWN_LOSS = {
     "atlop": "atlop",
     "docunet": "balanced-softmax",
@@ -199,7 +201,10 @@ def test_it_extracts_from_documents_of_any_number_of_entities(architecture, enti
     assert len(found.facts) == entities * (entities - 1) * len(docs.relations)
 
 
-@every
+@pytest.mark.parametrize(
+    "architecture",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in ARCHITECTURES],
+)
 def test_it_learns_eight_documents_by_heart(architecture, tmp_path, monkeypatch):
     """With one loss for all, because it is the model that is tested here; but cosines are too small for it."""
     # As published, 256 wide and 6 layers deep, these two would take minutes.

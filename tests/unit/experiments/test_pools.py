@@ -153,7 +153,8 @@ run_grid([Settings.model_validate(json.loads(sys.argv[1]))], Path(sys.argv[2]), 
 """
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_grid_takes_its_worker_along_and_resumes(long_run, uninterrupted, tmp_path, how):
     folder = tmp_path / address(long_run)
     grid = subprocess.Popen(

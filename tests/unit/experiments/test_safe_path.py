@@ -63,7 +63,10 @@ needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="ray is not inst
 
 @pytest.mark.parametrize(
     ("loss", "pool"),
-    [("my-own", "local"), pytest.param("atlop", "ray", marks=[pytest.mark.slow, needs_ray])],
+    [
+        pytest.param("my-own", "local", marks=pytest.mark.slow),
+        pytest.param("atlop", "ray", marks=[pytest.mark.slow, needs_ray]),
+    ],
 )
 def test_a_run_takes_nothing_from_the_working_folder(planted, tmp_path, loss, pool):
     (tmp_path / "own").mkdir()
