@@ -125,11 +125,13 @@ class PairScores(NamedTuple):
         scores: [P, K + 1], in float32 at least; column 0 is the none class.
         encoded: the tokens, and where mentions attend to: what evidence is read off.
         rule: int16 [P, K], the number of the rule that lifted a score, or -1; None where none was applied.
+        allowed: bool [P, K], which relations types allow; None where they were not asked.
     """
 
     scores: Tensor
     encoded: Encoded
     rule: Tensor | None = None
+    allowed: Tensor | None = None
 
 
 class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
@@ -216,19 +218,24 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         seen = batch if self.entity_types or typed is None else batch.without_types()
         tokens = self.config.type_tokens
         encoded = self.encoder(seen if tokens is None else with_typed_markers(seen, tokens))
+        allowed = None
         if typed is None:
             scores = pair_scores(self.pairs, self.scores, encoded, seen)
         else:
-            scores = typed.scores(self.pairs, self.scores, encoded, seen, typed.kinds(batch))
+            kinds = typed.kinds(batch)
+            scores, allowed = (
+                typed.scores(self.pairs, self.scores, encoded, seen, kinds),
+                typed.allowed(kinds),
+            )
         if self.type_bias is not None:
             scores = self.type_bias(scores, seen)
-        if typed is not None:
-            scores[:, 1:].masked_fill_(~typed.allowed(batch), NEVER)
+        if allowed is not None:
+            scores[:, 1:].masked_fill_(~allowed, NEVER)
         if self.rule_lift is None or self.training:
-            return PairScores(scores, encoded)
+            return PairScores(scores, encoded, None, allowed)
         # Labels were closed under the rules, so that types allow a conclusion where they allow its premise.
         scores, rule = self.rule_lift(scores, batch, self._decision.reads_none_class)
-        return PairScores(scores, encoded, rule)
+        return PairScores(scores, encoded, rule, allowed)
 
     def forward(self, batch: Batch) -> Tensor:
         """Scores [P, K + 1] in float32 at least; column 0 is the none class, relation k is column k + 1."""

@@ -148,8 +148,8 @@ def evaluate(
     _tell_ignored(logs[1])
     _write_curve(evaluation, curve, read, predictions)
     _draw_reliability(evaluation, reliability, read)
-    as_text = text_table(evaluation, per_relation, names.names if names else None)
-    shown = json_text(evaluation.to_json()) if as_json else as_text
+    called = names.names if names else None
+    shown = json_text(evaluation.to_json()) if as_json else text_table(evaluation, per_relation, called)
     say(shown, err=curve is not None and is_stream(curve))
 
 

@@ -168,10 +168,9 @@ def score_batch(
     typed: "TypedRelations | None" = None,
 ) -> BatchScores:
     """Score the pairs of a batch, which is on the model's device; the model is in evaluation mode."""
-    scores, encoded, rule = model.score_pairs(batch, typed)  # [P, K + 1]
+    scores, encoded, rule, allowed = model.score_pairs(batch, typed)  # [P, K + 1]
     distance = meaning.distances(scores)
     decided = wanted.decided(meaning, scores, distance)
-    allowed = None if typed is None else typed.allowed(batch)
     if allowed is not None:
         decided &= allowed  # whatever the threshold
     return BatchScores(

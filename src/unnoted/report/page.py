@@ -2,25 +2,18 @@
 
 from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
 from unnoted.common.tables import Table
-from unnoted.common.wording import count, counted, duration, percent
+from unnoted.common.templates import templates_of
 from unnoted.documents.rendering import SCRIPT, STYLE
 
 
 @cache
 def environment() -> Environment:
-    """The one environment: it escapes, and an unknown name is an error."""
-    made = Environment(
-        loader=PackageLoader("unnoted.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {"count": count, "counted": counted, "duration": duration, "percent": percent}
+    """The templates of this room, with what they call."""
+    made = templates_of("unnoted.report")
     made.filters["html"] = table_html
     made.globals |= {"document_style": Markup(STYLE), "document_script": Markup(SCRIPT)}
     return made

@@ -51,9 +51,9 @@ class TypedRelations:
         types = entity_types(batch)  # [E]
         return types[batch.head] * len(self.table) + types[batch.tail]
 
-    def allowed(self, batch: Batch) -> Tensor:
-        """Which relations each pair may have, bool [P, K]."""
-        return self.table.to(batch.device).flatten(0, 1)[self.kinds(batch)]
+    def allowed(self, kinds: Tensor) -> Tensor:
+        """Which relations each pair may have, bool [P, K], from what `kinds` gave."""
+        return self.table.to(kinds.device).flatten(0, 1)[kinds]
 
     def scores(
         self, pairs: nn.Module, scorer: nn.Module, encoded: Encoded, batch: Batch, kinds: Tensor

@@ -11,9 +11,10 @@ from typing import Any
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup, escape
 
+from unnoted.common.templates import templates_of
 from unnoted.documents.rendering import SCRIPT, STYLE
 from unnoted.serve.api_models import ErrorAnswer, ModelAnswer, StatusAnswer, given_schemas
 from unnoted.serve.extraction_routes import extraction_routes
@@ -110,10 +111,7 @@ def _status_routes(service: ExtractionService) -> APIRouter:
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
-        loader=PackageLoader("unnoted.serve", "page"), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
+    made = templates_of("unnoted.serve", "page")
     made.filters["coded"] = coded
     return made
 

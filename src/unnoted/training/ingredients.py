@@ -20,7 +20,7 @@ from unnoted.encoders.own_tokenizers import WORDS
 from unnoted.model import RelationModel
 from unnoted.priors import Priors
 from unnoted.risks import Risk, loss_named
-from unnoted.rules import RuleSet, close, load_rules
+from unnoted.rules import RuleSet, load_rules
 from unnoted.training.settings import Settings
 
 
@@ -36,8 +36,10 @@ def load_corpus(settings: Settings, files: Sequence[Path]) -> Corpus:
 
 
 def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) -> RelationModel:
-    """A new model for the relations, entity types and candidate pairs of documents."""
-    rules = rules_of(settings, corpus)
+    """A new model for the relations, entity types and candidate pairs of documents, as they are trained on.
+
+    With rules, labels are closed by then: else types would forbid a conclusion where nobody noted it.
+    """
     with encoder_folder(settings, corpus, tell) as encoder:
         # Before the new layers are made: their first weights are random.
         set_seed(settings.seed)
@@ -56,23 +58,16 @@ def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) ->
             typed_markers=settings.typed_markers,
             type_bias=settings.start == "types",
             candidates=corpus.candidates,
-            rules=rules,
+            rules=rules_of(settings, corpus),
         )
     if settings.typed_relations:
-        # Also those that rules bring: else a conclusion would be forbidden where nobody noted it.
-        model.relation_types = RelationTypes.of(corpus if rules is None else closed_corpus(corpus, rules))
+        model.relation_types = RelationTypes.of(corpus)
     return model
 
 
 def rules_of(settings: Settings, corpus: Corpus) -> RuleSet | None:
     """The rules that the settings name, as far as they are about the relations of these documents."""
     return None if settings.rules is None else load_rules(settings.rules, corpus.relations)
-
-
-def closed_corpus(corpus: Corpus, rules: RuleSet) -> Corpus:
-    """The same documents with what follows by rules among their labels."""
-    documents = tuple(each.document for each in close(corpus, rules))
-    return Corpus(documents, corpus.relations, corpus.candidates)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from unnoted.training.optimiser import check_map_learning_rate
 from unnoted.training.preparing import check_sample, features_of, rate_note
 from unnoted.training.settings import Settings
 from unnoted.training.trainer import CHECKPOINTS, Trainer
-from unnoted.training.training_labels import training_labels
+from unnoted.training.training_labels import TrainingLabels, training_labels
 from unnoted.training.tuning import check_tunable, with_pairs
 
 DISTILLATION = "distillation"
@@ -125,11 +125,12 @@ def plan_of(settings: Settings, tell: Callable[[str], None], distilled: bool = F
     corpus = load_corpus(settings, settings.train)
     require_facts(len(corpus), sum(len(document.facts) for document in corpus), settings.train)
     tell_defects(corpus, tell)
-    model = model_of(settings, corpus, tell)
+    labels = training_labels(settings, corpus, tell)
+    model = model_of(settings, labels.corpus, tell)
     dev = None if settings.dev is None else load_corpus(settings, settings.dev).documents
     if settings.tuned_thresholds and dev is not None:
         with_pairs(dev, corpus.candidates)
-    main = _stage(settings, settings.output, settings, model, corpus, dev, tell)
+    main = _stage(labels, settings.output, settings, model, dev, tell)
     if settings.tuned_thresholds:
         check_tunable(main.risk.meaning)
     first = None if distilled else _distillation(settings, model, corpus, main.risk, dev, tell)
@@ -155,15 +156,15 @@ def _distillation(
     folder = settings.output / DISTILLATION
     # Again, because a copy of settings may have other ones than those that were filled in.
     optimisation = settings.distillation.over(settings)
-    return _stage(settings, folder, optimisation, model, distant, dev, tell, teacher)
+    labels = training_labels(settings, distant, tell)
+    return _stage(labels, folder, optimisation, model, dev, tell, teacher)
 
 
 def _stage(
-    settings: Settings,
+    labels: TrainingLabels,
     folder: Path,
     optimisation: Optimisation,
     model: RelationModel,
-    corpus: Corpus,
     dev: Sequence[Document] | None,
     tell: Callable[[str], None],
     teacher: Teacher | None = None,
@@ -171,8 +172,7 @@ def _stage(
     chosen_precision(optimisation.precision)
     check_map_learning_rate(model, optimisation)
     check_entity_recognition(model, optimisation)
-    labels = training_labels(settings, corpus, tell)
-    risk = risk_of(settings, labels.priors())
+    risk = risk_of(labels.settings, labels.priors())
     check_sample(risk, optimisation)
     check_scorer(model, risk)
     if note := rate_note(risk, optimisation):
@@ -181,4 +181,4 @@ def _stage(
     check_evidence(model, optimisation, features, teacher is not None)
     for line in features.report.lines():
         tell(f"note: {line}")
-    return Stage(folder, corpus[:0], features, risk, optimisation, dev, teacher)
+    return Stage(folder, labels.corpus[:0], features, risk, optimisation, dev, teacher)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from unnoted.common.wording import counted
 from unnoted.documents.corpus import Corpus
 from unnoted.priors import Priors
-from unnoted.rules import implied_facts
-from unnoted.training.ingredients import closed_corpus, rules_of
+from unnoted.rules import close, implied_facts
+from unnoted.training.ingredients import rules_of
 from unnoted.training.settings import Settings
 
 
@@ -66,10 +66,11 @@ def training_labels(
             f"priors implied: {multiplier:.2f} facts for each labelled one; of "
             f"{counted(implied.implied, 'fact')} that follow by rules {implied.noted:,} are noted"
         )
-    closed = closed_corpus(corpus, rules)
-    noted, known = (sum(len(document.labels) for document in each) for each in (corpus, closed))
-    added = known - noted
+    closed = close(corpus, rules)
+    noted = sum(len(document.labels) for document in corpus)
+    added = sum(len(each.derived) for each in closed)
     tell(f"labels closed: {counted(len(rules), 'rule')} added {counted(added, 'fact')}")
     if multiplier is not None and noted:
-        multiplier = max(1.0, multiplier * noted / known)
-    return TrainingLabels(closed, multiplier, settings)
+        multiplier = max(1.0, multiplier * noted / (noted + added))
+    documents = tuple(each.document for each in closed)
+    return TrainingLabels(Corpus(documents, corpus.relations, corpus.candidates), multiplier, settings)

@@ -133,7 +133,7 @@ def test_what_is_minimised_is_the_sum(encoder):
         set_seed(1)
         minimised = trainer.compute_loss(trainer.relation_model, batch)
         set_seed(1)  # the same dropout
-        scores, encoded, _ = trainer.relation_model.score_pairs(batch)
+        scores, encoded, *_ = trainer.relation_model.score_pairs(batch)
         tagged = trainer._recognition.tagger(encoded.states, batch)
     risk = make_risk("cross-entropy")(scores, batch.labels())
     assert HOW.entity_recognition_weight != 1

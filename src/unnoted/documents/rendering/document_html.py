@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup
 
-from unnoted.common.wording import count, counted
+from unnoted.common.templates import templates_of
 from unnoted.documents.rendering.arc_diagram import render_arcs
 from unnoted.documents.rendering.fact_table import DrawableFact, FactTable
 from unnoted.documents.rendering.mention_spans import (
@@ -29,16 +29,8 @@ SCRIPT = (_TEMPLATES / "highlight.js").read_text("utf-8")
 
 @cache
 def environment() -> Environment:
-    """The templates of this room: they escape, and an unknown name is an error."""
-    made = Environment(
-        loader=PackageLoader("unnoted.documents.rendering"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {"count": count, "counted": counted}
-    return made
+    """The templates of this room."""
+    return templates_of("unnoted.documents.rendering")
 
 
 def render_document(

@@ -19,6 +19,7 @@ class Review {
     this.rank = -1;
     this.head = null;
     this.busy = false;
+    this.choice = 0;
     this.queue = new QueueList(session, reviewer, (item) => this.select(item));
     this.figures = new Figures(reviewer, (changes) => this.changed(changes));
     this.relations = new RelationDialog(session);
@@ -34,9 +35,7 @@ class Review {
   }
 
   async begin() {
-    await this.queue.load();
-    const first = await this.queue.following(-1);
-    await this.select(first?.id ?? null);
+    await this.select(this.queue.first());
     this.figures.refresh();
   }
 
@@ -58,8 +57,13 @@ class Review {
     return { reviewer: this.reviewer, order: this.queue.chosen.order };
   }
 
-  async select(id) {
+  // Shows a fact, given its id or a promise of it. The last choice wins, whichever answer comes last.
+  async select(chosen) {
+    this.choice += 1;
+    const choice = this.choice;
     this.letGo();
+    const id = await chosen;
+    if (choice !== this.choice) return;
     if (id === null) {
       this.item = null;
       const finished = this.queue.chosen.view === "open" ? "Everything in this view is decided." : "Nothing is in this view.";
@@ -67,6 +71,7 @@ class Review {
       return;
     }
     const item = await get(`api/items/${id}`, { as: this.reviewer });
+    if (choice !== this.choice) return;
     this.item = item;
     this.rank = item.ranks[this.queue.chosen.order];
     showFact(item, this.session, (name) => this.act(name));
@@ -74,8 +79,7 @@ class Review {
   }
 
   async advance() {
-    const next = await this.queue.following(this.rank);
-    await this.select(next?.id ?? null);
+    await this.select(this.queue.following(this.rank));
   }
 
   settled(answer) {

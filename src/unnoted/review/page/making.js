@@ -15,6 +15,17 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
+// Makes these the children of a place; those that are there already are not touched.
+export function putInOrder(place, children) {
+  let next = place.firstElementChild;
+  for (const child of children) {
+    if (child === next) next = next.nextElementSibling;
+    else place.insertBefore(child, next);
+  }
+  const kept = new Set(children);
+  for (const child of [...place.children]) if (!kept.has(child)) child.remove();
+}
+
 export const count = (number) => Math.round(number).toLocaleString("en-GB");
 
 // 99.7 % is not 100 %: the ends are reached only where nothing is left.

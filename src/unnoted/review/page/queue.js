@@ -1,7 +1,7 @@
 // The queue: filters, and a list of which only the rows in sight are elements and only the pages in sight are loaded.
 
 import { get } from "./api.js";
-import { $, announce, make, percent, plural } from "./making.js";
+import { $, announce, make, percent, plural, putInOrder } from "./making.js";
 
 const ROW = 58;
 const PAGE = 100;
@@ -24,6 +24,7 @@ export class QueueList {
     this.rows = [];
     this.total = 0;
     this.more = false;
+    this.loads = 0;
     this.current = null;
     this.loading = null;
     this.fillFilters();
@@ -84,17 +85,23 @@ export class QueueList {
     $("filter-count").textContent = set ? `(${set} set)` : "";
   }
 
-  async changed() {
-    this.remember();
+  changed() {
+    const chosen = this.first();
+    chosen.then(() => announce(`${plural(this.total, "fact")} shown`));
+    this.select(chosen);
+  }
+
+  async first() {
     await this.load();
-    announce(`${plural(this.total, "fact")} shown`);
-    const first = await this.following(-1);
-    this.select(first?.id ?? null);
+    return this.following(-1);
   }
 
   async load() {
     this.remember();
+    this.loads += 1;
+    const load = this.loads;
     const page = await get("api/queue", { ...this.asked, limit: PAGE });
+    if (load !== this.loads) return; // the filters were changed again meanwhile
     this.rows = page.rows;
     this.total = page.total;
     this.more = page.more;
@@ -119,9 +126,10 @@ export class QueueList {
     this.draw();
   }
 
-  // The next fact of the view that no other reviewer is looking at; from the start again when the end is reached.
+  // The next fact of the view that no other reviewer is looking at; from the start again when the end is reached, null
+  // when the view is empty.
   async following(rank) {
-    const next = async (after) => (await get("api/next", { ...this.asked, after })).row;
+    const next = async (after) => (await get("api/next", { ...this.asked, after })).row?.id ?? null;
     return (await next(rank)) ?? (rank >= 0 ? next(-1) : null);
   }
 
@@ -177,31 +185,42 @@ export class QueueList {
     const first = Math.max(Math.floor(list.scrollTop / ROW) - SPARE, 0);
     const last = Math.min(Math.ceil((list.scrollTop + list.clientHeight) / ROW) + SPARE, this.rows.length);
     $("window").style.height = `${this.rows.length * ROW}px`;
-    $("window").replaceChildren(...this.rows.slice(first, last).map((row, index) => this.drawn(row, first + index)));
+    putInOrder($("window"), this.rows.slice(first, last).map((row, index) => this.element(row, first + index)));
     const shown = this.rows.some((row) => row.id === this.current);
     if (shown) list.setAttribute("aria-activedescendant", `row-${this.current}`);
     else list.removeAttribute("aria-activedescendant");
     if (this.more && last > this.rows.length - 30) this.loadMore();
   }
 
-  drawn(row, place) {
+  // The element of a row stays, and its content while that is the same: a click is lost if what was pressed is replaced
+  // before it is let go.
+  element(row, place) {
+    const id = `row-${row.id}`;
+    const element = $(id) ?? make("div", { id, role: "option", data: { item: row.id } });
+    const current = row.id === this.current;
+    element.className = `row ${row.state}${current ? " current" : ""}`;
+    element.setAttribute("aria-selected", String(current));
+    element.setAttribute("aria-setsize", String(Math.max(this.total, this.rows.length)));
+    element.setAttribute("aria-posinset", String(place + 1));
+    element.style.transform = `translateY(${place * ROW}px)`;
+    const says = JSON.stringify(row);
+    if (element.dataset.says !== says) {
+      element.dataset.says = says;
+      element.replaceChildren(...this.content(row));
+    }
+    return element;
+  }
+
+  content(row) {
     const [symbol, word] = MARKS[row.state];
     const relation = this.names.get(row.relation);
     const score = row.proposed ? percent(row.score) : "added";
-    const element = make(
-      "div",
-      {
-        id: `row-${row.id}`, class: `row ${row.state}${row.id === this.current ? " current" : ""}`, role: "option",
-        "aria-selected": String(row.id === this.current), "aria-setsize": String(Math.max(this.total, this.rows.length)),
-        "aria-posinset": String(place + 1), data: { item: row.id },
-      },
+    return [
       make("span", { class: "symbol", title: word }, symbol, make("span", { class: "unseen" }, `${word}: `)),
       make("span", { class: "what" },
         make("span", { class: "pair" }, make("span", {}, row.head_name), make("span", { class: "arrow" }, "→"), make("span", {}, row.tail_name)),
         make("span", { class: "where" }, make("span", { class: "relation" }, relation), ` · ${row.document}`)),
       make("span", { class: "score" }, row.labelled ? make("span", { class: "doubt", title: "a label that looks wrong" }, "?") : null, score),
-    );
-    element.style.transform = `translateY(${place * ROW}px)`;
-    return element;
+    ];
   }
 }
