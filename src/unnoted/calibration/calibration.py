@@ -13,6 +13,7 @@ from unnoted.calibration.fitting import fit_curves
 from unnoted.calibration.probability_curves import ProbabilityCurves
 from unnoted.calibration.quantile_matching import matched_to
 from unnoted.calibration.ranked_bins import RankedBins
+from unnoted.calibration.selection import SELECTION
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.priors.priors import Priors
 
@@ -90,6 +91,7 @@ class Calibration:
         *,
         match_counts: bool = True,
         by_relation: bool = True,
+        selection: float = SELECTION,
         final: NDArray[np.floating] | None = None,
     ) -> "Calibration":
         """A calibration fitted on scored pairs, with the line of the best expected F1.
@@ -99,6 +101,7 @@ class Calibration:
             priors: of the same relations; labelled ÷ overall is the share of true facts that was labelled.
             match_counts: make the expected number of facts of each relation what its prior says.
             by_relation: a curve for each relation, which trusts the prior of each; or one for all.
+            selection: how much labels favour what is plain; 0 if they are a fair sample of the true facts.
             final: [Q, K], margins of the model that is calibrated, if another than those that gave the
                 scores: of pairs without a label, in similar documents. Curves are moved to their quantiles.
 
@@ -111,7 +114,7 @@ class Calibration:
                 f"{len(scores.relations)} that are scored, in their order"
             )
         bins = RankedBins.of(scores)
-        curves = fit_curves(bins, priors, match_counts, by_relation)
+        curves = fit_curves(bins, priors, match_counts, by_relation, selection)
         probability = curves.probabilities(torch.from_numpy(bins.margin.T)).numpy().T  # [K, B]
         expected = ExpectedFacts.of(probability, bins.pairs, scores.pairs)
         line = expected.f1_line

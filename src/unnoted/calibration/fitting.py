@@ -1,17 +1,22 @@
 """Curves from margin to probability, fitted on what was labelled, for labels of which many are missing.
 
-Of the true facts of relation i a share c_i = π_l / π was labelled. So a pair of margin z is labelled with
-probability c_i p_i(z), where p_i(z) is the probability that the relation holds. All relations share one
-rising curve h, and each has a slope and a height of its own:
+Of the true facts of relation i a share c_i = π_l / π was labelled, of plain facts more than of others
+(`selection`). So a pair of margin z is labelled with probability c_i(z) p_i(z), where p_i(z) is the
+probability that the relation holds. All relations share one rising curve h, and each has a slope and a height
+of its own:
 
     log odds of p_i(z) = a_i h(z) + b_i
+    log odds of c_i(z) = log odds of c_i + s · log odds of p_i(z) − d_i
+
+d_i is such that the mean of c_i(z) over the facts that are true is c_i.
 
 The parameters are those under which the labels are most likely, with a_i drawn to 1 and b_i to what relations
 of such a prior have: a relation with many labels goes its own way, a rare one borrows from the others. At the
 end, each b_i is moved until the mean of p_i over all pairs is π_i.
 
 All this trusts the priors of single relations. Where only their level is known, as with one multiplier for
-all, a_i = 1 and b_i = b instead: one curve for all relations, which keeps the order of margins.
+all, a_i = 1 and b_i = b instead: one curve for all relations, which keeps the order of margins. b is moved
+until the mean over all relations is that of the priors.
 """
 
 import numpy as np
@@ -22,6 +27,7 @@ from torch.nn.functional import softplus
 
 from unnoted.calibration.probability_curves import ProbabilityCurves
 from unnoted.calibration.ranked_bins import Floats, RankedBins
+from unnoted.calibration.selection import SELECTION
 from unnoted.priors.priors import Priors
 
 KNOTS = 16
@@ -32,6 +38,9 @@ SLOPE_SPREAD, HEIGHT_SPREAD = 0.3, 1.0
 
 ROUGHNESS = 1.0
 """What a change of slope of h from one piece to the next costs."""
+
+NEWTON = 3
+"""Steps in which d_i is found, from its value for small differences."""
 
 STEPS = 60
 """Of the optimiser; the likelihood changes in its sixth digit after about 40."""
@@ -44,26 +53,36 @@ LOWEST, HIGHEST = -30.0, 15.0
 
 
 def fit_curves(
-    bins: RankedBins, priors: Priors, match_counts: bool = True, by_relation: bool = True
+    bins: RankedBins,
+    priors: Priors,
+    match_counts: bool = True,
+    by_relation: bool = True,
+    selection: float = SELECTION,
 ) -> ProbabilityCurves:
     """Fit a curve for each relation, or one for all.
 
     Args:
         bins: of out-of-fold margins and labels.
         priors: labelled and overall, of the same relations.
-        match_counts: move each curve until as many facts are expected as its prior says; not of one for all.
+        match_counts: move each curve until as many facts are expected as its prior says; one for all, until
+            as many are expected as all priors say.
         by_relation: whether relations have curves of their own.
+        selection: s, how much labels favour what is plain.
     """
     knots = _knots(bins)
     overall = np.array(priors.overall)
     known = overall > 0
     noted = np.divide(priors.labelled, overall, out=np.ones_like(overall), where=known)  # c, [K]
-    slope, height, shape = _most_likely(bins, knots, noted, overall, by_relation)
+    slope, height, shape = _most_likely(bins, knots, noted, overall, by_relation, selection)
     log_odds = slope[:, None] * shape + height[:, None]  # [K, R]
-    if match_counts and by_relation:
-        values = slope[:, None] * np.interp(bins.margin, knots, shape) + height[:, None]
+    if match_counts:
+        values = slope[:, None] * np.interp(bins.margin, knots, shape) + height[:, None]  # [K, B]
         values += slope[:, None] * _beyond(bins.margin, knots, shape)
-        log_odds += shift_to_mean(values, bins.pairs, overall)[:, None]
+        if by_relation:
+            log_odds += shift_to_mean(values, bins.pairs, overall)[:, None]
+        else:
+            pairs = np.tile(bins.pairs, len(overall))
+            log_odds += shift_to_mean(values.reshape(1, -1), pairs, overall.mean(keepdims=True))
     log_odds = np.clip(log_odds, LOWEST, HIGHEST)
     log_odds[~known] = LOWEST
     log_odds += LEAST_RISE * np.arange(len(knots))  # clipped pieces rise, too
@@ -114,11 +133,12 @@ def _beyond(margin: Floats, knots: Floats, shape: Floats) -> Floats:
 
 
 def _most_likely(
-    bins: RankedBins, knots: Floats, noted: Floats, overall: Floats, by_relation: bool
+    bins: RankedBins, knots: Floats, noted: Floats, overall: Floats, by_relation: bool, selection: float
 ) -> tuple[Floats, Floats, Floats]:
     """Slopes a [K], heights b [K] and the shared curve h at the knots [R]."""
     pieces = torch.tensor(_pieces(bins.margin, knots))  # [K, B, R - 1]
-    pairs, labelled, share = (torch.tensor(each) for each in (bins.pairs, bins.labelled, noted))
+    pairs, labelled = torch.tensor(bins.pairs), torch.tensor(bins.labelled)
+    share = torch.tensor(np.clip(noted, 1e-9, 1 - 1e-9))
     likely = _log_odds(np.clip(overall, 1e-9, 1 - 1e-9))
     expected_height = torch.tensor(0.5 * likely)  # b = ½ log π + const where positives are weighted by γ
     rises = torch.full((len(knots) - 1,), 0.5, dtype=torch.float64, requires_grad=True)
@@ -126,13 +146,18 @@ def _most_likely(
     start = likely - 2.0 if by_relation else np.full(1, likely.mean() - 2.0)
     heights = torch.tensor(start, requires_grad=True)
     parameters = [rises, slopes, heights] if by_relation else [rises, heights]
+    over = (1,) if by_relation else (0, 1)
     optimiser = torch.optim.LBFGS(parameters, max_iter=STEPS, history_size=20, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
         optimiser.zero_grad()
         shape = pieces @ softplus(rises)  # [K, B]
         log_odds = slopes.exp()[:, None] * shape + heights[:, None]
-        chance = (share[:, None] * log_odds.sigmoid()).clamp(1e-15, 1 - 1e-9)
+        probability = log_odds.sigmoid()
+        facts = probability * pairs  # expected in each bin, [K, B]
+        chance = (_shares(share[:, None], selection * log_odds, facts, over) * probability).clamp(
+            1e-15, 1 - 1e-9
+        )
         likelihood = (labelled * chance.log() + (pairs - labelled) * torch.log1p(-chance)).sum()
         apart = heights - expected_height if by_relation else heights
         cost = (
@@ -148,6 +173,24 @@ def _most_likely(
     with torch.no_grad():
         shape = torch.cat([torch.zeros(1, dtype=torch.float64), softplus(rises).cumsum(0)])
         return slopes.exp().numpy(), heights.detach().expand(len(overall)).numpy(), shape.numpy()
+
+
+def _shares(mean: Tensor, rises: Tensor, facts: Tensor, over: tuple[int, ...]) -> Tensor:
+    """The shares c [K, B] that were labelled.
+
+    Args:
+        mean: [K, 1], of c over the facts of a relation, or of all of them.
+        rises: [K, B], what is added to its log odds.
+        facts: [K, B], expected in each bin.
+        over: the dimensions that the mean is taken over.
+    """
+    log_odds = mean.logit()
+    shift = (facts * rises).sum(over, keepdim=True) / facts.sum(over, keepdim=True)  # d, nearly
+    for _ in range(NEWTON):
+        shares = (log_odds + rises - shift).sigmoid()
+        excess = (facts * (shares - mean)).sum(over, keepdim=True)
+        shift = shift + excess / (facts * shares * (1 - shares)).sum(over, keepdim=True).clamp(min=1e-12)
+    return (log_odds + rises - shift).sigmoid()
 
 
 def _pieces(margin: Floats, knots: Floats) -> Floats:

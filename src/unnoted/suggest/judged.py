@@ -1,8 +1,8 @@
 """What a model says of every candidate pair: how probable each relation is, noted or not.
 
 Of pairs that are *not* labelled, less: what is plainly said is true and also noted, and so not missing. If a
-share c of true facts was noted, whatever they are, a pair that holds with probability p and is not labelled
-holds with probability
+share c of the true facts as plain as this one was noted (`calibration.selection`), a pair that holds with
+probability p and is not labelled holds with probability
 
     p (1 − c) / (1 − c p).
 """
@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from unnoted.calibration.calibration import Calibration
+from unnoted.calibration.selection import labelled_shares
 from unnoted.documents.corpus import Corpus
 from unnoted.model import RelationModel
 from unnoted.priors.labelled_scores import LabelledScores
@@ -57,12 +58,12 @@ class JudgedPairs:
             ...                         np.array([[True], [False]]))
             >>> sure = np.full((2, 1), 0.8, np.float32)
             >>> judged = JudgedPairs(scores, sure, sure)
-            >>> round(judged.noted, 3), judged.if_unlabelled()[1].round(3)  # 0.8 · 0.375 / (1 - 0.625 · 0.8)
+            >>> round(judged.noted, 3), judged.if_unlabelled()[1].round(2)  # 0.8 · 0.375 / (1 - 0.625 · 0.8)
             (0.625, array([0.6], dtype=float32))
         """
         if self.probability is None:
             return None
-        noted = np.float32(self.noted)
+        noted = labelled_shares(self.probability, float(self.scores.labelled.sum()))
         with np.errstate(invalid="ignore"):
             found = self.probability * (1 - noted) / (1 - noted * self.probability)
         return np.nan_to_num(found)  # 0 / 0: everything true is noted

@@ -16,24 +16,30 @@ from unnoted.suggest.listing import ListLimits, list_suggestions
 from unnoted.suggest.missing import missing_labels
 
 
-def scored(documents, relations, seed=0, noted=0.4):
-    """Simulated out-of-fold scores of generated documents, a share of whose facts is labelled."""
+def scored(documents, relations, seed=0):
+    """Simulated out-of-fold scores of generated documents; of the true facts the plain ones are labelled."""
     random = np.random.default_rng(seed)
-    document, head, tail, labels, truth, kept = [], [], [], [], [], []
+    places = [
+        (number, head, tail)
+        for number, each in enumerate(documents)
+        for head in range(len(each.entities))
+        for tail in range(len(each.entities))
+        if head != tail
+    ]
+    true = np.array([[(h, t, r) in documents[n].labels for r in relations] for n, h, t in places])
+    margin = random.normal(np.where(true, 1, -2), 1.0)
+    odds = 3 * (margin + 0.5) + np.log(true.mean() / (1 - true.mean()))  # of being true, given the margin
+    labelled = true & (random.random(true.shape) < 1 / (1 + np.exp(0.8 - 0.2 * odds)))
+    kept = []
     for number, each in enumerate(documents):
-        facts = [fact for fact in each.facts if fact.relation in relations and random.random() < noted]
-        kept.append(each.with_facts(facts))
-        for h in range(len(each.entities)):
-            for t in range(len(each.entities)):
-                if h != t:
-                    document.append(number), head.append(h), tail.append(t)
-                    labels.append([(h, t, r) in kept[-1].labels for r in relations])
-                    truth.append([(h, t, r) in each.labels for r in relations])
-    true = np.array(truth)
-    margin = (random.normal(np.where(true, 2, -3), 1.0)).astype(np.float32)
-    arrays = (np.array(column, np.int32) for column in (document, head, tail))
+        rows = [row for row, place in enumerate(places) if place[0] == number]
+        triples = {
+            (*places[row][1:], relations[column]) for row in rows for column in labelled[row].nonzero()[0]
+        }
+        kept.append(each.with_facts([fact for fact in each.facts if fact.triple in triples]))
+    arrays = (np.array(column, np.int32) for column in zip(*places, strict=True))
     names = tuple(each.id for each in documents)
-    scores = LabelledScores(tuple(relations), names, *arrays, margin, np.array(labels))
+    scores = LabelledScores(tuple(relations), names, *arrays, margin.astype(np.float32), labelled)
     return {each.id: each for each in kept}, scores, true
 
 
