@@ -19,7 +19,7 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(READY)
 
-demo: $(READY)  ## Generate documents, hide most labels, train with two losses, and show what each finds
+demo: $(READY)  ## Generate documents, hide most labels, train by three methods, and show what each finds
 	$(BIN)/unnoted demo
 
 # Browser tests use the system's Chromium. Where it cannot be installed they are skipped, and say so.

@@ -1,12 +1,10 @@
-"""How well a calibration keeps its word where the complete labels are known.
+"""How well a calibration keeps its word where the complete labels are known: docs/concepts/probabilities.md.
 
-    python benchmarks/calibration.py OOF.npz TRUTH.npz [--multiplier 2.8]
+    python -m benchmarks.calibration RUN/folds/scores.npz --multiplier 2.02
 
-OOF is what `LabelledScores.save` writes: out-of-fold margins beside the labels of the training. TRUTH has
-`known`, bool [P]: pairs of documents whose complete labels are known, and `true`, bool [P, K]. A calibration
-is fitted on all documents with incomplete labels, then on one half of them, and measured on known pairs: all,
-and those of the other half.
-Without --multiplier each relation's prior is its labelled one times its true ratio.
+The scores are out of fold, of the documents of `train_annotated.json` with the labels of the training; the
+multiplier is that of the run's record (`priors`): true facts for each of these labels. One curve for all
+relations is fitted on all documents and measured on those that are also in `train_revised.json`.
 """
 
 import argparse
@@ -15,30 +13,15 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from benchmarks.suggestions import DATA, read_truth
 from unnoted.calibration import Calibration, Unreachable
-from unnoted.evaluation import Reliability, Score, precision_recall_curve
+from unnoted.evaluation import Reliability, Score
 from unnoted.evaluation.extraction_scores import FLOOR
 from unnoted.priors import Priors
 from unnoted.priors.labelled_scores import LabelledScores
 
-CURVE = 100_000
-"""How many facts a curve is made of."""
-
-
-def priors_of(scores, known, true, multiplier):
-    """Labelled priors of the scored pairs, and overall ones by one ratio or by that of each relation."""
-    labelled = scores.labelled_share
-    noted = scores.labelled[known].sum(0)
-    ratio = np.maximum(true[known].sum(0) / np.maximum(noted, 1), 1) if multiplier is None else multiplier
-    seen = labelled > 0
-    overall = np.where(seen, labelled * ratio, true[known].mean(0) if multiplier is None else 0)
-    return Priors(scores.relations, tuple(labelled), tuple(np.clip(overall, labelled, 0.99)))
-
-
-def part(scores, kept):
-    """The scores of some pairs."""
-    columns = (getattr(scores, name)[kept] for name in ("document", "head", "tail", "margin", "labelled"))
-    return LabelledScores(scores.relations, scores.documents, *columns)
+SELECTIONS = (0.0, 0.1, 0.2, 0.3)
+TARGETS = (0.5, 0.7, 0.8, 0.9)
 
 
 def score_of(stated, true):
@@ -46,62 +29,51 @@ def score_of(stated, true):
     return Score(int((stated & true).sum()), int(stated.sum()), int(true.sum()))
 
 
-def curve_of(values, true):
-    """The curve of the highest values: what lies below them adds next to nothing."""
-    top = np.argpartition(values, -CURVE)[-CURVE:] if len(values) > CURVE else slice(None)
-    return precision_recall_curve(values[top], true[top], int(true.sum()))
-
-
 def measured(title, calibration, margin, true):
-    """One row: F1 at the line, of margin > 0 and at best; calibration errors; where targets land."""
-    margins = torch.from_numpy(margin.astype(np.float64))
-    p = calibration.curves.probabilities(margins).numpy()
+    """One row: F1 at the line, expected and found; calibration errors; where target precisions land."""
+    p = calibration.curves.probabilities(torch.from_numpy(margin.astype(np.float64))).numpy()
     stated = p > calibration.line
-    at_line, at_zero = score_of(stated, true), score_of(margin > 0, true)
-    curves = [curve_of(each.ravel(), true.ravel()) for each in (margin, p)]
     errors = [Reliability.of(p[kept], true[kept]).error for kept in (stated, p >= FLOOR)]
-    print(
-        f"{title}: F1 {100 * at_line.f1:.1f} (P {100 * at_line.precision:.1f}, R {100 * at_line.recall:.1f}, "
-        f"expected {100 * calibration.expected.best_f1:.1f}); margin > 0 {100 * at_zero.f1:.1f}; best of one "
-        f"line on margins {100 * curves[0].best.f1:.1f}, on probabilities {100 * curves[1].best.f1:.1f}; "
-        f"average precision {100 * curves[0].average_precision:.1f} and "
-        f"{100 * curves[1].average_precision:.1f}; "
-        f"calibration error {errors[0]:.3f} stated, {errors[1]:.3f} p >= {FLOOR}"
-    )
-    for target in (0.5, 0.7, 0.8, 0.9):
+    found = []
+    for target in TARGETS:
         try:
-            found = score_of(p > calibration.at_precision(target).line, true)
-            told = f"{found.precision:.3f} at recall {found.recall:.3f}, {found.predicted} facts"
-            print(f"    precision {target}: {told}")
-        except Unreachable as error:
-            print(f"    {error}")
-    for target in (0.5, 0.7):
-        found = score_of(p > calibration.at_recall(target).line, true)
-        print(f"    recall {target}: {found.recall:.3f} at precision {found.precision:.3f}")
+            line = calibration.at_precision(target).line
+            found.append(f"{target} -> {score_of(p > line, true).precision:.3f}")
+        except Unreachable:
+            found.append(f"{target}: out of reach")
+    print(
+        f"{title}: F1 {100 * score_of(stated, true).f1:.1f} (expected "
+        f"{100 * calibration.expected.best_f1:.1f}); stated facts: mean probability {p[stated].mean():.3f}, "
+        f"true {true[stated].mean():.3f}, calibration error {errors[0]:.3f}; p >= {FLOOR}: {errors[1]:.3f}; "
+        f"precision {', '.join(found)}"
+    )
+
+
+def labelled_by_margin(margin, labelled, true):
+    """Of the true facts, the labelled share by tenths of their margins."""
+    order = np.argsort(margin[true])
+    shares = [part.mean() for part in np.array_split(labelled[true][order], 10)]
+    print("labelled, by tenths of margin: " + " ".join(f"{share:.2f}" for share in shares))
 
 
 def main():
     """Fit and measure."""
     shown = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=shown)
-    parser.add_argument("oof", type=Path)
-    parser.add_argument("truth", type=Path)
-    parser.add_argument("--multiplier", type=float)
+    parser.add_argument("scores", type=Path)
+    parser.add_argument("--multiplier", type=float, required=True)
+    parser.add_argument("--data", type=Path, default=DATA)
     chosen = parser.parse_args()
-    scores = LabelledScores.load(chosen.oof)
-    with np.load(chosen.truth) as found:
-        known, true = found["known"], found["true"]
-    priors = priors_of(scores, known, true, chosen.multiplier)
-    calibration = Calibration.fitted(scores, priors)
-    measured("fitted on all", calibration, scores.margin[known], true[known])
-    told = [f"{row.relation} {row.stated / row.prior:.2f}" for row in calibration.disagreements()[:10]]
-    number = len(calibration.disagreements())
-    print(f"    {number} relations far from their prior, stated / prior: {', '.join(told)}")
-    first = np.random.default_rng(0).random(len(scores.documents)) < 0.5
-    half = first[scores.document]
-    for title, here in (("first half, measured on second", half), ("second half, measured on first", ~half)):
-        fitted = Calibration.fitted(part(scores, here), priors)
-        measured(title, fitted, scores.margin[known & ~here], true[known & ~here])
+    scores = LabelledScores.load(chosen.scores)
+    _, truth = read_truth(chosen.data)
+    known = np.isin(scores.document, [i for i, one in enumerate(scores.documents) if one in truth])
+    margin, true = scores.margin[known], scores.relabelled(truth).labelled[known]
+    labelled_by_margin(margin, scores.labelled[known], true)
+    share = scores.labelled_share
+    priors = Priors(scores.relations, tuple(share), tuple(np.minimum(share * chosen.multiplier, 0.99)))
+    for selection in SELECTIONS:
+        calibration = Calibration.fitted(scores, priors, by_relation=False, selection=selection)
+        measured(f"selection {selection}", calibration, margin, true)
 
 
 if __name__ == "__main__":

@@ -42,10 +42,11 @@ def demo(
     seed: DemoSeed = 0,
     overwrite: OverwriteDemo = False,
 ) -> None:
-    """Generate documents, hide most labels, train ATLOP and SSR-PU, and show what each finds.
+    """Generate documents, hide most labels, train ATLOP, SSR-PU and `best`, and show what each finds.
 
-    Both train from the same new encoder, on the same labels, for the same steps, with the same seed: only the
-    risk differs. If it is interrupted, the same command continues.
+    All train from the same new encoder, on the same labels, for the same steps, with the same seed. ATLOP and
+    SSR-PU differ in their risk only; `best` is the recommended method, which also trains on two halves to
+    draw its line. If it is interrupted, the same command continues.
     """
     from unnoted.experiments import DemoPlan, demonstrate
     from unnoted.report import demo_page
@@ -60,7 +61,7 @@ def demo(
     for line in _examples(shown):
         out.print(escape(line), soft_wrap=True)
     out.print(f"\nreport: {page}", markup=False)
-    out.print(f"also: unnoted predict {to / 'ssr-pu'} {to / 'test.jsonl'}", markup=False)
+    out.print(f"also: unnoted predict {to / 'best'} {to / 'test.jsonl'}", markup=False)
 
 
 def _methods(shown: "Demonstration") -> Table:

@@ -78,7 +78,11 @@ def rules(
 
 def _as_json(rows: Sequence[ProposedRule], implied: ImpliedFacts | None) -> dict[str, object]:
     listed = [{**each.rule.to_json(), "added": each.added, "example": each.example} for each in rows]
-    judged = {} if implied is None else {"implied": asdict(implied) | {"multiplier": implied.multiplier}}
+    judged = (
+        {}
+        if implied is None
+        else {"implied": asdict(implied) | {"multiplier": implied.multiplier, "interval": implied.interval}}
+    )
     return {"rules": listed, **judged}
 
 
@@ -91,7 +95,9 @@ def _print(rows: Sequence[ProposedRule], corpus: Corpus, implied: ImpliedFacts |
         shown.add_row(rule.line(name), shortened(each.example), noted, f"{each.added:,}")
     out.print(shown)
     if implied is not None:
+        low, high = implied.interval
         out.print(
             f"\nof {implied.implied:,} facts that follow from noted ones {implied.noted:,} are noted "
-            f"({100 * implied.share:.0f} %): {implied.multiplier:.2f} true facts for each labelled one"
+            f"({100 * implied.share:.0f} %): {implied.multiplier:.2f} true facts for each labelled one "
+            f"({low:.2f} to {high:.2f})"
         )

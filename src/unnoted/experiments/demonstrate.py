@@ -1,4 +1,4 @@
-"""The demonstration: documents of known truth, most labels hidden, two losses that learn from the rest."""
+"""The demonstration: documents of known truth, most labels hidden, three methods that learn from the rest."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -8,6 +8,7 @@ from typing import Any
 
 from unnoted.common.lookup import lookup
 from unnoted.common.outputs import write_text
+from unnoted.configs import read_config
 from unnoted.documents.generator import generate_documents, relation_names
 from unnoted.documents.levels import LEVELS, level
 from unnoted.documents.schema import Document, Fact
@@ -19,17 +20,24 @@ from unnoted.evaluation.extraction_scores import FLOOR, evaluate_extractor
 from unnoted.extraction import Extraction, Extractor
 from unnoted.training import Record, RunError, Settings, run
 
-LOSSES = {"ATLOP": "atlop", "SSR-PU": "ssr-pu"}
-"""What is compared: title and name in settings; the baseline first."""
-
 PRIOR_MULTIPLIER = 3.0
-"""True facts per label as SSR-PU is told: the paper's figure for DocRED, not fitted to these documents."""
+"""True facts per label as methods are told: the paper's figure for DocRED, not fitted to these documents."""
+
+BEST = read_config("best").values
+
+METHODS: Mapping[str, Mapping[str, Any]] = {
+    "ATLOP": {"loss": "atlop"},
+    "SSR-PU": {"loss": "ssr-pu", "prior_multiplier": PRIOR_MULTIPLIER},
+    "best": {"prior_multiplier": PRIOR_MULTIPLIER}
+    | {name: BEST[name] for name in ("loss", "start", "typed_markers", "calibrated")},
+}
+"""What is compared: title and settings; the baseline first, the recommended method last."""
 
 FIXED: dict[str, Any] = {
     "batch_documents": 8, "embedding": 128, "block": 16,
     "encoder_learning_rate": 2e-3, "head_learning_rate": 2e-3,
 }  # fmt: skip
-"""What both trainings share, besides documents, encoder, epochs and seed. The rates are higher than the
+"""What all trainings share, besides documents, encoder, epochs and seed. The rates are higher than the
 published ones, because nothing in the encoder is pretrained."""
 
 
@@ -37,7 +45,7 @@ published ones, because nothing in the encoder is pretrained."""
 class DemoPlan:
     """How large a demonstration is, which labels are hidden (one of `LEVELS`), and how many are shown.
 
-    The seed is that of the documents, of what is hidden, and of both trainings. The training documents shown
+    The seed is that of the documents, of what is hidden, and of all trainings. The training documents shown
     are the first ones, so that nobody chooses.
     """
 
@@ -54,7 +62,7 @@ class DemoPlan:
 
 @dataclass(frozen=True, slots=True)
 class ShownDocument:
-    """A training document with its labels, the true facts it lacks, and what each loss says, by its title."""
+    """A training document with its labels, the true facts it lacks, and what each method says, by title."""
 
     document: Document
     hidden: tuple[Fact, ...]
@@ -63,7 +71,7 @@ class ShownDocument:
 
 @dataclass(frozen=True, slots=True)
 class MethodResult:
-    """What one loss came to.
+    """What one method came to.
 
     Attributes:
         title: as the paper writes it, e.g. "SSR-PU".
@@ -109,7 +117,7 @@ def demonstrate(
     overwrite: bool = False,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Demonstration:
-    """Generate, hide, train each loss, and compare.
+    """Generate, hide, train by each method, and compare.
 
     Documents, encoder and trained models stay in the folder. After an interruption the same call continues
     where it was; what is finished is not repeated.
@@ -130,16 +138,16 @@ def demonstrate(
         return Extractor.from_pretrained(settings.output), record
 
     results, found = [], {}
-    for title, loss in LOSSES.items():
-        extractor, record = trained(title, demo_settings(folder, loss, plan))
+    for title in METHODS:
+        extractor, record = trained(title, demo_settings(folder, title, plan))
         found[title] = list(extractor.extract(train[: plan.shown], floor=FLOOR))
         recovered = recovered_facts(train, truth, extractor.extract(train))
         risks = tuple((entry["epoch"], entry["loss"]) for entry in record.training["history"])
         evaluation = evaluate_extractor(extractor, test, train)
         results.append(MethodResult(title, evaluation, recovered, risks, record.seconds))
-    title, loss = next(iter(LOSSES.items()))
-    on_all = demo_settings(folder, loss, plan, "truth")
-    complete, _ = trained(f"{title} on all labels, for comparison", on_all)
+    baseline = results[0].title
+    on_all = demo_settings(folder, baseline, plan, "truth")
+    complete, _ = trained(f"{baseline} on all labels, for comparison", on_all)
     shown = [
         ShownDocument(
             document, hidden_facts(document, whole), {title: found[title][index] for title in found}
@@ -189,20 +197,19 @@ def _claim(folder: Path, plan: DemoPlan, overwrite: bool) -> None:
         stream.write(wanted)
 
 
-def demo_settings(folder: Path, loss: str, plan: DemoPlan, labels: str = "train") -> Settings:
-    """The settings of one training, which differ in the loss and its priors only.
+def demo_settings(folder: Path, title: str, plan: DemoPlan, labels: str = "train") -> Settings:
+    """The settings of one training, which differ in what `METHODS` says only.
 
     It learns from the labels of `train`, or of `truth`, in which nothing is hidden.
     """
     return Settings(
         train=(folder / f"{labels}.jsonl",),
         encoder=str(folder / "encoder"),
-        loss=loss,
         epochs=plan.epochs,
         seed=plan.seed,
-        output=folder / (loss if labels == "train" else f"{loss}-{labels}"),
-        prior_multiplier=None if loss == "atlop" else PRIOR_MULTIPLIER,
+        output=folder / (title.lower() if labels == "train" else f"{title.lower()}-{labels}"),
         **FIXED,
+        **METHODS[title],
     )
 
 

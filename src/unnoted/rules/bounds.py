@@ -1,4 +1,4 @@
-"""How low a share may be that was counted in documents.
+"""Between which bounds a share may be that was counted in documents.
 
 Pairs of one document stand or fall together: a hundred pairs of one document say less than a hundred pairs
 of a hundred. The variance of a share is therefore taken over documents, and n pairs count as fewer.
@@ -72,6 +72,10 @@ class DocumentShare:
     def low(self, deviations: float = ONE_SIDED) -> float:
         """The lower end of Wilson's interval, of as many pairs as are effective."""
         return wilson_low(self.share, self.effective_pairs, deviations)
+
+    def high(self, deviations: float = ONE_SIDED) -> float:
+        """Its upper end; with `low` a 90 % interval."""
+        return 1 - wilson_low(1 - self.share, self.effective_pairs, deviations)
 
 
 def wilson_low(share: float, pairs: float, deviations: float = ONE_SIDED) -> float:

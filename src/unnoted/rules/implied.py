@@ -6,6 +6,7 @@ how incomplete the labels are. It takes it that annotators note what follows fro
 other true fact.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -22,16 +23,19 @@ class ImpliedFacts:
     Attributes:
         implied: how many there are.
         noted: how many of these were noted.
-        low: a lower bound of their share, over documents.
+        low: the lower end of a 90 % interval of their share, over documents.
+        high: its upper end.
 
     Example:
-        >>> ImpliedFacts(implied=59, noted=19, low=0.25).multiplier
-        3.0
+        >>> found = ImpliedFacts(implied=59, noted=19, low=0.25, high=0.4)
+        >>> found.multiplier, found.interval
+        (3.0, (2.5, 4.0))
     """
 
     implied: int
     noted: int
     low: float
+    high: float
 
     @property
     def share(self) -> float:
@@ -42,6 +46,11 @@ class ImpliedFacts:
     def multiplier(self) -> float:
         """True facts for each noted one; one more of both is counted, so that a few say nothing wild."""
         return (self.implied + 1) / (self.noted + 1)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """90 % of the multiplier, as far as annotators note what follows like any other fact."""
+        return 1 / self.high, 1 / self.low if self.low else math.inf
 
 
 def implied_facts(documents: Iterable[Document], rules: RuleSet) -> ImpliedFacts:
@@ -62,7 +71,7 @@ def implied_facts(documents: Iterable[Document], rules: RuleSet) -> ImpliedFacts
         implied = _implied(document, rules)
         if implied:
             counted.add(len(implied), len(implied & document.labels.triples))
-    return ImpliedFacts(counted.pairs, int(counted.hits), counted.low())
+    return ImpliedFacts(counted.pairs, int(counted.hits), counted.low(), counted.high())
 
 
 def _implied(document: Document, rules: RuleSet) -> set[Triple]:

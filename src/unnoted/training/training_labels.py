@@ -61,9 +61,9 @@ def training_labels(
     multiplier = settings.prior_multiplier
     if settings.priors == "implied":
         implied = implied_facts(corpus, rules)
-        multiplier = implied.multiplier
+        multiplier, (low, high) = implied.multiplier, implied.interval
         tell(
-            f"priors implied: {multiplier:.2f} facts for each labelled one; of "
+            f"priors implied: {multiplier:.2f} facts for each labelled one ({low:.2f} to {high:.2f}); of "
             f"{counted(implied.implied, 'fact')} that follow by rules {implied.noted:,} are noted"
         )
     closed = close(corpus, rules)

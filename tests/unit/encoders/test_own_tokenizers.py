@@ -36,6 +36,7 @@ def test_the_marker_is_known_though_no_document_has_it():
     assert tokeniser.marker_token not in (None, tokeniser.pad_token)
 
 
+@pytest.mark.slow
 def test_equal_words_give_equal_tokens_in_any_order_and_in_any_process():
     words = {f"w{number % 97}x{number}": 1 + number % 5 for number in range(400)}
     first = subword_tokenizer(Counter(words), size=200).backend_tokenizer.to_str()

@@ -90,6 +90,7 @@ def told(run):
     return summary
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_killed_run_is_resumed_to_the_same_weights(monkeypatch, killed, uninterrupted, moment):
     parent = killed[moment]
