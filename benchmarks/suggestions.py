@@ -8,11 +8,14 @@ Documents of `train_annotated.json` that are also in `train_revised.json`, whose
     python -m benchmarks.suggestions review SUGGESTIONS --plot docs/how-to/review.svg
     python -m benchmarks.suggestions intervals SUGGESTIONS
     python -m benchmarks.suggestions mended SUGGESTIONS --decisions 1000 --order probability --to FILE
+    python -m benchmarks.suggestions gained 0=EVALUATION 1000=EVALUATION 1000p=EVALUATION ... --plot FILE
 
-SCORES are files of `LabelledScores.save`, SUGGESTIONS what `unnoted suggest` wrote.
+SCORES are files of `LabelledScores.save`, SUGGESTIONS what `unnoted suggest` wrote, EVALUATION what `unnoted
+evaluate --json` printed for a model that was trained after so many decisions (p: without known negatives).
 """
 
 import argparse
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -169,6 +172,32 @@ def _draw(curves: dict[str, np.ndarray], plot: Path) -> None:
         axes.figure.savefig(plot, format="svg", metadata={"Date": None}, bbox_inches="tight")
 
 
+def gained(named: list[str], plot: Path | None) -> None:
+    """F1 and average precision after so many decisions, with and without known negatives."""
+    lines: dict[str, list[tuple[int, float]]] = {"with known negatives": [], "without": []}
+    for each in named:
+        decisions, _, path = each.partition("=")
+        found = json.loads(Path(path).read_text("utf-8"))
+        f1, area = 100 * found["overall"]["f1"], 100 * found["curve"]["average_precision"]
+        print(f"{decisions:>6} decisions: F1 {f1:.2f}, average precision {area:.2f}")
+        for name, line in lines.items():
+            if decisions == "0" or decisions.endswith("p") == (name == "without"):
+                line.append((int(decisions.rstrip("p")), f1))
+    if plot is not None:
+        _draw_gains(lines, plot)
+
+
+def _draw_gains(lines: dict[str, list[tuple[int, float]]], plot: Path) -> None:
+    from unnoted.report.svg import look, new_axes, style
+
+    with style():
+        axes = new_axes(3.2, xlabel="Decisions", ylabel="F1 after retraining")
+        for number, (name, line) in enumerate(lines.items()):
+            axes.plot(*zip(*sorted(line), strict=True), **look(number), label=name)
+        axes.legend(frameon=False)
+        axes.figure.savefig(plot, format="svg", metadata={"Date": None}, bbox_inches="tight")
+
+
 def intervals(found: SuggestionSet, truth: Truth) -> None:
     """How often the interval of completeness holds the truth, and how wide it is."""
     answers = Answers(found, truth)
@@ -247,7 +276,8 @@ def mended(found: SuggestionSet, truth: Truth, order: Order, decisions: int, to:
 def main() -> None:
     """Run what was asked for."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("what", choices=["precision", "scored", "missing", "review", "intervals", "mended"])
+    ways = ["precision", "scored", "missing", "review", "intervals", "mended", "gained"]
+    parser.add_argument("what", choices=ways)
     parser.add_argument("files", nargs="+")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--cleanlab", action="store_true")
@@ -259,6 +289,9 @@ def main() -> None:
     given = parser.parse_args()
     if given.what == "precision":
         precision(given.data, given.files, given.cleanlab)
+        return
+    if given.what == "gained":
+        gained(given.files, given.plot)
         return
     if given.what in ("scored", "mended") and given.to is None:
         parser.error("--to: found none, expected a file to write to")

@@ -14,11 +14,12 @@ BY_HAND = {
     "precision-recall.svg",
     "labelling-levels.svg",
     "reliability.svg",
+    "concepts/multiplier-levels.svg",
     "how-to/review.svg",
     "how-to/review-f1.svg",
 }
 """Drawn from trained models: `tools/docs/picture.py`, `tools/docs/labelling_levels.py`, `unnoted evaluate
---reliability`, `benchmarks/suggestions.py`."""
+--reliability`, `benchmarks/suggestions.py`, `benchmarks/generated_priors.py`."""
 
 NEAR = 0.05
 """By how much, in points, a coordinate may differ: other CPUs round otherwise."""

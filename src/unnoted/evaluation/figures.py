@@ -65,6 +65,12 @@ class Evaluation:
     curve: Curve | None
     reliability: Mapping[str, Reliability] | None = None
 
+    @property
+    def macro_f1(self) -> float:
+        """The mean F1 of the relations that the gold has, each counting once however frequent it is."""
+        present = [score.f1 for score in self.relations.values() if score.gold]
+        return sum(present) / len(present) if present else 0.0
+
     def __str__(self) -> str:
         return text_table(self)
 
@@ -75,6 +81,7 @@ class Evaluation:
             "documents": self.documents,
             "predictions": self.submission.to_json(),
             "overall": self.overall.to_json(),
+            "macro_f1": self.macro_f1,
             "ignoring_train": self.ignoring_train.to_json() if self.ignoring_train else None,
             "evidence": self.evidence.to_json() if self.evidence else None,
             "frequent": {"relations": list(self.frequent_relations), **self.frequent.to_json()},

@@ -59,6 +59,8 @@ def test_per_relation_lists_the_most_frequent_first_and_those_only_predicted():
     assert (
         list(evaluation.relations)[:2] == ["child", "spouse"] and list(evaluation.relations)[-1] == "nephew"
     )
+    # spouse has an F1 of 2/3, the other three of the gold have 0; nephew, not in the gold, does not count.
+    assert evaluation.macro_f1 == pytest.approx(2 / 3 / 4) == evaluation.to_json()["macro_f1"]
 
 
 def test_within_and_across_sentences():
