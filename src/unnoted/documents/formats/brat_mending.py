@@ -2,10 +2,10 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
-from unnoted.common.errors import DefectLog
+from unnoted.common.errors import DefectLog, Kind, fail
 from unnoted.common.text_inputs import read_whole
 from unnoted.documents.contents import FolderContent
 from unnoted.documents.decided import FactDecision, Mending
@@ -21,17 +21,26 @@ _NUMBERED = re.compile(r"([A-Z#])(\d{1,18})\t")
 _ABOUT = re.compile(r"[AM#]\S*\t\S+ (\S+)")
 
 
-def select(path: Path, ids: Collection[str]) -> FolderContent:
+def select(paths: Sequence[Path], ids: Container[str]) -> FolderContent:
     """The files of certain documents, and those that belong to none, such as brat's settings."""
-    if not path.is_dir():
-        pair = [path.with_suffix(".txt"), path.with_suffix(".ann")]
-        return FolderContent({file.name: file.read_bytes() for file in pair if file.exists()})
-    others = {file: _others(file, path) for file in sorted(path.rglob("*")) if file.is_file()}
-    kept = [file for file, title in others.items() if title is None or title in ids]
-    return FolderContent({file.relative_to(path).as_posix(): file.read_bytes() for file in kept})
+    found: dict[str, bytes] = {}
+    for path in paths:
+        for file, folder in _files(path):
+            title = _document_of(file, folder)
+            if title is None or title in ids:
+                name, content = file.relative_to(folder).as_posix(), file.read_bytes()
+                if found.setdefault(name, content) != content:
+                    fail(Kind.MALFORMED, None, None, f"two different files {name}", "one of that name")
+    return FolderContent(found)
 
 
-def _others(file: Path, folder: Path) -> str | None:
+def _files(path: Path) -> Iterator[tuple[Path, Path]]:
+    """The files of a folder, or the two of a document, each with the folder from which names count."""
+    files = sorted(path.rglob("*")) if path.is_dir() else [path.with_suffix(".txt"), path.with_suffix(".ann")]
+    return ((file, path if path.is_dir() else path.parent) for file in files if file.is_file())
+
+
+def _document_of(file: Path, folder: Path) -> str | None:
     """The document that a file belongs to."""
     belongs = file.suffix in (".txt", ".ann") and file.with_suffix(".txt").exists()
     return title_of(file, folder) if belongs else None
@@ -43,7 +52,7 @@ def mend(mending: Mending) -> list[FolderContent]:
 
 
 def _mended(path: Path, mending: Mending) -> FolderContent:
-    files = dict(select(path, mending.documents.keys()).files)
+    files = dict(select([path], mending.documents.keys()).files)
     for file, folder in brat.texts_of(path):
         title = title_of(file, folder)
         if title not in mending.decisions:

@@ -6,7 +6,7 @@ spans), or both (then mentions are word spans, and the text is kept).
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from sys import intern
@@ -30,8 +30,7 @@ from unnoted.documents.formats.fields import (
 )
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.formats.splicing import RecordShape, Splices
-from unnoted.documents.formats.splicing import fields as fields_of
-from unnoted.documents.formats.whole_records import select_by
+from unnoted.documents.formats.whole_records import records_of, select_by
 from unnoted.documents.formats.word_edges import note_cuts
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.documents.segmentation import SplitText, is_split_of, split_text
@@ -265,22 +264,22 @@ def write(path: str | Path, documents: Iterable[Document]) -> int:
     return write_lines(path, map(record, documents))
 
 
-def select(path: Path, ids: Collection[str]) -> str:
+def select(paths: Sequence[Path], ids: Container[str]) -> str:
     """The lines of certain documents, as they are."""
-    return select_by(path, ids, lambda fields, _: str(fields["id"]))
+    return select_by(paths, ids, lambda fields, _: str(fields["id"]))
 
 
 def mend(mending: Mending) -> list[str]:
-    """The file with what was decided, and every other character as it was."""
-    splices, position = Splices(mending.text()), 0
-    for line in splices.text.split("\n"):
-        if "{" in line:
-            start = position + line.index("{")
-            title = str(fields_of(splices.text, start)[0]["id"].value)
-            if title in mending.decisions:
-                _shape(mending.documents[title]).mend(splices, start, title, mending)
-        position += len(line) + 1
-    return [splices.applied()]
+    """The files with what was decided, and every other character as it was."""
+    return [_mended(Splices(mending.text(index)), mending) for index in range(len(mending.sources))]
+
+
+def _mended(splices: Splices, mending: Mending) -> str:
+    for record in records_of(splices.text):
+        title = str(record.value["id"])
+        if title in mending.decisions:
+            _shape(mending.documents[title]).mend(splices, record.start, title, mending)
+    return splices.applied()
 
 
 def _shape(document: Document) -> RecordShape:

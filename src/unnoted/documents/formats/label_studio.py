@@ -10,7 +10,7 @@ Entities: a region's note `id: Q1` (`meta.text`) is its entity's id; a relation 
 called `related`. What is not used here (choices, notes, other regions) stays when a file is mended.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO
@@ -18,6 +18,7 @@ from typing import Any, TextIO
 from unnoted.common.errors import DefectLog, Kind, fail, shown
 from unnoted.common.json_stream import ArrayReader
 from unnoted.common.outputs import write_list
+from unnoted.documents.contents import file_text
 from unnoted.documents.decided import Mending
 from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
 from unnoted.documents.formats.arc_changes import (
@@ -31,7 +32,7 @@ from unnoted.documents.formats.fields import expect, take, take_list
 from unnoted.documents.formats.json_shapes import first_fields
 from unnoted.documents.formats.marked_text import document_of, marked_of
 from unnoted.documents.formats.reading import Reading
-from unnoted.documents.formats.whole_records import WholeRecord, changed, file_text, select_by
+from unnoted.documents.formats.whole_records import WholeRecord, changed, select_by
 from unnoted.documents.schema import Document
 from unnoted.documents.validate import FieldNames
 
@@ -244,9 +245,9 @@ def relation(arc: MarkedArc) -> dict[str, Any]:
     return fields | {"labels": [arc.relation]}
 
 
-def select(path: Path, ids: Collection[str]) -> str:
+def select(paths: Sequence[Path], ids: Container[str]) -> str:
     """The tasks of certain documents, as they are."""
-    return select_by(path, ids, title_of)
+    return select_by(paths, ids, title_of)
 
 
 def mend(mending: Mending) -> list[str]:
