@@ -102,6 +102,37 @@ def test_a_brat_document(brat, tmp_path):
     assert list(load_documents(tmp_path)) == [document] == list(load_documents(brat, tmp_path / "doc.txt"))
 
 
+def test_files_shaped_like_the_examples_of_brat(tmp_path):
+    """Its tutorials end relations with a tab, call coreference `Alias`, and link before they mark."""
+    put(tmp_path / "a.txt", "Ada Lorne (Lorne, A. L.) was born in Kelm. In Kelm, Lorne\nand Bo met.\n")
+    lines = [
+        "*\tAlias T2 T4 T3",
+        "T9\tBorn 29 33\tborn",
+        "E1\tBorn:T9 Person-Arg:T2 Place-Arg2:T1",
+        "E2\tBorn:T9 ",
+        "T2\tPerson 0 9\tAda Lorne",
+        "R1\tLocated Arg1:T2 Arg2:T1\t",
+        "#1\tAnnotatorNotes R1\tIs that sure?  ",
+        "A1\tConfidence E1 Low",
+        "A2\tIndividual T2",
+        "T1\tGPE 37 41\tKelm",
+        "T3\tPerson 18 23\tA. L.",
+        "T4\tPerson 11 16\tLorne",
+        "T5\tGroup 52 57;58 64\tLorne and Bo",
+        "M1\tNegation E2",
+        "N1\tReference T1 Wikipedia:12\tKelm (town)",
+        "R2\tPart-of Arg1:E2 Arg2:T1\t",
+    ]
+    (document,) = load_documents(put(tmp_path / "a.ann", "\n".join(lines) + "\n"))
+    assert [(e.id, e.type, [m.name for m in e.mentions]) for e in document.entities] == [
+        (None, "Born", ["born"]),
+        (None, "Person", ["Ada Lorne", "A. L.", "Lorne"]),
+        ("Wikipedia:12", "GPE", ["Kelm"]),
+        (None, "Group", ["Lorne\nand Bo"]),
+    ]
+    assert triples(document) == [("Ada Lorne", "Located", "Kelm"), ("born", "Part-of", "Kelm")]
+
+
 def test_a_mention_that_cuts_a_word_cuts_the_word(tmp_path):
     put(tmp_path / "a.txt", "H2O2-induced stress\n")
     document = load_documents(put(tmp_path / "a.ann", "T1\tChemical 0 4\tH2O2\nT2\tX 14 17\ttre\n"))[0]

@@ -3,7 +3,7 @@
 An annotation file has one annotation per line.
 
 `T` lines are mentions, `R` lines relations, `N` lines ids in knowledge bases (`Wikipedia:534366` is an id),
-`*	Equiv` lines coreference. An `R` line that names an event means the event's trigger. Attributes, notes and
+`*` lines coreference, whatever they call it (`Equiv`, `Alias`). An `R` line that names an event means the event's trigger. Attributes, notes and
 events themselves are not used here, and stay where they are when a file is mended. A mention of several
 pieces is taken from the start of the first to the end of the last.
 """
@@ -37,9 +37,9 @@ _TEXT_BOUND = re.compile(
 _RELATION = re.compile(r"(R\S*)\t(\S+) [^\s:]+:(\S+) [^\s:]+:(\S+)\s*", re.ASCII)
 _EVENT = re.compile(r"(E\S*)\t[^\s:]+:(\S+)", re.ASCII)
 _REFERENCE = re.compile(r"(N\S*)\t\S+ (\S+) (\S+:\S+)(?:\t.*)?", re.ASCII | re.DOTALL)
-_EQUIVALENCE = re.compile(r"\*\tEquiv((?: \S+)+)\s*", re.ASCII)
+_EQUIVALENCE = re.compile(r"\*\t\S+((?: \S+)+)\s*", re.ASCII)
 _NEGATIVE = re.compile(rf"(#\S*)\t{NEGATIVE} (\S+)\t(\S+) (\S+)\s*", re.ASCII)
-_LINE = re.compile(r"[A-Z#]\d*\t|\*\tEquiv ")
+_LINE = re.compile(r"[A-Z#]\d*\t|\*\t\S+ ")
 
 
 def recognises(path: Path, start: bytes) -> bool:
