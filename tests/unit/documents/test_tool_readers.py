@@ -41,6 +41,13 @@ def mark(ref, name, kind="PER", identifier=None):
     [
         ([mark("1", "Ada"), mark("2", "Ada"), mark("3", "ADA ")], [], [[0, 1, 2]]),
         ([mark("1", "Ada"), mark("2", "Ada", "LOC")], [], [[0], [1]]),
+        ([mark("1", "the  Bank’s", "ORG"), mark("2", "ＢＡＮＫ", "ORG")], [], [[0, 1]]),
+        # what links say is not undone by names
+        (
+            [mark("1", "Ada"), mark("2", "She"), mark("3", "Ada"), mark("4", "her")],
+            [("1", "2"), ("3", "4")],
+            [[0, 1], [2, 3]],
+        ),
         ([mark("1", "Ada", identifier="Q1"), mark("2", "Ada", identifier="Q2")], [], [[0], [1]]),
         ([mark("1", "Ada", identifier="Q1"), mark("2", "Countess", identifier="Q1")], [], [[0, 1]]),
         # without id it joins the one that is called like it, and none of two
@@ -59,7 +66,23 @@ def mark(ref, name, kind="PER", identifier=None):
     ],
 )
 def test_which_mentions_are_one_entity(marks, links, groups):
-    assert group_marks(marks, links) == groups
+    assert [[marks.index(mark) for mark in group] for group in group_marks(marks, links).groups] == groups
+
+
+def test_links_join_no_different_ids(tmp_path):
+    """Not even by way of a third mention, which goes with the first."""
+    marks = [mark("1", "Ada", identifier="Q1"), mark("2", "She"), mark("3", "Bo", identifier="Q2")]
+    found = group_marks(marks, [("2", "1"), ("2", "3")])
+    assert (found.groups, found.refused) == ([marks[:2], marks[2:]], [(marks[1], marks[2])])
+    put(tmp_path / "a.txt", "Ada, she, Bo")
+    lines = ["T1\tP 0 3\tAda", "T2\tP 5 8\tshe", "T3\tP 10 12\tBo", "*\tEquiv T2 T1 T3"]
+    lines += ["N1\tReference T1 a:1", "N2\tReference T3 a:2"]
+    path = put(tmp_path / "a.ann", "\n".join(lines))
+    assert [len(entity.mentions) for entity in load_documents(path)[0].entities] == [2, 1]
+    (defect,) = check_files([path]).log.examples[Kind.CONFLICTING_ID]
+    assert defect.within_file == (
+        "document 'a': line 3: found 'a:2', expected the id of 'she', which it is linked to; they stay apart"
+    )
 
 
 # brat ----------------------------------------------------------------------------------------------------------
@@ -372,8 +395,9 @@ def test_a_task_of_prodigy(tmp_path):
 
 def test_tokens_are_enough_for_a_relation_of_prodigy(tmp_path):
     relations = [{"head": 0, "child": 2, "label": "MET"}, {"head": 5, "child": 2, "label": "MET"}]
+    relations.append({"head": 2, "child": 0, "label": None})  # relations may be drawn without labels
     path = put(tmp_path / "a.jsonl", json.dumps(prodigy_task(relations=relations)))
-    assert triples(load_documents(path)[0]) == [("Ada", "MET", "Bo")]
+    assert triples(load_documents(path)[0]) == [("Ada", "MET", "Bo"), ("Bo", "related", "Ada")]
     assert kinds(path)["unlinked-entity"] == 1  # "left" is no entity
 
 
@@ -394,7 +418,10 @@ def test_tasks_that_were_not_accepted_are_left_out(tmp_path):
             r"spans\[0\], start/end: found 0 to 99, expected 0 <= start < end <= 21",
         ),
         ({"spans": [SPANS[0] | {"start": "0"}]}, r"spans\[0\].start: found '0', expected a whole number"),
-        ({"relations": [{"head": 0, "child": 2}]}, r"relations\[0\].label: found nothing, expected a string"),
+        (
+            {"relations": [{"head": 0, "child": 2, "label": 3}]},
+            r"relations\[0\].label: found 3, expected a string",
+        ),
         ({"text": None}, "text: found None, expected a string"),
     ],
 )

@@ -3,9 +3,10 @@
 An annotation file has one annotation per line.
 
 `T` lines are mentions, `R` lines relations, `N` lines ids in knowledge bases (`Wikipedia:534366` is an id),
-`*` lines coreference, whatever they call it (`Equiv`, `Alias`). An `R` line that names an event means the event's trigger. Attributes, notes and
-events themselves are not used here, and stay where they are when a file is mended. A mention of several
-pieces is taken from the start of the first to the end of the last.
+`*` lines coreference, whatever they call it (`Equiv`, `Alias`). An `R` line that names an event means the
+event's trigger. Attributes, notes and events themselves are not used here, and stay where they are when a
+file is mended. A mention of several pieces is taken from the start of the first to the end of the last.
+Which mentions are one entity, `unnoted.documents.entity_rule` says.
 """
 
 import re

@@ -5,9 +5,9 @@ character offsets, and relations between regions. The annotation that counts is 
 one that was changed last; cancelled ones never do. A task without annotation gives the mentions of its last
 prediction, and no fact: a guess is no label.
 
-Entities: a region's note `id: Q1` (`meta.text`) is its entity's id; a relation labelled `coref` (or
-`coreference`, `same_as`, `equiv`) joins two regions; else the name and type do. A relation without label is
-called `related`. What is not used here (choices, notes, other regions) stays when a file is mended.
+Entities (`unnoted.documents.entity_rule`): a region's note `id: Q1` (`meta.text`) is its entity's id; a
+relation labelled `coref` (or `coreference`, `same_as`, `equiv`) joins two regions. A relation without label
+is called `related`. What is not used here (choices, notes, other regions) stays when a file is mended.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -23,6 +23,7 @@ from unnoted.documents.decided import Mending
 from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
 from unnoted.documents.formats.arc_changes import (
     NOTE,
+    UNNAMED,
     ArcChanges,
     changed_note,
     noted_negatives,
@@ -39,8 +40,6 @@ from unnoted.documents.validate import FieldNames
 FIELDS = FieldNames(fact="relation {}", entity="entity {}", mention="entity {}, mention {}")
 DOCUMENT_ID = "document_id"
 """The field of `data` that keeps a document's id: Label Studio numbers its tasks itself."""
-UNNAMED = "related"
-"""The relation of an arc that was drawn and not labelled."""
 ID_NOTE = "id:"
 FROM_NAME, TO_NAME = "label", "text"
 """What the labels and the text are called in Label Studio's own template for relations."""

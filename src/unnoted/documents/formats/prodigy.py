@@ -3,8 +3,9 @@
 A task has `text`, `tokens`, `spans` with character offsets, and `relations` between spans, each with the last
 token of either span (`head`, `child`) and the spans themselves. Tasks that were not accepted are left out.
 
-Entities: a span's `kb_id`, a relation labelled `coref` (or `coreference`, `same_as`, `equiv`), else the name
-and type. A span without a label, such as a pronoun, is a mention where a coreference link says of what.
+Entities (`unnoted.documents.entity_rule`): a span's `kb_id`, a relation labelled `coref` (or `coreference`,
+`same_as`, `equiv`). A span without a label, such as a pronoun, is a mention where a coreference link says of
+what. A relation without a label is called `related`.
 A document is called by its `id` (which we write), or by its `_task_hash`, or by its line.
 """
 
@@ -24,6 +25,7 @@ from unnoted.documents.decided import Mending
 from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
 from unnoted.documents.formats.arc_changes import (
     NOTE,
+    UNNAMED,
     ArcChanges,
     changed_note,
     noted_negatives,
@@ -105,7 +107,8 @@ def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
         take_list(task, "relations", dict, title) if task.get("relations") else []
     ):
         place = f"relations[{number}]"
-        label = take(relation, "label", str, title, place)
+        labelled = relation.get("label") is not None
+        label = take(relation, "label", str, title, place) if labelled else UNNAMED
         ends = [_end(relation, key, title, place, task, text) for key in ("head", "child")]
         if is_coreference(label):
             for end in ends:

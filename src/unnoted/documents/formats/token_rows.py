@@ -10,8 +10,8 @@
 | `negatives` | like `relations`: what a person said does not hold |
 | `id` | the document's name; also called `orig_id`, `doc_id`; else the number of the row |
 
-Entities: `id`, `clusters`, else the name and type. Other columns are not used here,
-and stay when a file is mended.
+Entities by `id`, `clusters` and name (`unnoted.documents.entity_rule`). Other columns are not used here, and
+stay when a file is mended.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.documents.formats.arc_changes import ArcChanges
 from unnoted.documents.formats.fields import expect, take, take_list
 from unnoted.documents.formats.json_shapes import first_fields
-from unnoted.documents.formats.marked_text import lifted
+from unnoted.documents.formats.marked_text import grouped, lifted
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.formats.whole_records import WholeRecord, changed, select_by
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence
@@ -108,7 +108,7 @@ def document_from_row(row: Mapping[str, Any], number: int, reading: Reading) -> 
     starts = [0, *accumulate(map(len, sentences))]
     entities: list[Entity] = []
     owners: dict[str, int] = {}
-    for group in marked.entities:
+    for group in grouped(marked, reading.log):
         owners.update((mark.ref, len(entities)) for mark in group)
         mentions = tuple(_mention(mark, starts, sentences, title, reading) for mark in group)
         entities.append(Entity(mentions, next((mark.id for mark in group if mark.id is not None), None)))
