@@ -90,8 +90,7 @@ def strange_brat(path, style, end):
         marks = [line.split("\t")[0] for line in file.read_text("utf-8").split("\n") if line.startswith("T")]
         lines = [f"A{n}\tSure {ref} high\n#9{n}\tAnnotatorNotes {ref}\tü\n" for n, ref in enumerate(marks)]
         events = f"E1\tEvent:{marks[0]} \nM1\tNegation E1\n" if marks else ""
-        with file.open("a", encoding="utf-8") as stream:
-            stream.write("".join(lines) + events)
+        file.write_bytes(("\ufeff" + file.read_text("utf-8") + "".join(lines) + events).encode())
 
 
 def write_pubtator(path, documents):
@@ -222,7 +221,15 @@ def check_mended(folder, source, format, read, data):
 def strange_things(path):
     """How often there is something that nobody reads."""
     whole = b"".join(content(path).values()) if path.is_dir() else path.read_bytes()
-    words = (b"x-unknown", b"AnnotatorNotes", b"Sure", b"Negation", b"[entities]", b"seventh column")
+    words = (
+        "\ufeff".encode(),
+        b"x-unknown",
+        b"AnnotatorNotes",
+        b"Sure",
+        b"Negation",
+        b"[entities]",
+        b"seventh column",
+    )
     return [whole.count(word) for word in words]
 
 

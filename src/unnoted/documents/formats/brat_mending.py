@@ -7,7 +7,7 @@ from pathlib import Path
 
 from unnoted.common.errors import DefectLog, Kind, fail
 from unnoted.common.text_inputs import read_whole
-from unnoted.documents.contents import FolderContent
+from unnoted.documents.contents import FolderContent, file_text
 from unnoted.documents.decided import FactDecision, Mending
 from unnoted.documents.entity_rule import MarkedArc
 from unnoted.documents.formats import brat
@@ -16,6 +16,9 @@ from unnoted.documents.formats.file_names import title_of
 
 PROVENANCE = "Provenance"
 """The type of a note on a relation that says who decided."""
+
+MARK = "\ufeff"
+"""The byte order mark, which may begin a file."""
 
 _NUMBERED = re.compile(r"([A-Z#])(\d{1,18})\t")
 _ABOUT = re.compile(r"[AM#]\S*\t\S+ (\S+)")
@@ -58,12 +61,14 @@ def _mended(path: Path, mending: Mending) -> FolderContent:
         if title not in mending.decisions:
             continue
         annotations = file.with_suffix(".ann")
-        lines = read_whole(annotations).split("\n") if annotations.exists() else []
+        text = file_text(annotations) if annotations.exists() else ""
+        lines = text.removeprefix(MARK).split("\n")
         standoff = brat.parse(title, read_whole(file), lines, DefectLog())
         changes = ArcChanges.of(standoff.marked, mending)
         if changes:
             name = annotations.relative_to(folder).as_posix()
-            files[name] = "".join(_lines(lines, changes, title)).encode()
+            kept = MARK if text.startswith(MARK) else ""
+            files[name] = (kept + "".join(_lines(lines, changes, title))).encode()
     return FolderContent(files)
 
 
