@@ -145,11 +145,13 @@ def test_files_shaped_like_the_examples_of_brat(tmp_path):
         "M1\tNegation E2",
         "N1\tReference T1 Wikipedia:12\tKelm (town)",
         "R2\tPart-of Arg1:E2 Arg2:T1\t",
+        "T6\tPerson 52 57\tLorne",
+        "R3\tCoref Anaphora:T6 Antecedent:T2\t[T1]",
     ]
     (document,) = load_documents(put(tmp_path / "a.ann", "\n".join(lines) + "\n"))
     assert [(e.id, e.type, [m.name for m in e.mentions]) for e in document.entities] == [
         (None, "Born", ["born"]),
-        (None, "Person", ["Ada Lorne", "A. L.", "Lorne"]),
+        (None, "Person", ["Ada Lorne", "A. L.", "Lorne", "Lorne"]),
         ("Wikipedia:12", "GPE", ["Kelm"]),
         (None, "Group", ["Lorne\nand Bo"]),
     ]
