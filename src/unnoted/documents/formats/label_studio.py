@@ -85,7 +85,7 @@ def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
     offsets = _Offsets(text)
     for number, item in enumerate(result):
         place = f"{field}.result[{number}]"
-        fields: dict[str, Any] = expect(item, dict, title, place)
+        fields: dict[str, Any] = with_id(expect(item, dict, title, place), number)
         kind = fields.get("type")
         if kind == "labels":
             mark = _mark(fields, title, place, offsets)
@@ -100,6 +100,11 @@ def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
     facts = [arc for arc in arcs if labelled and not is_coreference(arc.relation)]
     negatives = noted_negatives(_note(task), title, f"meta.{NOTE}")
     return MarkedText(title, text, list(marks.values()), facts, links, negatives)
+
+
+def with_id(item: dict[str, Any], number: int) -> dict[str, Any]:
+    """A region with an id: Label Studio gives one to those that are imported without."""
+    return {**item, "id": f"region-{number}"} if item.get("type") == "labels" and "id" not in item else item
 
 
 def _note(task: Mapping[str, Any]) -> object:
@@ -270,7 +275,8 @@ def mend(mending: Mending) -> list[str]:
 def _mended(task: dict[str, Any], marked: MarkedText, changes: ArcChanges, title: str) -> dict[str, Any]:
     place, result = chosen(task, title, DefectLog())
     touched = {arc.place for arc in changes.gone}
-    kept = [item for number, item in enumerate(result) if f"{place}.result[{number}]" not in touched]
+    items = [with_id(expect(item, dict, title, place), number) for number, item in enumerate(result)]
+    kept = [item for number, item in enumerate(items) if f"{place}.result[{number}]" not in touched]
     # One relation may have several labels, or both directions: what was not decided about stays.
     kept += [relation(arc) for arc in marked.arcs if arc.place in touched and arc not in changes.gone]
     kept += [relation(arc) for arc, _ in changes.added]
