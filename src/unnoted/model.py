@@ -44,6 +44,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         encoder_config: the encoder's own configuration, from which it is rebuilt.
         relations: the relation ids, in the order of the scores.
         relation_names: readable names of relations, where known.
+        relation_descriptions: what relations mean, where it was told.
         entity_types: the types of entities that are told apart, by models that look at them.
         architecture: what represents and scores pairs, one of `ARCHITECTURES`.
         architecture_options: the settings that this architecture declares, by name.
@@ -71,6 +72,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     encoder_config: dict[str, Any] | None = None
     relations: list[str] | None = None
     relation_names: dict[str, str] | None = None
+    relation_descriptions: dict[str, str] | None = None
     entity_types: list[str] | None = None
     architecture: str = "atlop"
     architecture_options: dict[str, Any] | None = None
@@ -244,7 +246,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
     @property
     def relations(self) -> RelationVocabulary:
         """The relations, in the order of the scores."""
-        return RelationVocabulary(tuple(self.config.relations or ()), self.config.relation_names or {})
+        names, descriptions = self.config.relation_names, self.config.relation_descriptions
+        return RelationVocabulary(tuple(self.config.relations or ()), names or {}, descriptions or {})
 
     @property
     def entity_types(self) -> tuple[str, ...]:
@@ -488,9 +491,12 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
 
 
 def _named(relations: RelationVocabulary | Sequence[str]) -> dict[str, Any]:
-    """Relations and their names, as a configuration holds them."""
-    names = relations.names if isinstance(relations, RelationVocabulary) else {}
-    return {"relations": list(relations), "relation_names": dict(names)}
+    """Relations, their names and descriptions, as a configuration holds them."""
+    if not isinstance(relations, RelationVocabulary):
+        relations = RelationVocabulary(tuple(relations))
+    descriptions = dict(relations.descriptions) or None
+    named = {"relations": list(relations), "relation_names": dict(relations.names)}
+    return named | {"relation_descriptions": descriptions}
 
 
 def _check_parts(saved: SavedModel) -> None:

@@ -61,6 +61,7 @@ class SavedConfig(BaseModel):
     encoder_config: dict[str, Any]
     relations: list[str]
     relation_names: dict[str, str] | None = None
+    relation_descriptions: dict[str, str] | None = None
     entity_types: list[str] | None = None
     architecture: str = "atlop"
     architecture_options: dict[str, Any] | None = None

@@ -130,7 +130,8 @@ def test_a_document_without_pairs_changes_nothing_for_the_others():
 
 @pytest.mark.parametrize("kind", ENCODERS)
 def test_a_saved_model_comes_back_bit_equal(kind, tmp_path):
-    model = tiny_model(kind, dtype=torch.float32, relation_names={"r0": "spouse"})
+    texts = {"relation_names": {"r0": "spouse"}, "relation_descriptions": {"r1": "Who lives where."}}
+    model = tiny_model(kind, dtype=torch.float32, **texts)
     priors = Priors(("r0", "r1", "r2"), (0.01, 0.0, 0.02), (0.03, 0.0, 0.02))
     model.meaning = ScoreMeaning(TopK(2), Link("ranking-margin", 0.5), priors, class_weighted=True)
     model.config.candidates = [["A", "B"]]
@@ -142,7 +143,7 @@ def test_a_saved_model_comes_back_bit_equal(kind, tmp_path):
     assert torch.equal(again(batch), expected)
     for name, tensor in model.state_dict().items():
         assert torch.equal(again.state_dict()[name], tensor), name
-    assert again.relations == RelationVocabulary(("r0", "r1", "r2"), {"r0": "spouse"})
+    assert again.relations == RelationVocabulary(("r0", "r1", "r2"), *texts.values())
     assert again.meaning == model.meaning
     assert again.candidates == TypePairs(frozenset({("A", "B")}))
 

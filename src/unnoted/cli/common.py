@@ -55,7 +55,8 @@ Vocabulary = Annotated[
     typer.Option(
         "--vocabulary",
         metavar="FILE",
-        help="A file of the allowed relations: rel_info.json, rel2id.json or a JSON list.",
+        help="A file of the allowed relations: rel_info.json, rel2id.json, a JSON list, or names with "
+        "descriptions.",
     ),
 ]
 Overwrite = Annotated[

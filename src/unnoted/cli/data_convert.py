@@ -10,14 +10,14 @@ from unnoted.cli.common import (
     read_vocabulary,
     reports_errors,
     say,
+    tell,
     tell_defects,
 )
-from unnoted.common.errors import DefectLog
 from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.outputs import claimed
 from unnoted.common.wording import counted
-from unnoted.documents.loading import stream_documents
-from unnoted.documents.writing import write_documents
+from unnoted.documents.converting import convert_files
+from unnoted.documents.formats import FORMATS
 
 
 @reports_errors
@@ -29,10 +29,13 @@ def convert(
     strict: Strict = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Convert documents to another format, as a stream."""
-    log = DefectLog(strict=strict)
+    """Convert documents to another format, as a stream.
+
+    Files that are in that format already keep every record as it is.
+    """
     with claimed(to, inputs=[*files, *([vocabulary] if vocabulary else [])], overwrite=overwrite):
-        documents = stream_documents(*files, vocabulary=read_vocabulary(vocabulary), log=log)
-        count = write_documents(to, documents, format)
-    tell_defects(log)
-    say(f"{counted(count, 'record')} written to {shown_name(to)}", err=is_stream(to))
+        done = convert_files(files, to, format, read_vocabulary(vocabulary), strict)
+    tell_defects(done.log)
+    if done.left_behind:
+        tell(f"note: not carried over to {FORMATS[done.format].name}: {'; '.join(done.left_behind)}")
+    say(f"{counted(done.records, 'record')} written to {shown_name(to)}", err=is_stream(to))

@@ -10,7 +10,7 @@ from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.outputs import claimed
 from unnoted.common.wording import counted
 from unnoted.documents.loading import load_documents
-from unnoted.documents.selecting import write_selected
+from unnoted.documents.selecting import AllBut, ids_of, write_selected
 from unnoted.documents.splitting import split_documents
 
 
@@ -38,8 +38,10 @@ def split(
     with claimed(*paths, inputs=files, overwrite=overwrite):
         corpus = load_documents(*files, strict=strict)
         parts = split_documents(corpus.documents, [share for _, share in targets], seed)
+        # What is no document, such as a task that was rejected, is in the first part.
+        first = AllBut(ids_of(document for part in parts[1:] for document in part))
         for path, part in zip(paths, parts, strict=True):
-            write_selected(files, part, path, format)
+            write_selected(files, part, path, format, first if part is parts[0] else None)
             say(f"{counted(len(part), 'document')} written to {shown_name(path)}", err=streamed)
     tell_defects(corpus.log)
 

@@ -35,7 +35,7 @@ class Kind(Enum):
 
     DUPLICATE_FACT = Severity.DEFECT, "a fact is listed twice; kept once"
     DUPLICATE_MENTION = Severity.DEFECT, "an entity lists the same mention twice; kept"
-    CONFLICTING_ID = Severity.DEFECT, "mentions of one entity have different ids; the first one counts"
+    CONFLICTING_ID = Severity.DEFECT, "one entity has different ids; the first one counts, or two are kept"
     DUPLICATE_ENTITY = Severity.DEFECT, "two entities of one type share an id; kept as two"
     CUT_START = Severity.DEFECT, "a mention begins inside a word, or at a blank; kept"
     CUT_END = Severity.DEFECT, "a mention ends inside a word, or at a blank; kept"

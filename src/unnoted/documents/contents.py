@@ -1,4 +1,4 @@
-"""What is written for a file in its own format: text, bytes, or a folder of files."""
+"""What a file holds in its own format, and is written for it again: text, bytes, or a folder of files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from unnoted.common.outputs import open_output, write_binary
 from unnoted.common.replacing import new_folder
+from unnoted.common.text_inputs import TextInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,14 @@ class FolderContent:
 
 
 FileContent: TypeAlias = str | bytes | FolderContent
+
+
+def file_text(path: Path) -> str:
+    """The text of a file, plain or gzip, as it is, line ends and byte order mark included."""
+    source = TextInput(path)
+    mark = "\ufeff" if source.first_bytes().startswith(b"\xef\xbb\xbf") else ""
+    with source.open() as stream:
+        return mark + stream.read()
 
 
 def write_content(path: str | Path, content: FileContent) -> None:

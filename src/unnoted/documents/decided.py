@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from unnoted.common.errors import DataError, Defect, Kind, shown
 from unnoted.common.lookup import nearest
-from unnoted.common.text_inputs import TextInput
+from unnoted.documents.contents import file_text
 from unnoted.documents.schema import Document, Triple
 
 
@@ -101,12 +101,8 @@ class Mending:
         return cls(sources, known, by_document)
 
     def text(self, index: int = 0) -> str:
-        """The text of one of the files as it is, line ends and byte order mark included."""
-        path = self.sources[index]
-        with path.open("rb") as raw:
-            mark = "\ufeff" if raw.read(3) == b"\xef\xbb\xbf" else ""
-        with TextInput(path).open() as stream:
-            return mark + stream.read()
+        """The text of one of the files as it is."""
+        return file_text(self.sources[index])
 
     def changes(self, document: str, noted: Iterable[Triple], negatives: Iterable[Triple]) -> "Changes":
         """What is to be done to a document that has these facts and known negatives; it is counted."""

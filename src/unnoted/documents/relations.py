@@ -1,4 +1,4 @@
-"""The relation vocabulary: which relations there are, in which order, and what they are called."""
+"""The relation vocabulary: which relations there are, in which order, what they are called and mean."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,7 +17,7 @@ NONE_CLASS = "Na"
 
 @dataclass(frozen=True, slots=True)
 class RelationVocabulary(Sequence[str]):
-    """Relation ids in a fixed order, with readable names where known.
+    """Relation ids in a fixed order, with readable names and descriptions where known.
 
     Example:
         >>> relations = RelationVocabulary(("P17", "P26"), {"P26": "spouse"})
@@ -30,6 +30,7 @@ class RelationVocabulary(Sequence[str]):
 
     ids: tuple[str, ...]
     names: Mapping[str, str] = field(default_factory=dict)
+    descriptions: Mapping[str, str] = field(default_factory=dict)
     _positions: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -72,7 +73,11 @@ class RelationVocabulary(Sequence[str]):
 
     @classmethod
     def from_file(cls, path: str | Path) -> "RelationVocabulary":
-        """Read DocRED's `rel_info.json` (id to name), `rel2id.json` (id to number), or a JSON list of ids."""
+        """Read a JSON file of relations.
+
+        DocRED's `rel_info.json` (id to name), `rel2id.json` (id to number), a list of ids, or an object of id
+        to `{"name": ..., "description": ...}`, of which either may be missing.
+        """
         try:
             return cls._from_json(parse_json(read_whole(path)))
         except DataError as error:
@@ -91,12 +96,27 @@ class RelationVocabulary(Sequence[str]):
                 return cls(tuple(content))
             case dict() if all(isinstance(item, str) for item in content.values()):
                 return cls(tuple(content), content)
+            case dict() if any(isinstance(item, dict) for item in content.values()):
+                return cls._described(content)
             case dict() if all(type(item) is int for item in content.values()):
                 ordered = sorted(content, key=content.__getitem__)
                 return cls(tuple(relation for relation in ordered if relation != NONE_CLASS))
         _refuse(shown(content))
 
+    @classmethod
+    def _described(cls, content: Mapping[str, object]) -> "RelationVocabulary":
+        """Of an object of relation to name, or to name and description."""
+        texts: dict[str, dict[str, str]] = {"name": {}, "description": {}}
+        for relation, given in content.items():
+            for key, text in (given if isinstance(given, dict) else {"name": given}).items():
+                if key not in texts or not isinstance(text, str):
+                    found, expected = f"{shown(key)}: {shown(text)}", "a name and a description, both text"
+                    fail(Kind.MALFORMED, None, f"relation {shown(relation)}", found, expected)
+                if text.strip():
+                    texts[key][relation] = text
+        return cls(tuple(content), texts["name"], texts["description"])
+
 
 def _refuse(found: str) -> NoReturn:
-    expected = "an object of relation to name or number, or a list of relations"
+    expected = "an object of relation to name, to name and description or to number, or a list of relations"
     fail(Kind.MALFORMED, None, None, found, expected)

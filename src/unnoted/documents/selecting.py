@@ -1,6 +1,7 @@
-"""Some documents of a file in the file's own format: every record as it stands there."""
+"""Documents of files in the files' own format: every record as it stands there."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from unnoted.common.output_streams import is_special
@@ -10,39 +11,67 @@ from unnoted.documents.schema import Document
 from unnoted.documents.writing import write_documents
 
 
-def kept_format(sources: Sequence[Path], to: Path, format: str | None) -> DocumentFormat | None:
-    """The format of the one file that documents come from, if they are to be written in the same format.
+@dataclass(frozen=True, slots=True)
+class AllBut:
+    """Every id but some; so also those of records that no document was made of, such as rejected tasks.
 
-    They are if that format is asked for, or none is and the names end alike. None if they are not, or if
-    records of that format cannot be taken out as they are.
+    Example:
+        >>> "a" in AllBut(), "a" in AllBut({"a"})
+        (True, False)
     """
-    if len(sources) != 1 or is_special(sources[0]):
+
+    excluded: Container[object] = ()
+
+    def __contains__(self, identifier: object) -> bool:
+        return identifier not in self.excluded
+
+
+def own_format(sources: Sequence[Path]) -> DocumentFormat | None:
+    """The one format of files whose records can be taken out as they are; None if there is no such format."""
+    if any(map(is_special, sources)):  # what is a stream was read already, and is gone
         return None
-    entry = format_of(sources[0])
-    if entry is None or entry.select is None:
-        return None
-    same = _ending(sources[0]) == _ending(to) if format is None else format == entry.key
-    return entry if same else None
+    found = {entry.key: entry for entry in map(format_of, sources) if entry}
+    entry = next(iter(found.values()), None)
+    return entry if entry and entry.select and len(found) == 1 else None
+
+
+def write_selected(
+    sources: Sequence[Path],
+    documents: Collection[Document],
+    to: Path,
+    format: str | None = None,
+    ids: Container[str] | None = None,
+) -> int:
+    """Write some documents of files: in their own format as they stand there, in another one anew.
+
+    They keep their format if that is asked for, or if none is and all names end alike.
+
+    Args:
+        sources: where they were read from.
+        documents: those to write.
+        to: where to.
+        format: the key of a format.
+        ids: of the records to take, where the format stays; by default those of the documents.
+
+    Returns:
+        How many documents were written.
+    """
+    entry = own_format(sources)
+    same = entry and format in (entry.key, None if _alike(sources, to) else entry.key)
+    if entry is None or entry.select is None or not same:
+        return write_documents(to, documents, format)
+    write_content(to, entry.select(sources, ids_of(documents) if ids is None else ids))
+    return len(documents)
+
+
+def _alike(sources: Sequence[Path], to: Path) -> bool:
+    return {_ending(path) for path in sources} == {_ending(to)}
 
 
 def _ending(path: Path) -> str:
     return "" if path.is_dir() else Path(path.name.removesuffix(".gz")).suffix
 
 
-def write_selected(
-    sources: Sequence[Path], documents: Collection[Document], to: Path, format: str | None = None
-) -> int:
-    """Write some documents of a file: in its own format as they stand there, in another one anew.
-
-    Returns:
-        How many records were written.
-    """
-    entry = kept_format(sources, to, format)
-    if entry is None or entry.select is None:
-        return write_documents(to, documents, format)
-    write_content(to, entry.select(sources[0], _ids(documents)))
-    return len(documents)
-
-
-def _ids(documents: Iterable[Document]) -> set[str]:
+def ids_of(documents: Iterable[Document]) -> set[str]:
+    """The ids of documents."""
     return {document.id for document in documents}

@@ -19,9 +19,17 @@ def write_documents(path: str | Path, documents: Iterable[Document], format: str
     Returns:
         How many records were written.
     """
-    if format is None:
-        name = str(path).removesuffix(".gz")
-        suffixes = (key for key, entry in FORMATS.items() if entry.suffix and name.endswith(entry.suffix))
-        format = next(suffixes, "docred")
     writers = {key: entry.write for key, entry in FORMATS.items() if entry.write}
-    return lookup("format", format, writers)(path, documents)
+    return lookup("format", format or format_by_name(path), writers)(path, documents)
+
+
+def format_by_name(path: str | Path) -> str:
+    """The key of the format that a file of some name is written in, unless another one is asked for.
+
+    Example:
+        >>> format_by_name("a.jsonl.gz"), format_by_name("a.json")
+        ('jsonl', 'docred')
+    """
+    name = str(path).removesuffix(".gz")
+    suffixes = (key for key, entry in FORMATS.items() if entry.suffix and name.endswith(entry.suffix))
+    return next(suffixes, "docred")

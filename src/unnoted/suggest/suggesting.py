@@ -96,7 +96,7 @@ def suggest(
         scores: out-of-fold scores in a file, instead of folds.
         prior_multiplier: true facts for each labelled one, for the probabilities; estimated if it is not
             told. Among `changes` it holds for the training of folds as well.
-        vocabulary: a file of the relations with their names.
+        vocabulary: a file of the relations with their names, and maybe descriptions.
         changes: other settings by key.
         limits: what comes onto the list.
         tell: is given lines for the user.
@@ -145,7 +145,7 @@ def _suggested(
         labels = None if settings is None else training_labels(settings, corpus, tell)
         _check_same(scores, corpus if labels is None else labels.corpus, source)
         judged, estimated = _calibrated(scores, judge, labels, tell)
-        relations = RelationVocabulary(scores.relations, corpus.relations.names)
+        relations = replace(corpus.relations, ids=scores.relations)
         if settings is None or settings.rules is None:
             rules = _rules(corpus, relations, judged)
         else:
@@ -154,14 +154,16 @@ def _suggested(
             noted = {document.id: document.labels.triples for document in corpus}
             judged = replace(judged, scores=scores.relabelled(noted))
     documents = {document.id: document for document in corpus}
-    suggestions, unlisted = list_suggestions(judged, documents, limits, rules, relations.names)
+    names = {**relations.names, **corpus.relations.names}
+    descriptions = {**relations.descriptions, **corpus.relations.descriptions}
+    suggestions, unlisted = list_suggestions(judged, documents, limits, rules, names)
     every = (*relations, *(relation for relation in corpus.relations if relation not in relations))
     return SuggestionSet(
         str(source),
         recognise(source).key,
         content_digest(source),
         by,
-        {relation: (relations.name(relation), "") for relation in every},
+        {relation: (names.get(relation, relation), descriptions.get(relation, "")) for relation in every},
         documents,
         suggestions,
         missing_labels(judged, estimated),

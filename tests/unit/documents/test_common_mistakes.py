@@ -67,6 +67,35 @@ def test_offsets_shifted_by_one_are_an_error(tmp_path, shift):
     assert "6 of 6 that begin inside a word or at a blank" in messages(report, Kind.MALFORMED)[0]
 
 
+def test_ends_that_are_included_are_an_error(tmp_path):
+    def without_last(name):
+        _, start, end = SPANS[name]
+        return entity(name, mentions=[{"start": start, "end": end - 1}])
+
+    wrong = [document(str(n), entities=[without_last(name) for name in SPANS]) for n in range(3)]
+    report = check(tmp_path, *wrong)
+    assert not report.usable
+    assert "9 of 9 that end inside a word or at a blank" in messages(report, Kind.MALFORMED)[0]
+    assert check(tmp_path, *wrong, *(document(f"right {n}") for n in range(2))).usable  # endings may be cut
+
+
+def test_a_list_of_own_documents_says_how_to_make_lines(tmp_path):
+    (tmp_path / "own.jsonl").write_text(json.dumps([document()], indent=1))
+    assert "unnoted's own form, but in a list: `jq -c '.[]' FILE`" in run(tmp_path / "own.jsonl", code=1)
+
+
+def test_heads_that_are_missing_or_have_an_id_of_two(tmp_path):
+    twice = [entity("Q1"), entity("Q2"), entity("Q3", id="Q1")]
+    named = [{"subject": "Q1", "object": "Q2", "relation": "residence"}]
+    report = check(tmp_path, document(entities=twice), document("d2", facts=named))
+    assert messages(report, Kind.MALFORMED) == [
+        "line 1: document 'd1': facts[0].head: found 'Q1', the id of entities[0] and entities[2], expected the "
+        "index of an entity, or an id that one entity has",
+        "line 2: document 'd2': facts[0].head: found nothing, expected the index of an entity, or an id that one "
+        "entity has",
+    ]
+
+
 def test_scripts_without_blanks_cut_nothing(tmp_path):
     entities = [{"type": "LOC", "mentions": [{"start": 2, "end": 4}]}]
     report = check(

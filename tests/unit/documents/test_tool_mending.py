@@ -249,6 +249,17 @@ def test_label_studio_keeps_what_is_not_understood(tmp_path):
     assert load_documents(to)[0].negatives == ((1, 0, "met"),)
 
 
+def test_regions_that_were_imported_without_ids_get_some(tmp_path):
+    bare = [{key: value for key, value in each.items() if key != "id"} for each in REGIONS]
+    source, to = tmp_path / "a.json", tmp_path / "b.json"
+    source.write_text(json.dumps([{"data": {"text": "Ada met Bo."}, "annotations": [{"result": bare}]}]))
+    mend(source, [Decision("task 1", 0, 1, "met", holds=True)], to)
+    (mended,) = json.loads(to.read_text())
+    regions = [each | {"id": f"region-{number}"} for number, each in enumerate(bare)]
+    assert mended["annotations"][0]["result"] == [*regions, relation("region-0", "region-1", "met")]
+    assert [fact.triple for fact in load_documents(to)[0].facts] == [(0, 1, "met")]
+
+
 def test_a_task_with_a_prediction_alone_gets_an_annotation(tmp_path):
     guess = {"model_version": "m", "result": [*REGIONS, relation("x1", "x2", "met")]}
     source, to = tmp_path / "a.json", tmp_path / "b.json"

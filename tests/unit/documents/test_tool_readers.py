@@ -41,6 +41,13 @@ def mark(ref, name, kind="PER", identifier=None):
     [
         ([mark("1", "Ada"), mark("2", "Ada"), mark("3", "ADA ")], [], [[0, 1, 2]]),
         ([mark("1", "Ada"), mark("2", "Ada", "LOC")], [], [[0], [1]]),
+        ([mark("1", "the  Bank’s", "ORG"), mark("2", "ＢＡＮＫ", "ORG")], [], [[0, 1]]),
+        # what links say is not undone by names
+        (
+            [mark("1", "Ada"), mark("2", "She"), mark("3", "Ada"), mark("4", "her")],
+            [("1", "2"), ("3", "4")],
+            [[0, 1], [2, 3]],
+        ),
         ([mark("1", "Ada", identifier="Q1"), mark("2", "Ada", identifier="Q2")], [], [[0], [1]]),
         ([mark("1", "Ada", identifier="Q1"), mark("2", "Countess", identifier="Q1")], [], [[0, 1]]),
         # without id it joins the one that is called like it, and none of two
@@ -59,7 +66,23 @@ def mark(ref, name, kind="PER", identifier=None):
     ],
 )
 def test_which_mentions_are_one_entity(marks, links, groups):
-    assert group_marks(marks, links) == groups
+    assert [[marks.index(mark) for mark in group] for group in group_marks(marks, links).groups] == groups
+
+
+def test_links_join_no_different_ids(tmp_path):
+    """Not even by way of a third mention, which goes with the first."""
+    marks = [mark("1", "Ada", identifier="Q1"), mark("2", "She"), mark("3", "Bo", identifier="Q2")]
+    found = group_marks(marks, [("2", "1"), ("2", "3")])
+    assert (found.groups, found.refused) == ([marks[:2], marks[2:]], [(marks[1], marks[2])])
+    put(tmp_path / "a.txt", "Ada, she, Bo")
+    lines = ["T1\tP 0 3\tAda", "T2\tP 5 8\tshe", "T3\tP 10 12\tBo", "*\tEquiv T2 T1 T3"]
+    lines += ["N1\tReference T1 a:1", "N2\tReference T3 a:2"]
+    path = put(tmp_path / "a.ann", "\n".join(lines))
+    assert [len(entity.mentions) for entity in load_documents(path)[0].entities] == [2, 1]
+    (defect,) = check_files([path]).log.examples[Kind.CONFLICTING_ID]
+    assert defect.within_file == (
+        "document 'a': line 3: found 'a:2', expected the id of 'she', which it is linked to; they stay apart"
+    )
 
 
 # brat ----------------------------------------------------------------------------------------------------------
@@ -100,6 +123,39 @@ def test_a_brat_document(brat, tmp_path):
     assert document.words_of(document.entities[3].mentions[0]) == ("North", "and", "South", "America")
     assert kinds(brat) == {"unused-annotation": 3, "name-mismatch": 1}
     assert list(load_documents(tmp_path)) == [document] == list(load_documents(brat, tmp_path / "doc.txt"))
+
+
+def test_files_shaped_like_the_examples_of_brat(tmp_path):
+    """Its tutorials end relations with a tab, call coreference `Alias`, and link before they mark."""
+    put(tmp_path / "a.txt", "Ada Lorne (Lorne, A. L.) was born in Kelm. In Kelm, Lorne\nand Bo met.\n")
+    lines = [
+        "*\tAlias T2 T4 T3",
+        "T9\tBorn 29 33\tborn",
+        "E1\tBorn:T9 Person-Arg:T2 Place-Arg2:T1",
+        "E2\tBorn:T9 ",
+        "T2\tPerson 0 9\tAda Lorne",
+        "R1\tLocated Arg1:T2 Arg2:T1\t",
+        "#1\tAnnotatorNotes R1\tIs that sure?  ",
+        "A1\tConfidence E1 Low",
+        "A2\tIndividual T2",
+        "T1\tGPE 37 41\tKelm",
+        "T3\tPerson 18 23\tA. L.",
+        "T4\tPerson 11 16\tLorne",
+        "T5\tGroup 52 57;58 64\tLorne and Bo",
+        "M1\tNegation E2",
+        "N1\tReference T1 Wikipedia:12\tKelm (town)",
+        "R2\tPart-of Arg1:E2 Arg2:T1\t",
+        "T6\tPerson 52 57\tLorne",
+        "R3\tCoref Anaphora:T6 Antecedent:T2\t[T1]",
+    ]
+    (document,) = load_documents(put(tmp_path / "a.ann", "\n".join(lines) + "\n"))
+    assert [(e.id, e.type, [m.name for m in e.mentions]) for e in document.entities] == [
+        (None, "Born", ["born"]),
+        (None, "Person", ["Ada Lorne", "A. L.", "Lorne", "Lorne"]),
+        ("Wikipedia:12", "GPE", ["Kelm"]),
+        (None, "Group", ["Lorne\nand Bo"]),
+    ]
+    assert triples(document) == [("Ada Lorne", "Located", "Kelm"), ("born", "Part-of", "Kelm")]
 
 
 def test_a_mention_that_cuts_a_word_cuts_the_word(tmp_path):
@@ -341,8 +397,9 @@ def test_a_task_of_prodigy(tmp_path):
 
 def test_tokens_are_enough_for_a_relation_of_prodigy(tmp_path):
     relations = [{"head": 0, "child": 2, "label": "MET"}, {"head": 5, "child": 2, "label": "MET"}]
+    relations.append({"head": 2, "child": 0, "label": None})  # relations may be drawn without labels
     path = put(tmp_path / "a.jsonl", json.dumps(prodigy_task(relations=relations)))
-    assert triples(load_documents(path)[0]) == [("Ada", "MET", "Bo")]
+    assert triples(load_documents(path)[0]) == [("Ada", "MET", "Bo"), ("Bo", "related", "Ada")]
     assert kinds(path)["unlinked-entity"] == 1  # "left" is no entity
 
 
@@ -363,7 +420,10 @@ def test_tasks_that_were_not_accepted_are_left_out(tmp_path):
             r"spans\[0\], start/end: found 0 to 99, expected 0 <= start < end <= 21",
         ),
         ({"spans": [SPANS[0] | {"start": "0"}]}, r"spans\[0\].start: found '0', expected a whole number"),
-        ({"relations": [{"head": 0, "child": 2}]}, r"relations\[0\].label: found nothing, expected a string"),
+        (
+            {"relations": [{"head": 0, "child": 2, "label": 3}]},
+            r"relations\[0\].label: found 3, expected a string",
+        ),
         ({"text": None}, "text: found None, expected a string"),
     ],
 )

@@ -52,6 +52,22 @@ def test_the_command_writes_what_the_function_gives(own, tmp_path):
     assert found.documents == {document.id: document for document in load_documents(own / "own.json")}
 
 
+def test_descriptions_of_relations_go_with_the_suggestions(own, tmp_path):
+    corpus = load_documents(own / "own.json")
+    told = {relation: {"name": f"is {relation}"} for relation in corpus.relations}
+    first = corpus.relations[0]
+    told[first]["description"] = "What it <b>means</b>."
+    (tmp_path / "relations.json").write_text(json.dumps(told))
+    run(
+        own / "own.json", "--scores", own / "scores.npz", "--vocabulary", tmp_path / "relations.json",
+        "--to", tmp_path / "s.jsonl",
+    )  # fmt: skip
+    found = SuggestionSet.load(tmp_path / "s.jsonl").relations
+    assert found.pop(first) == (f"is {first}", "What it <b>means</b>.")
+    for relation in corpus.relations[1:]:
+        assert found[relation] == (f"is {relation}", "")
+
+
 def test_a_told_multiplier_is_believed(own, tmp_path):
     for multiplier in (2, 6):
         shown = run(

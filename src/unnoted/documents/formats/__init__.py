@@ -4,7 +4,7 @@ A format of your own needs no change here: `register_format` adds it from any sc
 """
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -13,6 +13,7 @@ from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
 from unnoted.common.lookup import register
 from unnoted.common.output_streams import is_special
 from unnoted.common.text_inputs import TextInput
+from unnoted.documents.carried import MARKED_LACK, PREDICTIONS_LACK, ROWS_LACK, DocumentPart
 from unnoted.documents.contents import FileContent
 from unnoted.documents.decided import Mending
 from unnoted.documents.formats import (
@@ -57,7 +58,9 @@ class DocumentFormat:
             these bytes (none, if it is a folder) is in this format. Asked before `recognises`.
         read_file: for such a format, yields the documents of a path.
         main_file: where a document is two files, the one that stands for both.
-        select: the content of a file with the records of certain documents alone, each as it stands there.
+        select: the content of a file, or of several as one, with the records of certain ids alone, each as it
+            stands there; one file of which all are wanted stays as it is.
+        lacks: what documents have and this format has no place for.
     """
 
     key: str
@@ -71,7 +74,8 @@ class DocumentFormat:
     recognises_file: Callable[[Path, bytes], bool] | None = None
     read_file: Callable[[Path, Reading], Iterator[Document]] | None = None
     main_file: Callable[[Path], Path] | None = None
-    select: Callable[[Path, Collection[str]], FileContent] | None = None
+    select: Callable[[Sequence[Path], Container[str]], FileContent] | None = None
+    lacks: tuple[DocumentPart, ...] = ()
 
     @property
     def has_documents(self) -> bool:
@@ -110,10 +114,16 @@ FORMATS = {
             select=jsonl.select,
         ),
         DocumentFormat(
-            "pubtator", "PubTator", pubtator.looks_like, pubtator.read, typed=True, mend=mended_rows.mend
+            "pubtator",
+            "PubTator",
+            pubtator.looks_like,
+            pubtator.read,
+            typed=True,
+            mend=mended_rows.mend,
+            select=mended_rows.select,
         ),
         DocumentFormat("relation-rows", "relation rows", relation_rows.looks_like),
-        DocumentFormat("predictions", "DocRED predictions", write=predictions.write),
+        DocumentFormat("predictions", "DocRED predictions", write=predictions.write, lacks=PREDICTIONS_LACK),
         DocumentFormat(
             "label-studio",
             "Label Studio JSON",
@@ -122,6 +132,7 @@ FORMATS = {
             label_studio.write,
             mend=label_studio.mend,
             select=label_studio.select,
+            lacks=MARKED_LACK,
         ),
         DocumentFormat(
             "prodigy",
@@ -131,6 +142,7 @@ FORMATS = {
             prodigy.write,
             mend=prodigy.mend,
             select=prodigy.select,
+            lacks=MARKED_LACK,
         ),
         DocumentFormat(
             "columns",
@@ -140,6 +152,7 @@ FORMATS = {
             token_rows.write,
             mend=token_rows.mend,
             select=token_rows.select,
+            lacks=ROWS_LACK,
         ),
         DocumentFormat(
             "parquet",
@@ -150,6 +163,7 @@ FORMATS = {
             recognises_file=parquet.recognises,
             read_file=parquet.read,
             select=parquet.select,
+            lacks=ROWS_LACK,
         ),
         DocumentFormat(
             "brat",
@@ -160,6 +174,7 @@ FORMATS = {
             read_file=brat.read,
             main_file=brat.main_file,
             select=brat_mending.select,
+            lacks=MARKED_LACK,
         ),
         DocumentFormat(
             "spacy",
@@ -170,8 +185,15 @@ FORMATS = {
             recognises_file=docbin.recognises,
             read_file=docbin.read,
             select=docbin_mending.select,
+            lacks=MARKED_LACK,
         ),
-        DocumentFormat("text", "plain text", recognises_file=_is_plain_text, read_file=plain_text.read),
+        DocumentFormat(
+            "text",
+            "plain text",
+            recognises_file=_is_plain_text,
+            read_file=plain_text.read,
+            select=plain_text.select,
+        ),
     )
 }
 """Every format by its key. To add one: a file in this folder and a row here."""

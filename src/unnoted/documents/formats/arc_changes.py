@@ -11,6 +11,8 @@ from unnoted.documents.formats.fields import expect, take, take_list
 from unnoted.documents.formats.marked_text import arc_between, lifted
 from unnoted.documents.schema import Triple
 
+UNNAMED = "related"
+"""The relation of an arc that was drawn and not labelled."""
 NOTE = "unnoted"
 """The field that keeps what a tool has no place for: known negatives, and who decided."""
 

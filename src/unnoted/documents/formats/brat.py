@@ -3,9 +3,11 @@
 An annotation file has one annotation per line.
 
 `T` lines are mentions, `R` lines relations, `N` lines ids in knowledge bases (`Wikipedia:534366` is an id),
-`*	Equiv` lines coreference. An `R` line that names an event means the event's trigger. Attributes, notes and
-events themselves are not used here, and stay where they are when a file is mended. A mention of several
-pieces is taken from the start of the first to the end of the last.
+`*` lines coreference, whatever they call it (`Equiv`, `Alias`), and so are `R` lines called `coref` (or
+`coreference`, `same_as`, `equiv`). An `R` line that names an event means the event's trigger. Attributes,
+notes and events themselves are not used here, and stay where they are when a file is mended. A mention of
+several pieces is taken from the start of the first to the end of the last. Which mentions are one entity,
+`unnoted.documents.entity_rule` says.
 """
 
 import re
@@ -16,7 +18,7 @@ from pathlib import Path
 from unnoted.common.errors import DefectLog, Kind, fail, shown
 from unnoted.common.replacing import new_folder
 from unnoted.common.text_inputs import read_whole
-from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText
+from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
 from unnoted.documents.formats.file_names import file_name, title_of
 from unnoted.documents.formats.marked_text import document_of, marked_of
 from unnoted.documents.formats.reading import Reading
@@ -34,12 +36,12 @@ UNUSED = frozenset("AEM#")
 _TEXT_BOUND = re.compile(
     r"(T\S*)\t(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)\t(.*)", re.ASCII | re.DOTALL
 )
-_RELATION = re.compile(r"(R\S*)\t(\S+) [^\s:]+:(\S+) [^\s:]+:(\S+)\s*", re.ASCII)
+_RELATION = re.compile(r"R\S*\t(\S+) [^\s:]+:(\S+) [^\s:]+:(\S+)(?:\s*|\t.*)", re.ASCII | re.DOTALL)
 _EVENT = re.compile(r"(E\S*)\t[^\s:]+:(\S+)", re.ASCII)
 _REFERENCE = re.compile(r"(N\S*)\t\S+ (\S+) (\S+:\S+)(?:\t.*)?", re.ASCII | re.DOTALL)
-_EQUIVALENCE = re.compile(r"\*\tEquiv((?: \S+)+)\s*", re.ASCII)
+_EQUIVALENCE = re.compile(r"\*\t\S+((?: \S+)+)\s*", re.ASCII)
 _NEGATIVE = re.compile(rf"(#\S*)\t{NEGATIVE} (\S+)\t(\S+) (\S+)\s*", re.ASCII)
-_LINE = re.compile(r"[A-Z#]\d*\t|\*\tEquiv ")
+_LINE = re.compile(r"[A-Z#]\d*\t|\*\t\S+ ")
 
 
 def recognises(path: Path, start: bytes) -> bool:
@@ -85,14 +87,13 @@ def _document(source: tuple[Path, Path], reading: Reading) -> Document:
 
 @dataclass(slots=True)
 class Standoff:
-    """What an annotation file says, line by line; `relations` has the id of each arc's line."""
+    """What an annotation file says, line by line."""
 
     title: str
     text: str
     log: DefectLog
     marks: list[Mark] = field(default_factory=list)
     arcs: list[MarkedArc] = field(default_factory=list)
-    relations: list[str] = field(default_factory=list)
     links: list[tuple[str, ...]] = field(default_factory=list)
     negatives: list[MarkedArc] = field(default_factory=list)
     ids: dict[str, str] = field(default_factory=dict)
@@ -117,8 +118,10 @@ class Standoff:
             self._take_mark(line, place)
         elif kind == "R":
             found = _matched(_RELATION, line, self.title, place, "R1<tab>Relation Arg1:T1 Arg2:T2")
-            self.relations.append(found[1])
-            self.arcs.append(MarkedArc(found[3], found[4], found[2], place))
+            if is_coreference(found[1]):
+                self.links.append((found[2], found[3]))
+            else:
+                self.arcs.append(MarkedArc(found[2], found[3], found[1], place))
         elif kind == "N":
             found = _matched(_REFERENCE, line, self.title, place, "N1<tab>Reference T1 Base:id<tab>name")
             identifier = found[3].removeprefix(f"{OWN}:")

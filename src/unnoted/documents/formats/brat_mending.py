@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
-from unnoted.common.errors import DefectLog
+from unnoted.common.errors import DefectLog, Kind, fail
 from unnoted.common.text_inputs import read_whole
-from unnoted.documents.contents import FolderContent
+from unnoted.documents.contents import FolderContent, file_text
 from unnoted.documents.decided import FactDecision, Mending
 from unnoted.documents.entity_rule import MarkedArc
 from unnoted.documents.formats import brat
@@ -17,21 +17,33 @@ from unnoted.documents.formats.file_names import title_of
 PROVENANCE = "Provenance"
 """The type of a note on a relation that says who decided."""
 
+MARK = "\ufeff"
+"""The byte order mark, which may begin a file."""
+
 _NUMBERED = re.compile(r"([A-Z#])(\d{1,18})\t")
 _ABOUT = re.compile(r"[AM#]\S*\t\S+ (\S+)")
 
 
-def select(path: Path, ids: Collection[str]) -> FolderContent:
+def select(paths: Sequence[Path], ids: Container[str]) -> FolderContent:
     """The files of certain documents, and those that belong to none, such as brat's settings."""
-    if not path.is_dir():
-        pair = [path.with_suffix(".txt"), path.with_suffix(".ann")]
-        return FolderContent({file.name: file.read_bytes() for file in pair if file.exists()})
-    others = {file: _others(file, path) for file in sorted(path.rglob("*")) if file.is_file()}
-    kept = [file for file, title in others.items() if title is None or title in ids]
-    return FolderContent({file.relative_to(path).as_posix(): file.read_bytes() for file in kept})
+    found: dict[str, bytes] = {}
+    for path in paths:
+        for file, folder in _files(path):
+            title = _document_of(file, folder)
+            if title is None or title in ids:
+                name, content = file.relative_to(folder).as_posix(), file.read_bytes()
+                if found.setdefault(name, content) != content:
+                    fail(Kind.MALFORMED, None, None, f"two different files {name}", "one of that name")
+    return FolderContent(found)
 
 
-def _others(file: Path, folder: Path) -> str | None:
+def _files(path: Path) -> Iterator[tuple[Path, Path]]:
+    """The files of a folder, or the two of a document, each with the folder from which names count."""
+    files = sorted(path.rglob("*")) if path.is_dir() else [path.with_suffix(".txt"), path.with_suffix(".ann")]
+    return ((file, path if path.is_dir() else path.parent) for file in files if file.is_file())
+
+
+def _document_of(file: Path, folder: Path) -> str | None:
     """The document that a file belongs to."""
     belongs = file.suffix in (".txt", ".ann") and file.with_suffix(".txt").exists()
     return title_of(file, folder) if belongs else None
@@ -43,18 +55,20 @@ def mend(mending: Mending) -> list[FolderContent]:
 
 
 def _mended(path: Path, mending: Mending) -> FolderContent:
-    files = dict(select(path, mending.documents.keys()).files)
+    files = dict(select([path], mending.documents.keys()).files)
     for file, folder in brat.texts_of(path):
         title = title_of(file, folder)
         if title not in mending.decisions:
             continue
         annotations = file.with_suffix(".ann")
-        lines = read_whole(annotations).split("\n") if annotations.exists() else []
+        text = file_text(annotations) if annotations.exists() else ""
+        lines = text.removeprefix(MARK).split("\n")
         standoff = brat.parse(title, read_whole(file), lines, DefectLog())
         changes = ArcChanges.of(standoff.marked, mending)
         if changes:
             name = annotations.relative_to(folder).as_posix()
-            files[name] = "".join(_lines(lines, changes, title)).encode()
+            kept = MARK if text.startswith(MARK) else ""
+            files[name] = (kept + "".join(_lines(lines, changes, title))).encode()
     return FolderContent(files)
 
 

@@ -5,9 +5,9 @@ spaCy's own tutorial on relation extraction has them: `{(first token of head, fi
 1.0}}`; a value below 0.5 is no fact, and no known negative either, because that tutorial writes 0 for every
 pair that nobody labelled.
 
-Entities: `kb_id`, the span groups `coref_clusters_1` and so on, else the name and type. A document is called
-by `doc.user_data["id"]`, or by its number. Words are spaCy's tokens, and sentences
-its own where it has set them.
+Entities (`unnoted.documents.entity_rule`): `kb_id`, the span groups `coref_clusters_1` and so on. A document
+is called by `doc.user_data["id"]`, or by its number. Words are spaCy's tokens, and sentences its own where it
+has set them.
 """
 
 import zlib

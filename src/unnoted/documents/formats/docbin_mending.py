@@ -1,10 +1,11 @@
 """DocBins after decisions about their facts: only user data of documents changes that were decided about."""
 
-from collections.abc import Collection
+from collections.abc import Container, Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unnoted.common.errors import Kind, fail, shown
 from unnoted.documents.decided import Mending
 from unnoted.documents.entity_rule import MarkedArc
 from unnoted.documents.formats import docbin
@@ -14,16 +15,31 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, DocBin
 
 
-def select(path: Path, ids: Collection[str]) -> bytes:
-    """The documents of certain ids, as they are packed."""
-    titles = [docbin.title_of(doc, number) for number, doc in enumerate(docbin.docs_of(path))]
+def select(paths: Sequence[Path], ids: Container[str]) -> bytes:
+    """The documents of certain ids, as they are packed; one file of which all are wanted stays as it is."""
+    parts: list[DocBin] = []
+    for path in paths:
+        titles = [docbin.title_of(doc, number) for number, doc in enumerate(docbin.docs_of(path))]
+        wanted = [number for number, title in enumerate(titles) if title in ids]
+        if len(paths) == 1 and len(wanted) == len(titles):
+            return path.read_bytes()
+        parts.append(_part(path, wanted))
+    whole = parts[0]
+    for other in parts[1:]:
+        if other.attrs != whole.attrs:
+            fail(Kind.MALFORMED, None, "attrs", shown(other.attrs), f"{shown(whole.attrs)}, as before")
+        whole.merge(other)
+    return whole.to_bytes()
+
+
+def _part(path: Path, wanted: list[int]) -> "DocBin":
+    """The documents of certain numbers."""
     packed = docbin.load(path)
-    wanted = [number for number, title in enumerate(titles) if title in ids]
     for name in ("tokens", "spaces", "cats", "span_groups", "flags", "user_data"):
         listed = getattr(packed, name)
         setattr(packed, name, [listed[number] for number in wanted if number < len(listed)])
     packed.store_user_data = any(data is not None for data in packed.user_data)
-    return packed.to_bytes()
+    return packed
 
 
 def mend(mending: Mending) -> list[bytes]:

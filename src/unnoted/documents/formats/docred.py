@@ -6,7 +6,7 @@ known negatives, beside `labels`), and `id` of a mention. With them nothing is l
 reading.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from sys import intern
 from typing import Any, TextIO
@@ -18,8 +18,8 @@ from unnoted.documents.decided import Mending
 from unnoted.documents.formats.fields import expect, note_unknown_keys, take, take_identifier, take_list
 from unnoted.documents.formats.json_shapes import first_fields
 from unnoted.documents.formats.reading import Reading
-from unnoted.documents.formats.splicing import RecordShape, Splices, elements
-from unnoted.documents.formats.whole_records import select_by
+from unnoted.documents.formats.splicing import RecordShape, Splices
+from unnoted.documents.formats.whole_records import records_of, select_by
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.documents.segmentation import is_split_of
 from unnoted.documents.validate import FieldNames, validate
@@ -149,20 +149,22 @@ def write(path: str | Path, documents: Iterable[Document]) -> int:
     return write_list(path, map(record, documents))
 
 
-def select(path: Path, ids: Collection[str]) -> str:
+def select(paths: Sequence[Path], ids: Container[str]) -> str:
     """The records of certain documents, as they are."""
-    return select_by(path, ids, lambda fields, _: str(fields["title"]))
+    return select_by(paths, ids, lambda fields, _: str(fields["title"]))
 
 
 def mend(mending: Mending) -> list[str]:
-    """The file with what was decided, and every other character as it was."""
-    splices = Splices(mending.text())
-    listed, _ = elements(splices.text, splices.text.index("["))
-    for each in listed:
-        title = str(each.value["title"])
+    """The files with what was decided, and every other character as it was."""
+    return [_mended(Splices(mending.text(index)), mending) for index in range(len(mending.sources))]
+
+
+def _mended(splices: Splices, mending: Mending) -> str:
+    for record in records_of(splices.text):
+        title = str(record.value["title"])
         if title in mending.decisions:
-            SHAPE.mend(splices, each.start, title, mending)
-    return [splices.applied()]
+            SHAPE.mend(splices, record.start, title, mending)
+    return splices.applied()
 
 
 SHAPE = RecordShape(

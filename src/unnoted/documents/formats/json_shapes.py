@@ -8,12 +8,16 @@ PAGE = "docs/how-to/annotation-tools.md"
 
 _PARTS = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]:,]|[^\s"{}\[\]:,]+', re.DOTALL)
 
+LINES = "`jq -c '.[]' FILE` makes one document per line of it"
+
 LOOKS = {
     frozenset({"label", "annotator"}): "Label Studio's JSON-MIN export, which has no relations: export JSON",
     frozenset({"h_idx", "t_idx"}): "DocRED predictions, which `unnoted evaluate --predictions` reads",
     frozenset({"tokenized_text", "ner"}): "training data of GLiNER",
     frozenset({"paragraphs"}): "JSON of spaCy 2: `spacy convert` makes a .spacy file of it",
     frozenset({"doc_key", "sentences"}): "DyGIE or SciERC data",
+    frozenset({"entities", "text"}): f"unnoted's own form, but in a list: {LINES}",
+    frozenset({"entities", "sentences"}): f"unnoted's own form, but in a list: {LINES}",
     frozenset({"document", "tokens"}): "CoNLL-U or similar, as JSON",
 }
 """What else a list of objects with certain keys may be."""

@@ -5,8 +5,7 @@ spans), or both (then mentions are word spans, and the text is kept).
 """
 
 import json
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from sys import intern
@@ -26,12 +25,10 @@ from unnoted.documents.formats.fields import (
     take,
     take_identifier,
     take_list,
-    wrong_type,
 )
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.formats.splicing import RecordShape, Splices
-from unnoted.documents.formats.splicing import fields as fields_of
-from unnoted.documents.formats.whole_records import select_by
+from unnoted.documents.formats.whole_records import records_of, select_by
 from unnoted.documents.formats.word_edges import note_cuts
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.documents.segmentation import SplitText, is_split_of, split_text
@@ -204,14 +201,17 @@ def _refuse_ambiguous(fields: Mapping[str, Any], entities: list[dict[str, Any]],
                     fail(Kind.MALFORMED, title, f"{key}[{number}].{end}", shown(fact[end]), expected)
 
 
-def _identifiers(entities: tuple[Entity, ...]) -> dict[str, int]:
-    """The entity of each id that only one entity has."""
-    taken = Counter(entity.id for entity in entities)
-    return {entity.id: index for index, entity in enumerate(entities) if entity.id and taken[entity.id] == 1}
+def _identifiers(entities: tuple[Entity, ...]) -> dict[str, list[int]]:
+    """The entities that have each id: one, unless it is used twice."""
+    owners: dict[str, list[int]] = {}
+    for index, entity in enumerate(entities):
+        if entity.id:
+            owners.setdefault(entity.id, []).append(index)
+    return owners
 
 
 def _facts(
-    fields: Mapping[str, Any], title: str, identifiers: Mapping[str, int], log: DefectLog
+    fields: Mapping[str, Any], title: str, identifiers: Mapping[str, list[int]], log: DefectLog
 ) -> tuple[Fact, ...]:
     facts = []
     for number, fact in enumerate(take_list(fields, "facts", dict, title) if "facts" in fields else []):
@@ -223,7 +223,7 @@ def _facts(
 
 
 def _negatives(
-    fields: Mapping[str, Any], title: str, identifiers: Mapping[str, int], log: DefectLog
+    fields: Mapping[str, Any], title: str, identifiers: Mapping[str, list[int]], log: DefectLog
 ) -> tuple[Triple, ...]:
     negatives = []
     listed = take_list(fields, "negatives", dict, title) if "negatives" in fields else []
@@ -235,7 +235,7 @@ def _negatives(
 
 
 def _triple(
-    record: Mapping[str, Any], identifiers: Mapping[str, int], title: str, place: str, log: DefectLog
+    record: Mapping[str, Any], identifiers: Mapping[str, list[int]], title: str, place: str, log: DefectLog
 ) -> Triple:
     return (
         _entity_index(record, "head", identifiers, title, place, log),
@@ -245,19 +245,28 @@ def _triple(
 
 
 def _entity_index(
-    fact: Mapping[str, Any], key: str, identifiers: Mapping[str, int], title: str, place: str, log: DefectLog
+    fact: Mapping[str, Any],
+    key: str,
+    identifiers: Mapping[str, list[int]],
+    title: str,
+    place: str,
+    log: DefectLog,
 ) -> int:
     """Head and tail are given by index, or by the entity's id."""
     value = fact.get(key)
     if type(value) is int:
         return value
+    expected = "the index of an entity, or an id that one entity has"
     if type(value) is not str:
-        wrong_type(value, int, title, f"{place}.{key}")
-    if value not in identifiers:
+        fail(Kind.MALFORMED, title, f"{place}.{key}", shown(value) if key in fact else "nothing", expected)
+    owners = identifiers.get(value, [])
+    if len(owners) > 1:
+        found = f"{shown(value)}, the id of entities[{owners[0]}] and entities[{owners[1]}]"
+        fail(Kind.MALFORMED, title, f"{place}.{key}", found, expected)
+    if not owners:
         hint = nearest(value, identifiers) if log.keeps(Kind.MALFORMED) else ""
-        expected = f"the index of an entity, or an id that one entity has{hint}"
-        fail(Kind.MALFORMED, title, f"{place}.{key}", shown(value), expected)
-    return identifiers[value]
+        fail(Kind.MALFORMED, title, f"{place}.{key}", shown(value), expected + hint)
+    return owners[0]
 
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:
@@ -265,27 +274,27 @@ def write(path: str | Path, documents: Iterable[Document]) -> int:
     return write_lines(path, map(record, documents))
 
 
-def select(path: Path, ids: Collection[str]) -> str:
+def select(paths: Sequence[Path], ids: Container[str]) -> str:
     """The lines of certain documents, as they are."""
-    return select_by(path, ids, lambda fields, _: str(fields["id"]))
+    return select_by(paths, ids, lambda fields, _: str(fields["id"]))
 
 
 def mend(mending: Mending) -> list[str]:
-    """The file with what was decided, and every other character as it was."""
-    splices, position = Splices(mending.text()), 0
-    for line in splices.text.split("\n"):
-        if "{" in line:
-            start = position + line.index("{")
-            title = str(fields_of(splices.text, start)[0]["id"].value)
-            if title in mending.decisions:
-                _shape(mending.documents[title]).mend(splices, start, title, mending)
-        position += len(line) + 1
-    return [splices.applied()]
+    """The files with what was decided, and every other character as it was."""
+    return [_mended(Splices(mending.text(index)), mending) for index in range(len(mending.sources))]
+
+
+def _mended(splices: Splices, mending: Mending) -> str:
+    for record in records_of(splices.text):
+        title = str(record.value["id"])
+        if title in mending.decisions:
+            _shape(mending.documents[title]).mend(splices, record.start, title, mending)
+    return splices.applied()
 
 
 def _shape(document: Document) -> RecordShape:
     """How facts are written here; head and tail may be ids of entities of their document."""
-    index = _identifiers(document.entities)
+    index = {identifier: owners[0] for identifier, owners in _identifiers(document.entities).items()}
     return RecordShape(
         facts="facts",
         negatives="negatives",

@@ -5,12 +5,12 @@ character offsets, and relations between regions. The annotation that counts is 
 one that was changed last; cancelled ones never do. A task without annotation gives the mentions of its last
 prediction, and no fact: a guess is no label.
 
-Entities: a region's note `id: Q1` (`meta.text`) is its entity's id; a relation labelled `coref` (or
-`coreference`, `same_as`, `equiv`) joins two regions; else the name and type do. A relation without label is
-called `related`. What is not used here (choices, notes, other regions) stays when a file is mended.
+Entities (`unnoted.documents.entity_rule`): a region's note `id: Q1` (`meta.text`) is its entity's id; a
+relation labelled `coref` (or `coreference`, `same_as`, `equiv`) joins two regions. A relation without label
+is called `related`. What is not used here (choices, notes, other regions) stays when a file is mended.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO
@@ -18,10 +18,12 @@ from typing import Any, TextIO
 from unnoted.common.errors import DefectLog, Kind, fail, shown
 from unnoted.common.json_stream import ArrayReader
 from unnoted.common.outputs import write_list
+from unnoted.documents.contents import file_text
 from unnoted.documents.decided import Mending
 from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
 from unnoted.documents.formats.arc_changes import (
     NOTE,
+    UNNAMED,
     ArcChanges,
     changed_note,
     noted_negatives,
@@ -31,15 +33,13 @@ from unnoted.documents.formats.fields import expect, take, take_list
 from unnoted.documents.formats.json_shapes import first_fields
 from unnoted.documents.formats.marked_text import document_of, marked_of
 from unnoted.documents.formats.reading import Reading
-from unnoted.documents.formats.whole_records import WholeRecord, changed, file_text, select_by
+from unnoted.documents.formats.whole_records import WholeRecord, changed, select_by
 from unnoted.documents.schema import Document
 from unnoted.documents.validate import FieldNames
 
 FIELDS = FieldNames(fact="relation {}", entity="entity {}", mention="entity {}, mention {}")
 DOCUMENT_ID = "document_id"
 """The field of `data` that keeps a document's id: Label Studio numbers its tasks itself."""
-UNNAMED = "related"
-"""The relation of an arc that was drawn and not labelled."""
 ID_NOTE = "id:"
 FROM_NAME, TO_NAME = "label", "text"
 """What the labels and the text are called in Label Studio's own template for relations."""
@@ -85,7 +85,7 @@ def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
     offsets = _Offsets(text)
     for number, item in enumerate(result):
         place = f"{field}.result[{number}]"
-        fields: dict[str, Any] = expect(item, dict, title, place)
+        fields: dict[str, Any] = with_id(expect(item, dict, title, place), number)
         kind = fields.get("type")
         if kind == "labels":
             mark = _mark(fields, title, place, offsets)
@@ -100,6 +100,11 @@ def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
     facts = [arc for arc in arcs if labelled and not is_coreference(arc.relation)]
     negatives = noted_negatives(_note(task), title, f"meta.{NOTE}")
     return MarkedText(title, text, list(marks.values()), facts, links, negatives)
+
+
+def with_id(item: dict[str, Any], number: int) -> dict[str, Any]:
+    """A region with an id: Label Studio gives one to those that are imported without."""
+    return {**item, "id": f"region-{number}"} if item.get("type") == "labels" and "id" not in item else item
 
 
 def _note(task: Mapping[str, Any]) -> object:
@@ -244,9 +249,9 @@ def relation(arc: MarkedArc) -> dict[str, Any]:
     return fields | {"labels": [arc.relation]}
 
 
-def select(path: Path, ids: Collection[str]) -> str:
+def select(paths: Sequence[Path], ids: Container[str]) -> str:
     """The tasks of certain documents, as they are."""
-    return select_by(path, ids, title_of)
+    return select_by(paths, ids, title_of)
 
 
 def mend(mending: Mending) -> list[str]:
@@ -270,7 +275,8 @@ def mend(mending: Mending) -> list[str]:
 def _mended(task: dict[str, Any], marked: MarkedText, changes: ArcChanges, title: str) -> dict[str, Any]:
     place, result = chosen(task, title, DefectLog())
     touched = {arc.place for arc in changes.gone}
-    kept = [item for number, item in enumerate(result) if f"{place}.result[{number}]" not in touched]
+    items = [with_id(expect(item, dict, title, place), number) for number, item in enumerate(result)]
+    kept = [item for number, item in enumerate(items) if f"{place}.result[{number}]" not in touched]
     # One relation may have several labels, or both directions: what was not decided about stays.
     kept += [relation(arc) for arc in marked.arcs if arc.place in touched and arc not in changes.gone]
     kept += [relation(arc) for arc, _ in changes.added]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sys import intern
 
 from unnoted.common.errors import DefectLog, Kind, fail, shown
-from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText
+from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText, group_marks
 from unnoted.documents.formats.reading import Reading
 from unnoted.documents.formats.word_edges import note_cuts
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Triple
@@ -29,7 +29,7 @@ def document_of(marked: MarkedText, reading: Reading, names: FieldNames | None =
         split = split_at(marked.text, marked.words, spans, marked.sentences)
     entities: list[Entity] = []
     owners: dict[str, int] = {}
-    for group in marked.groups:
+    for group in grouped(marked, reading.log):
         entity = _entity(group, split, marked.id, reading.log)
         if entity is not None:
             owners.update((mark.ref, len(entities)) for mark in group)
@@ -71,6 +71,15 @@ def _check_marks(marked: MarkedText, reading: Reading) -> None:
         reading.log.add(Kind.UNLINKED_ENTITY, marked.id, "coreference", shown(missing), "a mention")
 
 
+def grouped(marked: MarkedText, log: DefectLog) -> list[list[Mark]]:
+    """The marks that are of one entity; what a link cannot join is a defect."""
+    found = group_marks(marked.marks, marked.links)
+    for first, other in found.refused:
+        expected = f"the id of {shown(first.name)}, which it is linked to; they stay apart"
+        log.add(Kind.CONFLICTING_ID, marked.id, other.place, shown(other.id), expected)
+    return found.groups
+
+
 def _entity(group: Sequence[Mark], split: SplitText, document: str, log: DefectLog) -> Entity | None:
     """The entity of some marks; None if no mark says of which type it is."""
     kind = next((mark.type for mark in group if mark.type is not None), None)
@@ -80,9 +89,6 @@ def _entity(group: Sequence[Mark], split: SplitText, document: str, log: DefectL
     identifier = next((mark.id for mark in group if mark.id is not None), None)
     mentions = []
     for mark in group:
-        if mark.id not in (None, identifier):
-            expected = f"{shown(identifier)}, the id of the entity it is linked to"
-            log.add(Kind.CONFLICTING_ID, document, mark.place, shown(mark.id), expected)
         span = split.locate(mark.start, mark.end)
         if span is None:  # the words of a damaged file may not be those of its text
             fail(Kind.MALFORMED, document, mark.place, shown(mark.name), "at least one word")

@@ -6,11 +6,14 @@ a new one.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
 from typing import NamedTuple
 
 from unnoted.common.errors import DataError, Defect, DefectLog, Kind, shown
+from unnoted.documents.contents import file_text
 from unnoted.documents.decided import FactDecision, Mending
 from unnoted.documents.formats import pubtator, relation_rows
 from unnoted.documents.formats.relation_rows import FALSE, Row, split_row
@@ -59,6 +62,21 @@ class RowFile:
                     pieces[-1] += self.end
                 pieces.append(row + self.end)
         return "".join(pieces)
+
+
+def select(paths: Sequence[Path], ids: Container[str]) -> str:
+    """The lines of certain documents, as they are; one file of which all are wanted stays as it is."""
+    kept: list[str] = []
+    for path in paths:
+        lines = RowFile.of(file_text(path)).lines
+        blocks = [
+            "".join(block) for filled, block in groupby(lines, lambda line: bool(line.strip())) if filled
+        ]
+        wanted = [block for block in blocks if block.lstrip("\ufeff").partition("|")[0] in ids]
+        if len(paths) == 1 and len(wanted) == len(blocks):
+            return "".join(lines)
+        kept += (block.lstrip("\ufeff").rstrip("\r\n") + "\n" for block in wanted)
+    return "\n".join(kept)
 
 
 def mend(mending: Mending) -> list[str]:

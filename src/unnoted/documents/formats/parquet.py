@@ -1,12 +1,13 @@
 """Rows of tokens in a Parquet file, with the columns that `token_rows` describes."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unnoted.common.errors import Kind, fail, shown
 from unnoted.common.outputs import write_binary
 from unnoted.common.text_inputs import refuse_stream
 from unnoted.documents.decided import Mending
@@ -102,11 +103,24 @@ def _schema() -> "pa.Schema":
     )
 
 
-def select(path: Path, ids: Collection[str]) -> bytes:
-    """The rows of certain documents, as they are."""
-    table = _table(path)
-    wanted = [token_rows.title_of(row, number + 1) in ids for number, row in enumerate(_ids(table))]
-    return _packed(table.filter(wanted))
+def select(paths: Sequence[Path], ids: Container[str]) -> bytes:
+    """The rows of certain documents, as they are; one file of which all are wanted stays as it is."""
+    import pyarrow as pa
+
+    parts = []
+    for path in paths:
+        table = _table(path)
+        wanted = [token_rows.title_of(row, number + 1) in ids for number, row in enumerate(_ids(table))]
+        if len(paths) == 1 and all(wanted):
+            return path.read_bytes()
+        parts.append(table.filter(wanted))
+    names = [_class_names(part.schema.metadata) for part in parts]
+    if any(other != names[0] for other in names):
+        fail(Kind.MALFORMED, None, "schema", "files that number their classes differently", "one numbering")
+    try:
+        return _packed(pa.concat_tables(parts, promote_options="default"))
+    except pa.ArrowInvalid as error:
+        fail(Kind.MALFORMED, None, "schema", shown(str(error)), "columns of the same types in all files")
 
 
 def mend(mending: Mending) -> list[bytes]:

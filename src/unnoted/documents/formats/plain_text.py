@@ -4,11 +4,13 @@ It has no mark to be recognised by. So it is what a file is called that tells (`
 look like a table: a damaged PubTator file is no text. A folder of such files is as many documents.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 from unnoted.common.text_inputs import read_whole
+from unnoted.documents.contents import FileContent
 from unnoted.documents.entity_rule import MarkedText
+from unnoted.documents.formats import brat_mending
 from unnoted.documents.formats.file_names import title_of
 from unnoted.documents.formats.marked_text import document_of
 from unnoted.documents.formats.reading import Reading
@@ -42,3 +44,10 @@ def _document(source: tuple[Path, Path], reading: Reading) -> Document:
     reading.log.file = str(file)
     title = reading.new_id(title_of(file, folder), "file name")
     return document_of(MarkedText(title, read_whole(file)), reading)
+
+
+def select(paths: Sequence[Path], ids: Container[str]) -> FileContent:
+    """The file, if it is one; else a folder with the files of certain documents."""
+    if len(paths) == 1 and not paths[0].is_dir():
+        return paths[0].read_bytes()
+    return brat_mending.select(paths, ids)

@@ -3,13 +3,14 @@
 A task has `text`, `tokens`, `spans` with character offsets, and `relations` between spans, each with the last
 token of either span (`head`, `child`) and the spans themselves. Tasks that were not accepted are left out.
 
-Entities: a span's `kb_id`, a relation labelled `coref` (or `coreference`, `same_as`, `equiv`), else the name
-and type. A span without a label, such as a pronoun, is a mention where a coreference link says of what.
+Entities (`unnoted.documents.entity_rule`): a span's `kb_id`, a relation labelled `coref` (or `coreference`,
+`same_as`, `equiv`). A span without a label, such as a pronoun, is a mention where a coreference link says of
+what. A relation without a label is called `related`.
 A document is called by its `id` (which we write), or by its `_task_hash`, or by its line.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -19,10 +20,12 @@ from unnoted.common.errors import DataError, DefectLog, Kind, shown
 from unnoted.common.json_stream import parse_record
 from unnoted.common.outputs import write_lines
 from unnoted.common.text_inputs import numbered_lines
+from unnoted.documents.contents import file_text
 from unnoted.documents.decided import Mending
 from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
 from unnoted.documents.formats.arc_changes import (
     NOTE,
+    UNNAMED,
     ArcChanges,
     changed_note,
     noted_negatives,
@@ -32,7 +35,7 @@ from unnoted.documents.formats.fields import expect, take, take_list
 from unnoted.documents.formats.json_shapes import first_fields
 from unnoted.documents.formats.marked_text import document_of, marked_of, word_spans
 from unnoted.documents.formats.reading import Reading
-from unnoted.documents.formats.whole_records import WholeRecord, changed, file_text, select_by
+from unnoted.documents.formats.whole_records import WholeRecord, changed, select_by
 from unnoted.documents.schema import Document
 from unnoted.documents.validate import FieldNames
 
@@ -104,7 +107,8 @@ def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
         take_list(task, "relations", dict, title) if task.get("relations") else []
     ):
         place = f"relations[{number}]"
-        label = take(relation, "label", str, title, place)
+        labelled = relation.get("label") is not None
+        label = take(relation, "label", str, title, place) if labelled else UNNAMED
         ends = [_end(relation, key, title, place, task, text) for key in ("head", "child")]
         if is_coreference(label):
             for end in ends:
@@ -211,9 +215,9 @@ def relation(head: Mapping[str, Any], child: Mapping[str, Any], label: str) -> d
     return fields | {"label": label}
 
 
-def select(path: Path, ids: Collection[str]) -> str:
+def select(paths: Sequence[Path], ids: Container[str]) -> str:
     """The tasks of certain documents, as they are."""
-    return select_by(path, ids, title_of)
+    return select_by(paths, ids, title_of)
 
 
 def mend(mending: Mending) -> list[str]:

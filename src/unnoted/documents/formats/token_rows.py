@@ -10,11 +10,11 @@
 | `negatives` | like `relations`: what a person said does not hold |
 | `id` | the document's name; also called `orig_id`, `doc_id`; else the number of the row |
 
-Entities: `id`, `clusters`, else the name and type. Other columns are not used here,
-and stay when a file is mended.
+Entities by `id`, `clusters` and name (`unnoted.documents.entity_rule`). Other columns are not used here, and
+stay when a file is mended.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain
 from pathlib import Path
 from sys import intern
@@ -24,14 +24,15 @@ from unnoted.common.errors import DataError, Kind, fail, shown
 from unnoted.common.json_stream import ArrayReader, parse_record
 from unnoted.common.outputs import write_lines
 from unnoted.common.text_inputs import numbered_lines
+from unnoted.documents.contents import file_text
 from unnoted.documents.decided import Mending
 from unnoted.documents.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.documents.formats.arc_changes import ArcChanges
 from unnoted.documents.formats.fields import expect, take, take_list
 from unnoted.documents.formats.json_shapes import first_fields
-from unnoted.documents.formats.marked_text import lifted
+from unnoted.documents.formats.marked_text import grouped, lifted
 from unnoted.documents.formats.reading import Reading
-from unnoted.documents.formats.whole_records import WholeRecord, changed, file_text, select_by
+from unnoted.documents.formats.whole_records import WholeRecord, changed, select_by
 from unnoted.documents.schema import Document, Entity, Fact, Mention, Sentence
 from unnoted.documents.validate import FieldNames, validate
 
@@ -107,7 +108,7 @@ def document_from_row(row: Mapping[str, Any], number: int, reading: Reading) -> 
     starts = [0, *accumulate(map(len, sentences))]
     entities: list[Entity] = []
     owners: dict[str, int] = {}
-    for group in marked.entities:
+    for group in grouped(marked, reading.log):
         owners.update((mark.ref, len(entities)) for mark in group)
         mentions = tuple(_mention(mark, starts, sentences, title, reading) for mark in group)
         entities.append(Entity(mentions, next((mark.id for mark in group if mark.id is not None), None)))
@@ -251,9 +252,9 @@ def record(document: Document) -> dict[str, Any]:
     }
 
 
-def select(path: Path, ids: Collection[str]) -> str:
+def select(paths: Sequence[Path], ids: Container[str]) -> str:
     """The rows of certain documents, as they are."""
-    return select_by(path, ids, title_of)
+    return select_by(paths, ids, title_of)
 
 
 def mend(mending: Mending) -> list[str]:

@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unnoted.common.text_inputs import TextInput
+from unnoted.documents.contents import file_text
 
-_BLANKS = re.compile(r"[ \t\r\n]*")
+_BLANKS = re.compile(r"\ufeff?[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 
 
@@ -21,12 +21,6 @@ class WholeRecord:
     value: Any
     start: int
     end: int
-
-
-def file_text(path: Path) -> str:
-    """The text of a file, plain or gzip."""
-    with TextInput(path).open() as stream:
-        return stream.read()
 
 
 def records_of(text: str) -> Iterator[WholeRecord]:
@@ -51,8 +45,9 @@ def _lines(text: str) -> Iterator[WholeRecord]:
         end = text.find("\n", start)
         line = text[start : end if end >= 0 else len(text)]
         number += 1
-        if line.strip():
-            yield WholeRecord(number, json.loads(line), start, start + len(line.rstrip()))
+        begin = _after_blanks(line, 0)
+        if begin < len(line):
+            yield WholeRecord(number, json.loads(line[begin:]), start + begin, start + len(line.rstrip()))
         start += len(line) + 1
 
 
@@ -73,14 +68,20 @@ def changed(text: str, change: Callable[[WholeRecord], object]) -> str:
     return "".join([*pieces, text[done:]])
 
 
-def selected(text: str, wanted: Callable[[WholeRecord], bool]) -> str:
-    """The wanted records as they are: a list of them, or lines."""
-    kept = [text[record.start : record.end] for record in records_of(text) if wanted(record)]
-    if text.lstrip()[:1] == "[":
+def select_by(paths: Sequence[Path], ids: Container[str], title: Callable[[Any, int], str]) -> str:
+    """The records of files whose documents have certain ids, as they are: a list of them, or lines.
+
+    One file of which every record is wanted stays as it is, to the last blank.
+    """
+    kept: list[str] = []
+    listed = False
+    for path in paths:
+        text = file_text(path)
+        found = [(title(each.value, each.number) in ids, each.start, each.end) for each in records_of(text)]
+        if len(paths) == 1 and all(wanted for wanted, _, _ in found):
+            return text
+        kept += [text[start:end] for wanted, start, end in found if wanted]
+        listed = listed or text.lstrip("\ufeff \t\r\n").startswith("[")
+    if listed:
         return "[" + ",\n".join(kept) + "]\n"
-    return "".join(f"{line.rstrip()}\n" for line in kept)
-
-
-def select_by(path: Path, ids: Collection[str], title: Callable[[Any, int], str]) -> str:
-    """The records of a file whose documents have certain ids."""
-    return selected(file_text(path), lambda record: title(record.value, record.number) in ids)
+    return "".join(f"{line}\n" for line in kept)

@@ -1,32 +1,11 @@
-"""Which mentions are one entity: a rule that anybody can apply by hand.
+"""Mentions that were found in a text, as the entities that the one rule of `entity_rule` makes of them."""
 
-1. Mentions that a knowledge base knows by one id are one entity.
-2. Mentions in one coreference cluster are one entity.
-3. Mentions of one type with the same normalised name are one entity.
-
-Two different ids in the knowledge base are never one entity, whatever the other rules say.
-"""
-
-import re
-import unicodedata
-from collections.abc import Hashable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 
+from unnoted.documents.entity_rule import Mark, group_marks
 from unnoted.documents.raw_text.found_mention import FoundMention
-
-_ARTICLE = re.compile(r"^(?:the|an?)\s+(?=\S)")
-_POSSESSIVE = re.compile(r"(?<=\w)['’]s?$")
-
-
-def normalised(name: str) -> str:
-    """A name as it is compared: case, width, blanks, a leading article and a closing 's do not count.
-
-    Example:
-        >>> normalised("The  World Bank’s"), normalised("ＮＡＳＡ"), normalised("The")
-        ('world bank', 'nasa', 'the')
-    """
-    plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-    return _ARTICLE.sub("", _POSSESSIVE.sub("", plain))
 
 
 def join_mentions(text: str, mentions: Sequence[FoundMention]) -> list[list[FoundMention]]:
@@ -47,22 +26,13 @@ def join_mentions(text: str, mentions: Sequence[FoundMention]) -> list[list[Foun
         [['Ada', 'ADA’s'], ['Bo']]
     """
     ordered = _cleaned(text, mentions)
-    groups = _Groups(ordered)
-    for key in (_by_id, _by_cluster, lambda one: (one.type, normalised(text[one.start : one.end]))):
-        last: dict[Hashable, int] = {}
-        for number, mention in enumerate(ordered):
-            if (value := key(mention)) is not None:
-                groups.join(last.get(value, number), number)
-                last[value] = number
-    return groups.listed()
-
-
-def _by_id(mention: FoundMention) -> Hashable:
-    return mention.kb_id
-
-
-def _by_cluster(mention: FoundMention) -> Hashable:
-    return mention.cluster
+    marks, clusters = [], defaultdict(list)
+    for number, one in enumerate(ordered):
+        marks.append(Mark(str(number), one.start, one.end, one.type, text[one.start : one.end], one.kb_id))
+        if one.cluster is not None:
+            clusters[one.cluster].append(str(number))
+    groups = group_marks(marks, clusters.values()).groups
+    return [[ordered[int(mark.ref)] for mark in group] for group in groups]
 
 
 def _cleaned(text: str, mentions: Sequence[FoundMention]) -> list[FoundMention]:
@@ -75,32 +45,3 @@ def _cleaned(text: str, mentions: Sequence[FoundMention]) -> list[FoundMention]:
         end = mention.end - len(covered) + len(covered.rstrip())
         kept.setdefault((start, end, mention.type), replace(mention, start=start, end=end))
     return [kept[place] for place in sorted(kept)]
-
-
-class _Groups:
-    """Mentions on their way into entities: sets that are joined, each with at most one id."""
-
-    def __init__(self, mentions: list[FoundMention]) -> None:
-        self.mentions = mentions
-        self.first = list(range(len(mentions)))
-        self.ids = [mention.kb_id for mention in mentions]
-
-    def of(self, number: int) -> int:
-        """The first mention of a mention's set."""
-        while self.first[number] != number:
-            number = self.first[number] = self.first[self.first[number]]
-        return number
-
-    def join(self, one: int, other: int) -> None:
-        """Join two sets, unless they have different ids."""
-        kept, gone = sorted((self.of(one), self.of(other)))
-        if None in (self.ids[kept], self.ids[gone]) or self.ids[kept] == self.ids[gone]:
-            self.first[gone] = kept
-            self.ids[kept] = self.ids[kept] or self.ids[gone]
-
-    def listed(self) -> list[list[FoundMention]]:
-        """The sets, in the order of their first mentions."""
-        found: dict[int, list[FoundMention]] = {}
-        for number, mention in enumerate(self.mentions):
-            found.setdefault(self.of(number), []).append(mention)
-        return list(found.values())

@@ -34,9 +34,10 @@ def test_ids_join_and_part():
     assert joined(place("Paris", **person), place("Paris", 1, **city)) == [["Paris"], ["Paris"]]
 
 
-def test_a_name_without_an_id_goes_to_the_last_of_that_name():
+def test_a_name_without_an_id_goes_to_the_one_of_that_name_and_to_none_of_two():
     first, second, third = place("Paris", kb_id="Q1"), place("Paris", 1, kb_id="Q2"), place("Paris", 2)
-    assert join_mentions(TEXT, [first, second, third]) == [[first], [second, third]]
+    assert join_mentions(TEXT, [first, third]) == [[first, third]]
+    assert join_mentions(TEXT, [first, second, third]) == [[first], [second], [third]]
 
 
 def test_clusters_join_but_not_two_ids():
