@@ -86,7 +86,8 @@ def _remarks(evaluation: "Evaluation") -> Iterator[str]:
         f"{count(submission.repeated)} repeated ones left out"
     )
     present = sum(score.gold > 0 for score in evaluation.relations.values())
-    yield f"macro-F1 {100 * evaluation.macro_f1:.2f}, the mean over {counted(present, 'relation')} of the gold"
+    macro = 100 * evaluation.macro_f1
+    yield f"macro-F1 {macro:.2f}, the mean over {counted(present, 'relation')} of the gold"
     yield f"frequent relations: {', '.join(evaluation.frequent_relations)}"
     if evaluation.ignoring_train is None:
         yield "no Ign F1 and nothing by frequency in train: no training documents were given"

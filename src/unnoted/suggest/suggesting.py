@@ -175,10 +175,12 @@ def _scores(
     source: Path, judge: Judge, scratch: Path, tell: Tell
 ) -> tuple[LabelledScores, Settings | None, str]:
     """Out-of-fold scores, the settings of the models, and what they are from."""
-    if judge.scores is not None:
-        return LabelledScores.load(judge.scores), None, f"out of fold, {judge.scores}"
     changes = {"train": source, "output": judge.output or scratch / "folds", **judge.changes}
     settings = load_settings(judge.config, changes, tell=tell)
+    if judge.scores is not None:
+        # Of models that were trained elsewhere all that matters here is which rules they kept to.
+        kept = None if settings.rules is None else settings
+        return LabelledScores.load(judge.scores), kept, f"out of fold, {judge.scores}"
     scores = out_of_fold(settings, tell, jobs=judge.jobs, repeats=judge.repeats, overwrite=judge.overwrite)
     times = f"{judge.repeats} times " if judge.repeats > 1 else ""
     return scores, settings, f"out of fold, {times}{settings.folds} folds of {judge.config}"

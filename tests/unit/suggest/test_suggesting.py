@@ -118,11 +118,21 @@ def test_what_follows_by_written_rules_is_suggested_with_the_rule(tmp_path):
         encoder=str(tiny_encoder(tmp_path / "encoder")),
         vocabulary=vocabulary_file(tmp_path),
         changes=changes,
+        output=tmp_path / "run",
         limits=unnoted.suggest.ListLimits(0.0),
     )
     implied = {(d.id, f.tail, f.head) for d in documents for f in d.facts if f.relation == "child_of"}
     said = {(s.document, s.head, s.tail): s.rule for s in found.suggestions if s.relation == "parent_of"}
     assert implied and all(said[place] == "child_of(t, h) -> parent_of(h, t)" for place in implied)
+    # The scores alone say the same to whoever names the rules.
+    again = unnoted.suggest(
+        tmp_path / "own.json",
+        scores=tmp_path / "run" / "folds" / "scores.npz",
+        vocabulary=vocabulary_file(tmp_path),
+        changes=changes,
+        limits=unnoted.suggest.ListLimits(0.0),
+    )
+    assert again.suggestions == found.suggestions and again.missing == found.missing
 
 
 @pytest.mark.slow
