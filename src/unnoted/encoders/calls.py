@@ -12,7 +12,7 @@ from torch import Tensor
 EncoderRunner: TypeAlias = Callable[[dict[str, Tensor], Tensor | None, Tensor], tuple[Tensor, Tensor | None]]
 """Runs an encoder: from what `DocumentEncoder.encode` takes to what it gives."""
 
-A_CALL = 16
+A_CALL = 32
 """What a call costs beside its tokens, in tokens: documents share one if they are padded by no more."""
 
 

@@ -19,6 +19,7 @@ from unnoted.encoders.crowded_rows import (
 )
 from unnoted.encoders.encoded import Encoded, EncodedEntities
 from unnoted.encoders.mention_inputs import mention_inputs
+from unnoted.encoders.packed_bert import can_pack, encode_packed
 from unnoted.encoders.pretrained import EncoderError, position_limit
 from unnoted.encoders.windows import WindowPlan, mention_places, merge_rows, merge_states, plan_windows
 from unnoted.features.batch import Batch
@@ -174,7 +175,12 @@ class DocumentEncoder(nn.Module):
         if torch.is_grad_enabled() or self.training:
             return self.encode(tokens, attention_mask, positions)
         run = self.encode if self.runner is None else self.runner
-        if attention_mask is None or attention_mask.device.type != "cpu":
+        if tokens["input_ids"].device.type != "cpu":
+            return run(tokens, attention_mask, positions)
+        if self.runner is None and (self._gives_rows or not self.attention) and can_pack(self.model):
+            wanted = positions if self.attention else None
+            return encode_packed(self.model, tokens["input_ids"], attention_mask, wanted)
+        if attention_mask is None:
             return run(tokens, attention_mask, positions)
         return encode_in_calls(run, tokens, attention_mask, positions)
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only when
 DOCUMENTS_A_CHUNK = 256
 """Documents that are taken from the stream, and sorted by length, at a time."""
 
-BATCH = BatchLimits(documents=16, tokens=8192, pairs=16384)
+BATCH = BatchLimits(documents=8, tokens=8192, pairs=16384)
 """How large a batch is by default."""
 
 Item = TypeVar("Item")

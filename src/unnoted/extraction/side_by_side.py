@@ -43,9 +43,7 @@ def side_by_side(
         return
     with _pool(min(threads, len(items))) as pool:
         rest = iter(items)
-        begun: deque[Future[Result]] = deque(
-            pool.submit(work, item) for item in islice(rest, 2 * threads)
-        )
+        begun: deque[Future[Result]] = deque(pool.submit(work, item) for item in islice(rest, 2 * threads))
         try:
             while begun:
                 yield begun.popleft().result()

@@ -41,11 +41,13 @@ def lean_contexts(states: Tensor, attention: Tensor, batch: Batch) -> tuple[Tens
     for number, length in enumerate(batch.lengths):
         last_entity, last = first_entity + entities[number], first + counts[number]
         pairs = slice(first, last)
-        contexts[pairs] = _contexts(
-            states[number, :length].to(attention.dtype),
-            attention[first_entity:last_entity, :, :length],
-            low[pairs] * entities[number] + high[pairs],
-        )
+        # Products of probabilities are too small for float16.
+        with torch.autocast(states.device.type, enabled=False):
+            contexts[pairs] = _contexts(
+                states[number, :length].to(attention.dtype),
+                attention[first_entity:last_entity, :, :length],
+                low[pairs] * entities[number] + high[pairs],
+            )
         first_entity, first = last_entity, last
     return contexts, row
 
