@@ -6,6 +6,7 @@ matrix products are long enough to be fast. The layers are BERT's own.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -28,12 +29,12 @@ def can_pack(model: PreTrainedModel) -> bool:
 
 @torch.no_grad()
 def encode_packed(
-    model: BertModel, input_ids: Tensor, attention_mask: Tensor | None, positions: Tensor | None
+    model: PreTrainedModel, input_ids: Tensor, attention_mask: Tensor | None, positions: Tensor | None
 ) -> tuple[Tensor, Tensor | None]:
     """The states of a batch's tokens, and the last layer's attention from some of them.
 
     Args:
-        model: in evaluation mode.
+        model: one that `can_pack`, in evaluation mode.
         input_ids: [B, T], padded on the right.
         attention_mask: [B, T], 0 at padding; None where there is none.
         positions: [B, M]; None if no rows are wanted.
@@ -72,17 +73,18 @@ def groups_of(lengths: Sequence[int], most: int = TOKENS_AT_ONCE) -> Iterator[sl
 
 
 def _encode_row(
-    model: BertModel, documents: list[Tensor], positions: Tensor | None
+    model: PreTrainedModel, documents: list[Tensor], positions: Tensor | None
 ) -> tuple[Tensor, list[Tensor]]:
     """States [N, d] of some documents in a row, and rows [H, M, T] of each at its `positions` [B, M]."""
+    bert: Any = model  # whose layers have no types
     lengths = [len(ids) for ids in documents]
     place = torch.cat([torch.arange(length) for length in lengths])  # [N]
     ids = torch.cat(documents)
-    states: Tensor = model.embeddings(
+    states: Tensor = bert.embeddings(
         input_ids=ids[None], position_ids=place[None], token_type_ids=torch.zeros_like(ids)[None]
     )[0]
     parts: list[list[Tensor]] = []
-    for layer in model.encoder.layer:
+    for layer in bert.encoder.layer:
         attention = layer.attention.self
         heads = (-1, attention.num_attention_heads, attention.attention_head_size)
         # Query, key and value of each document, [1, H, T, d / H].
