@@ -1,12 +1,12 @@
 """How many documents a second are predicted on: the plain implementation, torch, ONNX Runtime, 8 bits.
 
-    python -m benchmarks.inference [MODEL] [--documents 48] [--rounds 3] [--threads 1] [--score] [--compiled]
+    python -m benchmarks.inference [MODEL] [--documents 48] [--rounds 3] [--threads 1 2] [--score]
 
 MODEL is a trained model of the architecture `atlop`; without it, MiniLM with new layers, which predicts
-nothing. All sides take turns. With one thread, CPU time is counted, so that what else the
-machine does matters little; with more, time by the clock. `plain` is `tests/reference/atlop.py`, in batches
-of four documents in the order of the file, and only scores; all others go from documents to facts with
-supporting sentences. `--score` adds F1 on all of `dev_revised.json`.
+nothing. All sides take turns, with each number of threads. With one thread, CPU time is counted, so that what
+else the machine does matters little; with more, time by the clock. `plain` is `tests/reference/atlop.py`, in
+batches of four documents in the order of the file, and only scores; all others go from documents to facts
+with supporting sentences. `--score` adds F1 on all of `dev_revised.json`.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from unnoted.documents.relation_types import RelationTypes
 from unnoted.evaluation import evaluate
 from unnoted.extraction import Extractor
 from unnoted.extraction.backends.onnx_export import export_onnx
-from unnoted.features import BatchLimits, Collator, featurise
+from unnoted.features import Collator, featurise
 from unnoted.model import RelationModel
 
 PLAIN_BATCH = 4
@@ -77,13 +77,11 @@ def extractors_of(folder, scratch, compiled):
     sides = {
         "torch, any types": Extractor.from_pretrained(folder, any_types=True),
         "torch": Extractor.from_pretrained(folder),
-        "torch, batches of 4": Extractor.from_pretrained(folder, BatchLimits(4)),
     }
     for name, int8 in (("onnx", False), ("int8", True)):
         exported = export_onnx(folder, scratch / name, int8=int8)
         print(f"{name}: states and rows at most {exported.difference:.2g} from torch, fused {exported.fused}")
         sides[name] = Extractor.from_pretrained(exported.folder)
-        sides[f"{name}, batches of 1"] = Extractor.from_pretrained(exported.folder, BatchLimits(1))
     if compiled:
         sides["torch.compile"] = Extractor.from_pretrained(folder)
         inner = sides["torch.compile"].model.encoder.model
@@ -91,19 +89,30 @@ def extractors_of(folder, scratch, compiled):
     return sides
 
 
+def measure(works, threads, rounds, documents):
+    """Let all sides take turns with so many threads, and print a table."""
+    torch.set_num_threads(threads)
+    clock, unit = (time.process_time, "CPU time") if threads == 1 else (time.perf_counter, "time")
+    print(f"{documents} documents, {threads} thread(s), {unit}, best of {rounds}", flush=True)
+    times = times_in_turns(*works.values(), rounds=rounds, clock=clock)
+    taken = {side: min(each) for side, each in zip(works, times, strict=True)}
+    for side, seconds in taken.items():
+        rate, ratio = documents / seconds, taken["plain"] / seconds
+        print(f"{side:<32} {rate:>8.2f} documents/s  {ratio:>6.2f} x plain", flush=True)
+
+
 def main():
-    """Measure, and print a table."""
+    """Measure, and print tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("model", nargs="?", type=Path)
     parser.add_argument("--documents", type=int, default=48)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--score", action="store_true")
     parser.add_argument("--compiled", action="store_true")
     chosen = parser.parse_args()
-    torch.set_num_threads(chosen.threads)
     data = SHARED / "data/docred"
     train = load_documents(data / "train_annotated.json")
     gold = load_documents(data / "dev_revised.json").documents
@@ -118,14 +127,8 @@ def main():
             side: lambda extractor=extractor: list(extractor.extract(some))
             for side, extractor in extractors.items()
         }
-        clock = time.process_time if chosen.threads == 1 else time.perf_counter
-        times = times_in_turns(*works.values(), rounds=chosen.rounds, clock=clock)
-        taken = {side: min(each) for side, each in zip(works, times, strict=True)}
-        unit = "CPU time" if chosen.threads == 1 else "time"
-        print(f"{len(some)} documents, {chosen.threads} thread(s), {unit}, best of {chosen.rounds}")
-        for side, seconds in taken.items():
-            rate, ratio = len(some) / seconds, taken["plain"] / seconds
-            print(f"{side:<32} {rate:>8.2f} documents/s  {ratio:>6.2f} x plain", flush=True)
+        for threads in chosen.threads:
+            measure(works, threads, chosen.rounds, len(some))
         if chosen.score:
             for side in ("torch, any types", "torch", "onnx", "int8"):
                 print(f"{side:<32} F1 {f1(extractors[side], gold):.2f}", flush=True)

@@ -1,7 +1,6 @@
 """Documents of any length through any transformers encoder: token states, and the rows at mentions."""
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -10,6 +9,7 @@ from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
+from unnoted.encoders.calls import EncoderRunner, encode_in_calls
 from unnoted.encoders.crowded_rows import (
     MentionPlaces,
     merge_entity_rows,
@@ -19,15 +19,13 @@ from unnoted.encoders.crowded_rows import (
 )
 from unnoted.encoders.encoded import Encoded, EncodedEntities
 from unnoted.encoders.mention_inputs import mention_inputs
+from unnoted.encoders.packed_bert import can_pack, encode_packed
 from unnoted.encoders.pretrained import EncoderError, position_limit
 from unnoted.encoders.windows import WindowPlan, mention_places, merge_rows, merge_states, plan_windows
 from unnoted.features.batch import Batch
 from unnoted.kernels.attention_dropout import use_fast_attention_dropout
 from unnoted.kernels.attention_rows import give_rows, last_attention, requested
 from unnoted.kernels.dropout import use_fast_dropout
-
-EncoderRunner: TypeAlias = Callable[[dict[str, Tensor], Tensor | None, Tensor], tuple[Tensor, Tensor | None]]
-"""Runs an encoder: from what `DocumentEncoder.encode` takes to what it gives."""
 
 WINDOWS_AT_ONCE = 4
 """Long documents go through the encoder in calls of at most so many windows; if it takes more than one call,
@@ -174,9 +172,17 @@ class DocumentEncoder(nn.Module):
         self, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor
     ) -> tuple[Tensor, Tensor | None]:
         """What `encode` gives, by the runner if there is one and nothing is learnt."""
-        if self.runner is not None and not torch.is_grad_enabled():
-            return self.runner(tokens, attention_mask, positions)
-        return self.encode(tokens, attention_mask, positions)
+        if torch.is_grad_enabled() or self.training:
+            return self.encode(tokens, attention_mask, positions)
+        run = self.encode if self.runner is None else self.runner
+        if tokens["input_ids"].device.type != "cpu":
+            return run(tokens, attention_mask, positions)
+        if self.runner is None and (self._gives_rows or not self.attention) and can_pack(self.model):
+            wanted = positions if self.attention else None
+            return encode_packed(self.model, tokens["input_ids"], attention_mask, wanted)
+        if attention_mask is None:
+            return run(tokens, attention_mask, positions)
+        return encode_in_calls(run, tokens, attention_mask, positions)
 
     def encode(
         self, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor

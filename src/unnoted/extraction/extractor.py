@@ -3,6 +3,7 @@
 import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -20,8 +21,9 @@ from unnoted.extraction.facts import ExtractedFact, Extraction
 from unnoted.extraction.inputs import Source, as_documents
 from unnoted.extraction.reading_text import text_reader
 from unnoted.extraction.scoring import BatchScores, Found, ScoredPairs, Wanted, find_facts, score_batch
+from unnoted.extraction.side_by_side import side_by_side
 from unnoted.extraction.support import guided_sentences, supporting_sentences
-from unnoted.features import BatchLimits, Collator, FeatureSet, SortedBatches, Tokeniser
+from unnoted.features import Batch, BatchLimits, Collator, FeatureSet, SortedBatches, Tokeniser
 from unnoted.features.records import record_batch
 from unnoted.kernels.devices import working_device
 from unnoted.risks import ScoreMeaning, confidence_of
@@ -32,7 +34,7 @@ if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only when
 DOCUMENTS_A_CHUNK = 256
 """Documents that are taken from the stream, and sorted by length, at a time."""
 
-BATCH = BatchLimits(documents=16, tokens=8192, pairs=16384)
+BATCH = BatchLimits(documents=8, tokens=8192, pairs=16384)
 """How large a batch is by default."""
 
 Item = TypeVar("Item")
@@ -240,6 +242,8 @@ class Extractor:
         candidates = self.model.candidates
         scored = [number for number, document in enumerate(documents) if candidates.count(document)]
         facts: list[tuple[ExtractedFact, ...]] = [()] * len(documents)
+        if self._typed is not None:
+            self._typed = self._typed.prepared(self.model.scores)
         torch.get_num_threads()  # a new thread takes over the number that was set only when asked for it
         with evaluation_mode(self.model):
             unlabelled = [documents[number].with_facts(()) for number in scored]
@@ -263,20 +267,30 @@ class Extractor:
         )
         features = FeatureSet(self._header, [record])
         collate = Collator.of(features)
-        for indices in SortedBatches(features, self.batch):
-            batch = collate([features[index] for index in indices])
-            ends = batch.pair_document.bincount(minlength=len(indices)).cumsum(0).numpy()
-            sides = [batch.entity_slot[side].numpy() for side in (batch.head, batch.tail)]  # [P] each
-            moved = batch.to(self.model.device)
-            scored = score_batch(self.model, moved, wanted, meaning, self._typed)
-            if seen is not None:
-                _show([documents[index] for index in indices], sides, ends, scored, seen)
-            for found in find_facts(moved, scored, wanted):
-                bounds = [0, *found.pair.searchsorted(ends)]
+
+        def look(indices: list[int]) -> _Looked:
+            return self._look(collate([features[index] for index in indices]), wanted, meaning, seen)
+
+        batches = list(SortedBatches(features, self.batch))
+        threads = None if self.model.device.type == "cpu" else 1
+        for indices, looked in zip(batches, side_by_side(look, batches, threads), strict=True):
+            sides = looked.head, looked.tail
+            if seen is not None and looked.scored is not None:
+                _show([documents[index] for index in indices], looked, looked.scored, seen)
+            for found in looked.found:
+                bounds = [0, *found.pair.searchsorted(looked.ends)]
                 for place, index in enumerate(indices):
                     rows = range(bounds[place], bounds[place + 1])
                     pairs = [tuple(int(side[found.pair[row]]) for side in sides) for row in rows]
                     yield index, self._named(documents[index], found, rows, pairs)
+
+    def _look(self, batch: Batch, wanted: Wanted, meaning: ScoreMeaning, seen: Seen | None) -> "_Looked":
+        """What there is in a batch; several threads may look at one each."""
+        ends = batch.pair_document.bincount(minlength=len(batch.lengths)).cumsum(0).numpy()
+        head, tail = (batch.entity_slot[side].numpy() for side in (batch.head, batch.tail))
+        moved = batch.to(self.model.device)
+        scored = score_batch(self.model, moved, wanted, meaning, self._typed)
+        return _Looked(head, tail, ends, find_facts(moved, scored), None if seen is None else scored)
 
     def _named(
         self, document: Document, found: Found, rows: range, pairs: list[tuple[int, ...]]
@@ -319,21 +333,36 @@ class Extractor:
         return guided_sentences(shares, threshold)
 
 
-def _show(
-    documents: list[Document],
-    sides: list[NDArray[np.int64]],
-    ends: NDArray[np.int64],
-    scored: BatchScores,
-    seen: Seen,
-) -> None:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Looked:
+    """What was found in a batch of D documents with P pairs.
+
+    Attributes:
+        head: [P], the index of the head entity within its document.
+        tail: [P].
+        ends: [D], where the pairs of each document end.
+        found: the facts.
+        scored: what the model says of every pair; None where nobody asked.
+    """
+
+    head: NDArray[np.int64]
+    tail: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    found: list[Found]
+    scored: BatchScores | None
+
+
+def _show(documents: list[Document], looked: _Looked, scored: BatchScores, seen: Seen) -> None:
     """Give what was scored, document by document."""
+    meaning, scores = scored.meaning, scored.scores
     distance, probability, decided = (
-        each.cpu().numpy() for each in (scored.distance, scored.probability, scored.decided)
+        each.cpu().numpy()
+        for each in (meaning.distances(scores), meaning.probabilities(scores), scored.decided)
     )
-    confidence, calibrated = confidence_of(distance), scored.calibrated
-    for document, start, end in zip(documents, [0, *ends[:-1]], ends, strict=True):
+    confidence, calibrated = confidence_of(distance), meaning.is_calibrated
+    for document, start, end in zip(documents, [0, *looked.ends[:-1]], looked.ends, strict=True):
         rows = slice(start, end)
-        head, tail = (side[rows] for side in sides)
+        head, tail = looked.head[rows], looked.tail[rows]
         seen(
             ScoredPairs(document, head, tail, confidence[rows], probability[rows], calibrated, decided[rows])
         )

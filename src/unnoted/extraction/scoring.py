@@ -74,13 +74,17 @@ class Wanted:
             return meaning.at_precision(self.target_precision)
         return meaning if self.target_recall is None else meaning.at_recall(self.target_recall)
 
-    def decided(self, meaning: ScoreMeaning, scores: Tensor, distance: Tensor) -> Tensor:
-        """Which facts are predicted, bool [P, K]."""
-        return meaning.decide(scores) if self.threshold is None else distance >= distance_of(self.threshold)
+    def decided(self, meaning: ScoreMeaning, scores: Tensor) -> Tensor:
+        """Which facts are predicted, bool [P, K], from scores [P, K + 1]."""
+        if self.threshold is None:
+            return meaning.decide(scores)
+        return meaning.distances(scores) >= distance_of(self.threshold)
 
-    def given(self, decided: Tensor, distance: Tensor) -> Tensor:
+    def given(self, meaning: ScoreMeaning, scores: Tensor, decided: Tensor) -> Tensor:
         """Which facts are given, bool [P, K]."""
-        return decided if self.floor is None else decided | (distance >= distance_of(self.floor))
+        if self.floor is None:
+            return decided
+        return decided | (meaning.distances(scores) >= distance_of(self.floor))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,25 +141,23 @@ class ScoredPairs:
 class BatchScores:
     """What the model says of a batch, on its device.
 
+    What scores mean is computed for the pairs that have a fact, which are few: by who asks.
+
     Attributes:
         encoded: the tokens.
-        margin: [P, K].
-        distance: [P, K], from the line.
-        probability: [P, K].
-        calibrated: whether the probabilities are.
+        scores: [P, K + 1].
+        meaning: what they mean.
         decided: [P, K].
+        given: [P, K], the facts that are wanted, predicted or not.
         rule: [P, K], the number of the rule that lifted a score, or -1; None for a model without rules.
-        allowed: [P, K], which relations types allow; None where all are.
     """
 
     encoded: "Encoded"
-    margin: Tensor
-    distance: Tensor
-    probability: Tensor
-    calibrated: bool
+    scores: Tensor
+    meaning: ScoreMeaning
     decided: Tensor
+    given: Tensor
     rule: Tensor | None = None
-    allowed: Tensor | None = None
 
 
 # Not inference mode: a model may be asked in the middle of its training, and must not keep tensors made here.
@@ -169,38 +171,26 @@ def score_batch(
 ) -> BatchScores:
     """Score the pairs of a batch, which is on the model's device; the model is in evaluation mode."""
     scores, encoded, rule, allowed = model.score_pairs(batch, typed)  # [P, K + 1]
-    distance = meaning.distances(scores)
-    decided = wanted.decided(meaning, scores, distance)
-    if allowed is not None:
-        decided &= allowed  # whatever the threshold
-    return BatchScores(
-        encoded,
-        meaning.margins(scores),
-        distance,
-        meaning.probabilities(scores),
-        meaning.is_calibrated,
-        decided,
-        rule,
-        allowed,
-    )
+    decided = wanted.decided(meaning, scores)
+    given = wanted.given(meaning, scores, decided)
+    if allowed is not None:  # whatever the threshold
+        decided, given = decided & allowed, given & allowed
+    return BatchScores(encoded, scores, meaning, decided, given, rule)
 
 
 @torch.no_grad()
-def find_facts(batch: Batch, scored: BatchScores, wanted: Wanted) -> list[Found]:
+def find_facts(batch: Batch, scored: BatchScores) -> list[Found]:
     """Pick the facts of a batch: all in one, or, where pairs and sentences are very many, in several pieces.
 
     Args:
         batch: on the model's device.
         scored: what the model says of it.
-        wanted: which facts to give.
     """
     encoded = scored.encoded
     # The one place where the CPU waits for the device: how many facts there are is known only now.
-    given = wanted.given(scored.decided, scored.distance)
-    given = given if scored.allowed is None else given & scored.allowed
-    pair, relation = given.nonzero(as_tuple=True)  # [F]
+    pair, relation = scored.given.nonzero(as_tuple=True)  # [F]
     pairs, counts = torch.unique_consecutive(pair, return_counts=True)
-    attention = None if encoded.attention is None else encoded.entity_rows(batch)
+    attention = None if encoded.attention is None or not len(pairs) else encoded.entity_rows(batch)
     at_once = max(1, SHARES_AT_ONCE // max(1, batch.sentences))
     pieces = []
     start = 0
@@ -210,24 +200,25 @@ def find_facts(batch: Batch, scored: BatchScores, wanted: Wanted) -> list[Found]
         shares = (
             mention_shares(batch, some) if attention is None else attention_shares(attention, batch, some)
         )
-        pieces.append(_found(scored, pair[facts], relation[facts], shares, count))
+        pieces.append(_found(scored, some, count, relation[facts], shares))
     return pieces
 
 
-def _found(scored: BatchScores, pair: Tensor, relation: Tensor, shares: Tensor, count: Tensor) -> Found:
-    """Some facts in numpy; `shares` [Q, S] and `count` [Q] are those of their pairs."""
-    chosen = (scored.margin, scored.distance, scored.probability, scored.decided)
-    share = torch.arange(len(count), device=count.device).repeat_interleave(count)
+def _found(scored: BatchScores, pairs: Tensor, count: Tensor, relation: Tensor, shares: Tensor) -> Found:
+    """Some facts in numpy: `count` [Q] of each of the `pairs` [Q], whose `shares` are [Q, S]."""
+    share = torch.arange(len(count), device=count.device).repeat_interleave(count)  # [F]
+    pair, scores, meaning = pairs[share], scored.scores[pairs], scored.meaning
     rule = None if scored.rule is None else scored.rule[pair, relation].cpu().numpy()
-    columns = (pair, relation, *(values[pair, relation] for values in chosen), shares, share)
+    meant = (meaning.margins(scores), meaning.distances(scores), meaning.probabilities(scores))  # [Q, K] each
+    chosen = (*(values[share, relation] for values in meant), scored.decided[pair, relation])
     pair, relation, margin, distance, probability, decided, shares, share = (
-        column.cpu() for column in columns
+        column.cpu() for column in (pair, relation, *chosen, shares, share)
     )
     return Found(
         pair.numpy(),
         relation.numpy(),
         confidence_of(distance.numpy()),
-        probability.double().numpy() if scored.calibrated else None,
+        probability.double().numpy() if meaning.is_calibrated else None,
         margin.double().numpy(),
         decided.numpy(),
         shares.double().numpy(),

@@ -16,8 +16,8 @@ from torch import Tensor
 
 from unnoted.encoders import Encoded
 from unnoted.features.batch import Batch
+from unnoted.pairs.lean_contexts import EPSILON
 from unnoted.pairs.localized_context import (
-    EPSILON,
     entity_attention,
     unordered_contexts,
     unordered_number,

@@ -22,11 +22,9 @@ from torch.utils.checkpoint import checkpoint
 from unnoted.encoders import Encoded
 from unnoted.features.batch import Batch
 from unnoted.kernels.segments import segment_logsumexp
+from unnoted.pairs.lean_contexts import EPSILON, lean_contexts
 from unnoted.pairs.mention_vectors import marker_states
-from unnoted.pairs.pieces import PairsInPieces
-
-EPSILON = 1e-5
-"""Keeps the normalisation of q finite where the two attentions do not meet."""
+from unnoted.pairs.pieces import PAIRS_AT_ONCE, PairsInPieces
 
 PRODUCTS_AT_ONCE = 2**24
 """How many products of attentions (documents x tokens x entities x entities) are held at a time. Beyond it,
@@ -39,14 +37,17 @@ class SharedContexts(NamedTuple):
     Attributes:
         head: [E, embedding], the entities' part of the embeddings of heads.
         tail: [E, embedding], of those of tails.
-        contexts: [D * U, d], the context of every unordered pair of entities.
+        contexts: [C, d], the contexts of unordered pairs of entities; or, if `projected`, what the embeddings
+            have of them, [C, 2 embedding].
         row: int64 [P], the row of each pair's context.
+        projected: which of both.
     """
 
     head: Tensor
     tail: Tensor
     contexts: Tensor
     row: Tensor
+    projected: bool = False
 
 
 class LocalizedContext(PairsInPieces):
@@ -66,40 +67,51 @@ class LocalizedContext(PairsInPieces):
         Linear(in_features=16, out_features=6, bias=True)
     """
 
+    independent = True
+
     def __init__(self, width: int, embedding: int) -> None:
         super().__init__()
         self.width = width
         self.head_projection = nn.Linear(2 * width, embedding)
         self.tail_projection = nn.Linear(2 * width, embedding)
 
+    @property
+    def _context_weight(self) -> Tensor:
+        """The part of both projections that a context is multiplied with, [2 embedding, d]."""
+        projections = self.head_projection, self.tail_projection
+        return torch.cat([projection.weight[:, self.width :] for projection in projections])
+
     def shared(self, encoded: Encoded, batch: Batch) -> SharedContexts:
         """The entities' parts of the embeddings, and the contexts."""
         states = entity_states(encoded, batch)  # [E, d]
-        contexts = unordered_contexts(encoded.states, entity_attention(encoded, batch))  # [D, U, d]
-        head_weight, _ = torch.split(self.head_projection.weight, self.width, 1)
-        tail_weight, _ = torch.split(self.tail_projection.weight, self.width, 1)
-        return SharedContexts(
-            head=linear(states, head_weight, self.head_projection.bias),
-            tail=linear(states, tail_weight, self.tail_projection.bias),
-            contexts=contexts.flatten(0, 1),
-            row=context_row(batch, contexts.shape[1]),
+        head, tail = (
+            linear(states, projection.weight[:, : self.width], projection.bias)
+            for projection in (self.head_projection, self.tail_projection)
         )
+        if not torch.is_grad_enabled() and batch.device.type == "cpu":
+            contexts, row = lean_contexts(encoded.states, encoded.entity_rows(batch), batch)  # [C, d], [P]
+            if len(contexts) > PAIRS_AT_ONCE:  # of these, projections would take hundreds of megabytes
+                return SharedContexts(head, tail, contexts, row)
+            return SharedContexts(head, tail, linear(contexts, self._context_weight), row, projected=True)
+        contexts = unordered_contexts(encoded.states, entity_attention(encoded, batch))  # [D, U, d]
+        return SharedContexts(head, tail, contexts.flatten(0, 1), context_row(batch, contexts.shape[1]))
 
     def embed(self, shared: SharedContexts, batch: Batch, rows: slice | Tensor) -> tuple[Tensor, Tensor]:
         """Embeddings of head and tail of some pairs, [p, embedding] each."""
         contexts, row = shared.contexts, shared.row[rows]
-        _, head_weight = torch.split(self.head_projection.weight, self.width, 1)
-        _, tail_weight = torch.split(self.tail_projection.weight, self.width, 1)
-        weight = torch.cat([head_weight, tail_weight])  # [2 embedding, d]
         # Project whichever is fewer: the contexts of all entity pairs, or those of the candidate pairs.
-        if contexts.shape[0] <= len(row):
-            projected = linear(contexts, weight).index_select(0, row)  # [p, 2 embedding]
+        if shared.projected:
+            projected = contexts.index_select(0, row)  # [p, 2 embedding]
+        elif contexts.shape[0] <= len(row):
+            projected = linear(contexts, self._context_weight).index_select(0, row)
         else:
-            projected = linear(contexts.index_select(0, row), weight)
+            projected = linear(contexts.index_select(0, row), self._context_weight)
         head_context, tail_context = projected.chunk(2, 1)
         head = shared.head.index_select(0, batch.head[rows])
         tail = shared.tail.index_select(0, batch.tail[rows])
-        return torch.tanh(head + head_context), torch.tanh(tail + tail_context)
+        if torch.is_grad_enabled():
+            return torch.tanh(head + head_context), torch.tanh(tail + tail_context)
+        return head.add_(head_context).tanh_(), tail.add_(tail_context).tanh_()
 
 
 def entity_states(encoded: Encoded, batch: Batch) -> Tensor:

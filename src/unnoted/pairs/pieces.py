@@ -5,7 +5,7 @@ share is computed once, and what each pair has for itself is made, scored and gi
 """
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -21,6 +21,9 @@ the backward pass. Products of another size may differ in their last digits: no 
 
 class PairsInPieces(nn.Module, ABC):
     """A pair representation that can be made for some pairs at a time."""
+
+    independent: ClassVar[bool] = False
+    """Whether a pair is represented alike whichever other pairs are candidates."""
 
     @abstractmethod
     def shared(self, encoded: Encoded, batch: Batch) -> Any:  # noqa: ANN401 - each has its own

@@ -19,8 +19,9 @@ cache (256 and 512 measured fastest), a GPU wants large products (`PAIRS_AT_ONCE
 
 PAIRS_AT_ONCE_ELSEWHERE = 4096
 
-NARROW_AT_ONCE = 128
-"""How many pairs are scored at a time where only some classes are wanted."""
+NARROW_AT_ONCE = 2**18
+"""How many products (pairs x classes x values of a block) are held at a time where only some classes are
+wanted."""
 
 CLASSES_MULTIPLE = 16
 """The products are made for a multiple of so many classes, the rest filled with 0: with 95 or 97 columns a
@@ -68,12 +69,6 @@ class GroupedBilinear(nn.Module):
         scores = scores[:, :classes]
         return scores if self.bias is None else scores + self.bias
 
-    def by_class(self) -> Tensor:
-        """The weights laid out for `of_classes`, [blocks, block, classes, block]: that of tails is last."""
-        blocks, _, classes = self.weight.shape
-        weight = self.weight.detach().view(blocks, self.block, self.block, classes)
-        return weight.transpose(2, 3).contiguous()
-
     @torch.no_grad()
     def of_classes(self, head: Tensor, tail: Tensor, weight: Tensor, classes: Tensor) -> Tensor:
         """Scores [P, c] of some classes alone, on a CPU and without a gradient.
@@ -83,27 +78,49 @@ class GroupedBilinear(nn.Module):
         Args:
             head: [P, embedding].
             tail: [P, embedding].
-            weight: [blocks, block, c, block], the part of `by_class` that belongs to the classes.
+            weight: what `narrowed` gave of the classes.
             classes: int64 [c].
         """
-        blocks, block, count, _ = weight.shape
-        weight = weight.reshape(blocks, block, count * block)
+        blocks, block, width = weight.shape
+        count = width // block
         heads, tails = head.view(-1, blocks, block), tail.view(-1, blocks, 1, block)
-        buffer = head.new_empty(min(len(head), NARROW_AT_ONCE), count * block)
-        scores = head.new_zeros(len(head), count)
-        for start in range(0, len(head), NARROW_AT_ONCE):
-            piece = slice(start, start + NARROW_AT_ONCE)
-            total = scores[piece]
+        step = max(1, min(len(head), NARROW_AT_ONCE // width))
+        product, total = head.new_empty(step, width), head.new_empty(step, count, block)
+        pieces = [head.new_empty(0, count)]
+        for start in range(0, len(head), step):
+            piece = slice(start, start + step)
+            some = heads[piece]
+            joined = total[: len(some)].zero_()
             for number in range(blocks):
-                product = torch.mm(heads[piece, number], weight[number], out=buffer[: len(total)])
-                total += product.view(-1, count, block).mul_(tails[piece, number]).sum(2)
-        return scores if self.bias is None else scores + self.bias[classes]
+                out = torch.mm(some[:, number], weight[number], out=product[: len(some)])
+                joined.addcmul_(out.view(-1, count, block), tails[piece, number])
+            pieces.append(joined.sum(2))
+        scores = torch.cat(pieces)
+        return scores if self.bias is None else scores.add_(self.bias[classes])
 
     def extra_repr(self) -> str:
         """The sizes, as they are shown in the model's printout."""
         blocks, _, classes = self.weight.shape
         sizes = f"embedding={blocks * self.block}, classes={classes}, block={self.block}"
         return sizes if self.bias is not None else f"{sizes}, bias=False"
+
+
+def narrowed(weight: Tensor, classes: Tensor) -> Tensor:
+    """The weights of some classes, laid out for `of_classes`: [blocks, block of the head, c * block].
+
+    Args:
+        weight: of a grouped bilinear, [blocks, block * block, K + 1].
+        classes: int64 [c].
+
+    Example:
+        >>> narrowed(torch.arange(12.0).view(1, 4, 3), torch.tensor([0, 2]))
+        tensor([[[ 0.,  3.,  2.,  5.],
+                 [ 6.,  9.,  8., 11.]]])
+    """
+    blocks, size, _ = weight.shape
+    block = math.isqrt(size)
+    chosen = weight.index_select(2, classes).view(blocks, block, block, len(classes))
+    return chosen.transpose(2, 3).reshape(blocks, block, -1)
 
 
 class _GroupedBilinear(torch.autograd.Function):

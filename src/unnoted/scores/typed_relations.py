@@ -6,6 +6,9 @@ those of like types share the columns of their relations.
 """
 
 from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -13,12 +16,16 @@ from torch import Tensor, nn
 from unnoted.documents.relation_types import RelationTypes
 from unnoted.encoders import Encoded
 from unnoted.features.batch import Batch
-from unnoted.pairs.pieces import PAIRS_AT_ONCE, PairsInPieces, pair_scores
+from unnoted.pairs.pieces import PairsInPieces, pair_scores
 from unnoted.scores.grouped_bilinear import GroupedBilinear
 from unnoted.scores.type_bias import entity_types
+from unnoted.scores.typed_weights import TypedWeights
 
 NEVER = -1e4
 """The score of a relation that types forbid: a number, so that margins stay numbers, and below every line."""
+
+TYPED_AT_ONCE = 2**10
+"""How many pairs are represented and scored at a time: few enough to stay in cache."""
 
 
 class TypedRelations:
@@ -39,6 +46,7 @@ class TypedRelations:
         kinds, number = len(types) + 1, {name: place for place, name in enumerate(types, start=1)}
         self.table = torch.zeros(kinds, kinds, len(relations), dtype=torch.bool)
         """bool [types + 1, types + 1, K]."""
+        self._weights: TypedWeights | None = None
         unknown = [0, *(place for name, place in number.items() if name not in learnt.types)]
         self.table[unknown] = self.table[:, unknown] = True
         for place, relation in enumerate(relations):
@@ -54,6 +62,19 @@ class TypedRelations:
     def allowed(self, kinds: Tensor) -> Tensor:
         """Which relations each pair may have, bool [P, K], from what `kinds` gave."""
         return self.table.to(kinds.device).flatten(0, 1)[kinds]
+
+    def prepared(self, scorer: nn.Module) -> "TypedRelations":
+        """The same for as long as a scorer does not change: its weights are laid out once.
+
+        What was laid out before is used on, if the scorer still has these weights.
+        """
+        if not isinstance(scorer, GroupedBilinear) or scorer.weight.device.type != "cpu":
+            return self
+        if self._weights is not None and self._weights.fits(scorer):
+            return self
+        found = copy(self)
+        found._weights = TypedWeights(scorer, self.table.flatten(0, 1))
+        return found
 
     def scores(
         self, pairs: nn.Module, scorer: nn.Module, encoded: Encoded, batch: Batch, kinds: Tensor
@@ -71,31 +92,40 @@ class TypedRelations:
         if not fast or batch.device.type != "cpu":
             return pair_scores(pairs, scorer, encoded, batch)
         assert isinstance(scorer, GroupedBilinear) and isinstance(pairs, PairsInPieces)
-        found = encoded.states.new_zeros(batch.pairs, self.table.shape[2] + 1)
+        weights = TypedWeights(scorer, self.table.flatten(0, 1)) if self._weights is None else self._weights
+        wanted = self._wanted(kinds)  # rows into the pairs
+        if pairs.independent:
+            batch, places = _of_pairs(batch, wanted), torch.arange(len(wanted))
+        else:
+            places = wanted
         shared = pairs.shared(encoded, batch)
-        by_class = scorer.by_class()
-        for rows, runs in self._runs(kinds):
-            head, tail = pairs.embed(shared, batch, rows)
-            for run, classes in runs:
-                scored = scorer.of_classes(head[run], tail[run], by_class[:, :, classes], classes)
+        found = encoded.states.new_zeros(len(kinds), self.table.shape[2] + 1)
+        for start in range(0, len(wanted), TYPED_AT_ONCE):
+            rows = wanted[start : start + TYPED_AT_ONCE]
+            head, tail = pairs.embed(shared, batch, places[start : start + TYPED_AT_ONCE])
+            for kind, run in _runs(kinds[rows]):
+                classes, weight = weights.of(kind)
+                scored = scorer.of_classes(head[run], tail[run], weight, classes)
                 found[rows[run].unsqueeze(1), classes] = scored
         return found
 
-    def _runs(self, kinds: Tensor) -> Iterator[tuple[Tensor, list[tuple[slice, Tensor]]]]:
-        """Pairs in pieces, sorted by types: their rows, and in each piece the runs of like types.
+    def _wanted(self, kinds: Tensor) -> Tensor:
+        """The pairs that may have a relation, int64, sorted by kind."""
+        wanted = self.table.flatten(0, 1).any(1)[kinds].nonzero().squeeze(1)
+        return wanted[kinds[wanted].argsort(stable=True)]
 
-        Pairs whose types allow nothing are left out.
-        """
-        table = self.table.flatten(0, 1)  # [kinds, K]
-        wanted = table.any(1)[kinds].nonzero().squeeze(1)
-        wanted = wanted[kinds[wanted].argsort(stable=True)]
-        for rows in torch.split(wanted, PAIRS_AT_ONCE):
-            present, counts = torch.unique_consecutive(kinds[rows], return_counts=True)
-            runs, start = [], 0
-            for kind, count in zip(present.tolist(), counts.tolist(), strict=True):
-                relations = table[kind].nonzero().squeeze(1)
-                classes = torch.cat([relations.new_zeros(1), relations + 1])  # the none class is first
-                runs.append((slice(start, start + count), classes))
-                start += count
-            if runs:
-                yield rows, runs
+
+def _of_pairs(batch: Batch, rows: Tensor) -> Batch:
+    """The same documents with some of their pairs alone, to represent these."""
+    names = "head", "tail", "pair_document", "pair_weight"
+    chosen: dict[str, Any] = {name: getattr(batch, name)[rows] for name in names}
+    return replace(batch, **chosen)
+
+
+def _runs(kinds: Tensor) -> Iterator[tuple[int, slice]]:
+    """Each kind of some pairs that are sorted by kind, and where its pairs are."""
+    present, counts = torch.unique_consecutive(kinds, return_counts=True)
+    start = 0
+    for kind, count in zip(present.tolist(), counts.tolist(), strict=True):
+        yield kind, slice(start, start + count)
+        start += count

@@ -6,10 +6,11 @@ import pytest
 import torch
 from tests.unit.extraction.making import corpus, reading_model, saved_model
 
+from unnoted.documents import load_documents
 from unnoted.encoders.windows import plan_windows
 from unnoted.extraction import Extractor
 from unnoted.extraction.backends.onnx_encoder import EXPORT, GRAPH
-from unnoted.model import ModelError
+from unnoted.model import ModelError, RelationModel
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxscript")
@@ -93,3 +94,34 @@ def test_eight_bits(model, exported, tmp_path):
     assert (smaller.folder / GRAPH).stat().st_size < (exported.folder / GRAPH).stat().st_size
     found, _ = scores_of(Extractor.from_pretrained(smaller.folder, device="cpu"))
     assert all(scores.isfinite().all() for scores in found.values())
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+def test_scores_of_six_layers_of_minilm_are_those_of_torch(shared, tmp_path):
+    train = load_documents(shared / "data/docred/train_annotated.json")
+    some = load_documents(shared / "data/docred/dev_revised.json").documents[:4]
+    made = RelationModel.from_encoder(shared / "encoders/minilm", relations=train.relations)
+    made.save_pretrained(tmp_path / "model")
+    assert made.encoder.model.config.num_hidden_layers == 6
+    graph = export_onnx(tmp_path / "model", tmp_path / "onnx").folder
+    found = {}
+    for path in (tmp_path / "model", graph):
+        found[path] = []
+        keep = found[path].append
+        list(Extractor.from_pretrained(path, device="cpu").extract(some, threshold=1.0, seen=keep))
+    for one, other in zip(*found.values(), strict=True):
+        assert one.document.id == other.document.id
+        assert abs(one.confidence - other.confidence).max() < 1e-3
+        assert abs(one.probability - other.probability).max() < 1e-3
+
+
+def test_a_session_for_each_number_of_threads(exported):
+    encoder = Extractor.from_pretrained(exported.folder, device="cpu").model.encoder.runner
+    before = torch.get_num_threads()
+    try:
+        for threads in (1, 2, 1):
+            torch.set_num_threads(threads)
+            assert encoder._session().get_session_options().intra_op_num_threads == threads
+    finally:
+        torch.set_num_threads(before)

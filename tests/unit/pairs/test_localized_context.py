@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from tests.reference.atlop import PlainATLOP
 from tests.reference.batches import random_batch, tiny_model
 
-from unnoted.pairs import localized_context
+from unnoted.pairs import lean_contexts, localized_context
 
 
 def embeddings(model, batch):
@@ -23,8 +23,27 @@ def test_embeddings_equal_the_plain_ones(documents, pair_rate, mentions, seed):
     model = tiny_model("bert")
     lengths, entities = zip(*documents, strict=True)
     batch = random_batch(lengths, entities, mentions=mentions, pair_rate=pair_rate, seed=seed)
-    for found, expected in zip(embeddings(model, batch), PlainATLOP.of(model).embed(batch), strict=True):
-        torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
+    expected = PlainATLOP.of(model).embed(batch)
+    with torch.no_grad():
+        lean = embeddings(model.eval(), batch)
+    for found in (embeddings(model, batch), lean):
+        for one, other in zip(found, expected, strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
+
+
+def test_lean_contexts_in_pieces_change_nothing(monkeypatch):
+    batch, model = random_batch([30, 20], [5, 4]), tiny_model("bert").eval()
+    with torch.no_grad():
+        whole = embeddings(model, batch)
+        monkeypatch.setattr(lean_contexts, "PRODUCTS_AT_ONCE", 60)
+        pieces = embeddings(model, batch)
+        monkeypatch.setattr(
+            localized_context, "PAIRS_AT_ONCE", 3
+        )  # contexts are projected as they are wanted
+        unprojected = embeddings(model, batch)
+    for found in (pieces, unprojected):
+        for one, other in zip(found, whole, strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
 
 
 def test_tokens_in_pieces_change_nothing(monkeypatch):

@@ -70,6 +70,20 @@ def test_weights_that_change_are_seen():
     assert not torch.equal(before, after)
 
 
+def test_what_was_laid_out_is_used_until_weights_change():
+    model = reading_model(entity_types=["LOC", "ORG", "PER", "WORK"])
+    model.relation_types = RelationTypes.of(corpus())
+    batch, first = batch_of(model, corpus()[:2]), model.typed_relations.prepared(model.scores)
+    assert first.prepared(model.scores) is first
+    with torch.no_grad():
+        model.scores.weight.data.mul_(2)
+        second = first.prepared(model.scores)
+        found = model.score_pairs(batch, second).scores
+        assert second is not first and torch.equal(
+            found, model.score_pairs(batch, model.typed_relations).scores
+        )
+
+
 def test_no_pair_is_allowed_anything():
     model = reading_model(entity_types=["LOC", "ORG", "PER", "WORK"])
     model.relation_types = RelationTypes(("LOC", "ORG", "PER", "WORK"), {})

@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import torch
@@ -22,13 +23,18 @@ GRAPH = "encoder.onnx"
 REMEDY = "run unnoted export again"
 
 
+UNUSED_FUSIONS = ("SkipLayerNormFusion",)
+"""Optimisations of ONNX Runtime that are switched off: one operation for sum and norm took five times as long
+as the two that it replaces."""
+
+
 class OnnxEncoder:
     """Runs an exported encoder; one may be used from several threads at once.
 
     Args:
         graph: the file.
         digest: the SHA-256 of its content, which says what results were made by.
-        threads: how many ONNX Runtime may use; by default as many as torch does.
+        threads: how many ONNX Runtime may use; by default as many as torch does in the thread that asks.
 
     Raises:
         ValueError: ONNX Runtime is not installed.
@@ -36,21 +42,35 @@ class OnnxEncoder:
 
     def __init__(self, graph: Path, digest: str, threads: int | None = None) -> None:
         try:
-            onnxruntime: Any = import_module("onnxruntime")
+            self._onnxruntime: Any = import_module("onnxruntime")
         except ImportError:
             raise ValueError(
                 "onnxruntime: found no such package, expected it: pip install 'unnoted[onnx]'"
             ) from None
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = torch.get_num_threads() if threads is None else threads
+        self.digest = digest
+        self._graph, self._threads, self._lock = graph, threads, Lock()
+        self._sessions: dict[int, Any] = {}
+        self._session()  # a graph that cannot be used is refused at once
+
+    def _session(self) -> Any:  # noqa: ANN401 - of a package that is not always there
+        """The graph, ready to run on as many threads as torch has here: one beside other batches."""
+        threads = torch.get_num_threads() if self._threads is None else self._threads
+        with self._lock:
+            if threads not in self._sessions:
+                self._sessions[threads] = self._opened(threads)
+            return self._sessions[threads]
+
+    def _opened(self, threads: int) -> Any:  # noqa: ANN401
+        options = self._onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
         # Torch works in between: threads that spin while they wait would take its cores.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
-        self.digest = digest
-        with foreign(graph, "no usable graph", "one that unnoted export wrote", ModelError):
-            self._session: Any = onnxruntime.InferenceSession(
-                str(graph), options, providers=["CPUExecutionProvider"]
-            )
+        with foreign(self._graph, "no usable graph", "one that unnoted export wrote", ModelError):
+            return self._onnxruntime.InferenceSession(
+                str(self._graph), options, providers=["CPUExecutionProvider"],
+                disabled_optimizers=list(UNUSED_FUSIONS),
+            )  # fmt: skip
 
     @classmethod
     def open(cls, folder: Path) -> "OnnxEncoder":
@@ -81,9 +101,10 @@ class OnnxEncoder:
         ids = tokens["input_ids"]
         mask = torch.ones_like(ids) if attention_mask is None else attention_mask
         given = {"input_ids": ids, "attention_mask": mask, "positions": positions}
-        wanted = {each.name for each in self._session.get_inputs()}
+        session = self._session()
+        wanted = {each.name for each in session.get_inputs()}
         feed = {name: tensor.contiguous().numpy() for name, tensor in given.items() if name in wanted}
-        states, *rows = (torch.from_numpy(found) for found in self._session.run(None, feed))
+        states, *rows = (torch.from_numpy(found) for found in session.run(None, feed))
         return states, rows[0] if rows else None
 
 
