@@ -236,6 +236,17 @@ def test_the_last_choice_wins_whichever_answer_comes_last(at):
     ada.shows("Ada Lorne", "Kelm")
 
 
+def test_whoever_is_fast_answers_before_the_likely_relations_have_come(at, store_of_people):
+    ada = at()
+    ada.page.route("**/api/likely?*", lambda route: None)  # never answered
+    ada.press("o")
+    ada.expect(ada.page.locator("#search")).to_be_focused()
+    ada.page.keyboard.type("kno")
+    ada.expect(ada.page.locator("#relation-fact")).to_have_text("Bo – knows → Ost")
+    ada.press("Enter")
+    ada.says("accepted instead: Bo – knows → Ost")
+
+
 def test_a_click_counts_though_the_list_is_drawn_again_between_press_and_release(at):
     ada = at()
     ada.shows("Bo", "Ost")

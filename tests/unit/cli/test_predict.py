@@ -166,7 +166,7 @@ def test_whatever_is_computed_otherwise_does_not_go_on(documents, tmp_path, monk
     def refused(*options):
         return run("predict", model, documents, "--to", out, *options, code=1).stderr
 
-    assert "another batch: found {'documents': 16," in refused("--batch", 3)
+    assert "another batch: found {'documents': 8," in refused("--batch", 3)
     with monkeypatch.context() as patch:
         patch.setattr(torch, "get_num_threads", lambda: 7)
         assert "another threads: found 1, expected 7" in refused()

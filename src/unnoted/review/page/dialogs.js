@@ -43,7 +43,14 @@ export class RelationDialog {
   }
 
   async ask({ title, submit, item, head, tail, fixed, without }) {
-    Object.assign(this, { item, without });
+    // From now on: whoever is fast answers before the likely relations have come.
+    const answered = new Promise((resolve) => {
+      this.resolve = (found) => {
+        this.resolve = null;
+        resolve(found);
+      };
+    });
+    Object.assign(this, { item, without, likely: [], shown: [], active: 0 });
     $("relation-title").textContent = title;
     this.box.querySelector(".primary").textContent = submit;
     $("pair").hidden = fixed;
@@ -55,13 +62,8 @@ export class RelationDialog {
     $("choices").replaceChildren();
     this.box.showModal();
     (fixed || head !== tail ? $("search") : $("pair-head")).focus();
-    await this.pairChanged();
-    return new Promise((resolve) => {
-      this.resolve = (found) => {
-        this.resolve = null;
-        resolve(found);
-      };
-    });
+    this.pairChanged().catch(() => this.list()); // without them, all relations are still there
+    return answered;
   }
 
   get pair() {
