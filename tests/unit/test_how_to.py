@@ -26,9 +26,8 @@ def run(text, folder):
     assert done.returncode == 0, f"{text}\n{done.stderr}"
 
 
-@pytest.mark.parametrize(
-    "page", ["add-a-loss.md", pytest.param("add-a-pair-encoder.md", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["add-a-loss.md", "add-a-pair-encoder.md"])
 def test_a_page_is_followed_literally(page, tmp_path):
     text = (HOW_TO / page).read_text("utf-8")
     assert all(text.count(old) == 1 for old in SMALLER)

@@ -118,6 +118,7 @@ def test_it_reads_correctly_whichever_wins(first, second, told):
     assert told in text_of(with_f1(first, second))
 
 
+@pytest.mark.slow
 def test_the_same_demonstration_gives_the_same_bytes(page, tmp_path):
     program = (
         "from tests.unit.report.making import demonstration; from unnoted.report import demo_page; "
