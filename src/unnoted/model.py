@@ -225,10 +225,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             scores = pair_scores(self.pairs, self.scores, encoded, seen)
         else:
             kinds = typed.kinds(batch)
-            scores, allowed = (
-                typed.scores(self.pairs, self.scores, encoded, seen, kinds),
-                typed.allowed(kinds),
-            )
+            allowed = typed.allowed(kinds)
+            scores = typed.scores(self.pairs, self.scores, encoded, seen, kinds)
         if self.type_bias is not None:
             scores = self.type_bias(scores, seen)
         if allowed is not None:

@@ -28,6 +28,7 @@ from torch.nn.functional import softplus
 from unnoted.calibration.probability_curves import ProbabilityCurves
 from unnoted.calibration.ranked_bins import Floats, RankedBins
 from unnoted.calibration.selection import SELECTION
+from unnoted.calibration.shifting import shift_to_mean
 from unnoted.priors.priors import Priors
 
 KNOTS = 16
@@ -89,30 +90,6 @@ def fit_curves(
     return ProbabilityCurves(
         tuple(tuple(knots.tolist()) for _ in overall), tuple(map(tuple, log_odds.round(6).tolist()))
     )
-
-
-def shift_to_mean(log_odds: Floats, pairs: Floats, mean: Floats) -> Floats:
-    """How much to add to log odds [K, B] for their mean probability, over pairs [B], to be `mean` [K].
-
-    By halving an interval. Where the mean is 0 the shift is 0.
-
-    Example:
-        >>> shift_to_mean(np.zeros((1, 2)), np.ones(2), np.array([0.75])).round(6).tolist()
-        [1.098612]
-    """
-    low, high = np.full(len(mean), -60.0), np.full(len(mean), 60.0)
-    weight = pairs / pairs.sum()
-    for _ in range(60):
-        middle = (low + high) / 2
-        found = _sigmoid(log_odds + middle[:, None]) @ weight
-        low, high = np.where(found < mean, middle, low), np.where(found < mean, high, middle)
-    result: Floats = np.where(mean > 0, (low + high) / 2, 0.0)
-    return result
-
-
-def _sigmoid(values: Floats) -> Floats:
-    result: Floats = 1 / (1 + np.exp(-np.clip(values, -700, 700)))
-    return result
 
 
 def _knots(bins: RankedBins) -> Floats:

@@ -14,6 +14,8 @@ measured where complete labels are known, and d follows from how many facts were
 import numpy as np
 from numpy.typing import NDArray
 
+from unnoted.calibration.shifting import shift_to_mean, sigmoid
+
 SELECTION = 0.2
 """s, chosen on out-of-fold scores of DocRED's training documents, many of which have complete labels, too
 (`python -m benchmarks.calibration`). With 0, labels are a fair sample of the true facts."""
@@ -48,13 +50,13 @@ def labelled_shares(
     kept = np.clip(probability, LEAST, 1 - 1e-6)
     log_odds = np.log(kept) - np.log1p(-kept)
     counted = log_odds[probability > LEAST]
+    if not counted.size:
+        return np.ones_like(probability)
     pairs, edges = np.histogram(counted, BINS)
     middle = (edges[:-1] + edges[1:]) / 2
-    true = pairs / (1 + np.exp(-middle))
-    low, high = -40.0, 40.0
-    for _ in range(60):
-        shift = (low + high) / 2
-        found = true @ (1 / (1 + np.exp(-shift - selection * middle)))
-        low, high = (shift, high) if found < labelled else (low, shift)
-    shares: NDArray[np.float32] = 1 / (1 + np.exp(np.float32(-low) - np.float32(selection) * log_odds))
+    true = pairs * sigmoid(middle)
+    # Without any label a shift would be endless; with as good as none it is large.
+    share = np.array([max(labelled, 1e-12) / true.sum()])
+    shift = np.float32(shift_to_mean(selection * middle[None], true, share)[0])
+    shares: NDArray[np.float32] = 1 / (1 + np.exp(-shift - np.float32(selection) * log_odds))
     return shares.astype(np.float32)

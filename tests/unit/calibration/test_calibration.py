@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from tests.reference.lines import isotonic, on_curve
 
 from unnoted.calibration import Calibration, ProbabilityCurves
-from unnoted.calibration.fitting import shift_to_mean
 from unnoted.calibration.quantile_matching import matched_to
 from unnoted.calibration.ranked_bins import RankedBins
 from unnoted.calibration.selection import labelled_shares
+from unnoted.calibration.shifting import shift_to_mean
 from unnoted.priors import Priors
 from unnoted.priors.labelled_scores import LabelledScores
 
