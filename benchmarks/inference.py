@@ -1,4 +1,4 @@
-"""How many documents a second are predicted on: the plain implementation, torch, ONNX Runtime, 8 bits.
+"""How many documents a second are predicted on: the plain implementation, the default, torch, ONNX Runtime.
 
     python -m benchmarks.inference [MODEL] [--documents 48] [--rounds 3] [--threads 1 2] [--score]
 
@@ -75,15 +75,17 @@ def f1(extractor, gold):
 def extractors_of(folder, scratch, compiled):
     """The ways in which facts are found, by name."""
     sides = {
-        "torch, any types": Extractor.from_pretrained(folder, any_types=True),
-        "torch": Extractor.from_pretrained(folder),
+        "default": Extractor.from_pretrained(folder),
+        "torch": Extractor.from_pretrained(folder, backend="torch"),
+        "torch, any types": Extractor.from_pretrained(folder, backend="torch", any_types=True),
     }
-    for name, int8 in (("onnx", False), ("int8", True)):
+    print(f"default: {sides['default'].graph or 'torch'}")
+    for name, int8 in (("onnx", False), ("onnx, 8 bits", True)):
         exported = export_onnx(folder, scratch / name, int8=int8)
         print(f"{name}: states and rows at most {exported.difference:.2g} from torch, fused {exported.fused}")
         sides[name] = Extractor.from_pretrained(exported.folder)
     if compiled:
-        sides["torch.compile"] = Extractor.from_pretrained(folder)
+        sides["torch.compile"] = Extractor.from_pretrained(folder, backend="torch")
         inner = sides["torch.compile"].model.encoder.model
         inner.encoder.forward = torch.compile(inner.encoder.forward, dynamic=True)
     return sides
@@ -130,8 +132,8 @@ def main():
         for threads in chosen.threads:
             measure(works, threads, chosen.rounds, len(some))
         if chosen.score:
-            for side in ("torch, any types", "torch", "onnx", "int8"):
-                print(f"{side:<32} F1 {f1(extractors[side], gold):.2f}", flush=True)
+            for side, extractor in extractors.items():
+                print(f"{side:<32} F1 {f1(extractor, gold):.2f}", flush=True)
 
 
 if __name__ == "__main__":

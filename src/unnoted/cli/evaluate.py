@@ -19,7 +19,6 @@ from unnoted.cli.common import (
 )
 from unnoted.cli.predict import (
     AnyTypes,
-    Backend,
     Batch,
     Device,
     TargetPrecision,
@@ -55,6 +54,12 @@ Predictions = Annotated[
 ]
 TrainedModel = Annotated[
     str | None, typer.Option(metavar="MODEL", help="A trained model, to extract and score in one go.")
+]
+ExactBackend = Annotated[
+    str,
+    typer.Option(
+        "--backend", help="What runs the encoder: torch, which is exact; int8 or onnx, as predict does it."
+    ),
 ]
 SeenInTraining = Annotated[
     list[Path] | None, typer.Option(metavar="FILE", help="The training documents in use, for Ign F1.")
@@ -109,7 +114,7 @@ def evaluate(
     any_types: AnyTypes = False,
     batch: Batch = None,
     device: Device = None,
-    backend: Backend = None,
+    backend: ExactBackend = "torch",
     as_json: AsJSON = False,
     overwrite: Overwrite = False,
 ) -> None:

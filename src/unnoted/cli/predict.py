@@ -44,8 +44,8 @@ Backend = Annotated[
     str | None,
     typer.Option(
         "--backend",
-        help="What runs the encoder: torch, or onnx for a folder written by `unnoted export`; by default "
-        "onnx where there is one.",
+        help="What runs the encoder: torch (exact), int8 (torch, 8 bits), or onnx for a folder written by "
+        "`unnoted export`; by default the fastest.",
     ),
 ]
 AnyTypes = Annotated[

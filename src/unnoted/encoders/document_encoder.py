@@ -19,7 +19,7 @@ from unnoted.encoders.crowded_rows import (
 )
 from unnoted.encoders.encoded import Encoded, EncodedEntities
 from unnoted.encoders.mention_inputs import mention_inputs
-from unnoted.encoders.packed_bert import can_pack, encode_packed
+from unnoted.encoders.packed_bert import PackedBert, can_pack
 from unnoted.encoders.pretrained import EncoderError, position_limit
 from unnoted.encoders.windows import WindowPlan, mention_places, merge_rows, merge_states, plan_windows
 from unnoted.features.batch import Batch
@@ -174,15 +174,18 @@ class DocumentEncoder(nn.Module):
         """What `encode` gives, by the runner if there is one and nothing is learnt."""
         if torch.is_grad_enabled() or self.training:
             return self.encode(tokens, attention_mask, positions)
-        run = self.encode if self.runner is None else self.runner
-        if tokens["input_ids"].device.type != "cpu":
-            return run(tokens, attention_mask, positions)
-        if self.runner is None and (self._gives_rows or not self.attention) and can_pack(self.model):
-            wanted = positions if self.attention else None
-            return encode_packed(self.model, tokens["input_ids"], attention_mask, wanted)
-        if attention_mask is None:
-            return run(tokens, attention_mask, positions)
-        return encode_in_calls(run, tokens, attention_mask, positions)
+        if self.runner is not None:
+            return self.runner(tokens, attention_mask, positions)
+        if self.packs:
+            return PackedBert.of(self.model, self.attention)(tokens, attention_mask, positions)
+        if attention_mask is None or tokens["input_ids"].device.type != "cpu":
+            return self.encode(tokens, attention_mask, positions)
+        return encode_in_calls(self.encode, tokens, attention_mask, positions)
+
+    @property
+    def packs(self) -> bool:
+        """Whether documents can stand in a row without padding."""
+        return (self.gives_rows or not self.attention) and can_pack(self.model)
 
     def encode(
         self, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor

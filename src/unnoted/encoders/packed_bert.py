@@ -2,10 +2,11 @@
 
 All that BERT does but attention, it does to each token alone. So documents of any lengths stand one after the
 other, [N, d], and only attention goes from document to document. Nothing is padded, nothing is masked, and
-matrix products are long enough to be fast. The layers are BERT's own.
+matrix products are long enough to be fast. The layers are BERT's own, or their 8-bit copies.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from torch.nn.functional import pad, scaled_dot_product_attention
 from transformers import BertModel, PreTrainedModel
 
 from unnoted.kernels.attention_rows import attention_rows
+from unnoted.kernels.eight_bits import EightBitLinear, round_rows
 
 TOKENS_AT_ONCE = 1024
 """How many tokens stand in a row, at least one document: few enough to stay in cache."""
@@ -27,33 +29,169 @@ def can_pack(model: PreTrainedModel) -> bool:
     return type(model) is BertModel and plain and positions == "absolute" and model.device.type == "cpu"
 
 
-@torch.no_grad()
-def encode_packed(
-    model: PreTrainedModel, input_ids: Tensor, attention_mask: Tensor | None, positions: Tensor | None
-) -> tuple[Tensor, Tensor | None]:
-    """The states of a batch's tokens, and the last layer's attention from some of them.
+@dataclass(frozen=True, slots=True)
+class PackedLayer:
+    """What a layer of BERT does to each token alone.
+
+    Attributes:
+        heads: the shape of a projection, (-1, H, d / H).
+        project: from states [N, d] to queries, keys and values, [N, d] each.
+        mix: from what was attended to and the states before, [N, d] each, to the states after the layer.
+    """
+
+    heads: tuple[int, int, int]
+    project: Callable[[Tensor], Sequence[Tensor]]
+    mix: Callable[[Tensor, Tensor], Tensor]
+
+
+def packed_layer(layer: Any) -> PackedLayer:  # noqa: ANN401 - transformers' layers have no types
+    """A layer as it is."""
+    attention = layer.attention.self
+
+    def project(states: Tensor) -> Sequence[Tensor]:
+        return attention.query(states), attention.key(states), attention.value(states)
+
+    def mix(attended: Tensor, states: Tensor) -> Tensor:
+        states = layer.attention.output(attended, states)
+        mixed: Tensor = layer.output(layer.intermediate(states), states)
+        return mixed
+
+    return PackedLayer(_heads(attention), project, mix)
+
+
+def eight_bit_layer(layer: Any) -> PackedLayer:  # noqa: ANN401
+    """A copy of a layer, for evaluation, whose matrix products are of 8-bit numbers."""
+    attention = layer.attention.self
+    projections = EightBitLinear(attention.query, attention.key, attention.value)
+    attended_to, wide, narrow = (
+        EightBitLinear(each.dense) for each in (layer.attention.output, layer.intermediate, layer.output)
+    )
+
+    def project(states: Tensor) -> Sequence[Tensor]:
+        return projections(round_rows(states)).chunk(3, dim=1)
+
+    def mix(attended: Tensor, states: Tensor) -> Tensor:
+        states = layer.attention.output.LayerNorm(attended_to(round_rows(attended)).add_(states))
+        activated = layer.intermediate.intermediate_act_fn(wide(round_rows(states)))
+        mixed: Tensor = layer.output.LayerNorm(narrow(round_rows(activated)).add_(states))
+        return mixed
+
+    return PackedLayer(_heads(attention), project, mix)
+
+
+def _heads(attention: Any) -> tuple[int, int, int]:  # noqa: ANN401
+    return -1, attention.num_attention_heads, attention.attention_head_size
+
+
+def _stack(model: PreTrainedModel) -> Any:  # noqa: ANN401
+    return model.encoder
+
+
+class PackedBert:
+    """Runs a BERT over a batch whose documents stand in rows.
 
     Args:
         model: one that `can_pack`, in evaluation mode.
-        input_ids: [B, T], padded on the right.
-        attention_mask: [B, T], 0 at padding; None where there is none.
-        positions: [B, M]; None if no rows are wanted.
-
-    Returns:
-        States [B, T, d] and rows [B, H, M, T]; 0 at padding.
+        layers: those of the model, or copies.
+        rows: whether attention rows are wanted.
     """
-    batch, width = input_ids.shape
-    lengths = [width] * batch if attention_mask is None else attention_mask.sum(1).tolist()
-    states, rows = [], []
-    for group in groups_of(lengths):
-        some = lengths[group]
-        found, at_positions = _encode_row(
-            model, [ids[:length] for ids, length in zip(input_ids[group], some, strict=True)],
-            None if positions is None else positions[group],
-        )  # fmt: skip
-        states += [pad(each, (0, 0, 0, width - len(each))) for each in torch.split(found, some)]
-        rows += [pad(each, (0, width - each.shape[2])) for each in at_positions]
-    return torch.stack(states), torch.stack(rows) if rows else None
+
+    def __init__(self, model: PreTrainedModel, layers: Sequence[PackedLayer], rows: bool = True) -> None:
+        self._embed: Any = model.embeddings
+        self._layers = layers
+        self._wants_rows = rows
+
+    @classmethod
+    def of(cls, model: PreTrainedModel, rows: bool = True) -> "PackedBert":
+        """With the model's own layers."""
+        return cls(model, [packed_layer(layer) for layer in _stack(model).layer], rows)
+
+    @torch.no_grad()
+    def __call__(
+        self, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        """The states of a batch's tokens, and the last layer's attention from some of them.
+
+        Args:
+            tokens: `input_ids` [B, T], padded on the right.
+            attention_mask: [B, T], 0 at padding; None where there is none.
+            positions: [B, M].
+
+        Returns:
+            States [B, T, d] and, if they are wanted, rows [B, H, M, T]; 0 at padding.
+        """
+        input_ids = tokens["input_ids"]
+        batch, width = input_ids.shape
+        lengths = [width] * batch if attention_mask is None else attention_mask.sum(1).tolist()
+        states, rows = [], []
+        for group in groups_of(lengths):
+            some = lengths[group]
+            documents = [ids[:length] for ids, length in zip(input_ids[group], some, strict=True)]
+            found, at_positions = self._row(documents, positions[group])
+            states += [pad(each, (0, 0, 0, width - len(each))) for each in torch.split(found, some)]
+            rows += [pad(each, (0, width - each.shape[2])) for each in at_positions]
+        return torch.stack(states), torch.stack(rows) if rows else None
+
+    def _row(self, documents: list[Tensor], positions: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """States [N, d] of some documents in a row, and rows [H, M, T] of each at its `positions` [B, M]."""
+        lengths = [len(ids) for ids in documents]
+        place = torch.cat([torch.arange(length) for length in lengths])  # [N]
+        ids = torch.cat(documents)
+        states: Tensor = self._embed(
+            input_ids=ids[None], position_ids=place[None], token_type_ids=torch.zeros_like(ids)[None]
+        )[0]
+        parts: list[list[Tensor]] = []
+        for layer in self._layers:
+            # Query, key and value of each document, [1, H, T, d / H].
+            parts = [
+                [each.transpose(0, 1)[None] for each in torch.split(part.reshape(layer.heads), lengths)]
+                for part in layer.project(states)
+            ]
+            attended = torch.cat(
+                [scaled_dot_product_attention(*qkv)[0].transpose(0, 1) for qkv in zip(*parts, strict=True)]
+            )  # [N, H, d / H]
+            states = layer.mix(attended.flatten(1), states)
+        if not self._wants_rows:
+            return states, []
+        chosen = [some.clamp(max=length - 1) for some, length in zip(positions, lengths, strict=True)]
+        rows = [
+            attention_rows(query, key, some[None])[0]
+            for query, key, some in zip(parts[0], parts[1], chosen, strict=True)
+        ]
+        return states, rows
+
+
+class EightBitBert:
+    """Runs a BERT with 8-bit copies of its layers; if its weights change, the copies are made anew.
+
+    Args:
+        model: one that `can_pack`.
+        rows: whether attention rows are wanted.
+    """
+
+    digest = "int8"
+    """What results were made by."""
+
+    def __init__(self, model: PreTrainedModel, rows: bool = True) -> None:
+        self._model = model
+        self._wants_rows = rows
+        self._versions = self._current()
+        self._packed = self._copied()
+
+    def __call__(
+        self, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        """As `PackedBert`."""
+        if (current := self._current()) != self._versions:
+            self._packed, self._versions = self._copied(), current
+        return self._packed(tokens, attention_mask, positions)
+
+    def _copied(self) -> PackedBert:
+        layers = [eight_bit_layer(layer) for layer in _stack(self._model).layer]
+        return PackedBert(self._model, layers, self._wants_rows)
+
+    def _current(self) -> list[int]:
+        return [weight._version for weight in _stack(self._model).parameters()]
 
 
 def groups_of(lengths: Sequence[int], most: int = TOKENS_AT_ONCE) -> Iterator[slice]:
@@ -70,38 +208,3 @@ def groups_of(lengths: Sequence[int], most: int = TOKENS_AT_ONCE) -> Iterator[sl
             start, tokens = place, 0
         tokens += length
     yield slice(start, len(lengths))
-
-
-def _encode_row(
-    model: PreTrainedModel, documents: list[Tensor], positions: Tensor | None
-) -> tuple[Tensor, list[Tensor]]:
-    """States [N, d] of some documents in a row, and rows [H, M, T] of each at its `positions` [B, M]."""
-    bert: Any = model  # whose layers have no types
-    lengths = [len(ids) for ids in documents]
-    place = torch.cat([torch.arange(length) for length in lengths])  # [N]
-    ids = torch.cat(documents)
-    states: Tensor = bert.embeddings(
-        input_ids=ids[None], position_ids=place[None], token_type_ids=torch.zeros_like(ids)[None]
-    )[0]
-    parts: list[list[Tensor]] = []
-    for layer in bert.encoder.layer:
-        attention = layer.attention.self
-        heads = (-1, attention.num_attention_heads, attention.attention_head_size)
-        # Query, key and value of each document, [1, H, T, d / H].
-        parts = [
-            [each.transpose(0, 1)[None] for each in torch.split(projection(states).view(heads), lengths)]
-            for projection in (attention.query, attention.key, attention.value)
-        ]
-        attended = torch.cat(
-            [scaled_dot_product_attention(*qkv)[0].transpose(0, 1) for qkv in zip(*parts, strict=True)]
-        )  # [N, H, d / H]
-        states = layer.attention.output(attended.flatten(1), states)
-        states = layer.output(layer.intermediate(states), states)
-    if positions is None:
-        return states, []
-    chosen = [some.clamp(max=length - 1) for some, length in zip(positions, lengths, strict=True)]
-    rows = [
-        attention_rows(query, key, some[None])[0]
-        for query, key, some in zip(parts[0], parts[1], chosen, strict=True)
-    ]
-    return states, rows

@@ -135,7 +135,7 @@ def demonstrate(
     def trained(title: str, settings: Settings) -> tuple[Extractor, Record]:
         tell(f"{title}: {plan.epochs} epochs")
         record = run(settings, resume=not overwrite, overwrite=overwrite)
-        return Extractor.from_pretrained(settings.output), record
+        return Extractor.from_pretrained(settings.output, backend="torch"), record
 
     results, found = [], {}
     for title in METHODS:

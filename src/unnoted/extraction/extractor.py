@@ -135,8 +135,9 @@ class Extractor:
             device: where to compute; by default on a GPU if there is one.
             chunk: how many documents are taken from a stream at a time.
             any_types: as for `Extractor`.
-            backend: what runs the encoder, one of `BACKENDS`: `torch`, or `onnx` for a folder that `unnoted
-                export` wrote. By default the second where there is one and its package is installed.
+            backend: what runs the encoder, one of `BACKENDS`: `torch`, which is exact; `int8`, torch with
+                8-bit matrix products; `onnx` for a folder that `unnoted export` wrote. By default the fastest
+                (`fastest_backend`), which on most CPUs is `int8`.
 
         Raises:
             ModelError: the folder is missing, incomplete, damaged or something else.
@@ -155,7 +156,7 @@ class Extractor:
 
     @property
     def graph(self) -> str | None:
-        """The SHA-256 of the exported encoder that is run; None where torch runs it."""
+        """What runs the encoder in place of its own layers: the SHA-256 of an export, or `int8`."""
         digest: str | None = getattr(self.model.encoder.runner, "digest", None)
         return digest
 

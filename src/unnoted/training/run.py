@@ -187,7 +187,7 @@ def _scored(
     left = {name: files for name, files in settings.test.items() if name not in record.scored}
     if not left:
         return record
-    extractor = Extractor.from_pretrained(folder.path)
+    extractor = Extractor.from_pretrained(folder.path, backend="torch")
     train = load_corpus(settings, settings.train).documents
     for name, files in left.items():
         # Without the vocabulary: a fact that the model cannot predict still has to be found.

@@ -4,9 +4,9 @@ import pytest
 import torch
 from transformers import BertConfig, BertModel
 
-from unnoted.encoders import DocumentEncoder, document_encoder
+from unnoted.encoders import DocumentEncoder
 from unnoted.encoders.calls import calls_of, encode_in_calls
-from unnoted.encoders.packed_bert import can_pack, encode_packed, groups_of
+from unnoted.encoders.packed_bert import PackedBert, can_pack, groups_of
 
 LENGTHS = [40, 9, 33, 33, 2]
 
@@ -38,7 +38,7 @@ def test_what_is_not_padded_is_the_same(way):
     if way == "calls":
         found, at_positions = encode_in_calls(encoder.encode, {"input_ids": ids}, mask, positions)
     else:
-        found, at_positions = encode_packed(model, ids, mask, positions)
+        found, at_positions = PackedBert.of(model)({"input_ids": ids}, mask, positions)
     assert found.shape == states.shape and at_positions.shape == rows.shape
     real = mask.bool()
     torch.testing.assert_close(found[real], states[real], rtol=0, atol=1e-6)
@@ -66,12 +66,13 @@ def test_only_a_bert_that_sees_everything_is_packed():
     assert not can_pack(bert(is_decoder=True))
 
 
+row = PackedBert._row
+
+
 @torch.no_grad()
 def test_in_training_mode_the_encoder_itself_runs(monkeypatch):
     packed = []
-    monkeypatch.setattr(
-        document_encoder, "encode_packed", lambda *given: packed.append(1) or encode_packed(*given)
-    )
+    monkeypatch.setattr(PackedBert, "_row", lambda *given: packed.append(1) or row(*given))
     encoder = DocumentEncoder(bert())
     encoder.prepare()
     ids, mask, positions = padded()

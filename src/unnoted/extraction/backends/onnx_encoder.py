@@ -12,6 +12,7 @@ from unnoted.common.checksums import CHECKSUMS
 from unnoted.common.errors import shown
 from unnoted.common.foreign import foreign, read_json
 from unnoted.common.text_inputs import content_digest
+from unnoted.encoders.calls import encode_in_calls
 from unnoted.saved import ModelError
 
 EXPORT = "export.json"
@@ -98,6 +99,13 @@ class OnnxEncoder:
         self, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor
     ) -> tuple[Tensor, Tensor | None]:
         """States [B, T, d] and, if the model uses them, rows [B, H, M, T] at `positions` [B, M]."""
+        if attention_mask is None:
+            return self._run(tokens, attention_mask, positions)
+        return encode_in_calls(self._run, tokens, attention_mask, positions)
+
+    def _run(
+        self, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
         ids = tokens["input_ids"]
         mask = torch.ones_like(ids) if attention_mask is None else attention_mask
         given = {"input_ids": ids, "attention_mask": mask, "positions": positions}
