@@ -148,7 +148,7 @@ extractor = Extractor.from_pretrained(model)
 list(extractor.extract([]))
 for line in sys.stdin:
     started = time.perf_counter()
-    extract_files(extractor, model, [Path(documents)], Path(to), "jsonl")
+    extract_files(extractor, model, [Path(documents)], Path(to), "jsonl", overwrite=True)
     print(time.perf_counter() - started, flush=True)
 """
 """What `unnoted predict` does when its model is loaded, once for every line that comes in."""

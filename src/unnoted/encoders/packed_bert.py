@@ -20,6 +20,10 @@ from unnoted.kernels.eight_bits import EightBitLinear, round_rows
 TOKENS_AT_ONCE = 1024
 """How many tokens stand in a row, at least one document: few enough to stay in cache."""
 
+ROWS_OF_8_BITS = 64
+"""Rows have a multiple of so many tokens where products are of 8 bits: for every other number of them, torch
+makes another program, and keeps a thousand."""
+
 
 def can_pack(model: PreTrainedModel) -> bool:
     """Whether a model is a BERT that sees all of a document from each of its tokens, on a CPU."""
@@ -94,12 +98,16 @@ class PackedBert:
         model: one that `can_pack`, in evaluation mode.
         layers: those of the model, or copies.
         rows: whether attention rows are wanted.
+        multiple: rows are filled up to a multiple of so many tokens.
     """
 
-    def __init__(self, model: PreTrainedModel, layers: Sequence[PackedLayer], rows: bool = True) -> None:
+    def __init__(
+        self, model: PreTrainedModel, layers: Sequence[PackedLayer], rows: bool = True, multiple: int = 1
+    ) -> None:
         self._embed: Any = model.embeddings
         self._layers = layers
         self._wants_rows = rows
+        self._multiple = multiple
 
     @classmethod
     def of(cls, model: PreTrainedModel, rows: bool = True) -> "PackedBert":
@@ -134,9 +142,11 @@ class PackedBert:
 
     def _row(self, documents: list[Tensor], positions: Tensor) -> tuple[Tensor, list[Tensor]]:
         """States [N, d] of some documents in a row, and rows [H, M, T] of each at its `positions` [B, M]."""
-        lengths = [len(ids) for ids in documents]
-        place = torch.cat([torch.arange(length) for length in lengths])  # [N]
-        ids = torch.cat(documents)
+        tokens = sum(len(ids) for ids in documents)
+        filling = torch.zeros(-tokens % self._multiple, dtype=torch.int64)  # a document that nobody asked for
+        ids = torch.cat([*documents, filling])  # [N]
+        place = torch.cat([*(torch.arange(len(ids)) for ids in documents), filling])
+        lengths = [*map(len, documents), len(filling)] if len(filling) else [*map(len, documents)]
         states: Tensor = self._embed(
             input_ids=ids[None], position_ids=place[None], token_type_ids=torch.zeros_like(ids)[None]
         )[0]
@@ -152,13 +162,12 @@ class PackedBert:
             )  # [N, H, d / H]
             states = layer.mix(attended.flatten(1), states)
         if not self._wants_rows:
-            return states, []
-        chosen = [some.clamp(max=length - 1) for some, length in zip(positions, lengths, strict=True)]
+            return states[:tokens], []
         rows = [
-            attention_rows(query, key, some[None])[0]
-            for query, key, some in zip(parts[0], parts[1], chosen, strict=True)
+            attention_rows(query, key, some[None].clamp(max=len(ids) - 1))[0]
+            for ids, query, key, some in zip(documents, *parts[:2], positions, strict=False)
         ]
-        return states, rows
+        return states[:tokens], rows
 
 
 class EightBitBert:
@@ -188,7 +197,7 @@ class EightBitBert:
 
     def _copied(self) -> PackedBert:
         layers = [eight_bit_layer(layer) for layer in _stack(self._model).layer]
-        return PackedBert(self._model, layers, self._wants_rows)
+        return PackedBert(self._model, layers, self._wants_rows, ROWS_OF_8_BITS)
 
     def _current(self) -> list[int]:
         return [weight._version for weight in _stack(self._model).parameters()]

@@ -155,6 +155,11 @@ class Extractor:
         return cls(model, batch, chosen, chunk, any_types=any_types)
 
     @property
+    def device(self) -> str:
+        """The type of the device that computes."""
+        return self.model.device.type
+
+    @property
     def graph(self) -> str | None:
         """What runs the encoder in place of its own layers: the SHA-256 of an export, or `int8`."""
         digest: str | None = getattr(self.model.encoder.runner, "digest", None)
@@ -273,7 +278,7 @@ class Extractor:
             return self._look(collate([features[index] for index in indices]), wanted, meaning, seen)
 
         batches = list(SortedBatches(features, self.batch))
-        threads = None if self.model.device.type == "cpu" else 1
+        threads = None if self.device == "cpu" else 1
         for indices, looked in zip(batches, side_by_side(look, batches, threads), strict=True):
             sides = looked.head, looked.tail
             if seen is not None and looked.scored is not None:

@@ -7,8 +7,9 @@ them. Two batches beside each other keep two cores busy. Torch lets go of Python
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import islice
-from threading import Barrier
+from threading import Barrier, Thread
 from typing import TypeVar
 
 import torch
@@ -52,18 +53,49 @@ def side_by_side(
             pool.shutdown(cancel_futures=True)
 
 
+def threads_alone(count: int, work: Callable[[], None], name: str) -> list[Thread]:
+    """Start threads that do the same work; torch computes what one of them asks for on that one alone.
+
+    Args:
+        count: how many; one alone has all of torch's threads.
+        work: what each does.
+        name: what they are called.
+    """
+    if count == 1:
+        threads = [Thread(target=work, name=name, daemon=True)]
+        threads[0].start()
+        return threads
+    with _own_threads(count) as begin:
+
+        def begun() -> None:
+            begin()
+            work()
+
+        threads = [Thread(target=begun, name=f"{name}-{number}", daemon=True) for number in range(count)]
+        for thread in threads:
+            thread.start()
+    return threads
+
+
 def _pool(workers: int) -> ThreadPoolExecutor:
     """Threads that torch computes on alone."""
-    pool, ready = ThreadPoolExecutor(workers, "unnoted-batch"), Barrier(workers + 1)
+    pool = ThreadPoolExecutor(workers, "unnoted-batch")
+    with _own_threads(workers) as begin:
+        for _ in range(workers):
+            pool.submit(begin)
+    return pool
+
+
+@contextmanager
+def _own_threads(count: int) -> Iterator[Callable[[], None]]:
+    """Gives what each of so many threads has to call first, and waits until all have."""
+    ready, before = Barrier(count + 1), torch.get_num_threads()
 
     def begin() -> None:
         torch.get_num_threads()  # a thread takes over the common number once, and not after this
         torch.set_num_threads(1)
         ready.wait()
 
-    before = torch.get_num_threads()
-    for _ in range(workers):
-        pool.submit(begin)
+    yield begin
     ready.wait()
     torch.set_num_threads(before)  # the common number is that which was set last
-    return pool

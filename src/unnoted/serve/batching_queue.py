@@ -1,4 +1,4 @@
-"""Documents of all requests in one queue, and one thread that computes what waits there together."""
+"""Documents of all requests in one queue, and threads that compute what waits there together."""
 
 import logging
 import time
@@ -6,15 +6,21 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from threading import Condition, Thread
+from threading import Condition
+
+import torch
 
 from unnoted.documents.schema import Document
 from unnoted.extraction import Extraction, Extractor
 from unnoted.extraction.scoring import Asked
+from unnoted.extraction.side_by_side import threads_alone
 from unnoted.serve.service_metrics import ServiceMetrics
 
 AT_ONCE = 64
 """Documents that are taken from the queue at a time: enough to sort by length, few enough to wait for."""
+
+AT_ONCE_BESIDE_OTHERS = 8
+"""Documents that one of several threads takes, a batch: what it leaves, another begins before it is done."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -39,16 +45,18 @@ class _Waiting:
 class BatchingQueue:
     """Computes documents of many requests together, in the order in which they came.
 
-    While some are computed, others gather; nothing waits for company when there is nothing else to do.
+    While some are computed, others gather; nothing waits for company when there is nothing else to do. On a
+    CPU there are as many threads as torch has, which share what waits, and each computes its part alone: no
+    core is idle until the last of a batch is done.
 
     Args:
-        extractor: used by one thread, that of the queue.
+        extractor: used by the threads of the queue.
         room: documents that may wait or be computed at a time.
         metrics: where it is counted.
 
     Example:
         >>> from types import SimpleNamespace
-        >>> extractor = SimpleNamespace(extract=lambda documents, **asked: [
+        >>> extractor = SimpleNamespace(device="cpu", extract=lambda documents, **asked: [
         ...     Extraction(document, ()) for document in documents])
         >>> queue = BatchingQueue(extractor, 8, ServiceMetrics())
         >>> (result,) = queue.submit([Document("d1", (("It", "rained"),), ())], Asked())
@@ -65,8 +73,10 @@ class BatchingQueue:
         self._inside = 0
         self._closed = False
         self._changed = Condition()
-        self._thread = Thread(target=self._work, name="unnoted-extractor", daemon=True)
-        self._thread.start()
+        count = torch.get_num_threads() if extractor.device == "cpu" else 1
+        self._idle = count
+        self._most = AT_ONCE if count == 1 else AT_ONCE_BESIDE_OTHERS
+        self._threads = threads_alone(count, self._work, "unnoted-extractor")
 
     @property
     def free(self) -> int:
@@ -76,7 +86,7 @@ class BatchingQueue:
     @property
     def is_working(self) -> bool:
         """Whether documents are accepted and computed."""
-        return self._thread.is_alive() and not self._closed
+        return not self._closed and all(thread.is_alive() for thread in self._threads)
 
     def submit(self, documents: Sequence[Document], asked: Asked) -> list[Future[Extraction]]:
         """Put documents into the queue, all or none.
@@ -106,7 +116,8 @@ class BatchingQueue:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        self._thread.join()
+        for thread in self._threads:
+            thread.join()
 
     def _leave(self, result: Future[Extraction]) -> None:
         with self._changed:
@@ -118,9 +129,11 @@ class BatchingQueue:
             started = time.perf_counter()
             self._compute(taken)
             self.metrics.computing.inc(time.perf_counter() - started)
+            with self._changed:
+                self._idle += 1
 
     def _take(self) -> list[_Waiting]:
-        """The next documents, all with the same line; none at the end."""
+        """A thread's share of the documents that wait, all with the same line; none at the end."""
         taken: list[_Waiting] = []
         with self._changed:
             while not taken:
@@ -128,9 +141,11 @@ class BatchingQueue:
                     self._changed.wait()
                 if not self._waiting:
                     return []
+                share = min(-(-len(self._waiting) // self._idle), self._most)
                 asked = self._waiting[0].asked
-                while self._waiting and len(taken) < AT_ONCE and self._waiting[0].asked == asked:
+                while self._waiting and len(taken) < share and self._waiting[0].asked == asked:
                     taken.append(self._waiting.popleft())
+            self._idle -= 1
         return taken
 
     def _compute(self, taken: list[_Waiting]) -> None:

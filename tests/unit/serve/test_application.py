@@ -138,6 +138,8 @@ def test_sizes_are_bounded():
 class Blocking:
     """An extractor that waits until it may go on, and fails at what it is told to."""
 
+    device = "cuda"  # where one thread of the queue computes
+
     def __init__(self):
         self.model = extractor().model
         self.may_go, self.began, self.sizes = threading.Event(), threading.Event(), []

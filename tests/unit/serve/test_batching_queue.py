@@ -1,0 +1,46 @@
+"""The threads of a queue share what waits."""
+
+import threading
+
+import pytest
+import torch
+
+from unnoted.documents.schema import Document
+from unnoted.extraction import Extraction
+from unnoted.extraction.scoring import Asked
+from unnoted.serve.batching_queue import BatchingQueue
+from unnoted.serve.service_metrics import ServiceMetrics
+
+
+class Together:
+    """An extractor that computes nothing until two threads ask."""
+
+    device = "cpu"
+
+    def __init__(self):
+        self.barrier, self.sizes, self.threads = threading.Barrier(2), [], set()
+
+    def extract(self, documents, **asked):
+        self.barrier.wait(10)
+        self.sizes.append(len(documents))
+        self.threads.add(torch.get_num_threads())
+        return [Extraction(document, ()) for document in documents]
+
+
+@pytest.fixture
+def two_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_two_cores_compute_a_half_each(two_threads):
+    extractor = Together()
+    queue = BatchingQueue(extractor, 8, ServiceMetrics())
+    results = queue.submit([Document(str(number), (), ()) for number in range(4)], Asked())
+    assert [one.result(10).document.id for one in results] == ["0", "1", "2", "3"]
+    assert queue.is_working
+    queue.close()
+    assert extractor.sizes == [2, 2] and extractor.threads == {1}
+    assert not queue.is_working and torch.get_num_threads() == 2
