@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnoted.cli.common import reports_errors, say, tell
-from unnoted.cli.predict import Batch, Device, load_extractor
+from unnoted.cli.predict import Backend, Batch, Device, load_extractor
 from unnoted.cli.text_options import Entities, TypePair
 from unnoted.common.extras import needed
 from unnoted.common.limits import MEBI
@@ -68,6 +68,7 @@ def serve(
     seconds: Seconds = 60,
     batch: Batch = None,
     device: Device = None,
+    backend: Backend = None,
 ) -> None:
     """Serve a trained model: documents in, facts out, and a page to try it on.
 
@@ -84,7 +85,7 @@ def serve(
         queue=queue, body=int(body * MEBI), words=words, seconds=seconds, drain=max(seconds, 5)
     )
     token = _token(token_file)
-    extractor = load_extractor(model, batch, device)
+    extractor = load_extractor(model, batch, device, backend)
     service = ExtractionService(extractor, Path(model).name, _reader(extractor, entities, type or []), limits)
     if token is None and not is_loopback(host):
         tell(f"note: whoever can reach {host} may use the model; {TOKEN} or --token-file asks for a token")

@@ -151,7 +151,7 @@ def test_the_recommended_one():
 def test_the_recommended_one_for_docred_differs_in_what_it_is_told():
     general, settings = load_settings("best").to_json(), load_settings("best-docred").to_json()
     changed = {key for key in general.keys() | settings.keys() if general.get(key) != settings.get(key)}
-    assert changed == {"rules", "priors", "prior_multiplier", "output"}
+    assert changed == {"rules", "priors", "prior_multiplier", "evidence_weight", "output"}
 
 
 @pytest.mark.parametrize("name", config_names())
