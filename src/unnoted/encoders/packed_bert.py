@@ -195,6 +195,10 @@ class EightBitBert:
             self._packed, self._versions = self._copied(), current
         return self._packed(tokens, attention_mask, positions)
 
+    def __reduce__(self) -> tuple[type["EightBitBert"], tuple[PreTrainedModel, bool]]:
+        """A copy is made from a copy of the model: torch cannot copy what it has packed."""
+        return type(self), (self._model, self._wants_rows)
+
     def _copied(self) -> PackedBert:
         layers = [eight_bit_layer(layer) for layer in _stack(self._model).layer]
         return PackedBert(self._model, layers, self._wants_rows, ROWS_OF_8_BITS)

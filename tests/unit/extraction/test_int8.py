@@ -1,5 +1,7 @@
 """The encoder with 8-bit matrix products: near the exact one, chosen where it is faster, never stale."""
 
+from copy import deepcopy
+
 import pytest
 import torch
 from tests.unit.extraction.making import corpus, reading_model, saved_model
@@ -53,6 +55,16 @@ def test_changed_weights_are_seen():
     assert not torch.allclose(before, after, atol=1e-3)
     exact, _ = PackedBert.of(encoder.model)(*given)
     assert (after - exact).norm() < 0.05 * exact.norm() < (before - exact).norm()
+
+
+@eight_bits
+@torch.no_grad()
+def test_a_model_can_be_copied(model):
+    extractor = Extractor.from_pretrained(model, device="cpu", backend="int8")
+    copied = Extractor(deepcopy(extractor.model))
+    assert copied.graph == "int8" and confidences(copied).equal(confidences(extractor))
+    copied.model.encoder.model.encoder.layer[0].output.dense.weight.mul_(2)
+    assert not confidences(copied).equal(confidences(extractor))
 
 
 def test_the_default_is_exact_where_nothing_is_gained(model, monkeypatch):
