@@ -6,6 +6,7 @@ are bounded in pyproject.toml; when a bound is raised, this file says what to lo
 
 import ast
 import inspect
+from collections.abc import Mapping
 from pathlib import Path
 
 import huggingface_hub
@@ -130,7 +131,7 @@ def test_no_other_private_attribute_of_theirs_is_used():
     """Names with an underscore that are looked up on something other than `self`, `cls` or our own modules."""
     known = {
         "_attn_implementation", "_model_mapping", "_n_gpu", "_softmax_backward_data",
-        "_load_optimizer_and_scheduler", "_load_rng_state", "_exit",
+        "_load_optimizer_and_scheduler", "_load_rng_state", "_exit", "_version",
         "_",  # where spaCy has everybody's extensions: public
     }  # fmt: skip
     found = set()
@@ -154,3 +155,17 @@ def test_no_other_private_attribute_of_theirs_is_used():
             if private and not ours and (node.attr in known or node.attr not in own):
                 found.add(node.attr)
     assert found <= known
+
+
+def test_torch_multiplies_8_bit_numbers():
+    product, pack = torch.ops.onednn.qlinear_pointwise.default, torch.ops.onednn.qlinear_prepack.default
+    assert [argument.name for argument in pack._schema.arguments] == ["weight", "x_shape"]
+    assert [argument.name for argument in product._schema.arguments] == [
+        "qx", "x_scale", "x_zero_point", "qw", "w_scale", "w_zero_point", "bias", "output_scale",
+        "output_zero_point", "output_dtype", "post_op_name", "post_op_args", "post_op_algorithm",
+    ]  # fmt: skip
+    assert isinstance(torch.cpu.get_capabilities(), Mapping)
+    weight = torch.zeros(2)
+    before = weight._version
+    weight.add_(1)
+    assert weight._version > before

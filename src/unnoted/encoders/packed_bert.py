@@ -2,7 +2,8 @@
 
 All that BERT does but attention, it does to each token alone. So documents of any lengths stand one after the
 other, [N, d], and only attention goes from document to document. Nothing is padded, nothing is masked, and
-matrix products are long enough to be fast. The layers are BERT's own, or their 8-bit copies.
+matrix products are long enough to be fast. The layers are BERT's own, or copies of
+them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,14 +16,9 @@ from torch.nn.functional import pad, scaled_dot_product_attention
 from transformers import BertModel, PreTrainedModel
 
 from unnoted.kernels.attention_rows import attention_rows
-from unnoted.kernels.eight_bits import EightBitLinear, round_rows
 
 TOKENS_AT_ONCE = 1024
 """How many tokens stand in a row, at least one document: few enough to stay in cache."""
-
-ROWS_OF_8_BITS = 64
-"""Rows have a multiple of so many tokens where products are of 8 bits: for every other number of them, torch
-makes another program, and keeps a thousand."""
 
 
 def can_pack(model: PreTrainedModel) -> bool:
@@ -60,34 +56,16 @@ def packed_layer(layer: Any) -> PackedLayer:  # noqa: ANN401 - transformers' lay
         mixed: Tensor = layer.output(layer.intermediate(states), states)
         return mixed
 
-    return PackedLayer(_heads(attention), project, mix)
+    return PackedLayer(heads_of(attention), project, mix)
 
 
-def eight_bit_layer(layer: Any) -> PackedLayer:  # noqa: ANN401
-    """A copy of a layer, for evaluation, whose matrix products are of 8-bit numbers."""
-    attention = layer.attention.self
-    projections = EightBitLinear(attention.query, attention.key, attention.value)
-    attended_to, wide, narrow = (
-        EightBitLinear(each.dense) for each in (layer.attention.output, layer.intermediate, layer.output)
-    )
-
-    def project(states: Tensor) -> Sequence[Tensor]:
-        return projections(round_rows(states)).chunk(3, dim=1)
-
-    def mix(attended: Tensor, states: Tensor) -> Tensor:
-        states = layer.attention.output.LayerNorm(attended_to(round_rows(attended)).add_(states))
-        activated = layer.intermediate.intermediate_act_fn(wide(round_rows(states)))
-        mixed: Tensor = layer.output.LayerNorm(narrow(round_rows(activated)).add_(states))
-        return mixed
-
-    return PackedLayer(_heads(attention), project, mix)
-
-
-def _heads(attention: Any) -> tuple[int, int, int]:  # noqa: ANN401
+def heads_of(attention: Any) -> tuple[int, int, int]:  # noqa: ANN401
+    """The shape of a projection, (-1, H, d / H)."""
     return -1, attention.num_attention_heads, attention.attention_head_size
 
 
-def _stack(model: PreTrainedModel) -> Any:  # noqa: ANN401
+def stack_of(model: PreTrainedModel) -> Any:  # noqa: ANN401
+    """The layers of a BERT, which have no types."""
     return model.encoder
 
 
@@ -112,7 +90,7 @@ class PackedBert:
     @classmethod
     def of(cls, model: PreTrainedModel, rows: bool = True) -> "PackedBert":
         """With the model's own layers."""
-        return cls(model, [packed_layer(layer) for layer in _stack(model).layer], rows)
+        return cls(model, [packed_layer(layer) for layer in stack_of(model).layer], rows)
 
     @torch.no_grad()
     def __call__(
@@ -168,43 +146,6 @@ class PackedBert:
             for ids, query, key, some in zip(documents, *parts[:2], positions, strict=False)
         ]
         return states[:tokens], rows
-
-
-class EightBitBert:
-    """Runs a BERT with 8-bit copies of its layers; if its weights change, the copies are made anew.
-
-    Args:
-        model: one that `can_pack`.
-        rows: whether attention rows are wanted.
-    """
-
-    digest = "int8"
-    """What results were made by."""
-
-    def __init__(self, model: PreTrainedModel, rows: bool = True) -> None:
-        self._model = model
-        self._wants_rows = rows
-        self._versions = self._current()
-        self._packed = self._copied()
-
-    def __call__(
-        self, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor
-    ) -> tuple[Tensor, Tensor | None]:
-        """As `PackedBert`."""
-        if (current := self._current()) != self._versions:
-            self._packed, self._versions = self._copied(), current
-        return self._packed(tokens, attention_mask, positions)
-
-    def __reduce__(self) -> tuple[type["EightBitBert"], tuple[PreTrainedModel, bool]]:
-        """A copy is made from a copy of the model: torch cannot copy what it has packed."""
-        return type(self), (self._model, self._wants_rows)
-
-    def _copied(self) -> PackedBert:
-        layers = [eight_bit_layer(layer) for layer in _stack(self._model).layer]
-        return PackedBert(self._model, layers, self._wants_rows, ROWS_OF_8_BITS)
-
-    def _current(self) -> list[int]:
-        return [weight._version for weight in _stack(self._model).parameters()]
 
 
 def groups_of(lengths: Sequence[int], most: int = TOKENS_AT_ONCE) -> Iterator[slice]:

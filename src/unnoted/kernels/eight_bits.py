@@ -5,6 +5,7 @@ comes, each token with a scale of its own: what is found in a document does not 
 it. Products are summed in 32 bits, exactly.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
@@ -19,7 +20,7 @@ SMALLEST_SCALE = 1e-30
 
 def has_eight_bits() -> bool:
     """Whether this CPU multiplies 8-bit numbers in one instruction (VNNI), and torch knows how."""
-    capabilities: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
+    capabilities: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
     vnni = any(capabilities.get(name, False) for name in ("avx512_vnni", "avx_vnni", "amx_int8"))
     return vnni and hasattr(torch.ops.onednn, "qlinear_pointwise")
 

@@ -6,7 +6,8 @@ import pytest
 import torch
 from tests.unit.extraction.making import corpus, reading_model, saved_model
 
-from unnoted.encoders.packed_bert import EightBitBert, PackedBert
+from unnoted.encoders.eight_bit_bert import EightBitBert
+from unnoted.encoders.packed_bert import PackedBert
 from unnoted.extraction import Extractor
 from unnoted.extraction.backends import choosing
 from unnoted.kernels.eight_bits import has_eight_bits

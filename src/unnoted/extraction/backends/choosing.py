@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from unnoted.common.lookup import lookup
-from unnoted.encoders.packed_bert import EightBitBert
+from unnoted.encoders.eight_bit_bert import EightBitBert
 from unnoted.extraction.backends.onnx_encoder import EXPORT, OnnxEncoder
 from unnoted.kernels.eight_bits import has_eight_bits
 from unnoted.model import ModelError, RelationModel
