@@ -21,3 +21,14 @@ def shared():
     if not SHARED.is_dir():
         pytest.skip(f"real data are not beside the project ({SHARED.name}/ is absent)")
     return SHARED
+
+
+@pytest.fixture
+def two_threads():
+    """Torch has two threads, and afterwards as many as before."""
+    import torch  # takes seconds to load, and most tests of documents do without
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)

@@ -1,6 +1,11 @@
 """What tests of several rooms make."""
 
+import pytest
+
+from unnoted.kernels.eight_bits import has_eight_bits
 from unnoted.risks import loss_named
+
+eight_bits = pytest.mark.skipif(not has_eight_bits(), reason="this CPU has no instructions for 8 bits")
 
 
 def make_risk(name, priors=None, **options):

@@ -16,6 +16,7 @@ import transformers
 import typer
 from huggingface_hub import constants
 from huggingface_hub.utils.tqdm import are_progress_bars_disabled, enable_progress_bars
+from tests.making import eight_bits
 from transformers import AutoModel, BertConfig, TrainingArguments
 from transformers.integrations.integration_utils import TensorBoardCallback
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
@@ -157,6 +158,7 @@ def test_no_other_private_attribute_of_theirs_is_used():
     assert found <= known
 
 
+@eight_bits
 def test_torch_multiplies_8_bit_numbers():
     product, pack = torch.ops.onednn.qlinear_pointwise.default, torch.ops.onednn.qlinear_prepack.default
     assert [argument.name for argument in pack._schema.arguments] == ["weight", "x_shape"]

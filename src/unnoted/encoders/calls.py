@@ -40,19 +40,21 @@ def calls_of(lengths: Sequence[int], a_call: int = A_CALL) -> Iterator[slice]:
 
 
 def encode_in_calls(
-    run: EncoderRunner, tokens: dict[str, Tensor], attention_mask: Tensor, positions: Tensor
+    run: EncoderRunner, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor
 ) -> tuple[Tensor, Tensor | None]:
     """What `run` gives of the whole batch, without a gradient.
 
     Args:
         run: the encoder.
         tokens: what it is told of each token, [B, T] each, padded on the right.
-        attention_mask: [B, T], 0 at padding.
+        attention_mask: [B, T], 0 at padding; None where there is none, and one call is enough.
         positions: [B, M].
 
     Returns:
         States [B, T, d] and, if the encoder gives them, rows [B, H, M, T]; 0 where they were not computed.
     """
+    if attention_mask is None:
+        return run(tokens, None, positions)
     batch, width = attention_mask.shape
     lengths = attention_mask.sum(1).tolist()
     states: Tensor | None = None

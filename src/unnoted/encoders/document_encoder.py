@@ -178,7 +178,7 @@ class DocumentEncoder(nn.Module):
             return self.runner(tokens, attention_mask, positions)
         if self.packs:
             return PackedBert.of(self.model, self.attention)(tokens, attention_mask, positions)
-        if attention_mask is None or tokens["input_ids"].device.type != "cpu":
+        if tokens["input_ids"].device.type != "cpu":
             return self.encode(tokens, attention_mask, positions)
         return encode_in_calls(self.encode, tokens, attention_mask, positions)
 

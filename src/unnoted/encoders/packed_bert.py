@@ -122,9 +122,10 @@ class PackedBert:
         """States [N, d] of some documents in a row, and rows [H, M, T] of each at its `positions` [B, M]."""
         tokens = sum(len(ids) for ids in documents)
         filling = torch.zeros(-tokens % self._multiple, dtype=torch.int64)  # a document that nobody asked for
-        ids = torch.cat([*documents, filling])  # [N]
-        place = torch.cat([*(torch.arange(len(ids)) for ids in documents), filling])
-        lengths = [*map(len, documents), len(filling)] if len(filling) else [*map(len, documents)]
+        in_row = [*documents, filling] if len(filling) else documents
+        lengths = [len(each) for each in in_row]
+        ids = torch.cat(in_row)  # [N]
+        place = torch.cat([*(torch.arange(len(each)) for each in documents), filling])
         states: Tensor = self._embed(
             input_ids=ids[None], position_ids=place[None], token_type_ids=torch.zeros_like(ids)[None]
         )[0]

@@ -4,15 +4,13 @@ from copy import deepcopy
 
 import pytest
 import torch
+from tests.making import eight_bits
 from tests.unit.extraction.making import corpus, reading_model, saved_model
 
 from unnoted.encoders.eight_bit_bert import EightBitBert
 from unnoted.encoders.packed_bert import PackedBert
 from unnoted.extraction import Extractor
 from unnoted.extraction.backends import choosing
-from unnoted.kernels.eight_bits import has_eight_bits
-
-eight_bits = pytest.mark.skipif(not has_eight_bits(), reason="this CPU has no instructions for 8 bits")
 
 
 @pytest.fixture

@@ -13,14 +13,6 @@ from unnoted.extraction.side_by_side import side_by_side
 from unnoted.features import BatchLimits
 
 
-@pytest.fixture
-def two_threads():
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
-
-
 def test_results_come_in_order_from_threads_with_one_thread_each(two_threads):
     together = threading.Barrier(2)
 

@@ -1,14 +1,12 @@
 """Products of 8-bit numbers against the same sums in whole numbers of Python's size."""
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.making import eight_bits
 from torch import nn
 
-from unnoted.kernels.eight_bits import EightBitLinear, has_eight_bits, round_rows
-
-eight_bits = pytest.mark.skipif(not has_eight_bits(), reason="this CPU has no instructions for 8 bits")
+from unnoted.kernels.eight_bits import EightBitLinear, round_rows
 
 
 @given(

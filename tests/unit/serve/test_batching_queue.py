@@ -2,7 +2,6 @@
 
 import threading
 
-import pytest
 import torch
 
 from unnoted.documents.schema import Document
@@ -25,14 +24,6 @@ class Together:
         self.sizes.append(len(documents))
         self.threads.add(torch.get_num_threads())
         return [Extraction(document, ()) for document in documents]
-
-
-@pytest.fixture
-def two_threads():
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
 
 
 def test_two_cores_compute_a_half_each(two_threads):

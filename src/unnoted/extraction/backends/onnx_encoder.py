@@ -99,8 +99,6 @@ class OnnxEncoder:
         self, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor
     ) -> tuple[Tensor, Tensor | None]:
         """States [B, T, d] and, if the model uses them, rows [B, H, M, T] at `positions` [B, M]."""
-        if attention_mask is None:
-            return self._run(tokens, attention_mask, positions)
         return encode_in_calls(self._run, tokens, attention_mask, positions)
 
     def _run(
