@@ -14,7 +14,7 @@ from unnoted.common.foreign import foreign
 from unnoted.common.lookup import lookup
 from unnoted.common.quiet import quiet_transformers
 from unnoted.documents import candidates as candidate_rules
-from unnoted.documents.candidates import AllPairs, Candidates
+from unnoted.documents.candidates import AllPairs, Candidates, JSONCandidates
 from unnoted.documents.relation_types import RelationTypes
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.encoders import DocumentEncoder, Encoded, build_encoder, load_encoder
@@ -30,6 +30,7 @@ from unnoted.risks.decisions import Decision, decision_from_json
 from unnoted.risks.links import Link
 from unnoted.rules import Rule, RuleSet
 from unnoted.saved import CONFIG, MODEL_TYPE, TOKENIZER_FILES, ModelError, SavedModel, note_checksums
+from unnoted.scores.lexical import LexicalScores
 from unnoted.scores.rule_lift import RuleLift
 from unnoted.scores.type_bias import TypeBias
 from unnoted.scores.typed_relations import NEVER, TypedRelations
@@ -57,7 +58,9 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         type_tokens: the tokens that open a mention in place of the marker, by the number of its type; None
             for the marker.
         type_bias: whether relations have a bias for the types of head and tail.
-        candidates: which pairs are scored ("all", or a list of type pairs).
+        lexical_share: what a linear model of types, places and words counts beside the network
+            (`scores.lexical`); 0 for a model without.
+        candidates: which pairs are scored, as `Candidates.to_json` writes it.
         rules: that the scores of a trained model keep to (`scores.rule_lift`), as `Rule.to_json` gives them.
         relation_types: the types that each relation was labelled with, as `RelationTypes.to_json` gives them;
             None where they were not learnt, or are not to be heeded.
@@ -84,7 +87,8 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     markers: bool = True
     type_tokens: list[int] | None = None
     type_bias: bool = False
-    candidates: str | list[list[str]] = "all"
+    lexical_share: float = 0.0
+    candidates: JSONCandidates = "all"
     rules: list[dict[str, Any]] | None = None
     relation_types: dict[str, Any] | None = None
     undertrained: str | None = None
@@ -188,11 +192,16 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         self.pairs, self.scores = architecture.layers(sizes, **dict(options))
         self._check_type_tokens(sizes.types)
         self.type_bias = TypeBias(sizes.types, len(config.relations)) if config.type_bias else None
+        self.lexical = self._lexical_scores(sizes.types) if config.lexical_share else None
         given = [Rule.from_json(rule) for rule in config.rules or ()]
         self.rule_lift = RuleLift(given, config.relations) if given else None
         self.tokenizer: PreTrainedTokenizerBase | None = None
         self.card: str | None = None
         self.post_init()  # type: ignore[no-untyped-call]
+
+    def _lexical_scores(self, types: int) -> LexicalScores:
+        vocabulary: int = self.encoder.model.config.vocab_size
+        return LexicalScores(types, len(self.config.relations or ()), vocabulary, self.config.lexical_share)
 
     def _check_type_tokens(self, types: int) -> None:
         """Refuse tokens that are not one for each type, or that the encoder does not know."""
@@ -229,6 +238,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             scores = typed.scores(self.pairs, self.scores, encoded, seen, kinds)
         if self.type_bias is not None:
             scores = self.type_bias(scores, seen)
+        if self.lexical is not None and not self.training:
+            scores = self.lexical(scores, seen)
         if allowed is not None:
             scores[:, 1:].masked_fill_(~allowed, NEVER)
         if self.rule_lift is None or self.training:
@@ -343,6 +354,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         markers: bool = True,
         typed_markers: bool = False,
         type_bias: bool = False,
+        lexical_share: float = 0.0,
         candidates: Candidates | None = None,
         rules: RuleSet | None = None,
     ) -> "RelationModel":
@@ -363,6 +375,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             markers: whether `*` stands around every mention; without, it begins at its first token.
             typed_markers: whether the word for its type opens a mention, in place of `*`.
             type_bias: whether relations have a bias for the types of head and tail.
+            lexical_share: what a linear model of types, places and words counts once it is trained.
             candidates: which pairs are scored; all ordered pairs by default.
             rules: that scores keep to once the model is trained.
 
@@ -374,9 +387,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         config = RelationConfig(
             encoder_config=encoder.config.to_dict(), **_named(relations), entity_types=list(entity_types),
             architecture=architecture, architecture_options=dict(architecture_options or {}),
-            embedding=embedding, block=block, window=window,
-            fast_dropout=fast_dropout, row_dropout=row_dropout,
-            markers=markers, type_bias=type_bias,
+            embedding=embedding, block=block, window=window, fast_dropout=fast_dropout,
+            row_dropout=row_dropout, markers=markers, type_bias=type_bias, lexical_share=lexical_share,
             type_tokens=type_tokens(tokenizer, entity_types) if typed_markers else None,
             candidates=(AllPairs() if candidates is None else candidates).to_json(),
             rules=[rule.to_json() for rule in rules] if rules else None,

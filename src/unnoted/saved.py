@@ -73,6 +73,7 @@ class SavedConfig(BaseModel):
     markers: bool = True
     type_tokens: list[int] | None = None
     type_bias: bool = False
+    lexical_share: float = Field(default=0.0, ge=0, le=1)
     relation_types: dict[str, Any] | None = None
     undertrained: str | None = None
     evidence_threshold: float | None = Field(default=None, ge=0, le=1)

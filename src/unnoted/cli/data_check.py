@@ -42,7 +42,8 @@ def check(
     candidates: Annotated[
         str | None,
         typer.Option(
-            help="Candidate pairs to count: all, or HeadType:TailType,… (PubTator: those of its facts)."
+            help="Candidate pairs to count: all, or HeadType:TailType,… (PubTator: those of its facts); "
+            '"in one sentence" may follow.'
         ),
     ] = None,
     per_relation: Annotated[

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from unnoted.cli.common import AsJSON, console, json_text, reports_errors, say, table
 from unnoted.common.errors import plain
+from unnoted.documents.candidates import IN_ONE_SENTENCE, JSONCandidates
 
 LONGEST_LIST = 8
 """Entries up to which a list is shown whole, and of a longer one those that are shown."""
@@ -45,6 +46,9 @@ def inspect(
     if description["type_bias"]:
         out.print()
         out.print(_type_bias(description["type_bias"]))
+    if description["lexical"]:
+        out.print()
+        out.print(_lexical(description["lexical"]["words"]))
     out.print()
     out.print(_relations(description["relations"]))
 
@@ -68,6 +72,11 @@ def _rows(description: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "types", "a relation is predicted between types that it was labelled with (--any-types: any)"
     if description["rules"]:
         yield "rules", f"{len(description['rules'])}, which scores keep to: {description['rules'][0]}, ..."
+    if description["lexical"]:
+        yield (
+            "linear model",
+            f"of types, places and words: {description['lexical']['share']:.0%} of the log odds",
+        )
     if description["undertrained"]:
         yield "training", description["undertrained"]
     yield "decision", ", ".join(f"{name} {value}" for name, value in description["decision"].items())
@@ -93,7 +102,9 @@ def _probability(calibration: dict[str, Any] | None) -> str:
     return f"calibrated, line {calibration['line']:.3f} (expected {expected}){remark}"
 
 
-def _candidates(rule: str | list[list[str]]) -> str:
+def _candidates(rule: JSONCandidates) -> str:
+    if isinstance(rule, dict):
+        return f"{_candidates(rule[IN_ONE_SENTENCE])} {IN_ONE_SENTENCE}"
     return rule if isinstance(rule, str) else ", ".join(":".join(pair) for pair in rule)
 
 
@@ -119,6 +130,13 @@ def _type_bias(entries: list[dict[str, Any]]) -> Table:
     rows = table("what types alone say", "head", "tail", "relation", "probability", text=3)
     for row in entries:
         rows.add_row(row["head"], row["tail"], row["relation"], f"{row['shown']:.4f}")
+    return rows
+
+
+def _lexical(entries: list[dict[str, Any]]) -> Table:
+    rows = table("which words speak for a relation", "relation", "words", text=2)
+    for row in entries:
+        rows.add_row(row["relation"], ", ".join(row["words"]))
     return rows
 
 

@@ -1,7 +1,7 @@
 """What a document is, and how documents are read, written, labelled and made."""
 
 from unnoted.common.errors import DataError, DefectLog
-from unnoted.documents.candidates import AllPairs, Candidates, TypePairs
+from unnoted.documents.candidates import AllPairs, Candidates, InOneSentence, TypePairs
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.formats import DocumentFormat, register_format
 from unnoted.documents.loading import load_documents, stream_documents
@@ -19,6 +19,7 @@ __all__ = [
     "DocumentFormat",
     "Entity",
     "Fact",
+    "InOneSentence",
     "LabelSet",
     "Mention",
     "RelationVocabulary",

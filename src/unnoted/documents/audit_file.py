@@ -101,7 +101,7 @@ def question_record(
     document = documents[scores.documents[scores.document[pair]]]
     head, tail = int(scores.head[pair]), int(scores.tail[pair])
     entities = document.entities[head], document.entities[tail]
-    mentioning = sorted({mention.sentence for entity in entities for mention in entity.mentions})
+    mentioning = sorted(entities[0].sentences | entities[1].sentences)
     return {
         "document": document.id,
         "sentences": [" ".join(document.sentences[number]) for number in mentioning],

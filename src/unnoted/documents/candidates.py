@@ -24,8 +24,12 @@ Indices: TypeAlias = NDArray[np.int32]
 TypePair: TypeAlias = tuple[str, str]
 """The types of head and tail."""
 
-JSONCandidates: TypeAlias = str | list[list[str]]
-"""What a rule is written as in JSON: "all", or a list of [head type, tail type]."""
+JSONCandidates: TypeAlias = str | list[list[str]] | dict[str, str | list[list[str]]]
+"""What a rule is written as in JSON: "all", a list of [head type, tail type], or either of them under
+"in one sentence"."""
+
+IN_ONE_SENTENCE = "in one sentence"
+"""What follows a rule, on a command line or in JSON, whose pairs must be mentioned in one sentence."""
 
 
 class Candidates(Protocol):
@@ -48,6 +52,11 @@ class Candidates(Protocol):
 
     def allows(self, head: Entity, tail: Entity) -> bool:
         """Whether two different entities make a pair."""
+        ...
+
+    @property
+    def types(self) -> frozenset[TypePair] | None:
+        """The (head type, tail type) that pairs may have; None for any."""
         ...
 
     def to_json(self) -> JSONCandidates:
@@ -92,7 +101,12 @@ class AllPairs:
         """Always."""
         return True
 
-    def to_json(self) -> JSONCandidates:
+    @property
+    def types(self) -> None:
+        """Any."""
+        return None
+
+    def to_json(self) -> str:
         """The rule as a JSON value."""
         return "all"
 
@@ -169,9 +183,61 @@ class TypePairs:
         """Whether their types are among `types`."""
         return (head.type, tail.type) in self.types
 
-    def to_json(self) -> JSONCandidates:
+    def to_json(self) -> list[list[str]]:
         """The rule as a JSON value, the same for equal rules."""
         return [list(pair) for pair in sorted(self.types)]
+
+
+@dataclass(frozen=True, slots=True)
+class InOneSentence:
+    """The pairs of another rule for which some sentence mentions both entities.
+
+    This is what distant supervision assumes: a label from a database says that a fact is known, and
+    what states it is a sentence that mentions both. A label of two entities that never meet is then no label.
+
+    Args:
+        rule: the other one.
+
+    Example:
+        >>> from unnoted.documents.schema import Entity, Mention
+        >>> ada, ben, cy = (Entity((Mention(s, 0, 1, "PER", "w"),)) for s in (0, 0, 1))
+        >>> document = Document("d1", (("Ada", "Ben"), ("Cy",)), (ada, ben, cy))
+        >>> rule = InOneSentence(AllPairs())
+        >>> rule.pairs(document), rule.allows(ada, cy), rule.to_json()
+        ([(0, 1), (1, 0)], False, {'in one sentence': 'all'})
+    """
+
+    rule: AllPairs | TypePairs
+
+    def arrays(self, document: Document) -> tuple[Indices, Indices]:
+        """The heads and the tails of the document's pairs, ordered by head, then by tail."""
+        heads, tails = self.rule.arrays(document)
+        mentioned = np.zeros((len(document.entities), len(document.sentences)), dtype=np.float32)  # [E, S]
+        for number, entity in enumerate(document.entities):
+            mentioned[number, list(entity.sentences)] = 1
+        meet = (mentioned @ mentioned.T > 0)[heads, tails]  # [P]
+        return heads[meet], tails[meet]
+
+    def pairs(self, document: Document) -> list[tuple[int, int]]:
+        """The document's pairs as (head, tail), ordered by head, then by tail."""
+        return listed(self.arrays(document), len(document.entities))
+
+    def count(self, document: Document) -> int:
+        """How many pairs the document has."""
+        return len(self.arrays(document)[0])
+
+    def allows(self, head: Entity, tail: Entity) -> bool:
+        """Whether the other rule does, and a sentence mentions both."""
+        return self.rule.allows(head, tail) and not head.sentences.isdisjoint(tail.sentences)
+
+    @property
+    def types(self) -> frozenset[TypePair] | None:
+        """Those of the other rule."""
+        return self.rule.types
+
+    def to_json(self) -> dict[str, str | list[list[str]]]:
+        """The rule as a JSON value."""
+        return {IN_ONE_SENTENCE: self.rule.to_json()}
 
 
 def observed(documents: Iterable[Document]) -> TypePairs:
@@ -185,19 +251,24 @@ def observed(documents: Iterable[Document]) -> TypePairs:
     )
 
 
-def from_json(value: object) -> AllPairs | TypePairs:
+def from_json(value: object) -> AllPairs | TypePairs | InOneSentence:
     """The rule that `to_json` wrote.
 
     Raises:
         ValueError: if the value is no such rule.
     """
-    if value == "all":
-        return AllPairs()
-    if not isinstance(value, list) or not all(map(_is_type_pair, value)):
+    rule = value.get(IN_ONE_SENTENCE) if isinstance(value, dict) and len(value) == 1 else value
+    found: AllPairs | TypePairs
+    if rule == "all":
+        found = AllPairs()
+    elif isinstance(rule, list) and all(map(_is_type_pair, rule)):
+        found = TypePairs(frozenset((head, tail) for head, tail in rule))
+    else:
         raise ValueError(
-            f'candidate pairs: found {shown(value)}, expected "all" or a list of [head type, tail type]'
+            f'candidate pairs: found {shown(value)}, expected "all" or a list of [head type, tail type], '
+            f'or either under "{IN_ONE_SENTENCE}"'
         )
-    return TypePairs(frozenset((head, tail) for head, tail in value))
+    return found if rule is value else InOneSentence(found)
 
 
 def _is_type_pair(value: object) -> bool:
@@ -220,8 +291,10 @@ def known_types(types: Collection[str]) -> str:
     return f"pairs of the types that the documents have: {listed_types}{rest}"
 
 
-def parse(text: str, known: Collection[str] | None = None) -> AllPairs | TypePairs:
+def parse(text: str, known: Collection[str] | None = None) -> AllPairs | TypePairs | InOneSentence:
     """The rule that a command line names: "all", or "Chemical:Disease,Chemical:Gene".
+
+    "in one sentence" may follow either.
 
     Args:
         text: what the user wrote.
@@ -233,13 +306,17 @@ def parse(text: str, known: Collection[str] | None = None) -> AllPairs | TypePai
     Example:
         >>> parse("all"), parse("Chemical:Gene").to_json()
         (AllPairs(), [['Chemical', 'Gene']])
+        >>> parse("Chemical:Gene in one sentence").to_json()
+        {'in one sentence': [['Chemical', 'Gene']]}
         >>> parse("Gene:Diseas", known=("Disease", "Gene"))
         Traceback (most recent call last):
         ValueError: candidate pairs: found type 'Diseas', expected one of Disease, Gene (nearest: 'Disease')
     """
-    if text.strip() == "all":
-        return AllPairs()
-    return TypePairs(frozenset(_parse_pair(part, known) for part in text.split(",")))
+    plain = text.strip().removesuffix(f" {IN_ONE_SENTENCE}")
+    rule: AllPairs | TypePairs = AllPairs()
+    if plain.strip() != "all":
+        rule = TypePairs(frozenset(_parse_pair(part, known) for part in plain.split(",")))
+    return rule if plain == text.strip() else InOneSentence(rule)
 
 
 def _parse_pair(part: str, known: Collection[str] | None) -> TypePair:

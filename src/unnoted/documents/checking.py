@@ -110,7 +110,7 @@ def check_files(
         every: keep every defect, not only the first of each kind.
     """
     log = DefectLog(strict=strict, collect=True, keep=inf if every else EXAMPLES_KEPT)
-    statistics = Statistics()
+    statistics = Statistics(candidates)
     sources = [TextInput.of(path) for path in paths]
     for _ in statistics.watch(stream_documents(*sources, vocabulary=vocabulary, log=log)):
         pass

@@ -58,6 +58,11 @@ class Entity:
         """Every name the entity goes by in its document."""
         return frozenset(mention.name for mention in self.mentions)
 
+    @property
+    def sentences(self) -> frozenset[int]:
+        """Every sentence that mentions the entity."""
+        return frozenset(mention.sentence for mention in self.mentions)
+
 
 @dataclass(frozen=True, slots=True)
 class Fact:

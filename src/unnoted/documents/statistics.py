@@ -13,6 +13,10 @@ from unnoted.documents.schema import Document
 class Statistics:
     """Counts over documents; averages and shares are derived from them.
 
+    Args:
+        rule: whose pairs are counted document by document; those of a rule of types alone can also be told
+            afterwards.
+
     Example:
         >>> from unnoted.documents.schema import Entity, Fact, Mention
         >>> ada, bo = (Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in enumerate(["Ada", "Bo"]))
@@ -23,6 +27,7 @@ class Statistics:
         (1, 1, 2, (2, '1'))
     """
 
+    rule: Candidates | None = None
     documents: int = 0
     sentences: int = 0
     words: int = 0
@@ -34,6 +39,8 @@ class Statistics:
     most_entities: tuple[int, str] = (0, "")
     relations: Counter[str] = field(default_factory=Counter)
     all_pairs: int = 0
+    ruled_pairs: int = 0
+    ruled_labelled: int = 0
     types: Counter[frozenset[tuple[str, int]]] = field(default_factory=Counter)
     labelled_by_type: Counter[TypePair] = field(default_factory=Counter)
     connected: defaultdict[str, Counter[TypePair]] = field(default_factory=lambda: defaultdict(Counter))
@@ -63,10 +70,11 @@ class Statistics:
         # Not the pairs of types themselves: a document may have as many types as entities.
         self.types[frozenset(Counter(entity.type for entity in document.entities).items())] += 1
         self.all_pairs += len(document.entities) * (len(document.entities) - 1)
+        self.ruled_pairs += 0 if self.rule is None else self.rule.count(document)
 
     def _add_facts(self, document: Document) -> None:
         entities = document.entities
-        places = [{mention.sentence for mention in entity.mentions} for entity in entities]
+        places = [entity.sentences for entity in entities]
         for fact in document.facts:
             self.relations[fact.relation] += 1
             self.connected[fact.relation][entities[fact.head].type, entities[fact.tail].type] += 1
@@ -74,6 +82,8 @@ class Statistics:
             self.across_sentences += places[fact.head].isdisjoint(places[fact.tail])
         for head, tail in {(fact.head, fact.tail) for fact in document.facts}:
             self.labelled_by_type[entities[head].type, entities[tail].type] += 1
+            if self.rule is not None and head != tail:
+                self.ruled_labelled += self.rule.allows(entities[head], entities[tail])
 
     @property
     def facts(self) -> int:
@@ -95,8 +105,13 @@ class Statistics:
         return TypePairs(frozenset(self.labelled_by_type))
 
     def candidate_pairs(self, rule: Candidates) -> tuple[int, int]:
-        """How many pairs are candidates under a rule, and how many of those have a fact."""
-        if not isinstance(rule, TypePairs):
+        """How many pairs are candidates under a rule, and how many of those have a fact.
+
+        The rule is `rule`, or one that allows pairs by their types alone.
+        """
+        if rule == self.rule:
+            return self.ruled_pairs, self.ruled_labelled
+        if rule.types is None:
             return self.all_pairs, self.labelled_by_type.total()
         tails_of: defaultdict[str, set[str]] = defaultdict(set)
         for head, tail in rule.types:

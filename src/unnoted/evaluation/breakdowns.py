@@ -92,7 +92,7 @@ class Distances:
 
     def __init__(self, gold: Gold) -> None:
         self.gold = gold
-        self.sentences: dict[str, list[set[int]]] = {}
+        self.sentences: dict[str, list[frozenset[int]]] = {}
 
     def __call__(self, key: Key) -> Distance:
         """The distance of a fact's pair; `NOWHERE` if the gold documents do not have the pair."""
@@ -101,7 +101,7 @@ class Distances:
         if places is None:
             document = self.gold.documents.get(title)
             entities = document.entities if document else ()
-            places = [{mention.sentence for mention in entity.mentions} for entity in entities]
+            places = [entity.sentences for entity in entities]
             self.sentences[title] = places
         if not (0 <= head < len(places) and 0 <= tail < len(places)):
             return Distance.NOWHERE

@@ -8,7 +8,7 @@ from pathlib import Path
 from unnoted.architectures import ARCHITECTURES
 from unnoted.common.lookup import lookup
 from unnoted.configs import read_config
-from unnoted.documents.candidates import TypePairs, observed
+from unnoted.documents.candidates import observed
 from unnoted.documents.levels import LEVELS
 from unnoted.documents.loading import default_candidates, require_facts, stream_documents
 from unnoted.evaluation import BENCHMARKS
@@ -141,7 +141,7 @@ def _settings(config: str | Path, given: Mapping[str, object], scale: Scale) -> 
 def _candidates(contest: Contest) -> dict[str, object]:
     """The candidate pairs of PubTator documents: the runs read another format, which does not tell them."""
     rule = default_candidates(contest.train, lambda: observed(stream_documents(*contest.train)))
-    if not isinstance(rule, TypePairs) or "candidates" in read_config(contest.config).values:
+    if rule.types is None or "candidates" in read_config(contest.config).values:
         return {}
     return {"candidates": ",".join(f"{head}:{tail}" for head, tail in sorted(rule.types))}
 

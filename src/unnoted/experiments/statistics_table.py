@@ -61,7 +61,7 @@ def statistics_table(paper: PaperTable, data: DataFolder) -> TableResult:
 def _count(files: Files, statistics: Statistics, candidates: str | None) -> int:
     """Count documents, and their entities of the types that candidate pairs have."""
     rule = None if candidates is None else candidate_rules.parse(candidates)
-    types = {side for pair in getattr(rule, "types", ()) for side in pair}
+    types = {side for pair in (rule and rule.types) or () for side in pair}
     documents = statistics.watch(stream_documents(*files.paths))
     return sum(entity.type in types for document in documents for entity in document.entities)
 

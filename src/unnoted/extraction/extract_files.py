@@ -15,7 +15,7 @@ from unnoted.common.output_streams import is_stream
 from unnoted.common.outputs import claimed, partial_of
 from unnoted.common.text_inputs import content_digest
 from unnoted.common.wording import counted
-from unnoted.documents.candidates import Candidates, TypePairs
+from unnoted.documents.candidates import Candidates
 from unnoted.documents.loading import stream_documents
 from unnoted.documents.schema import Document
 from unnoted.extraction.extractor import Extractor
@@ -49,11 +49,7 @@ class ExtractionReport:
 
     def watched(self, documents: Iterable[Document], candidates: Candidates) -> Iterator[Document]:
         """The same documents, counted on their way."""
-        known = (
-            {kind for pair in candidates.types for kind in pair}
-            if isinstance(candidates, TypePairs)
-            else None
-        )
+        known = None if candidates.types is None else {kind for pair in candidates.types for kind in pair}
         for document in documents:
             self.documents += 1
             self.without_pairs += candidates.count(document) == 0

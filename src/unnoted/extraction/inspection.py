@@ -14,6 +14,9 @@ from unnoted.common.yaml_values import parse_yaml
 from unnoted.model import ModelError, RelationModel
 from unnoted.risks.links import undo_class_weight
 
+MOST_WORDS = 8
+"""How many words are shown for each relation."""
+
 STRONGEST = 20
 """How many entries of the type bias are described."""
 
@@ -70,6 +73,7 @@ def describe(model: RelationModel) -> dict[str, Any]:
             "parameters": _count(model.pairs) + _count(model.scores),
         },
         "type_bias": _type_bias(model),
+        "lexical": _lexical(model),
         "parameters": _count(model),
         "precision": str(model.dtype).removeprefix("torch."),
         "tokenizer": None if model.tokenizer is None else type(model.tokenizer).__name__,
@@ -95,6 +99,30 @@ def _type_bias(model: RelationModel) -> list[dict[str, Any]] | None:
             {"head": types[head], "tail": types[tail], "relation": model.relations[relation], "shown": value}
         )
     return entries
+
+
+def _lexical(model: RelationModel) -> dict[str, Any] | None:
+    """How much the linear model counts, and which words speak most for each relation; None without one."""
+    lexical = model.lexical
+    if lexical is None:
+        return None
+    weights, tokens = lexical.words.float().topk(min(MOST_WORDS, len(lexical.words)), 0)  # [w, K] each
+    words = [
+        {
+            "relation": relation,
+            "words": [
+                _word(model, token)
+                for token, weight in zip(tokens[:, number].tolist(), weights[:, number].tolist(), strict=True)
+                if weight > 0
+            ],
+        }
+        for number, relation in enumerate(model.relations)
+    ]
+    return {"share": lexical.share, "words": words}
+
+
+def _word(model: RelationModel, token: int) -> str:
+    return str(token) if model.tokenizer is None else str(model.tokenizer.convert_ids_to_tokens(token))
 
 
 def _calibration(model: RelationModel) -> dict[str, Any] | None:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 from warnings import warn
 
-from unnoted.documents.candidates import TypePairs
 from unnoted.documents.raw_text import EntitySource, TextReader
 
 if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only when a model is
@@ -13,8 +12,7 @@ if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only when
 
 def known_types(model: "RelationModel") -> tuple[str, ...]:
     """The entity types that a model was trained with, sorted; none, if it tells none apart."""
-    candidates = model.candidates
-    paired = candidates.types if isinstance(candidates, TypePairs) else ()
+    paired = model.candidates.types or ()
     return tuple(sorted({*model.entity_types, *(type for pair in paired for type in pair)}))
 
 

@@ -113,7 +113,7 @@ def supporting_sentences(head: Entity, tail: Entity, shares: NDArray[np.floating
         >>> supporting_sentences(ada, ada, np.array([0.2, 0.7, 0.1]))
         (0,)
     """
-    both = {mention.sentence for mention in head.mentions} & {mention.sentence for mention in tail.mentions}
+    both = head.sentences & tail.sentences
     least = LEAST_OF_LARGEST * shares.max(initial=0.0)
     found = np.array(sorted(both)) if both else np.flatnonzero((shares >= least) & (shares > 0))
     ranked = found[np.argsort(-shares[found], kind="stable")]  # of equals the first

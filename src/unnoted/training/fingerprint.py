@@ -28,6 +28,7 @@ LATER = {
     "typed_markers": False,
     "typed_relations": False,
     "start": "random",
+    "lexical_share": 0.0,
     "calibrated": False,
     "folds": 2,
     "entity_recognition_weight": 0.0,

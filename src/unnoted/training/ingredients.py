@@ -57,6 +57,7 @@ def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) ->
             markers=settings.markers,
             typed_markers=settings.typed_markers,
             type_bias=settings.start == "types",
+            lexical_share=settings.lexical_share,
             candidates=corpus.candidates,
             rules=rules_of(settings, corpus),
         )

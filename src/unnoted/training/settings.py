@@ -44,6 +44,9 @@ MOST_PROBLEMS = 20
 PRIORS = ("prior_multiplier", "prior_file", "priors")
 """Settings of losses that need priors; one of them is given."""
 
+LIKELIHOOD = "label-likelihood"
+"""The loss whose scores are log odds, which `lexical_share` adds to."""
+
 WITHOUT_PRIORS = ("unlabelled_per_labelled",)
 """Settings of losses without priors: see `check_sample`."""
 
@@ -97,7 +100,8 @@ class Settings(Optimisation):
         distant: distantly labelled documents for the first stage; files as those of `train`.
         distillation: what is different in the first stage; everything else is as in the main settings.
         vocabulary: a file of the relations and their order; by default those that occur.
-        candidates: "all", or pairs of types such as "Chemical:Disease,Chemical:Gene".
+        candidates: "all", or pairs of types such as "Chemical:Disease,Chemical:Gene"; "in one sentence" may
+            follow either.
         encoder: a folder, a name on the hub, or one of `ENCODER_KINDS`, which is then made on the spot.
         vectors: word vectors in GloVe's text format, for an encoder that is made.
         tokenizer: of an encoder that is made: `words`, `subwords` learnt from `train`, or a folder or a name
@@ -115,6 +119,8 @@ class Settings(Optimisation):
         typed_relations: whether the model learns which types each relation connects, and predicts no others.
         start: `types` gives relations a bias for the types of head and tail and begins it at what the labels
             say of such pairs (see `start.py`); `random` begins as published.
+        lexical_share: what a linear model of types, places and words counts in the scores of the trained
+            model (see `scores/lexical.py`), from 0 to 1; the loss must be `label-likelihood`.
         loss: one of `unnoted.risks.LOSSES`.
         loss_options: the settings that this loss declares, by name; those not given have their defaults.
         prior_multiplier: the overall prior as a multiple of the labelled one, for losses with priors.
@@ -161,6 +167,7 @@ class Settings(Optimisation):
     typed_markers: bool = False
     typed_relations: bool = False
     start: Literal["random", "types"] = "random"
+    lexical_share: Annotated[float, Field(ge=0, le=1), BeforeValidator(no_truth_value)] = 0.0
     loss: str
     loss_options: dict[str, Any] = Field(default_factory=dict)
     prior_multiplier: Positive | None = None
@@ -217,6 +224,11 @@ class Settings(Optimisation):
             )
         if self.typed_markers and not self.markers:
             raise ValueError("typed_markers: found true without markers, expected markers")
+        if self.lexical_share and self.loss != LIKELIHOOD:
+            raise ValueError(
+                f"lexical_share: found {self.lexical_share:g} with the loss {self.loss!r}, expected 0, or "
+                f"{LIKELIHOOD!r}: log odds are added to log odds"
+            )
         self._check_made_encoder()
         if self.embedding % self.block:
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")

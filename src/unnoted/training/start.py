@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from unnoted.features import FeatureSet
 from unnoted.model import RelationModel
-from unnoted.risks import ScoreMeaning
+from unnoted.risks import Risk, ScoreMeaning
 from unnoted.risks.links import score_showing
+from unnoted.training.lexical_fit import fit_lexical
 
 SHRINKAGE = 50
 """So many pairs with the relation's own prior are added to those of two types: where there are few, their
@@ -97,20 +98,27 @@ def start_scores(counts: TypeCounts, meaning: ScoreMeaning) -> NDArray[np.float6
     return score_showing(meaning.link, torch.from_numpy(shown.reshape(-1, 1))).reshape(shown.shape).numpy()
 
 
-def begin(model: RelationModel, meaning: ScoreMeaning, features: FeatureSet) -> None:
-    """Let a model with a type bias begin from what the labels say; one that has begun stays as it is.
+def begin(model: RelationModel, risk: Risk, features: FeatureSet) -> None:
+    """Let a model begin from what the labels say; what has begun, or is fitted, stays as it is.
 
     Args:
         model: before its first step.
-        meaning: what the scores will mean.
+        risk: that it will minimise.
         features: of the training documents.
     """
-    bias = model.type_bias
-    if bias is None or bias.is_begun:
+    bias = None if model.type_bias is None or model.type_bias.is_begun else model.type_bias
+    lexical = None if model.lexical is None or model.lexical.is_fitted else model.lexical
+    if bias is None and lexical is None:
         return
+    meaning = risk.meaning
     counts = TypeCounts.of(features, len(model.entity_types))
+    scores = torch.from_numpy(start_scores(counts, meaning)).float()
+    if lexical is not None:
+        fit_lexical(lexical, scores, features, risk)
+    if bias is None:
+        return
     quiet = QUIET.get(meaning.link.name, QUIET_ELSEWHERE)
     with torch.no_grad():
-        bias.weight.copy_(torch.from_numpy(start_scores(counts, meaning)))
+        bias.weight.copy_(scores)
         for name, weight in model.scores.named_parameters():
             weight.mul_(0.0 if name.endswith("bias") else quiet)

@@ -78,6 +78,7 @@ OWN_SETTINGS = (
     "markers",
     "type_tokens",
     "type_bias",
+    "lexical_share",
     "candidates",
     "meaning",
 )
@@ -138,7 +139,7 @@ class Trainer(transformers.Trainer):
         if teacher is not None:
             teacher.check(model, risk)
         self.features = features_of(model, train, cache) if features is None else features
-        begin(model, risk.meaning, self.features)
+        begin(model, risk, self.features)
         check_evidence(model, self.optimisation, self.features, teacher is not None)
         self._keeps_checkpoints = folder is not None
         # The stock trainer makes its output folder, whether it has anything to write or not.

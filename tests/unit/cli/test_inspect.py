@@ -70,6 +70,18 @@ def test_without_priors(tmp_path):
     assert row[-2:] == ["none", "none"]
 
 
+def test_the_words_of_a_linear_model(tmp_path):
+    model = reading_model(torch.float32, lexical_share=0.7, candidates={"in one sentence": "all"})
+    word = model.tokenizer.convert_tokens_to_ids("the")
+    model.lexical.words[word, 0] = 1.5
+    model.save_pretrained(tmp_path)
+    found = json.loads(run(tmp_path, "--json").stdout)
+    assert found["lexical"]["share"] == 0.7
+    assert [row["words"] for row in found["lexical"]["words"]] == [["the"], *[[]] * (len(RELATIONS) - 1)]
+    shown = run(tmp_path).stdout
+    assert "70% of the log odds" in shown and "all in one sentence" in shown and "the" in shown
+
+
 def test_training_summary(folder):
     (folder / "settings.yaml").write_text("loss: ssr-pu\npriors:\n  multiplier: 3\n", "utf-8")
     (folder / "training.json").write_text(

@@ -1,8 +1,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.strategies import corpora
 
-from unnoted.documents.candidates import AllPairs, TypePairs, from_json, observed, parse
+from unnoted.documents.candidates import AllPairs, InOneSentence, TypePairs, from_json, observed, parse
 from unnoted.documents.schema import Document, Entity, Fact, Mention
 
 TYPES = ("Chemical", "Disease", "Gene")
@@ -33,6 +34,25 @@ def test_type_pairs_are_the_pairs_with_those_types_in_row_order(types, allowed):
     assert rule.count(document) == len(rule.pairs(document))
 
 
+@given(corpora)
+def test_pairs_in_one_sentence_are_those_that_some_sentence_mentions_both_of(documents):
+    for document in documents:
+        for rule in (AllPairs(), observed(documents)):
+            met = [
+                (h, t)
+                for h, t in rule.pairs(document)
+                if any(
+                    one.sentence == other.sentence
+                    for one in document.entities[h].mentions
+                    for other in document.entities[t].mentions
+                )
+            ]
+            narrowed = InOneSentence(rule)
+            assert narrowed.pairs(document) == met and narrowed.count(document) == len(met)
+            entities = document.entities
+            assert met == [p for p in rule.pairs(document) if narrowed.allows(*(entities[i] for i in p))]
+
+
 def test_the_type_of_the_first_mention_counts():
     mixed = Entity((Mention(0, 0, 1, "Chemical", "w"), Mention(0, 0, 1, "Gene", "w")))
     document = Document("d", (("w",),), (mixed, mixed))
@@ -59,9 +79,23 @@ def test_shared_arrays_cannot_be_spoilt():
 def test_json_round_trip(allowed):
     assert from_json(TypePairs(allowed).to_json()) == TypePairs(allowed)
     assert from_json(AllPairs().to_json()) == AllPairs()
+    assert from_json(InOneSentence(TypePairs(allowed)).to_json()) == InOneSentence(TypePairs(allowed))
 
 
-@pytest.mark.parametrize("value", ["some", None, {"a": "b"}, [["a"]], [["a", "b", "c"]], ["ab"], [["a", 1]]])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "some",
+        None,
+        {"a": "b"},
+        [["a"]],
+        [["a", "b", "c"]],
+        ["ab"],
+        [["a", 1]],
+        {"in one sentence": {"in one sentence": "all"}},
+        {"in one sentence": "all", "a": "all"},
+    ],
+)
 def test_json_that_is_no_rule_is_refused_and_shown(value):
     with pytest.raises(ValueError, match='expected "all" or a list of') as refusal:
         from_json(value)
@@ -73,9 +107,24 @@ def test_command_line_names():
     assert parse("Chemical:Disease,Chemical:Gene") == expected
     assert parse(" Chemical : Gene , Chemical:Disease", known=TYPES) == expected
     assert parse(" all ") == AllPairs()
+    assert parse("all in one sentence ") == InOneSentence(AllPairs())
+    assert parse("Chemical:Disease, Chemical:Gene in one sentence", known=TYPES) == InOneSentence(expected)
 
 
-@pytest.mark.parametrize("text", ["", "Chemical", "Chemical:", ":Gene", "a:b:c", "Chemical:Gene,", "All"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Chemical",
+        "Chemical:",
+        ":Gene",
+        "a:b:c",
+        "Chemical:Gene,",
+        "All",
+        " in one sentence",
+        "all in one sentence in one sentence",
+    ],
+)
 def test_command_line_nonsense_is_refused(text):
     with pytest.raises(ValueError, match="expected HeadType:TailType, or all"):
         parse(text)

@@ -7,16 +7,17 @@ from tests.strategies import corpora
 from tests.unit.documents.test_docred_reader import GOOD, changed
 from tests.unit.documents.test_pubtator_reader import HEADER, MENTIONS, write
 
-from unnoted.documents.candidates import AllPairs, observed
+from unnoted.documents.candidates import AllPairs, InOneSentence, observed
 from unnoted.documents.checking import check_files, group_files
 from unnoted.documents.statistics import Statistics
 
 
 @given(corpora)
 def test_counts_equal_plain_loops(documents):
-    statistics = Statistics()
+    near = InOneSentence(observed(documents))
+    statistics = Statistics(near)
     assert list(statistics.watch(documents)) == documents
-    for rule in (AllPairs(), observed(documents)):
+    for rule in (AllPairs(), observed(documents), near):
         pairs = [(d, pair) for d in documents for pair in rule.pairs(d)]
         labelled = [1 for d, pair in pairs if d.labels.relations(*pair)]
         assert statistics.candidate_pairs(rule) == (len(pairs), len(labelled))

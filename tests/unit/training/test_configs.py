@@ -105,9 +105,8 @@ BASELINES = {
 }  # fmt: skip
 
 
-LOSSES = [
-    name for name in config_names() if name not in BASELINES and name not in ("small", "best", "best-docred")
-]
+OWN = {"small", "best", "best-docred", "best-distant"}
+LOSSES = [name for name in config_names() if name not in BASELINES and name not in OWN]
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -154,6 +153,13 @@ def test_the_recommended_one_for_docred_differs_in_what_it_is_told():
     assert changed == {"rules", "priors", "prior_multiplier", "evidence_weight", "output"}
 
 
+def test_the_recommended_one_for_distant_labels_takes_pairs_of_one_sentence():
+    general, settings = load_settings("best").to_json(), load_settings("best-distant").to_json()
+    changed = {key for key in general.keys() | settings.keys() if general.get(key) != settings.get(key)}
+    assert changed == {"candidates", "lexical_share", "output"}
+    assert settings["candidates"] == "all in one sentence"
+
+
 @pytest.mark.parametrize("name", config_names())
 def test_its_data_can_be_fetched(name):
     fetched = {
@@ -176,8 +182,8 @@ def test_every_published_setting_is_there():
         for data in ("docred-extreme", "docred-full") for encoder in encoders for loss in ("atlop", "ssr-pu")
     }  # fmt: skip
     expected |= {f"chemdisgene/pubmedbert/{loss}" for loss in SEVEN}
-    assert set(config_names()) == expected | set(BASELINES) | {"small", "best", "best-docred"}
-    assert len(config_names()) == 47
+    assert set(config_names()) == expected | set(BASELINES) | OWN
+    assert len(config_names()) == 48
 
 
 def test_every_one_is_described():

@@ -72,7 +72,7 @@ def test_every_loss_shows_the_shares_that_it_starts_from(encoder, name):
     risk = loss(CORPUS.labelled_priors * 2) if loss.needs_priors else loss()
     model = model_on(encoder, type_bias=True)
     features = features_of(model, CORPUS)
-    begin(model, risk.meaning, features)
+    begin(model, risk, features)
     chance = TypeCounts.of(features, len(TYPES)).shares() * (2 if loss.needs_priors else 1)
     scores = torch.cat([torch.zeros(len(TYPES) + 1, 1), model.type_bias.weight.detach()[1]], 1).double()
     shown = ScoreMeaning(
@@ -88,7 +88,7 @@ def test_every_architecture_starts_near_what_types_say(encoder, architecture):
     features = features_of(model, CORPUS)
     batch = Collator.of(features)([features[0], features[1]])
     torch.testing.assert_close(model(batch), plain(batch))  # a table of 0 adds nothing
-    begin(model, SSRPU(CORPUS.labelled_priors * 2).meaning, features)
+    begin(model, SSRPU(CORPUS.labelled_priors * 2), features)
     for name, weight in plain.scores.named_parameters():
         quiet = dict(model.scores.named_parameters())[name]
         torch.testing.assert_close(quiet, weight * (0.0 if name.endswith("bias") else 0.1))
@@ -114,6 +114,6 @@ def test_a_trainer_begins_once_and_the_bias_is_saved_with_the_model(encoder, tmp
 
 def test_a_model_without_a_type_bias_begins_as_published(encoder):
     model, other = model_on(encoder), model_on(encoder)
-    begin(model, SSRPU(CORPUS.labelled_priors * 2).meaning, features_of(model, CORPUS))
+    begin(model, SSRPU(CORPUS.labelled_priors * 2), features_of(model, CORPUS))
     for ours, theirs in zip(model.parameters(), other.parameters(), strict=True):
         assert torch.equal(ours, theirs)
