@@ -136,7 +136,8 @@ def _type_bias(entries: list[dict[str, Any]]) -> Table:
 def _lexical(entries: list[dict[str, Any]]) -> Table:
     rows = table("which words speak for a relation", "relation", "words", text=2)
     for row in entries:
-        rows.add_row(row["relation"], ", ".join(row["words"]))
+        words = (f"{each['word']} ({each['where']})" for each in row["words"])
+        rows.add_row(row["relation"], ", ".join(words))
     return rows
 
 

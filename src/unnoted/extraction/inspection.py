@@ -13,6 +13,7 @@ from unnoted.common.text_inputs import open_text
 from unnoted.common.yaml_values import parse_yaml
 from unnoted.model import ModelError, RelationModel
 from unnoted.risks.links import undo_class_weight
+from unnoted.scores.lexical import SLOTS, STEMS
 
 MOST_WORDS = 8
 """How many words are shown for each relation."""
@@ -106,13 +107,14 @@ def _lexical(model: RelationModel) -> dict[str, Any] | None:
     lexical = model.lexical
     if lexical is None:
         return None
-    weights, tokens = lexical.words.float().topk(min(MOST_WORDS, len(lexical.words)), 0)  # [w, K] each
+    weights, places = lexical.words.float().topk(MOST_WORDS, 0)  # [w, K] each
+    stems = lexical.stem.tolist()
     words = [
         {
             "relation": relation,
             "words": [
-                _word(model, token)
-                for token, weight in zip(tokens[:, number].tolist(), weights[:, number].tolist(), strict=True)
+                {"word": _word(model, stems.index(place % STEMS)), "where": SLOTS[place // STEMS]}
+                for place, weight in zip(places[:, number].tolist(), weights[:, number].tolist(), strict=True)
                 if weight > 0
             ],
         }
@@ -122,6 +124,7 @@ def _lexical(model: RelationModel) -> dict[str, Any] | None:
 
 
 def _word(model: RelationModel, token: int) -> str:
+    """The first token of a stem in the vocabulary, which often is the most frequent."""
     return str(token) if model.tokenizer is None else str(model.tokenizer.convert_ids_to_tokens(token))
 
 

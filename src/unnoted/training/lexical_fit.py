@@ -4,77 +4,81 @@ What is minimised is the risk itself, summed over all candidate pairs, with a pe
 L-BFGS, which takes seconds. What types say is counted, not fitted, as where learning starts is.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
+from transformers import PreTrainedTokenizerBase
 
 from unnoted.features import Batch, Collator, FeatureSet
 from unnoted.risks import Risk
-from unnoted.scores.lexical import (
-    LexicalScores,
-    Meetings,
-    Words,
-    linear_log_odds,
-    meetings,
-    sentence_words,
-)
+from unnoted.scores.lexical import STEMS, LexicalScores, PairWords, linear_log_odds, pair_words
 from unnoted.scores.type_bias import entity_types
 
 WORD_PENALTY = 3.0
 PLACE_PENALTY = 0.5
 """Chosen on labels of held-out training abstracts of ChemDisGene (docs/results.md)."""
 
+LETTERS = 5
+"""Tokens whose first letters are the same have one stem."""
+
+MARKS = ("##", "\u0120", "\u2581")
+"""What tokenizers write before a token that goes on with a word, or that begins one."""
+
 FEWEST = 10
-"""A word that stands in fewer sentences has no weight."""
+"""A stem that stands in fewer documents has no weight."""
 
 ITERATIONS = 40
 
 DOCUMENTS_AT_ONCE = 16
 
-MOST_SCORES = 2**25
-"""Documents are added until there are so many pairs times relations: a few thousand weights need no more."""
+MOST_PAIRS = 2**18
+"""Documents are added until there are so many pairs: a few thousand weights need no more."""
 
 
 class Design(NamedTuple):
-    """What the linear model sees of all P pairs.
+    """What the linear model is fitted to, of all P pairs.
 
     Attributes:
         types: [P, K], what types say.
-        met: where the pairs are mentioned.
-        spoken: the words of all sentences.
+        seen: places and words.
         labels: bool [P, K].
     """
 
     types: Tensor
-    met: Meetings
-    spoken: Words
+    seen: PairWords
     labels: Tensor
 
     @classmethod
-    def of(cls, batches: Iterable[Batch], types: Tensor) -> "Design":
-        """Of some batches, `types` [T + 1, T + 1, K] being what types say."""
+    def of(cls, batches: Sequence[Batch], types: Tensor, stem: Tensor) -> "Design":
+        """Of some batches.
+
+        Args:
+            batches: the documents.
+            types: [T + 1, T + 1, K], what types say.
+            stem: int64 [V], the number of each token's stem.
+        """
         said: list[Tensor] = []
-        met: list[Meetings] = []
-        spoken: list[Words] = []
-        labels: list[Tensor] = []
-        pairs = sentences = 0
+        seen: list[PairWords] = []
+        words = 0
         for batch in batches:
-            kinds, here, words = entity_types(batch), meetings(batch), sentence_words(batch)
+            kinds, here = entity_types(batch), pair_words(batch, stem)
             said.append(types[kinds[batch.head], kinds[batch.tail]])  # [p, K]
-            met.append(Meetings(here.place, here.pair + pairs, here.sentence + sentences, here.share))
-            spoken.append(Words(words.token, words.sentence + sentences, words.sentences))
-            labels.append(batch.labels())
-            pairs, sentences = pairs + batch.pairs, sentences + words.sentences
-        token = torch.cat([words.token for words in spoken])
-        sentence = torch.cat([words.sentence for words in spoken])
-        joined = Meetings(*map(torch.cat, zip(*met, strict=True)))
-        return cls(torch.cat(said), joined, Words(token, sentence, sentences), torch.cat(labels))
+            seen.append(PairWords(here.place, here.first + words, here.word, here.share))
+            words += len(here.word)
+        joined = PairWords(*map(torch.cat, zip(*seen, strict=True)))
+        return cls(torch.cat(said), joined, torch.cat([batch.labels() for batch in batches]))
 
 
-def fit_lexical(lexical: LexicalScores, types: Tensor, features: FeatureSet, risk: Risk) -> None:
+def fit_lexical(
+    lexical: LexicalScores,
+    types: Tensor,
+    features: FeatureSet,
+    risk: Risk,
+    tokenizer: PreTrainedTokenizerBase | None,
+) -> None:
     """Fit the linear model to the labels of documents.
 
     Args:
@@ -82,22 +86,19 @@ def fit_lexical(lexical: LexicalScores, types: Tensor, features: FeatureSet, ris
         types: [T + 1, T + 1, K], the log odds that types show (`start.start_scores`).
         features: of the training documents.
         risk: of scores whose differences from the none class are log odds.
+        tokenizer: knows which tokens have the same stem; without one, each is its own.
     """
-    design = Design.of(_batches(features), types)
-    token, sentence, sentences = design.spoken
-    counts = torch.bincount(token, minlength=len(lexical.words))
-    known = (counts >= FEWEST).nonzero().squeeze(1)  # [V]
-    number = torch.full_like(counts, -1).index_copy(0, known, torch.arange(len(known)))
-    has_weight = number[token] >= 0
-    spoken = Words(number[token[has_weight]], sentence[has_weight], sentences)
+    batches = _batches(features)
+    stem = frequent_stems(token_stems(tokenizer, len(lexical.stem)), batches)
+    design = Design.of(batches, types, stem)
     relations = types.shape[2]
     places = torch.zeros(len(lexical.places), relations, requires_grad=True)
-    words = torch.zeros(len(known), relations, requires_grad=True)
+    words = torch.zeros(len(lexical.words), relations, requires_grad=True)
     optimiser = torch.optim.LBFGS([places, words], max_iter=ITERATIONS, line_search_fn="strong_wolfe")
 
     def closure() -> Tensor:
         optimiser.zero_grad()
-        log_odds = linear_log_odds(design.types, places, words, design.met, spoken)  # [P, K]
+        log_odds = linear_log_odds(design.types, places, words, design.seen)  # [P, K]
         total = risk(pad(log_odds, (1, 0)), design.labels) * len(log_odds)
         penalty = WORD_PENALTY * words.square().sum() + PLACE_PENALTY * places.square().sum()
         objective: Tensor = total + penalty / 2
@@ -105,18 +106,62 @@ def fit_lexical(lexical: LexicalScores, types: Tensor, features: FeatureSet, ris
         return objective
 
     optimiser.step(closure)  # type: ignore[no-untyped-call]
+    lexical.stem.copy_(stem)
     lexical.types.copy_(types)
     lexical.places.copy_(places.detach())
-    lexical.words[known] = words.detach()
+    lexical.words.copy_(words.detach())
 
 
-def _batches(features: FeatureSet) -> Iterable[Batch]:
+def token_stems(tokenizer: PreTrainedTokenizerBase | None, tokens: int) -> Tensor:
+    """The number of each token's stem, int64 [V]: tokens of the same first letters have the same.
+
+    Example:
+        >>> token_stems(None, 3)
+        tensor([0, 1, 2])
+    """
+    if tokenizer is None:
+        return torch.arange(tokens)
+    numbers: dict[str, int] = {}
+    known = min(tokens, len(tokenizer))
+    texts = map(str, tokenizer.convert_ids_to_tokens(list(range(known))))
+    stems = [numbers.setdefault(stem_of(text), len(numbers)) for text in texts]
+    return torch.tensor(stems + list(range(len(numbers), len(numbers) + tokens - known)))
+
+
+def stem_of(token: str) -> str:
+    """The first letters of a token, after its mark.
+
+    Example:
+        >>> stem_of("inhibitors"), stem_of("inhibits"), stem_of("##inhibit"), stem_of("of")
+        ('inhib', 'inhib', '##inhib', 'of')
+    """
+    mark = next((mark for mark in MARKS if token.startswith(mark)), "")
+    return mark + token[len(mark) :].lower()[:LETTERS]
+
+
+def frequent_stems(stem: Tensor, batches: Sequence[Batch]) -> Tensor:
+    """The stems of enough documents numbered from 1, the most frequent first; all others are 0. int64 [V].
+
+    Args:
+        stem: int64 [V], the number of each token's stem.
+        batches: the documents.
+    """
+    counts = torch.zeros(int(stem.max()) + 1, dtype=torch.int64)
+    for batch in batches:
+        for row, length in zip(batch.input_ids, batch.lengths, strict=True):
+            counts[torch.unique(stem[row[:length]])] += 1
+    count, order = counts.sort(descending=True, stable=True)
+    kept = order[count >= FEWEST][: STEMS - 1]
+    return torch.zeros_like(counts).index_copy(0, kept, torch.arange(1, len(kept) + 1))[stem]
+
+
+def _batches(features: FeatureSet) -> list[Batch]:
     """Batches in an order that says nothing, until there is enough."""
-    collate, scores = Collator.of(features), 0
+    collate, found, pairs = Collator.of(features), list[Batch](), 0
     order = torch.randperm(len(features), generator=torch.Generator().manual_seed(0)).tolist()
     for first in range(0, len(order), DOCUMENTS_AT_ONCE):
-        batch = collate([features[index] for index in order[first : first + DOCUMENTS_AT_ONCE]])
-        yield batch
-        scores += batch.pairs * batch.relations
-        if scores >= MOST_SCORES:
-            return
+        found.append(collate([features[index] for index in order[first : first + DOCUMENTS_AT_ONCE]]))
+        pairs += found[-1].pairs
+        if pairs >= MOST_PAIRS:
+            break
+    return found

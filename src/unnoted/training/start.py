@@ -114,7 +114,7 @@ def begin(model: RelationModel, risk: Risk, features: FeatureSet) -> None:
     counts = TypeCounts.of(features, len(model.entity_types))
     scores = torch.from_numpy(start_scores(counts, meaning)).float()
     if lexical is not None:
-        fit_lexical(lexical, scores, features, risk)
+        fit_lexical(lexical, scores, features, risk, model.tokenizer)
     if bias is None:
         return
     quiet = QUIET.get(meaning.link.name, QUIET_ELSEWHERE)

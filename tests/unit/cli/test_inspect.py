@@ -12,6 +12,7 @@ from unnoted.cli.inspect_model import inspect
 from unnoted.common.checksums import CHECKSUMS
 from unnoted.priors import Priors
 from unnoted.risks import Link, ScoreMeaning, TopK
+from unnoted.scores.lexical import SLOTS, STEMS
 
 app = typer.Typer()
 app.command()(inspect)
@@ -73,13 +74,16 @@ def test_without_priors(tmp_path):
 def test_the_words_of_a_linear_model(tmp_path):
     model = reading_model(torch.float32, lexical_share=0.7, candidates={"in one sentence": "all"})
     word = model.tokenizer.convert_tokens_to_ids("the")
-    model.lexical.words[word, 0] = 1.5
+    model.lexical.stem[word] = 3
+    model.lexical.words[SLOTS.index("between") * STEMS + 3, 0] = 1.5
     model.save_pretrained(tmp_path)
     found = json.loads(run(tmp_path, "--json").stdout)
     assert found["lexical"]["share"] == 0.7
-    assert [row["words"] for row in found["lexical"]["words"]] == [["the"], *[[]] * (len(RELATIONS) - 1)]
+    words = [row["words"] for row in found["lexical"]["words"]]
+    assert words == [[{"word": "the", "where": "between"}], *[[]] * (len(RELATIONS) - 1)]
     shown = run(tmp_path).stdout
-    assert "70% of the log odds" in shown and "all in one sentence" in shown and "the" in shown
+    assert "70% of the log odds" in shown and "all in one sentence" in shown
+    assert "the (between)" in shown
 
 
 def test_training_summary(folder):

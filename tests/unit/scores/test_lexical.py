@@ -1,5 +1,7 @@
 """The linear model of types, places and words, against tests/reference/lexical.py."""
 
+from collections import Counter
+
 import pytest
 import torch
 from tests.reference import lexical as plain
@@ -39,7 +41,16 @@ def model_on(encoder, share=0.7, **options):
 def random_weights(lexical):
     torch.manual_seed(1)
     for weight in lexical.buffers():
-        weight.copy_(torch.randn(weight.shape))
+        if weight is lexical.stem:
+            weight.copy_(torch.randint(0, 9, weight.shape))
+        else:
+            weight.copy_(torch.randn(weight.shape))
+
+
+def plain_log_odds(lexical, document):
+    """By plain loops."""
+    tables = [getattr(lexical, name).double().tolist() for name in ("types", "places", "words")]
+    return plain.log_odds(document, *tables, lexical.stem.tolist(), module.NEXT, module.STEMS)
 
 
 @pytest.mark.parametrize("markers", [True, False])
@@ -50,8 +61,7 @@ def test_log_odds_are_those_of_plain_loops(encoder, markers, cells, monkeypatch)
     random_weights(model.lexical)
     features = features_of(model, CORPUS)
     batch = Collator.of(features)([features[index] for index in range(4)])
-    tables = [getattr(model.lexical, name).tolist() for name in ("types", "places", "words")]
-    wanted = [row for index in range(4) for row in plain.log_odds(features[index], *tables)]
+    wanted = [row for index in range(4) for row in plain_log_odds(model.lexical, features[index])]
     torch.testing.assert_close(model.lexical.log_odds(batch), torch.tensor(wanted), rtol=1e-4, atol=1e-4)
 
 
@@ -83,13 +93,13 @@ def test_documents_without_pairs_have_no_scores(encoder):
     assert model.lexical.log_odds(empty).shape == (0, len(CORPUS.relations))
 
 
-def objective(features, types, places, words, noted):
+def objective(features, lexical, noted):
     """What is fitted, by plain loops."""
-    total = lexical_fit.WORD_PENALTY / 2 * sum(w * w for row in words for w in row)
-    total += lexical_fit.PLACE_PENALTY / 2 * sum(p * p for row in places for p in row)
+    total = lexical_fit.WORD_PENALTY / 2 * float(lexical.words.double().square().sum())
+    total += lexical_fit.PLACE_PENALTY / 2 * float(lexical.places.double().square().sum())
     for document in features:
         labels = set(zip(document.fact_pair.tolist(), document.fact_relation.tolist(), strict=True))
-        for pair, row in enumerate(plain.log_odds(document, types, places, words)):
+        for pair, row in enumerate(plain_log_odds(lexical, document)):
             total += sum(plain.label_loss(odds, (pair, k) in labels, noted) for k, odds in enumerate(row))
     return total
 
@@ -102,29 +112,43 @@ def test_the_fit_is_a_minimum_of_the_penalised_likelihood(encoder, monkeypatch):
     features = features_of(model, few)
     begin(model, LabelLikelihoodLoss(few.labelled_priors * MULTIPLIER), features)
     lexical = model.lexical
-    tables = [getattr(lexical, name).double().tolist() for name in ("types", "places", "words")]
-    lowest = objective(features, *tables, noted=1 / MULTIPLIER)
+    lowest = objective(features, lexical, noted=1 / MULTIPLIER)
     word = int(lexical.words.abs().sum(1).argmax())
     relation = int(lexical.words[word].abs().argmax())
-    for table, row in ((1, 2), (2, word)):
+    for table, row in ((lexical.places, 2), (lexical.words, word)):
         for change in (0.05, -0.05):
-            other = [[list(r) for r in tables[i]] if i else tables[0] for i in range(3)]
-            other[table][row][relation] += change
-            assert objective(features, *other, noted=1 / MULTIPLIER) > lowest
+            kept = table[row, relation].clone()
+            table[row, relation] += change
+            assert objective(features, lexical, noted=1 / MULTIPLIER) > lowest
+            table[row, relation] = kept
 
 
-def test_only_words_of_enough_sentences_have_weight(encoder, monkeypatch):
+def test_only_stems_of_enough_documents_have_weight(encoder, monkeypatch):
     monkeypatch.setattr(lexical_fit, "FEWEST", 4)
     model = model_on(encoder)
     features = features_of(model, CORPUS)
     begin(model, LabelLikelihoodLoss(CORPUS.labelled_priors * MULTIPLIER), features)
-    found = {}
-    for document in features:
-        for words in plain.words_of(document):
-            for word in words:
-                found[word] = found.get(word, 0) + 1
-    weighted = set(model.lexical.words.any(1).nonzero().flatten().tolist())
-    assert weighted and weighted <= {word for word, count in found.items() if count >= 4}
+    texts = model.tokenizer.convert_ids_to_tokens(list(range(len(model.tokenizer))))
+    stems = [lexical_fit.stem_of(text) for text in texts]
+    found = Counter(stem for each in features for stem in {stems[int(token)] for token in each.tokens})
+    number = model.lexical.stem.tolist()
+    assert {stems[token] for token in range(len(stems)) if number[token]} == {
+        stem for stem, count in found.items() if count >= 4
+    }
+    # tokens of one stem have one number, and the numbers of two stems differ
+    numbered = {(stems[token], number[token]) for token in range(len(stems)) if number[token]}
+    assert len(numbered) == len({stem for stem, _ in numbered}) == max(number)
+    assert not model.lexical.words.view(len(module.SLOTS), module.STEMS, -1)[:, 0].any()
+
+
+def test_of_too_many_stems_the_most_frequent_have_weight(encoder, monkeypatch):
+    features = features_of(model_on(encoder), CORPUS)
+    batches = lexical_fit._batches(features)
+    all_of_them = lexical_fit.frequent_stems(torch.arange(1000), batches)
+    monkeypatch.setattr(lexical_fit, "STEMS", 4)
+    few = lexical_fit.frequent_stems(torch.arange(1000), batches)
+    assert few.tolist() == [number if number < 4 else 0 for number in all_of_them.tolist()]
+    assert few.max() == 3
 
 
 def test_a_trainer_fits_once_and_the_fit_is_saved_with_the_model(encoder, tmp_path):
@@ -140,7 +164,7 @@ def test_a_trainer_fits_once_and_the_fit_is_saved_with_the_model(encoder, tmp_pa
 
 
 def test_a_large_corpus_is_sampled(encoder, monkeypatch):
-    monkeypatch.setattr(lexical_fit, "MOST_SCORES", 1)
+    monkeypatch.setattr(lexical_fit, "MOST_PAIRS", 1)
     monkeypatch.setattr(lexical_fit, "DOCUMENTS_AT_ONCE", 2)
     features = features_of(model_on(encoder), CORPUS)
     assert [len(batch.lengths) for batch in lexical_fit._batches(features)] == [2]
