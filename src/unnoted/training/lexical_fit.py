@@ -14,7 +14,7 @@ from transformers import PreTrainedTokenizerBase
 
 from unnoted.features import Batch, Collator, FeatureSet
 from unnoted.risks import Risk
-from unnoted.scores.lexical import STEMS, LexicalScores, PairWords, linear_log_odds, pair_words
+from unnoted.scores.lexical import PLACES, STEMS, LexicalScores, PairWords, linear_log_odds, pair_words
 from unnoted.scores.type_bias import entity_types
 
 WORD_PENALTY = 3.0
@@ -39,17 +39,19 @@ MOST_PAIRS = 2**18
 
 
 class Design(NamedTuple):
-    """What the linear model is fitted to, of all P pairs.
+    """What the linear model is fitted to: R rows, each of a pair or of many that it cannot tell apart.
 
     Attributes:
-        types: [P, K], what types say.
+        types: [R, K], what types say.
         seen: places and words.
-        labels: bool [P, K].
+        labels: bool [R, K].
+        weights: float [R], for how many pairs a row stands.
     """
 
     types: Tensor
     seen: PairWords
     labels: Tensor
+    weights: Tensor
 
     @classmethod
     def of(cls, batches: Sequence[Batch], types: Tensor, stem: Tensor) -> "Design":
@@ -60,16 +62,35 @@ class Design(NamedTuple):
             types: [T + 1, T + 1, K], what types say.
             stem: int64 [V], the number of each token's stem.
         """
-        said: list[Tensor] = []
+        kinds: list[Tensor] = []
         seen: list[PairWords] = []
         words = 0
         for batch in batches:
-            kinds, here = entity_types(batch), pair_words(batch, stem)
-            said.append(types[kinds[batch.head], kinds[batch.tail]])  # [p, K]
+            type_of, here = entity_types(batch), pair_words(batch, stem)
+            kinds.append(type_of[batch.head] * types.shape[1] + type_of[batch.tail])  # [p]
             seen.append(PairWords(here.place, here.first + words, here.word, here.share))
             words += len(here.word)
-        joined = PairWords(*map(torch.cat, zip(*seen, strict=True)))
-        return cls(torch.cat(said), joined, torch.cat([batch.labels() for batch in batches]))
+        place, first, word, share = map(torch.cat, zip(*seen, strict=True))
+        labels, kind = torch.cat([batch.labels() for batch in batches]), torch.cat(kinds)
+        silent = (first.diff(append=torch.tensor([words])) == 0) & ~labels.any(1)  # [P]
+        row, weights = one_of_each(kind * len(PLACES) + place, silent)
+        # Rows that are left out have no words, so that the words of each other row end where the next begin.
+        pairs = PairWords(place[row], first[row], word, share)
+        return cls(types.flatten(0, 1)[kind[row]], pairs, labels[row], weights)
+
+
+def one_of_each(key: Tensor, silent: Tensor) -> tuple[Tensor, Tensor]:
+    """Of silent pairs with one key the first, and all others; with how many each stands for.
+
+    Example:
+        >>> one_of_each(torch.tensor([7, 7, 8, 7]), torch.tensor([True, False, True, True]))
+        (tensor([0, 1, 2]), tensor([2., 1., 1.]))
+    """
+    number = torch.arange(len(key))
+    _, group, counts = torch.unique(key[silent], return_inverse=True, return_counts=True)
+    first = torch.full_like(counts, len(key)).scatter_reduce(0, group, number[silent], "amin")
+    row, order = torch.cat([number[~silent], first]).sort()
+    return row, torch.cat([torch.ones(int((~silent).sum())), counts.float()])[order]
 
 
 def fit_lexical(
@@ -98,8 +119,8 @@ def fit_lexical(
 
     def closure() -> Tensor:
         optimiser.zero_grad()
-        log_odds = linear_log_odds(design.types, places, words, design.seen)  # [P, K]
-        total = risk(pad(log_odds, (1, 0)), design.labels) * len(log_odds)
+        log_odds = linear_log_odds(design.types, places, words, design.seen)  # [R, K]
+        total = risk(pad(log_odds, (1, 0)), design.labels, design.weights) * design.weights.sum()
         penalty = WORD_PENALTY * words.square().sum() + PLACE_PENALTY * places.square().sum()
         objective: Tensor = total + penalty / 2
         objective.backward()  # type: ignore[no-untyped-call]
