@@ -51,6 +51,7 @@ WITHOUT_PRIORS = ("unlabelled_per_labelled",)
 """Settings of losses without priors: see `check_sample`."""
 
 GO_WITH = {
+    "loss": "lexical_share",
     "schedule": "cosine_periods",
     "unlabelled_share": "unlabelled_per_labelled",
     "tokenizer": "subword_vocabulary",
@@ -426,7 +427,8 @@ def _used(config: Config, changes: Mapping[str, object], tell: Callable[[str], N
         if config.values[key] is not None:
             found = shown(config.values[key])
             tell(f"note: {config.source}: {key} {found} is left out: {unused[key]} does not use it")
-    gone = {key for changed, key in GO_WITH.items() if changed in changes and key not in changes}
+    changed = {key for key, value in changes.items() if value != config.values.get(key)}
+    gone = {key for other, key in GO_WITH.items() if other in changed and key not in changes}
     for key in sorted(gone & config.values.keys() - unused.keys()):
         found = shown(config.values[key])
         tell(f"note: {config.source}: {key} {found} is left out: it went with what was changed")

@@ -143,7 +143,7 @@ def test_the_recommended_one():
     settings = load_settings("best")
     assert (settings.loss, settings.start, settings.calibrated) == ("label-likelihood", "types", True)
     assert (settings.epochs, settings.fold_epochs, settings.prior_multiplier) == (8, None, 3)
-    assert settings.typed_markers and settings.rules is None
+    assert (settings.typed_markers, settings.rules, settings.lexical_share) == (True, None, 0.5)
     assert settings.output == Path("runs/best")
 
 
@@ -156,7 +156,7 @@ def test_the_recommended_one_for_docred_differs_in_what_it_is_told():
 def test_the_recommended_one_for_distant_labels_takes_pairs_of_one_sentence():
     general, settings = load_settings("best").to_json(), load_settings("best-distant").to_json()
     changed = {key for key in general.keys() | settings.keys() if general.get(key) != settings.get(key)}
-    assert changed == {"candidates", "lexical_share", "output"}
+    assert changed == {"candidates", "output"}
     assert settings["candidates"] == "all in one sentence"
 
 
