@@ -13,6 +13,7 @@ import numpy as np
 
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.schema import Document
+from unnoted.model import RelationModel
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.risks import Risk
 from unnoted.risks.losses import LabelLikelihoodLoss
@@ -79,8 +80,8 @@ def fit_fold(
         corpus = labels.corpus
         held_out = fold_documents(corpus.documents, settings.folds, settings.seed)[number]
         tell(f"fold {number + 1} of {settings.folds}: {len(corpus) - len(held_out):,} documents")
-        scored = _fold(labels, held_out, folder / str(number), tell, resume)
-        scored.save(kept)
+        model = fold_model(labels, held_out, folder / str(number), tell, resume)
+        labelled_scores(model, held_out).save(kept)
     return LabelledScores.load(kept)
 
 
@@ -98,14 +99,22 @@ def fold_documents(documents: Sequence[Document], folds: int, seed: int) -> list
     return [[documents[index] for index in sorted(order[first::folds])] for first in range(folds)]
 
 
-def _fold(
+def fold_model(
     labels: TrainingLabels,
     held_out: Sequence[Document],
-    folder: Path,
-    tell: Callable[[str], None],
-    resume: bool,
-) -> LabelledScores:
-    """Train on the documents outside a fold, and score those in it."""
+    folder: Path | None,
+    tell: Callable[[str], None] = lambda line: None,
+    resume: bool = False,
+) -> RelationModel:
+    """A model trained on the documents outside a fold.
+
+    Args:
+        labels: all documents, and the settings.
+        held_out: the documents of the fold.
+        folder: for checkpoints, if there are to be any.
+        tell: is given lines for the user.
+        resume: continue from the last checkpoint.
+    """
     settings, corpus = labels.settings, labels.corpus
     inside = set(map(id, held_out))
     rest = tuple(document for document in corpus if id(document) not in inside)
@@ -122,4 +131,4 @@ def _fold(
         model, risk, train, optimisation=optimisation, folder=folder, typed_relations=settings.typed_relations
     )
     trainer.train(resume=resume, tell=tell)
-    return labelled_scores(model, held_out)
+    return model

@@ -1,0 +1,73 @@
+"""What a setting is worth on training documents that were held out: docs/results.md, docs/concepts/words.md.
+
+    python -m benchmarks.held_out beyond-docred --shares 0 0.3 0.5 0.7 1
+    python -m benchmarks.held_out beyond-docred --set start=random
+
+Trains the model of the first fold, on half of a run's training documents, and scores the other half: against
+their labels, and where `train_revised.json` has the same document, against all its facts. Nothing is chosen
+on development documents.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from sklearn.metrics import average_precision_score
+
+from benchmarks.results import SEED, make_documents, read_grid, settings_of
+from benchmarks.rule_mining import truth_of
+from unnoted.documents import load_documents
+from unnoted.evaluation.curve import precision_recall_curve
+from unnoted.priors.labelled_scores import LabelledScores
+from unnoted.training.cross_fit import fold_documents, fold_model
+from unnoted.training.ingredients import load_corpus
+from unnoted.training.scored_documents import labelled_scores
+from unnoted.training.settings import parse_changes
+from unnoted.training.training_labels import training_labels
+
+
+def figures(scores: LabelledScores, rows: np.ndarray) -> str:
+    """Average precision, the best F1 of one line, and the mean of average precisions by relation."""
+    margin, true = scores.margin[rows], scores.labelled[rows]
+    curve = precision_recall_curve(margin.ravel(), true.ravel(), int(true.sum()))
+    own = [average_precision_score(t, m) for m, t in zip(margin.T, true.T, strict=True) if t.any()]
+    assert curve.best is not None
+    return f"{100 * curve.average_precision:.1f}, {100 * curve.best.f1:.1f}, macro {100 * np.mean(own):.1f}"
+
+
+def main() -> None:
+    """Train, score and print."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.held_out", description=__doc__)
+    parser.add_argument("name", help="a run of results.yaml")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument("--shares", nargs="*", type=float, default=[], help="of the linear model")
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared")
+    parser.add_argument("--to", type=Path, default=Path("runs"))
+    arguments = parser.parse_args()
+    folder = arguments.to / "results"
+    folder.mkdir(parents=True, exist_ok=True)
+    grid = read_grid(arguments.shared, folder)
+    make_documents(grid, folder)
+    grid["runs"][arguments.name] |= parse_changes(arguments.set) | {"seeds": [arguments.seed]}
+    (settings,) = settings_of(grid, [arguments.name], folder)[arguments.name]
+    labels = training_labels(settings, load_corpus(settings, settings.train))
+    documents = labels.corpus.documents
+    held_out = fold_documents(documents, labels.settings.folds, labels.settings.seed)[0]
+    complete = load_documents(arguments.shared / "data/docred/train_revised.json").documents
+    truth = truth_of(list(held_out), list(complete))
+    model = fold_model(labels, held_out, None)
+    for share in arguments.shares or [None]:
+        if share is not None:
+            assert model.lexical is not None, "this run has no linear model"
+            model.lexical.share = share
+        scores = labelled_scores(model, held_out)
+        known = np.isin(scores.document, [i for i, one in enumerate(scores.documents) if one in truth])
+        line = f"labels: {figures(scores, np.ones(scores.pairs, bool))}"
+        if known.any():
+            line += f"; {len(truth)} documents with all facts: {figures(scores.relabelled(truth), known)}"
+        print("as set" if share is None else f"share {share:g}", line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
