@@ -18,6 +18,9 @@ from unnoted.risks import Risk, ScoreMeaning
 from unnoted.risks.links import score_showing
 from unnoted.training.lexical_fit import fit_lexical
 
+LOG_ODDS = "sigmoid-ranking"
+"""The link of scores whose differences from the none class are log odds."""
+
 SHRINKAGE = 50
 """So many pairs with the relation's own prior are added to those of two types: where there are few, their
 share says little."""
@@ -111,6 +114,11 @@ def begin(model: RelationModel, risk: Risk, features: FeatureSet) -> None:
     if bias is None and lexical is None:
         return
     meaning = risk.meaning
+    if lexical is not None and meaning.link.name != LOG_ODDS:
+        found = f"{lexical.share:g} with scores of the link {meaning.link.name!r}"
+        raise ValueError(
+            f"lexical_share: found {found}, expected 0, or {LOG_ODDS!r}: log odds are added to log odds"
+        )
     counts = TypeCounts.of(features, len(model.entity_types))
     scores = torch.from_numpy(start_scores(counts, meaning)).float()
     if lexical is not None:

@@ -7,6 +7,7 @@ import torch
 from tests.reference import lexical as plain
 from tests.unit.training.making import tiny_encoder
 
+from unnoted import SSRPU
 from unnoted.documents.candidates import AllPairs, InOneSentence
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.generator import generate_documents
@@ -173,3 +174,10 @@ def test_a_large_corpus_is_sampled(encoder, monkeypatch):
 def test_scores_that_are_no_log_odds_are_refused():
     with pytest.raises(SettingsError, match=r"lexical_share: found 0.5 with the loss 'ssr-pu', expected 0"):
         load_settings("small", {"lexical_share": 0.5, "output": "runs/x"})
+
+
+def test_a_trainer_refuses_them_too(encoder):
+    with pytest.raises(
+        ValueError, match=r"lexical_share: found 0.7 with scores of the link 'ranking-margin'"
+    ):
+        Trainer(model_on(encoder), SSRPU(priors=CORPUS.labelled_priors * MULTIPLIER), CORPUS)
