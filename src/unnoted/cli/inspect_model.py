@@ -137,7 +137,7 @@ def _lexical(entries: list[dict[str, Any]]) -> Table:
     rows = table("which words speak for a relation", "relation", "words", text=2)
     for row in entries:
         words = (f"{each['word']} ({each['where']})" for each in row["words"])
-        rows.add_row(row["relation"], ", ".join(words))
+        rows.add_row(row["name"], ", ".join(words))
     return rows
 
 

@@ -112,6 +112,7 @@ def _lexical(model: RelationModel) -> dict[str, Any] | None:
     words = [
         {
             "relation": relation,
+            "name": model.relations.name(relation),
             "words": [
                 {"word": _word(model, stems.index(place % STEMS)), "where": SLOTS[place // STEMS]}
                 for place, weight in zip(places[:, number].tolist(), weights[:, number].tolist(), strict=True)
