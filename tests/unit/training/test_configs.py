@@ -153,11 +153,11 @@ def test_the_recommended_one_for_docred_differs_in_what_it_is_told():
     assert changed == {"rules", "priors", "prior_multiplier", "evidence_weight", "output"}
 
 
-def test_the_recommended_one_for_distant_labels_takes_pairs_of_one_sentence():
+def test_the_recommended_one_for_distant_labels_goes_by_the_words_of_one_sentence():
     general, settings = load_settings("best").to_json(), load_settings("best-distant").to_json()
     changed = {key for key in general.keys() | settings.keys() if general.get(key) != settings.get(key)}
-    assert changed == {"candidates", "output"}
-    assert settings["candidates"] == "all in one sentence"
+    assert changed == {"candidates", "lexical_share", "epochs", "output"}
+    assert (settings["candidates"], settings["lexical_share"]) == ("all in one sentence", 1)
 
 
 @pytest.mark.parametrize("name", config_names())
