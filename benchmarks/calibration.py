@@ -20,7 +20,7 @@ from unnoted.evaluation.extraction_scores import FLOOR
 from unnoted.priors import Priors
 from unnoted.priors.labelled_scores import LabelledScores
 
-SELECTIONS = (0.0, 0.1, 0.2, 0.3)
+SELECTIONS = (0.0, 0.6, 0.8, 1.0)
 TARGETS = (0.5, 0.7, 0.8, 0.9)
 
 

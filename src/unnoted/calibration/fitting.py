@@ -6,7 +6,7 @@ probability that the relation holds. All relations share one rising curve h, and
 of its own:
 
     log odds of p_i(z) = a_i h(z) + b_i
-    log odds of c_i(z) = log odds of c_i + s · log odds of p_i(z) − d_i
+    log odds of c_i(z) = log odds of c_i − s · log(1 − p_i(z)) − d_i
 
 d_i is such that the mean of c_i(z) over the facts that are true is c_i.
 
@@ -132,7 +132,7 @@ def _most_likely(
         log_odds = slopes.exp()[:, None] * shape + heights[:, None]
         probability = log_odds.sigmoid()
         facts = probability * pairs  # expected in each bin, [K, B]
-        chance = (_shares(share[:, None], selection * log_odds, facts, over) * probability).clamp(
+        chance = (_shares(share[:, None], selection * softplus(log_odds), facts, over) * probability).clamp(
             1e-15, 1 - 1e-9
         )
         likelihood = (labelled * chance.log() + (pairs - labelled) * torch.log1p(-chance)).sum()

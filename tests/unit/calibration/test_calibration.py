@@ -35,7 +35,7 @@ def simulated(seed=0, pairs=6000, selection=0.0):
     hidden = rng.normal(size=(pairs, 4)) * 2 + np.log(prior) - 1.5
     probability = 1 / (1 + np.exp(-hidden))
     true = rng.random(hidden.shape) < probability
-    noted = 1 / (1 + (1 / noted - 1) * np.exp(-selection * hidden))
+    noted = 1 / (1 + (1 / noted - 1) * (1 - probability) ** selection)  # odds times (1 - p)^-s
     labelled = true & (rng.random(hidden.shape) < noted)
     margin = np.tanh(hidden / 4 + np.array([0.3, 0.4, 0.5, 0.8]))  # not linear in the log odds
     share = labelled.mean(0)
@@ -73,10 +73,10 @@ def test_true_probabilities_are_found_though_most_labels_are_missing():
 
 def test_labels_that_favour_the_plain():
     """Taken for a fair sample they make probabilities too high where facts are stated."""
-    scores, priors, expected, _ = simulated(pairs=40_000, selection=0.6)
+    scores, priors, expected, _ = simulated(pairs=40_000, selection=1.5)
     known, taken_as_fair = (
         probabilities(Calibration.fitted(scores, priors, selection=selection), scores)
-        for selection in (0.6, 0.0)
+        for selection in (1.5, 0.0)
     )
     stated = expected > 0.3
     assert known[stated].mean() == pytest.approx(expected[stated].mean(), abs=0.02)
@@ -88,7 +88,7 @@ def test_shares_of_labels_against_labels_that_were_drawn():
     rng = np.random.default_rng(2)
     odds = rng.normal(size=200_000) * 2 - 1
     probability = 1 / (1 + np.exp(-odds))
-    shares = 1 / (1 + np.exp(-(0.3 + 0.2 * odds)))
+    shares = 1 / (1 + np.exp(-0.3) * (1 - probability) ** 0.8)
     labelled = (rng.random(len(odds)) < probability * shares).sum()
     found = labelled_shares(probability.astype(np.float32), float(labelled))
     assert found[probability > 1e-3] == pytest.approx(shares[probability > 1e-3], abs=0.01)
