@@ -1,6 +1,6 @@
 """`unnoted priors`: how often does each relation hold, noted or not?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,9 +24,14 @@ from unnoted.cli.common import (
 from unnoted.common.errors import shortened
 from unnoted.common.foreign import foreign
 from unnoted.common.outputs import check_output
-from unnoted.priors.estimated import EstimatedPriors
+from unnoted.documents.corpus import Corpus
+from unnoted.documents.loading import load_documents
+from unnoted.documents.relations import RelationVocabulary
+from unnoted.priors.estimated import EstimatedPriors, Interval
 from unnoted.priors.estimating import estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
+from unnoted.priors.same_documents import require_same_documents
+from unnoted.rules import close, implied_facts, load_rules
 
 Scores = Annotated[
     Path | None,
@@ -55,6 +60,14 @@ def estimate(
         int | None, typer.Option(min=2, help="Parts; each is scored by a model trained on the others.")
     ] = None,
     scores: Scores = None,
+    prior_multiplier: Annotated[
+        float | None,
+        typer.Option(min=1, help="True facts per labelled one, over all relations, if that is known."),
+    ] = None,
+    rules: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Rules that tell it instead; `docred` is in the package."),
+    ] = None,
     vocabulary: Vocabulary = None,
     seed: Seed = 0,
     to: PriorsTo = None,
@@ -64,20 +77,60 @@ def estimate(
     """Estimate how often each relation holds, from incomplete labels.
 
     Models are trained on parts of the documents and score the others; --scores takes such scores from a file.
-    An example: unnoted priors own.jsonl --encoder FOLDER --to priors.json
+    An example: unnoted priors own.jsonl --encoder FOLDER --prior-multiplier 3 --to priors.json
     """
     names = read_vocabulary(vocabulary)
     given = [path for path in (*files, scores, vocabulary) if path is not None]
     if to is not None:
         check_output(to, given, overwrite)
-    options = {"train": files, "encoder": encoder, "vocabulary": vocabulary, "folds": folds}
+    level = {"prior_multiplier": prior_multiplier, "rules": rules}
+    if prior_multiplier is not None and rules is not None:
+        raise ValueError("found both --prior-multiplier and --rules, expected one of them")
+    options = {"train": files, "encoder": encoder, "vocabulary": vocabulary, "folds": folds, **level}
+    if rules is not None:
+        options |= {"priors": "implied", "prior_multiplier": None}
     with stops_with("interrupted; nothing was written"):
         if scores is None:
             found = _trained(config, {key: value for key, value in options.items() if value}, changes or [])
         else:
             found = read_scores(scores)
-        shown_priors(estimate_priors(found, seed), names.names if names else {}, to, as_json)
-        tell("note: the weaker the scores, the more this is too high; `unnoted priors audit` asks a person")
+        if prior_multiplier is None and rules is None:
+            estimated = estimate_priors(found, seed)
+        else:
+            estimated = _at_level(found, files, names, prior_multiplier, rules)
+        shown_priors(estimated, names.names if names else {}, to, as_json)
+        if prior_multiplier is None and rules is None:
+            tell(
+                "note: the weaker the scores, the more this is too high; `unnoted priors audit` asks a person"
+            )
+
+
+def _at_level(
+    scores: LabelledScores,
+    files: Sequence[Path],
+    vocabulary: RelationVocabulary | None,
+    multiplier: float | None,
+    rules: str | None,
+) -> EstimatedPriors:
+    """Priors where the number of true facts in all is told, or implied by rules."""
+    # Here, because it loads torch, which an estimate from scores alone does not wait for.
+    from unnoted.calibration.counted_priors import counted_priors
+
+    corpus = load_documents(*files, vocabulary=vocabulary)
+    if rules is None:
+        known, level = corpus, Interval(*[float(multiplier or 1.0)] * 3)
+    else:
+        written = load_rules(rules, corpus.relations)
+        implied = implied_facts(corpus, written)
+        level = Interval(implied.multiplier, *implied.interval)
+        closed = tuple(each.document for each in close(corpus, written))
+        known = Corpus(closed, corpus.relations, corpus.candidates)
+    require_same_documents(scores, known, files[0])
+    noted, all_known = (
+        scores.relabelled({document.id: document.labels.triples for document in each})
+        for each in (corpus, known)
+    )
+    return counted_priors(all_known, noted.labelled.sum(0), level)
 
 
 def read_scores(path: Path) -> LabelledScores:

@@ -11,7 +11,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from unnoted.common.errors import DataError, Defect, Kind
 from unnoted.common.text_inputs import content_digest
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.formats import recognise
@@ -22,6 +21,7 @@ from unnoted.model import RelationModel
 from unnoted.priors.estimated import EstimatedPriors
 from unnoted.priors.estimating import estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
+from unnoted.priors.same_documents import require_same_documents
 from unnoted.rules import RuleSet, load_rules
 from unnoted.rules.confirming import confirmed_rules
 from unnoted.suggest.fold_processes import out_of_fold
@@ -143,7 +143,7 @@ def _suggested(
         require_facts(len(corpus), sum(len(document.facts) for document in corpus), [source])
         scores, settings, by = _scores(source, judge, scratch, tell)
         labels = None if settings is None else training_labels(settings, corpus, tell)
-        _check_same(scores, corpus if labels is None else labels.corpus, source)
+        require_same_documents(scores, corpus if labels is None else labels.corpus, source)
         judged, estimated = _calibrated(scores, judge, labels, tell)
         relations = replace(corpus.relations, ids=scores.relations)
         if settings is None or settings.rules is None:
@@ -209,18 +209,6 @@ def _rules(corpus: Corpus, relations: RelationVocabulary, judged: JudgedPairs) -
     return confirmed_rules(
         whole, whole.labelled_priors * max(1.0, 1 / max(judged.noted, 1e-9)), judged.scores
     )
-
-
-def _check_same(scores: LabelledScores, corpus: Corpus, source: Path) -> None:
-    """Scores of other documents, or of other labels, would suggest what is noted."""
-    noted = int(scores.labelled.sum())
-    columns = set(scores.relations)
-    ids = {document.id for document in corpus}
-    facts = sum(relation in columns for document in corpus for _, _, relation in document.labels)
-    if set(scores.documents) - ids or noted > facts:
-        found = f"scores of {len(scores.documents)} documents with {noted} facts"
-        expected = f"those of this file, {len(ids)} documents with {facts} facts"
-        raise DataError(Defect(Kind.MALFORMED, str(source), None, "scores", found, expected))
 
 
 def _unseeing(folder: Path, source: Path, tell: Tell) -> RelationModel:

@@ -3,17 +3,22 @@
 import json
 import re
 import sys
+from dataclasses import replace
+from itertools import permutations
 from types import ModuleType
 
+import numpy as np
 import pytest
 from tests.unit.priors.simulating import simulated
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app
+from unnoted.documents import load_documents
 from unnoted.documents.formats import jsonl
 from unnoted.documents.generator import generate_documents
 from unnoted.documents.levels import level
 from unnoted.documents.thinning import thin
+from unnoted.priors.labelled_scores import LabelledScores
 
 
 def run(*arguments, code=0, said=None):
@@ -115,3 +120,59 @@ def test_a_bad_line_is_named(own, tmp_path, change, message):
     assert re.search(message, run("audit", own, "--answers", audit, code=1).stderr)
     audit.write_text(json.dumps(question), "utf-8")
     assert "line 1: found" in run("audit", own, "--answers", audit, code=1).stderr
+
+
+@pytest.fixture(scope="module")
+def judged(own, tmp_path_factory):
+    """Scores of the documents in `own`, beside their labels."""
+    corpus = load_documents(own)
+    random = np.random.default_rng(0)
+    rows = [
+        (number, head, tail)
+        for number, document in enumerate(corpus)
+        for head, tail in permutations(range(len(document.entities)), 2)
+    ]
+    document, head, tail = np.array(rows, np.int32).T
+    names = tuple(each.id for each in corpus)
+    shape = len(rows), len(corpus.relations)
+    scores = LabelledScores(
+        corpus.relations.ids, names, document, head, tail, np.zeros(shape, np.float32), np.zeros(shape, bool)
+    ).relabelled({each.id: each.labels.triples for each in corpus})
+    margin = random.normal(size=shape) + 4 * scores.labelled
+    path = tmp_path_factory.mktemp("judged") / "scores.npz"
+    replace(scores, margin=margin.astype(np.float32)).save(path)
+    return path
+
+
+def test_a_known_level_is_shared_out(own, judged, scores, tmp_path):
+    found = json.loads(run(own, "--scores", judged, "--prior-multiplier", 3, "--json").stdout)
+    assert found["ratio"] == {"estimate": 3.0, "low": 3.0, "high": 3.0}
+    rows = [row for row in found["relations"] if row["labelled"]]
+    assert sum(row["estimated"] for row in rows) / sum(row["labelled"] for row in rows) == pytest.approx(
+        3, rel=0.5
+    )
+    rules = tmp_path / "rules.txt"
+    rules.write_text("child_of(t, h) -> parent_of(h, t)\nparent_of(t, h) -> child_of(h, t)\n", "utf-8")
+    implied = json.loads(run(own, "--scores", judged, "--rules", rules, "--json").stdout)
+    assert implied["ratio"]["low"] <= implied["ratio"]["estimate"] <= implied["ratio"]["high"]
+    # What follows by rules is known to be true, but nobody noted it.
+    assert [row["labelled"] for row in implied["relations"]] == [
+        row["labelled"] for row in found["relations"]
+    ]
+
+
+def test_a_level_that_cannot_be_used(own, judged, scores):
+    both = run(own, "--scores", judged, "--prior-multiplier", 3, "--rules", "docred", code=1)
+    assert "found both --prior-multiplier and --rules" in both.stderr
+    others = run(own, "--scores", scores, "--prior-multiplier", 3, code=1)
+    assert "found scores of 100 documents" in others.stderr
+    assert "expected those of this file, 12 documents" in others.stderr
+
+
+def test_models_of_folds_are_told_the_level(own, judged, monkeypatch):
+    seen = []
+    module = ModuleType("unnoted.training.cross_fit")
+    module.cross_fit = lambda settings, tell: seen.append(settings) or LabelledScores.load(judged)
+    monkeypatch.setitem(sys.modules, "unnoted.training.cross_fit", module)
+    run(own, "--config", "best", "--encoder", "recurrent", "--prior-multiplier", 5)
+    assert seen[0].prior_multiplier == 5

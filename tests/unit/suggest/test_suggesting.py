@@ -139,7 +139,13 @@ def test_what_follows_by_written_rules_is_suggested_with_the_rule(tmp_path):
 def test_folds_side_by_side_say_the_same(tmp_path):
     documents = load_documents_of(12, tmp_path)
     options = {"encoder": "recurrent", "changes": TINY, "prior_multiplier": 2}
-    assert unnoted.suggest(documents, jobs=2, **options) == unnoted.suggest(documents, **options)
+    beside, after = unnoted.suggest(documents, jobs=2, **options), unnoted.suggest(documents, **options)
+    # A process of two has half the threads, and sums in another order: the last digits may differ.
+    found, expected = (
+        {(one.document, one.head, one.tail, one.relation): one.probability for one in each.suggestions}
+        for each in (beside, after)
+    )
+    assert expected and found == pytest.approx(expected, abs=2e-6)
 
 
 def test_a_model_is_not_asked_about_what_it_was_trained_on(own, tmp_path):

@@ -1,0 +1,85 @@
+"""How often each relation holds, where it is known how many facts are true in all: told, or implied by rules.
+
+The level is shared out among relations by calibrated probabilities: the facts of a relation are expected to
+be the sum of its probabilities over all pairs, out of fold. A relation with few labels says little of itself,
+so its ratio r, true facts for each noted one, is drawn to the level m:
+
+    log r = w log(expected ÷ noted) + (1 − w) log m,   w = noted ÷ (noted + 10)
+"""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from unnoted.calibration.fitting import fit_curves
+from unnoted.calibration.ranked_bins import RankedBins
+from unnoted.priors.estimated import EstimatedPriors, Interval, bounded
+from unnoted.priors.labelled_scores import LabelledScores
+from unnoted.priors.priors import Priors
+
+DRAWN = 10
+"""Labels at which a relation counts as much as the level."""
+
+SPREAD = 0.4
+"""How far the log of a ratio lies from the truth besides chance, in standard deviations; measured where the
+truth is known (docs/concepts/priors.md)."""
+
+NINETY = 1.645
+"""Standard deviations to either side that hold nine in ten."""
+
+
+def counted_priors(scores: LabelledScores, noted: NDArray[np.int64], level: Interval) -> EstimatedPriors:
+    """Share out the facts that are true in all among relations.
+
+    Args:
+        scores: out-of-fold margins beside all labels that are known: noted ones, and what follows by rules.
+        noted: [K], how many facts of each relation were noted.
+        level: true facts for each noted one, over all relations.
+
+    Returns:
+        For each relation the estimate, at least the noted prior, and its interval. One that nobody noted
+        keeps a prior of 0.
+
+    Raises:
+        ValueError: nothing was noted, there is no pair, or a margin is not finite.
+
+    Example:
+        >>> random = np.random.default_rng(0)
+        >>> true = np.arange(2000)[:, None] < [300, 100]
+        >>> labelled = true & (random.random(true.shape) < [0.5, 0.1])
+        >>> margin = random.normal(size=true.shape) + 4 * true
+        >>> zeros = np.zeros(2000, int)
+        >>> scores = LabelledScores(("often", "seldom"), ("d",), zeros, zeros, zeros, margin, labelled)
+        >>> multiplier = true.sum() / labelled.sum()
+        >>> level = Interval(multiplier, multiplier, multiplier)
+        >>> found = counted_priors(scores, labelled.sum(0), level).rows()
+        >>> [round(row["ratio"]) for row in found]  # 2 and 10 are true
+        [2, 6]
+    """
+    if not noted.sum():
+        raise ValueError(f"labels: found none in {scores.pairs} pairs, expected labelled facts")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        own = np.maximum(_expected(scores, level.estimate * noted.sum()) / noted, 1.0)
+        weight = noted / (noted + DRAWN)
+        log_ratio = np.where(noted > 0, weight * np.log(own) + (1 - weight) * np.log(level.estimate), 0.0)
+    level_spread = np.log(level.high / level.low) / (2 * NINETY)
+    width = NINETY * np.sqrt(SPREAD**2 + 1 / (noted + DRAWN) + level_spread**2)
+    share = (noted / scores.pairs).tolist()
+    overall, low, high = (
+        tuple(bounded(ratio * prior, prior) for ratio, prior in zip(row, share, strict=True))
+        for row in np.exp([log_ratio, log_ratio - width, log_ratio + width]).tolist()
+    )
+    basis = tuple("own" if count else "none" for count in noted.tolist())
+    return EstimatedPriors(scores.relations, scores.pairs, tuple(share), overall, low, high, level, basis)
+
+
+def _expected(scores: LabelledScores, facts: float) -> NDArray[np.float64]:
+    """The expected facts of each relation, [K], by one curve for all under which there are so many."""
+    known = scores.labelled_share
+    multiplier = max(1.0, facts / max(1, int(scores.labelled.sum())))
+    overall = tuple(bounded(multiplier * share, share) for share in known.tolist())
+    bins = RankedBins.of(scores)
+    curves = fit_curves(bins, Priors(scores.relations, tuple(known.tolist()), overall), by_relation=False)
+    probability = curves.probabilities(torch.from_numpy(bins.margin.T)).numpy()  # [B, K]
+    expected: NDArray[np.float64] = bins.pairs @ probability
+    return expected
