@@ -62,8 +62,7 @@ def counted_priors(scores: LabelledScores, noted: NDArray[np.int64], level: Inte
         own = np.maximum(_expected(scores, level.estimate * noted.sum()) / noted, 1.0)
         weight = noted / (noted + DRAWN)
         log_ratio = np.where(noted > 0, weight * np.log(own) + (1 - weight) * np.log(level.estimate), 0.0)
-    level_spread = np.log(level.high / level.low) / (2 * NINETY)
-    width = NINETY * np.sqrt(SPREAD**2 + 1 / (noted + DRAWN) + level_spread**2)
+    width = log_width(noted, level)
     share = (noted / scores.pairs).tolist()
     overall, low, high = (
         tuple(bounded(ratio * prior, prior) for ratio, prior in zip(row, share, strict=True))
@@ -71,6 +70,22 @@ def counted_priors(scores: LabelledScores, noted: NDArray[np.int64], level: Inte
     )
     basis = tuple("own" if count else "none" for count in noted.tolist())
     return EstimatedPriors(scores.relations, scores.pairs, tuple(share), overall, low, high, level, basis)
+
+
+def log_width(noted: NDArray[np.int64], level: Interval | None = None) -> NDArray[np.float64]:
+    """How far the log of each relation's true facts may lie to either side of an estimate, nine times in ten.
+
+    Args:
+        noted: [K], facts of each relation that were noted.
+        level: true facts for each noted one, over all relations; without it, taken for sure.
+
+    Example:
+        >>> np.exp(log_width(np.array([5, 500]))).round(2)
+        array([2.19, 1.94])
+    """
+    level_spread = 0.0 if level is None else np.log(level.high / level.low) / (2 * NINETY)
+    width: NDArray[np.float64] = NINETY * np.sqrt(SPREAD**2 + 1 / (noted + DRAWN) + level_spread**2)
+    return width
 
 
 def _expected(scores: LabelledScores, facts: float) -> NDArray[np.float64]:

@@ -18,7 +18,6 @@ from unnoted.documents.loading import load_documents, require_facts
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.writing import write_documents
 from unnoted.model import RelationModel
-from unnoted.priors.estimated import EstimatedPriors
 from unnoted.priors.estimating import estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.priors.same_documents import require_same_documents
@@ -134,7 +133,7 @@ def _as_file(documents: str | Path | Corpus, scratch: Path) -> Path:
 def _suggested(
     corpus: Corpus, source: Path, judge: Judge, limits: ListLimits, scratch: Path, tell: Tell
 ) -> SuggestionSet:
-    estimated, rules = None, None
+    rules = None
     if judge.model is not None:
         model = _unseeing(judge.model, source, tell)
         judged, by = judged_by(model, corpus), str(judge.model)
@@ -144,7 +143,7 @@ def _suggested(
         scores, settings, by = _scores(source, judge, scratch, tell)
         labels = None if settings is None else training_labels(settings, corpus, tell)
         require_same_documents(scores, corpus if labels is None else labels.corpus, source)
-        judged, estimated = _calibrated(scores, judge, labels, tell)
+        judged = _calibrated(scores, judge, labels, tell)
         relations = replace(corpus.relations, ids=scores.relations)
         if settings is None or settings.rules is None:
             rules = _rules(corpus, relations, judged)
@@ -166,7 +165,7 @@ def _suggested(
         {relation: (names.get(relation, relation), descriptions.get(relation, "")) for relation in every},
         documents,
         suggestions,
-        missing_labels(judged, estimated),
+        missing_labels(judged),
         unlisted,
     )
 
@@ -188,19 +187,19 @@ def _scores(
 
 def _calibrated(
     scores: LabelledScores, judge: Judge, labels: TrainingLabels | None, tell: Tell
-) -> tuple[JudgedPairs, EstimatedPriors]:
+) -> JudgedPairs:
     """Probabilities under a multiplier that is told, that written rules imply, or that is estimated."""
-    estimated = estimate_priors(scores)
-    multiplier, ratio = judge.prior_multiplier, estimated.ratio
+    multiplier = judge.prior_multiplier
     if labels is not None and labels.settings.rules is not None:
         multiplier = labels.multiplier
     if multiplier is None:
+        ratio = estimate_priors(scores).ratio
         multiplier = max(1.0, ratio.estimate)
         tell(
             f"note: {ratio.estimate:.2f} true facts for each labelled one ({ratio.low:.2f} to "
             f"{ratio.high:.2f}), estimated from the scores; --prior-multiplier says it where it is known"
         )
-    return judged_out_of_fold(scores, multiplier), estimated
+    return judged_out_of_fold(scores, multiplier)
 
 
 def _rules(corpus: Corpus, relations: RelationVocabulary, judged: JudgedPairs) -> RuleSet:

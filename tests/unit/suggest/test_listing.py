@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from unnoted.documents.generator import generate_documents
-from unnoted.priors.estimated import EstimatedPriors, Interval
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.rules import Constraints, Inverse, Rule, RuleSet
 from unnoted.suggest import SuggestionSet, Unlisted
@@ -103,7 +102,7 @@ def test_without_a_calibration_confidences_rank(judged):
     assert {each.probability for each in listed} == {None}
     assert min(each.confidence for each in listed) >= 0.5
     assert unlisted.expected is None
-    assert missing_labels(plain, None) == ()
+    assert missing_labels(plain) == ()
 
 
 def test_complete_labels_leave_nothing_to_suggest(judged):
@@ -114,21 +113,20 @@ def test_complete_labels_leave_nothing_to_suggest(judged):
     assert unlisted.expected < 0.1 * pairs.scores.labelled.sum()
 
 
-def test_missing_labels_add_up_and_intervals_reach_over_both_ways(judged):
+def test_missing_labels_add_up_and_say_how_far_they_can_be_trusted(judged):
     _, pairs, _ = judged
-    found = missing_labels(pairs, None)
+    found = missing_labels(pairs)
     assert sum(each.missing for each in found) == pytest.approx(
         pairs.if_unlabelled()[~pairs.scores.labelled].sum(), rel=0.01
     )
-    share, count = tuple(pairs.scores.labelled_share.tolist()), len(pairs.scores.relations)
-    wide = EstimatedPriors(
-        pairs.scores.relations, pairs.scores.pairs, share, share, share, tuple(9 * each for each in share),
-        Interval(1, 1, 9), ("own",) * count,
-    )  # fmt: skip
-    for narrow, each in zip(found, missing_labels(pairs, wide), strict=True):
-        assert each.low == 0
-        assert each.high == pytest.approx(8 * each.labelled, rel=0.01)
-        assert each.missing == narrow.missing
+    for each in found:
+        assert 0 <= each.low <= each.missing <= each.high
+        # Noted and missing facts together, times and divided by one factor; rounded to a tenth.
+        factor = (each.labelled + each.high) / (each.labelled + each.missing)
+        assert factor == pytest.approx(np.exp(1.645 * (0.16 + 1 / (each.labelled + 10)) ** 0.5), rel=0.02)
+        assert each.low == pytest.approx(
+            max(0, (each.labelled + each.missing) / factor - each.labelled), abs=0.15
+        )
 
 
 def test_files_for_people(judged, tmp_path):
@@ -137,7 +135,7 @@ def test_files_for_people(judged, tmp_path):
     listed, unlisted = list_suggestions(pairs, documents, ListLimits(0.3, doubtful=2))
     relations = {name: (f"<b>{name}</b>", "") for name in pairs.scores.relations}
     found = SuggestionSet(
-        "a.json", "docred", "0", "folds", relations, documents, listed, missing_labels(pairs, None), unlisted
+        "a.json", "docred", "0", "folds", relations, documents, listed, missing_labels(pairs), unlisted
     )
     found.export(tmp_path / "s.csv")
     with (tmp_path / "s.csv").open(newline="") as stream:
