@@ -16,6 +16,7 @@ from unnoted.calibration.ranked_bins import RankedBins
 from unnoted.priors.estimated import EstimatedPriors, Interval, bounded
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.priors.priors import Priors
+from unnoted.rules.bounds import ONE_SIDED
 
 DRAWN = 10
 """Labels at which a relation counts as much as the level."""
@@ -23,9 +24,6 @@ DRAWN = 10
 SPREAD = 0.4
 """How far the log of a ratio lies from the truth besides chance, in standard deviations; measured where the
 truth is known (docs/concepts/priors.md)."""
-
-NINETY = 1.645
-"""Standard deviations to either side that hold nine in ten."""
 
 
 def counted_priors(scores: LabelledScores, noted: NDArray[np.int64], level: Interval) -> EstimatedPriors:
@@ -37,8 +35,8 @@ def counted_priors(scores: LabelledScores, noted: NDArray[np.int64], level: Inte
         level: true facts for each noted one, over all relations.
 
     Returns:
-        For each relation the estimate, at least the noted prior, and its interval. One that nobody noted
-        keeps a prior of 0.
+        For each relation the estimate, at least what is known, and its interval. One of which nothing is
+        known keeps a prior of 0. Estimates that were drawn to the level need not add up to it.
 
     Raises:
         ValueError: nothing was noted, there is no pair, or a margin is not finite.
@@ -58,33 +56,38 @@ def counted_priors(scores: LabelledScores, noted: NDArray[np.int64], level: Inte
     """
     if not noted.sum():
         raise ValueError(f"labels: found none in {scores.pairs} pairs, expected labelled facts")
-    with np.errstate(divide="ignore", invalid="ignore"):
-        own = np.maximum(_expected(scores, level.estimate * noted.sum()) / noted, 1.0)
-        weight = noted / (noted + DRAWN)
-        log_ratio = np.where(noted > 0, weight * np.log(own) + (1 - weight) * np.log(level.estimate), 0.0)
-    width = log_width(noted, level)
-    share = (noted / scores.pairs).tolist()
+    known = scores.labelled.sum(0)  # noted, or implied by rules
+    own = np.maximum(_expected(scores, level.estimate * noted.sum()), known)
+    weight = np.where(noted > 0, noted / (noted + DRAWN), 1.0)
+    with np.errstate(divide="ignore"):
+        drawn = weight * np.log(own) + (1 - weight) * np.log(level.estimate * np.maximum(noted, 1))
+    width = log_width(noted + DRAWN, level)
+    least = (known / scores.pairs).tolist()
     overall, low, high = (
-        tuple(bounded(ratio * prior, prior) for ratio, prior in zip(row, share, strict=True))
-        for row in np.exp([log_ratio, log_ratio - width, log_ratio + width]).tolist()
+        tuple(
+            bounded(facts / scores.pairs, share) if share else 0.0
+            for facts, share in zip(row, least, strict=True)
+        )
+        for row in np.exp([drawn, drawn - width, drawn + width]).tolist()
     )
-    basis = tuple("own" if count else "none" for count in noted.tolist())
-    return EstimatedPriors(scores.relations, scores.pairs, tuple(share), overall, low, high, level, basis)
+    basis = tuple("own" if count else "none" for count in known.tolist())
+    labelled = tuple((noted / scores.pairs).tolist())
+    return EstimatedPriors(scores.relations, scores.pairs, labelled, overall, low, high, level, basis)
 
 
-def log_width(noted: NDArray[np.int64], level: Interval | None = None) -> NDArray[np.float64]:
+def log_width(labels: NDArray[np.int64], level: Interval | None = None) -> NDArray[np.float64]:
     """How far the log of each relation's true facts may lie to either side of an estimate, nine times in ten.
 
     Args:
-        noted: [K], facts of each relation that were noted.
+        labels: [K], that each estimate rests on.
         level: true facts for each noted one, over all relations; without it, taken for sure.
 
     Example:
         >>> np.exp(log_width(np.array([5, 500]))).round(2)
-        array([2.19, 1.94])
+        array([2.68, 1.94])
     """
-    level_spread = 0.0 if level is None else np.log(level.high / level.low) / (2 * NINETY)
-    width: NDArray[np.float64] = NINETY * np.sqrt(SPREAD**2 + 1 / (noted + DRAWN) + level_spread**2)
+    level_spread = 0.0 if level is None else np.log(level.high / level.low) / (2 * ONE_SIDED)
+    width: NDArray[np.float64] = ONE_SIDED * np.sqrt(SPREAD**2 + 1 / np.maximum(labels, 1) + level_spread**2)
     return width
 
 

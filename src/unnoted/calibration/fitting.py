@@ -68,8 +68,13 @@ def fit_curves(
         match_counts: move each curve until as many facts are expected as its prior says; one for all, until
             as many are expected as all priors say.
         by_relation: whether relations have curves of their own.
-        selection: s, how much labels favour what is plain.
+        selection: s, how much labels favour what is plain, from 0 to 1.
+
+    Raises:
+        ValueError: s is not between 0 and 1.
     """
+    if not 0 <= selection <= 1:
+        raise ValueError(f"selection: found {selection}, expected a number from 0 to 1")
     knots = _knots(bins)
     overall = np.array(priors.overall)
     known = overall > 0

@@ -1,7 +1,9 @@
 """`unnoted priors`: how often does each relation hold, noted or not?"""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -26,12 +28,12 @@ from unnoted.common.foreign import foreign
 from unnoted.common.outputs import check_output
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.loading import load_documents
-from unnoted.documents.relations import RelationVocabulary
 from unnoted.priors.estimated import EstimatedPriors, Interval
 from unnoted.priors.estimating import estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.priors.same_documents import require_same_documents
 from unnoted.rules import close, implied_facts, load_rules
+from unnoted.rules.written import PACKAGED
 
 Scores = Annotated[
     Path | None,
@@ -66,7 +68,7 @@ def estimate(
     ] = None,
     rules: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Rules that tell it instead; `docred` is in the package."),
+        typer.Option(metavar="FILE", help="Rules that tell this multiplier; `docred` is in the package."),
     ] = None,
     vocabulary: Vocabulary = None,
     seed: Seed = 0,
@@ -80,52 +82,59 @@ def estimate(
     An example: unnoted priors own.jsonl --encoder FOLDER --prior-multiplier 3 --to priors.json
     """
     names = read_vocabulary(vocabulary)
-    given = [path for path in (*files, scores, vocabulary) if path is not None]
+    own_rules = None if rules is None or rules in PACKAGED else Path(rules)
+    given = [path for path in (*files, scores, vocabulary, own_rules) if path is not None]
     if to is not None:
         check_output(to, given, overwrite)
-    level = {"prior_multiplier": prior_multiplier, "rules": rules}
-    if prior_multiplier is not None and rules is not None:
-        raise ValueError("found both --prior-multiplier and --rules, expected one of them")
-    options = {"train": files, "encoder": encoder, "vocabulary": vocabulary, "folds": folds, **level}
-    if rules is not None:
-        options |= {"priors": "implied", "prior_multiplier": None}
     with stops_with("interrupted; nothing was written"):
         if scores is None:
-            found = _trained(config, {key: value for key, value in options.items() if value}, changes or [])
+            named = {"encoder": encoder, "vocabulary": vocabulary, "folds": folds, "rules": rules}
+            options = {"train": files, **{key: value for key, value in named.items() if value is not None}}
+            found, corpus, rules = _trained(config, options, prior_multiplier, changes or [])
+        elif changes:
+            raise ValueError(
+                "--set: found beside --scores, with which nothing is trained, expected one of them"
+            )
         else:
-            found = read_scores(scores)
+            found, corpus = read_scores(scores), None
         if prior_multiplier is None and rules is None:
-            estimated = estimate_priors(found, seed)
-        else:
-            estimated = _at_level(found, files, names, prior_multiplier, rules)
-        shown_priors(estimated, names.names if names else {}, to, as_json)
-        if prior_multiplier is None and rules is None:
+            shown_priors(estimate_priors(found, seed), names.names if names else {}, to, as_json)
             tell(
                 "note: the weaker the scores, the more this is too high; `unnoted priors audit` asks a person"
             )
+            return
+        if corpus is None:
+            corpus = load_documents(*files, vocabulary=names)
+            require_same_documents(found, corpus, scores or files[0], labels=False)
+        shown_priors(
+            _at_level(found, corpus, prior_multiplier, rules), names.names if names else {}, to, as_json
+        )
 
 
 def _at_level(
-    scores: LabelledScores,
-    files: Sequence[Path],
-    vocabulary: RelationVocabulary | None,
-    multiplier: float | None,
-    rules: str | None,
+    scores: LabelledScores, corpus: Corpus, multiplier: float | None, rules: str | None
 ) -> EstimatedPriors:
     """Priors where the number of true facts in all is told, or implied by rules."""
     # Here, because it loads torch, which an estimate from scores alone does not wait for.
     from unnoted.calibration.counted_priors import counted_priors
 
-    corpus = load_documents(*files, vocabulary=vocabulary)
-    if rules is None:
-        known, level = corpus, Interval(*[float(multiplier or 1.0)] * 3)
-    else:
+    known = corpus
+    if rules is not None:
         written = load_rules(rules, corpus.relations)
-        implied = implied_facts(corpus, written)
-        level = Interval(implied.multiplier, *implied.interval)
         closed = tuple(each.document for each in close(corpus, written))
         known = Corpus(closed, corpus.relations, corpus.candidates)
-    require_same_documents(scores, known, files[0])
+    if multiplier is not None:
+        _ = corpus.labelled_priors * multiplier  # refuses what leaves no room for it
+        level = Interval(multiplier, multiplier, multiplier)
+    else:
+        implied = implied_facts(corpus, written)
+        low, high = implied.interval
+        if not math.isfinite(high):
+            raise ValueError(
+                f"{rules}: found {implied.implied:,} facts that follow, {implied.noted:,} of them noted, "
+                "expected enough to tell how many are missing; --prior-multiplier says it"
+            )
+        level = Interval(implied.multiplier, low, high)
     noted, all_known = (
         scores.relabelled({document.id: document.labels.triples for document in each})
         for each in (corpus, known)
@@ -149,7 +158,8 @@ def shown_priors(found: EstimatedPriors, names: Mapping[str, str], to: Path | No
         _print(found, names)
     if to is not None:
         found.priors.to_file(to)
-        tell(f"priors written to {to}; train with --set prior_multiplier=null --set prior_file={to}")
+        told = "--set priors=null --set prior_multiplier=null"
+        tell(f"priors written to {to}; train with {told} --set prior_file={to}")
 
 
 def _print(found: EstimatedPriors, names: Mapping[str, str]) -> None:
@@ -172,12 +182,31 @@ def _print(found: EstimatedPriors, names: Mapping[str, str]) -> None:
     )
 
 
-def _trained(config: str, options: dict[str, Any], changes: list[str]) -> LabelledScores:
+def _trained(
+    config: str, options: dict[str, Any], multiplier: float | None, changes: list[str]
+) -> tuple[LabelledScores, Corpus, str | None]:
+    """Out-of-fold scores, the documents that were scored, and the rules that their models kept to."""
     # Here, because they load torch, which the other ways do not wait for.
     from unnoted.training.cross_fit import cross_fit
-    from unnoted.training.settings import load_settings, parse_changes
+    from unnoted.training.ingredients import load_corpus
+    from unnoted.training.settings import PRIORS, load_settings, parse_changes
 
     changed = parse_changes(changes)
+    if multiplier is not None:
+        options = options | {"prior_multiplier": multiplier}
     for key in options.keys() & changed.keys():
         raise ValueError(f"{key}: found both as an option and in --set, expected one of them")
-    return cross_fit(load_settings(config, options | changed, tell=tell), tell)
+    level: dict[str, Any] = {}
+    if multiplier is not None:
+        level = dict.fromkeys(PRIORS)
+    elif "rules" in options and not changed.keys() & set(PRIORS):
+        level = {**dict.fromkeys(PRIORS), "priors": "implied"}
+    with TemporaryDirectory() as scratch:
+        # Scores that an earlier command left in a folder would be those of other settings.
+        settings = load_settings(config, {"output": scratch} | level | options | changed, tell=tell)
+        scores = cross_fit(settings, tell)
+    rules = settings.rules if settings.priors == "implied" or multiplier is not None else None
+    corpus = load_corpus(settings, settings.train)
+    if rules is None and settings.rules is not None:
+        scores = scores.relabelled({document.id: document.labels.triples for document in corpus})
+    return scores, corpus, rules

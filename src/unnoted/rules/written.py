@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from unnoted.common.errors import DataError, Defect, Kind, shown
+from unnoted.common.errors import DataError, Defect, DefectLog, Kind, shown
 from unnoted.common.text_inputs import TextInput, read_whole
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.rules.bodies import body_of
@@ -72,8 +72,11 @@ def load_rules(name: str | Path, relations: RelationVocabulary) -> RuleSet:
         P17(h, t) -> P131(h, t)
     """
     with as_file(files("unnoted.rules") / f"{name}.txt" if str(name) in PACKAGED else Path(name)) as path:
-        text = read_whole(path)
         file = TextInput(path).name
+        try:
+            text = read_whole(path)
+        except DataError as error:
+            raise DefectLog(file).located(error) from None
     try:
         rules = written_rules(text, relations)
     except ValueError as error:

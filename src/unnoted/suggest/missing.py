@@ -2,8 +2,8 @@
 
 The estimate is the sum of the probabilities of a relation's unlabelled pairs. It rests on the scores and on
 how many true facts there are for each labelled one, told, implied or estimated. The interval says how far
-single relations were from the truth where that is known and the level was about right
-(`calibration.counted_priors`); a level that is wrong by a factor moves all of them.
+single relations were from the truth where that is known (`calibration.counted_priors`) and the level was
+about right; one that is wrong moves all of them.
 """
 
 import numpy as np

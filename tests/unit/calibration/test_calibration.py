@@ -73,15 +73,22 @@ def test_true_probabilities_are_found_though_most_labels_are_missing():
 
 def test_labels_that_favour_the_plain():
     """Taken for a fair sample they make probabilities too high where facts are stated."""
-    scores, priors, expected, _ = simulated(pairs=40_000, selection=1.5)
+    scores, priors, expected, _ = simulated(pairs=40_000, selection=1.0)
     known, taken_as_fair = (
         probabilities(Calibration.fitted(scores, priors, selection=selection), scores)
-        for selection in (1.5, 0.0)
+        for selection in (1.0, 0.0)
     )
     stated = expected > 0.3
     assert known[stated].mean() == pytest.approx(expected[stated].mean(), abs=0.02)
     assert taken_as_fair[stated].mean() > expected[stated].mean() + 0.05
     assert known.mean(0) == pytest.approx(priors.overall, rel=0.01)
+
+
+@pytest.mark.parametrize("selection", [-0.1, 1.1, float("nan")])
+def test_labels_that_favour_the_plain_too_much_are_refused(selection):
+    scores, priors, _, _ = simulated()
+    with pytest.raises(ValueError, match=r"selection: found .*, expected a number from 0 to 1"):
+        Calibration.fitted(scores, priors, selection=selection)
 
 
 def test_shares_of_labels_against_labels_that_were_drawn():

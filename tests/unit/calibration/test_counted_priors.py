@@ -1,5 +1,7 @@
 """A known level shared out among relations, on simulated scores whose truth is known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -16,16 +18,19 @@ def told(multiplier):
     return Interval(multiplier, multiplier, multiplier)
 
 
+def summed(scores, multiplier):
+    """The probabilities of each relation added up pair by pair, where so many facts are true for each label."""
+    share = scores.labelled_share
+    priors = Priors(scores.relations, tuple(share), tuple(multiplier * share))
+    curves = Calibration.fitted(scores, priors, by_relation=False).curves
+    return curves.probabilities(torch.from_numpy(scores.margin.astype(np.float64))).numpy().sum(0)
+
+
 def test_against_sums_of_probabilities_pair_by_pair():
     scores, _ = simulated(3, relations=4, pairs=1500)
     noted = scores.labelled.sum(0)
-    share = scores.labelled_share
-    priors = Priors(scores.relations, tuple(share), tuple(3 * share))
-    curves = Calibration.fitted(scores, priors, by_relation=False).curves
-    margin = torch.from_numpy(scores.margin.astype(np.float64))
-    sums = curves.probabilities(margin).numpy().sum(0)
     own = noted / (noted + 10)
-    expected = (sums / noted) ** own * 3 ** (1 - own)
+    expected = (summed(scores, 3.0) / noted) ** own * 3 ** (1 - own)
     found = [row["ratio"] for row in counted_priors(scores, noted, told(3.0)).rows()]
     # Pairs are counted in bins by rank: one in a hundred is lost at most.
     assert found == pytest.approx(np.maximum(expected, 1), rel=0.01)
@@ -51,13 +56,33 @@ def test_relations_that_differ_are_told_apart():
     assert found.ratio == told(level)
 
 
+def test_what_follows_by_rules_is_known():
+    scores, true = simulated(3, relations=3, pairs=1000)
+    few = scores.labelled & (np.arange(1000)[:, None] % 3 == 0)  # the others follow
+    few[:, 2] = False
+    known, noted = scores.labelled.sum(0), few.sum(0)
+    level = true.sum() / noted.sum()
+    found = counted_priors(scores, noted, told(level)).rows()
+    assert [row["labelled"] for row in found] == noted.tolist()
+    assert all(row["low"] >= count - 1e-9 for row, count in zip(found, known, strict=True))
+    assert found[2]["basis"] == "own" and found[2]["ratio"] is None
+    own = np.maximum(summed(scores, true.sum() / known.sum()), known)
+    weight = noted / (noted + 10)
+    drawn = own**weight * (level * np.maximum(noted, 1)) ** (1 - weight)
+    expected = [*np.maximum(drawn, known)[:2], own[2]]  # nothing of r2 was noted, so nothing draws it
+    assert [row["estimated"] for row in found] == pytest.approx(expected, rel=0.01)
+
+
 def test_few_labels_follow_the_level_and_none_stay_at_zero():
     scores, _ = simulated(3, relations=3, pairs=1000)
-    noted = np.array([1, 200, 0])
-    found = counted_priors(scores, noted, told(3.0)).rows()
-    assert found[0]["ratio"] == pytest.approx(3.0, rel=0.7)
+    labelled = scores.labelled.copy()
+    labelled[np.flatnonzero(labelled[:, 0])[1:], 0] = False  # one is left
+    labelled[:, 2] = False
+    left = replace(scores, labelled=labelled)
+    found = counted_priors(left, labelled.sum(0), told(3.0)).rows()
+    own = summed(left, 3.0)[0]
+    assert found[0]["ratio"] == pytest.approx(own ** (1 / 11) * 3 ** (10 / 11), rel=0.02)
     assert found[2]["prior"] == 0 and found[2]["basis"] == "none"
-    assert found[1]["ratio"] >= 1
     with pytest.raises(ValueError, match="found none in 1000 pairs"):
         counted_priors(scores, np.zeros(3, int), told(3.0))
 

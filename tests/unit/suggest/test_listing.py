@@ -123,7 +123,7 @@ def test_missing_labels_add_up_and_say_how_far_they_can_be_trusted(judged):
         assert 0 <= each.low <= each.missing <= each.high
         # Noted and missing facts together, times and divided by one factor; rounded to a tenth.
         factor = (each.labelled + each.high) / (each.labelled + each.missing)
-        assert factor == pytest.approx(np.exp(1.645 * (0.16 + 1 / (each.labelled + 10)) ** 0.5), rel=0.02)
+        assert factor == pytest.approx(np.exp(1.645 * (0.16 + 1 / each.labelled) ** 0.5), rel=0.02)
         assert each.low == pytest.approx(
             max(0, (each.labelled + each.missing) / factor - each.labelled), abs=0.15
         )

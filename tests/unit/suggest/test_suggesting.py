@@ -146,6 +146,10 @@ def test_folds_side_by_side_say_the_same(tmp_path):
         for each in (beside, after)
     )
     assert expected and found == pytest.approx(expected, abs=2e-6)
+    assert beside.unlisted.candidates == after.unlisted.candidates
+    assert [each.missing for each in beside.missing] == pytest.approx(
+        [each.missing for each in after.missing], abs=0.11
+    )
 
 
 def test_a_model_is_not_asked_about_what_it_was_trained_on(own, tmp_path):
