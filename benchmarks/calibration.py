@@ -20,7 +20,7 @@ from unnoted.evaluation.extraction_scores import FLOOR
 from unnoted.priors import Priors
 from unnoted.priors.labelled_scores import LabelledScores
 
-SELECTIONS = (0.0, 0.6, 0.8, 1.0)
+SELECTIONS = (None, 0.0, 0.4, 0.8)
 TARGETS = (0.5, 0.7, 0.8, 0.9)
 
 
@@ -73,7 +73,8 @@ def main():
     priors = Priors(scores.relations, tuple(share), tuple(np.minimum(share * chosen.multiplier, 0.99)))
     for selection in SELECTIONS:
         calibration = Calibration.fitted(scores, priors, by_relation=False, selection=selection)
-        measured(f"selection {selection}", calibration, margin, true)
+        found = "as labels say, " if selection is None else ""
+        measured(f"selection {found}{calibration.selection:g}", calibration, margin, true)
 
 
 if __name__ == "__main__":

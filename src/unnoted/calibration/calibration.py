@@ -13,7 +13,7 @@ from unnoted.calibration.fitting import fit_curves
 from unnoted.calibration.probability_curves import ProbabilityCurves
 from unnoted.calibration.quantile_matching import matched_to
 from unnoted.calibration.ranked_bins import RankedBins
-from unnoted.calibration.selection import SELECTION
+from unnoted.calibration.selection import USUAL
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.priors.priors import Priors
 
@@ -47,6 +47,7 @@ class Calibration:
         line: facts above this probability are stated; that of the best expected F1 unless moved.
         priors: the overall prior of each relation that it was fitted with.
         stated: of each relation, how many facts a candidate pair has above the line of the best F1.
+        selection: how much labels were found to favour what is plain (`calibration.selection`).
 
     Example:
         >>> rng = np.random.default_rng(0)
@@ -70,6 +71,7 @@ class Calibration:
     line: float
     priors: tuple[float, ...]
     stated: tuple[float, ...]
+    selection: float = USUAL
 
     def __post_init__(self) -> None:
         if not 0 < self.line < 1:
@@ -91,7 +93,7 @@ class Calibration:
         *,
         match_counts: bool = True,
         by_relation: bool = True,
-        selection: float = SELECTION,
+        selection: float | None = None,
         final: NDArray[np.floating] | None = None,
     ) -> "Calibration":
         """A calibration fitted on scored pairs, with the line of the best expected F1.
@@ -101,7 +103,8 @@ class Calibration:
             priors: of the same relations; labelled ÷ overall is the share of true facts that was labelled.
             match_counts: make the expected number of facts of each relation what its prior says.
             by_relation: a curve for each relation, which trusts the prior of each; or one for all.
-            selection: how much labels favour what is plain; 0 if they are a fair sample of the true facts.
+            selection: how much labels favour what is plain, from 0 (they are a fair sample of the true facts)
+                to 1; without it, as the labels say.
             final: [Q, K], margins of the model that is calibrated, if another than those that gave the
                 scores: of pairs without a label, in similar documents. Curves are moved to their quantiles.
 
@@ -114,7 +117,7 @@ class Calibration:
                 f"{len(scores.relations)} that are scored, in their order"
             )
         bins = RankedBins.of(scores)
-        curves = fit_curves(bins, priors, match_counts, by_relation, selection)
+        curves, selection = fit_curves(bins, priors, match_counts, by_relation, selection)
         probability = curves.probabilities(torch.from_numpy(bins.margin.T)).numpy().T  # [K, B]
         expected = ExpectedFacts.of(probability, bins.pairs, scores.pairs)
         line = expected.f1_line
@@ -122,7 +125,7 @@ class Calibration:
         if final is not None:
             unlabelled = ~scores.labelled.any(1)
             curves = matched_to(curves, scores.margin[unlabelled], final)
-        return cls(scores.relations, curves, expected, line, priors.overall, stated)
+        return cls(scores.relations, curves, expected, line, priors.overall, stated, selection)
 
     def at_precision(self, target: float) -> "Calibration":
         """The same with the lowest line that is expected to reach a precision.
@@ -164,6 +167,7 @@ class Calibration:
             "line": self.line,
             "priors": list(self.priors),
             "stated": list(self.stated),
+            "selection": self.selection,
         }
 
     @classmethod
@@ -176,4 +180,5 @@ class Calibration:
             float(value["line"]),
             tuple(map(float, value["priors"])),
             tuple(map(float, value["stated"])),
+            float(value.get("selection", USUAL)),
         )

@@ -97,7 +97,7 @@ def _expected(scores: LabelledScores, facts: float) -> NDArray[np.float64]:
     multiplier = max(1.0, facts / max(1, int(scores.labelled.sum())))
     overall = tuple(bounded(multiplier * share, share) for share in known.tolist())
     bins = RankedBins.of(scores)
-    curves = fit_curves(bins, Priors(scores.relations, tuple(known.tolist()), overall), by_relation=False)
-    probability = curves.probabilities(torch.from_numpy(bins.margin.T)).numpy()  # [B, K]
+    fitted = fit_curves(bins, Priors(scores.relations, tuple(known.tolist()), overall), by_relation=False)
+    probability = fitted.curves.probabilities(torch.from_numpy(bins.margin.T)).numpy()  # [B, K]
     expected: NDArray[np.float64] = bins.pairs @ probability
     return expected

@@ -8,7 +8,7 @@ of its own:
     log odds of p_i(z) = a_i h(z) + b_i
     log odds of c_i(z) = log odds of c_i − s · log(1 − p_i(z)) − d_i
 
-d_i is such that the mean of c_i(z) over the facts that are true is c_i.
+d_i is such that the mean of c_i(z) over the facts that are true is c_i. s is the likeliest of a few values.
 
 The parameters are those under which the labels are most likely, with a_i drawn to 1 and b_i to what relations
 of such a prior have: a relation with many labels goes its own way, a rare one borrows from the others. At the
@@ -19,6 +19,8 @@ all, a_i = 1 and b_i = b instead: one curve for all relations, which keeps the o
 until the mean over all relations is that of the priors.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -27,7 +29,7 @@ from torch.nn.functional import softplus
 
 from unnoted.calibration.probability_curves import ProbabilityCurves
 from unnoted.calibration.ranked_bins import Floats, RankedBins
-from unnoted.calibration.selection import SELECTION
+from unnoted.calibration.selection import SELECTIONS, UNFAIRNESS
 from unnoted.calibration.shifting import shift_to_mean
 from unnoted.priors.priors import Priors
 
@@ -53,13 +55,20 @@ LOWEST, HIGHEST = -30.0, 15.0
 """Log odds that a knot is kept within; of a relation that never holds, all are `LOWEST` or little more."""
 
 
+class FittedCurves(NamedTuple):
+    """Curves, and how much labels favour what is plain (s)."""
+
+    curves: ProbabilityCurves
+    selection: float
+
+
 def fit_curves(
     bins: RankedBins,
     priors: Priors,
     match_counts: bool = True,
     by_relation: bool = True,
-    selection: float = SELECTION,
-) -> ProbabilityCurves:
+    selection: float | None = None,
+) -> FittedCurves:
     """Fit a curve for each relation, or one for all.
 
     Args:
@@ -68,18 +77,20 @@ def fit_curves(
         match_counts: move each curve until as many facts are expected as its prior says; one for all, until
             as many are expected as all priors say.
         by_relation: whether relations have curves of their own.
-        selection: s, how much labels favour what is plain, from 0 to 1.
+        selection: s, how much labels favour what is plain, from 0 to 1; without it, as the labels say.
 
     Raises:
         ValueError: s is not between 0 and 1.
     """
-    if not 0 <= selection <= 1:
+    if selection is not None and not 0 <= selection <= 1:
         raise ValueError(f"selection: found {selection}, expected a number from 0 to 1")
     knots = _knots(bins)
     overall = np.array(priors.overall)
     known = overall > 0
     noted = np.divide(priors.labelled, overall, out=np.ones_like(overall), where=known)  # c, [K]
-    slope, height, shape = _most_likely(bins, knots, noted, overall, by_relation, selection)
+    tried = SELECTIONS if selection is None else (selection,)
+    fits = [(_most_likely(bins, knots, noted, overall, by_relation, each), each) for each in tried]
+    (_, slope, height, shape), selection = min(fits, key=lambda fit: fit[0].cost + UNFAIRNESS * fit[1])
     log_odds = slope[:, None] * shape + height[:, None]  # [K, R]
     if match_counts:
         values = slope[:, None] * np.interp(bins.margin, knots, shape) + height[:, None]  # [K, B]
@@ -92,9 +103,10 @@ def fit_curves(
     log_odds = np.clip(log_odds, LOWEST, HIGHEST)
     log_odds[~known] = LOWEST
     log_odds += LEAST_RISE * np.arange(len(knots))  # clipped pieces rise, too
-    return ProbabilityCurves(
+    curves = ProbabilityCurves(
         tuple(tuple(knots.tolist()) for _ in overall), tuple(map(tuple, log_odds.round(6).tolist()))
     )
+    return FittedCurves(curves, selection)
 
 
 def _knots(bins: RankedBins) -> Floats:
@@ -114,10 +126,18 @@ def _beyond(margin: Floats, knots: Floats, shape: Floats) -> Floats:
     return result
 
 
+class _Parameters(NamedTuple):
+    """Of curves: minus their log likelihood, slopes a [K], heights b [K], and h at the knots [R]."""
+
+    cost: float
+    slope: Floats
+    height: Floats
+    shape: Floats
+
+
 def _most_likely(
     bins: RankedBins, knots: Floats, noted: Floats, overall: Floats, by_relation: bool, selection: float
-) -> tuple[Floats, Floats, Floats]:
-    """Slopes a [K], heights b [K] and the shared curve h at the knots [R]."""
+) -> _Parameters:
     pieces = torch.tensor(_pieces(bins.margin, knots))  # [K, B, R - 1]
     pairs, labelled = torch.tensor(bins.pairs), torch.tensor(bins.labelled)
     share = torch.tensor(np.clip(noted, 1e-9, 1 - 1e-9))
@@ -152,9 +172,11 @@ def _most_likely(
         return cost
 
     optimiser.step(loss)  # type: ignore[no-untyped-call]
+    cost = float(loss().detach())
     with torch.no_grad():
         shape = torch.cat([torch.zeros(1, dtype=torch.float64), softplus(rises).cumsum(0)])
-        return slopes.exp().numpy(), heights.detach().expand(len(overall)).numpy(), shape.numpy()
+        height = heights.detach().expand(len(overall))
+        return _Parameters(cost, slopes.exp().numpy(), height.numpy(), shape.numpy())
 
 
 def _shares(mean: Tensor, rises: Tensor, facts: Tensor, over: tuple[int, ...]) -> Tensor:

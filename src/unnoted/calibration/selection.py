@@ -9,8 +9,10 @@ above them:
 
     odds of c(p) ∝ (1 − p)^−s,   that is   log odds of c(p) = d + s · log(1 + odds of p)
 
-s is not in the labels themselves: whatever is labelled less often could be true less often as well. It was
-measured where complete labels are known, and d follows from how many facts were labelled.
+d follows from how many facts were labelled. s is partly in the labels: where they are denser than a fair
+sample could be, however sure a model is, s cannot be 0. Where they are not, larger values fit nearly as well,
+because whatever is labelled less often could be true less often. So it is the likeliest of a few values, and
+of like ones the smallest: labels are a fair sample unless they say otherwise.
 """
 
 import numpy as np
@@ -18,9 +20,14 @@ from numpy.typing import NDArray
 
 from unnoted.calibration.shifting import shift_to_mean, sigmoid
 
-SELECTION = 0.8
-"""s, chosen on out-of-fold scores of DocRED's training documents, many of which have complete labels, too
-(`python -m benchmarks.calibration`). With 0, labels are a fair sample of the true facts."""
+SELECTIONS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+"""The values of s that are tried. With 0, labels are a fair sample of the true facts."""
+
+UNFAIRNESS = 2.0
+"""What s costs in log likelihood for each unit: little beside what labels say where they say anything."""
+
+USUAL = 0.8
+"""s of DocRED's labels; for calibrations that do not know theirs."""
 
 BINS = 4096
 """Of log odds, in which pairs are counted."""
@@ -30,7 +37,7 @@ LEAST = 1e-4
 
 
 def labelled_shares(
-    probability: NDArray[np.float32], labelled: float, selection: float = SELECTION
+    probability: NDArray[np.float32], labelled: float, selection: float = USUAL
 ) -> NDArray[np.float32]:
     """The share of true facts of each probability that was labelled.
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from unnoted.calibration import Calibration
-from unnoted.calibration.selection import SELECTION
 from unnoted.priors import Priors
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.risks.decisions import Decision, decision_from_json
@@ -92,7 +91,7 @@ class ScoreMeaning:
         *,
         match_counts: bool = True,
         by_relation: bool = True,
-        selection: float = SELECTION,
+        selection: float | None = None,
         final: NDArray[np.floating] | None = None,
     ) -> "ScoreMeaning":
         """The same with probabilities, and the line of the best expected F1.
@@ -102,7 +101,8 @@ class ScoreMeaning:
             priors: of the same relations, labelled and overall.
             match_counts: make the expected number of facts of each relation what its prior says.
             by_relation: a curve for each relation, which trusts the prior of each; or one for all.
-            selection: how much labels favour what is plain; 0 if they are a fair sample of the true facts.
+            selection: how much labels favour what is plain, from 0 (they are a fair sample of the true facts)
+                to 1; without it, as the labels say.
             final: [Q, K], margins of the model that this is the meaning of, where folds had models of their
                 own: of pairs without a label. Curves are moved to their quantiles.
 

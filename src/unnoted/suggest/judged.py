@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from unnoted.calibration.calibration import Calibration
-from unnoted.calibration.selection import labelled_shares
+from unnoted.calibration.selection import USUAL, labelled_shares
 from unnoted.documents.corpus import Corpus
 from unnoted.model import RelationModel
 from unnoted.priors.labelled_scores import LabelledScores
@@ -35,11 +35,13 @@ class JudgedPairs:
         scores: the pairs, their margins and labels.
         probability: float32 [P, K], that the relation holds; None where what judged is not calibrated.
         confidence: float32 [P, K], 0.5 at the line.
+        selection: how much labels favour what is plain (`calibration.selection`).
     """
 
     scores: LabelledScores
     probability: NDArray[np.float32] | None
     confidence: NDArray[np.float32]
+    selection: float = USUAL
 
     @property
     def noted(self) -> float:
@@ -63,7 +65,7 @@ class JudgedPairs:
         """
         if self.probability is None:
             return None
-        noted = labelled_shares(self.probability, float(self.scores.labelled.sum()))
+        noted = labelled_shares(self.probability, float(self.scores.labelled.sum()), self.selection)
         with np.errstate(invalid="ignore"):
             found = self.probability * (1 - noted) / (1 - noted * self.probability)
         return np.nan_to_num(found)  # 0 / 0: everything true is noted
@@ -86,7 +88,7 @@ def judged_out_of_fold(scores: LabelledScores, multiplier: float) -> JudgedPairs
         odds = fitted.curves.logits(torch.from_numpy(scores.margin[part]))
         probability[part] = odds.sigmoid().numpy()
         confidence[part] = confidence_of(odds.numpy() - line)
-    return JudgedPairs(scores, probability, confidence)
+    return JudgedPairs(scores, probability, confidence, fitted.selection)
 
 
 def judged_by(model: RelationModel, corpus: Corpus) -> JudgedPairs:
@@ -102,9 +104,10 @@ def judged_by(model: RelationModel, corpus: Corpus) -> JudgedPairs:
         parts.append(LabelledScores(model.relations.ids, names, *pairs, distance, batch.labels().numpy()))
         probabilities.append(model.meaning.probabilities(raw).float().numpy())
         confidences.append(confidence_of(distance).astype(np.float32))
-    known = model.meaning.calibration is not None
+    calibration = model.meaning.calibration
     return JudgedPairs(
         LabelledScores.joined(parts),
-        np.concatenate(probabilities) if known else None,
+        None if calibration is None else np.concatenate(probabilities),
         np.concatenate(confidences),
+        USUAL if calibration is None else calibration.selection,
     )

@@ -61,4 +61,9 @@ def calibrate(
         times = each.stated / each.prior if each.prior else float("inf")
         tell(f"note: {each.relation} is stated {times:.1f} times as often as its prior says")
     tell(f"calibrated on {counted(scores.pairs, 'pair')}; line at {fitted.line:.3f}")
-    return {"pairs": scores.pairs, "line": fitted.line, "expected_f1": fitted.expected.best_f1}
+    return {
+        "pairs": scores.pairs,
+        "line": fitted.line,
+        "expected_f1": fitted.expected.best_f1,
+        "selection": fitted.selection,
+    }
