@@ -84,6 +84,25 @@ def test_labels_that_favour_the_plain():
     assert known.mean(0) == pytest.approx(priors.overall, rel=0.01)
 
 
+@pytest.mark.parametrize(
+    ("selection", "first", "likely"), [(0.0, 0.5, (0.0, 0.2)), (1.0, 0.1, (0.6, 0.8, 1.0))]
+)
+def test_how_much_labels_favour_the_plain_is_read_from_them(selection, first, likely):
+    rng = np.random.default_rng(3)
+    hidden = rng.normal(size=(60_000, 1)) * 4 - 3
+    probability = 0.95 / (1 + np.exp(-hidden))
+    true = rng.random(hidden.shape) < probability
+    odds = first * (1 - probability) ** -selection
+    labelled = true & (rng.random(hidden.shape) < odds / (1 + odds))
+    priors = Priors(("r0",), (float(labelled.mean()),), (float(true.mean()),))
+    scores = scored(hidden, labelled)
+    found = Calibration.fitted(scores, priors, by_relation=False)
+    assert found.selection in likely
+    stated = probability > 0.3
+    assert probabilities(found, scores)[stated].mean() == pytest.approx(probability[stated].mean(), abs=0.03)
+    assert Calibration.from_json(json.loads(json.dumps(found.to_json()))).selection == found.selection
+
+
 @pytest.mark.parametrize("selection", [-0.1, 1.1, float("nan")])
 def test_labels_that_favour_the_plain_too_much_are_refused(selection):
     scores, priors, _, _ = simulated()
