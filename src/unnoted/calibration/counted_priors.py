@@ -7,16 +7,17 @@ so its ratio r, true facts for each noted one, is drawn to the level m:
     log r = w log(expected ÷ noted) + (1 − w) log m,   w = noted ÷ (noted + 10)
 """
 
+from statistics import NormalDist
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from unnoted.calibration.fitting import fit_curves
 from unnoted.calibration.ranked_bins import RankedBins
-from unnoted.priors.estimated import EstimatedPriors, Interval, bounded
+from unnoted.priors.estimated import LEVEL, EstimatedPriors, Interval, bounded
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.priors.priors import Priors
-from unnoted.rules.bounds import ONE_SIDED
 
 DRAWN = 10
 """Labels at which a relation counts as much as the level."""
@@ -24,6 +25,9 @@ DRAWN = 10
 SPREAD = 0.4
 """How far the log of a ratio lies from the truth besides chance, in standard deviations; measured where the
 truth is known (docs/concepts/priors.md)."""
+
+SIDE = NormalDist().inv_cdf((1 + LEVEL) / 2)
+"""Standard deviations to either side that an interval reaches."""
 
 
 def counted_priors(scores: LabelledScores, noted: NDArray[np.int64], level: Interval) -> EstimatedPriors:
@@ -86,8 +90,8 @@ def log_width(labels: NDArray[np.int64], level: Interval | None = None) -> NDArr
         >>> np.exp(log_width(np.array([5, 500]))).round(2)
         array([2.68, 1.94])
     """
-    level_spread = 0.0 if level is None else np.log(level.high / level.low) / (2 * ONE_SIDED)
-    width: NDArray[np.float64] = ONE_SIDED * np.sqrt(SPREAD**2 + 1 / np.maximum(labels, 1) + level_spread**2)
+    level_spread = 0.0 if level is None else np.log(level.high / level.low) / (2 * SIDE)
+    width: NDArray[np.float64] = SIDE * np.sqrt(SPREAD**2 + 1 / np.maximum(labels, 1) + level_spread**2)
     return width
 
 

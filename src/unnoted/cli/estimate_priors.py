@@ -31,13 +31,21 @@ from unnoted.documents.loading import load_documents
 from unnoted.priors.estimated import EstimatedPriors, Interval
 from unnoted.priors.estimating import estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
-from unnoted.priors.same_documents import require_same_documents
 from unnoted.rules import close, implied_facts, load_rules
 from unnoted.rules.written import PACKAGED
+from unnoted.suggest.same_documents import require_same_documents
 
 Scores = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="Out-of-fold scores of these documents, instead of training for them."),
+]
+KnownLevel = Annotated[
+    float | None,
+    typer.Option(min=1, help="True facts per labelled one, over all relations, if that is known."),
+]
+LevelRules = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Rules that tell this multiplier; `docred` is in the package."),
 ]
 PriorsTo = Annotated[
     Path | None,
@@ -62,14 +70,8 @@ def estimate(
         int | None, typer.Option(min=2, help="Parts; each is scored by a model trained on the others.")
     ] = None,
     scores: Scores = None,
-    prior_multiplier: Annotated[
-        float | None,
-        typer.Option(min=1, help="True facts per labelled one, over all relations, if that is known."),
-    ] = None,
-    rules: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Rules that tell this multiplier; `docred` is in the package."),
-    ] = None,
+    prior_multiplier: KnownLevel = None,
+    rules: LevelRules = None,
     vocabulary: Vocabulary = None,
     seed: Seed = 0,
     to: PriorsTo = None,
@@ -89,8 +91,8 @@ def estimate(
     with stops_with("interrupted; nothing was written"):
         if scores is None:
             named = {"encoder": encoder, "vocabulary": vocabulary, "folds": folds, "rules": rules}
-            options = {"train": files, **{key: value for key, value in named.items() if value is not None}}
-            found, corpus, rules = _trained(config, options, prior_multiplier, changes or [])
+            options = {"train": files, "prior_multiplier": prior_multiplier, **named}
+            found, corpus, rules = _trained(config, options, changes or [])
         elif changes:
             raise ValueError(
                 "--set: found beside --scores, with which nothing is trained, expected one of them"
@@ -98,17 +100,16 @@ def estimate(
         else:
             found, corpus = read_scores(scores), None
         if prior_multiplier is None and rules is None:
-            shown_priors(estimate_priors(found, seed), names.names if names else {}, to, as_json)
+            estimated = estimate_priors(found, seed)
             tell(
                 "note: the weaker the scores, the more this is too high; `unnoted priors audit` asks a person"
             )
-            return
-        if corpus is None:
-            corpus = load_documents(*files, vocabulary=names)
-            require_same_documents(found, corpus, scores or files[0], labels=False)
-        shown_priors(
-            _at_level(found, corpus, prior_multiplier, rules), names.names if names else {}, to, as_json
-        )
+        else:
+            if corpus is None:
+                corpus = load_documents(*files, vocabulary=names)
+                require_same_documents(found, corpus, scores or files[0], labels=False)
+            estimated = _at_level(found, corpus, prior_multiplier, rules)
+        shown_priors(estimated, names.names if names else {}, to, as_json)
 
 
 def _at_level(
@@ -183,7 +184,7 @@ def _print(found: EstimatedPriors, names: Mapping[str, str]) -> None:
 
 
 def _trained(
-    config: str, options: dict[str, Any], multiplier: float | None, changes: list[str]
+    config: str, options: Mapping[str, Any], changes: list[str]
 ) -> tuple[LabelledScores, Corpus, str | None]:
     """Out-of-fold scores, the documents that were scored, and the rules that their models kept to."""
     # Here, because they load torch, which the other ways do not wait for.
@@ -192,20 +193,20 @@ def _trained(
     from unnoted.training.settings import PRIORS, load_settings, parse_changes
 
     changed = parse_changes(changes)
-    if multiplier is not None:
-        options = options | {"prior_multiplier": multiplier}
-    for key in options.keys() & changed.keys():
+    given = {key: value for key, value in options.items() if value is not None}
+    for key in given.keys() & changed.keys():
         raise ValueError(f"{key}: found both as an option and in --set, expected one of them")
+    told = "prior_multiplier" in given
     level: dict[str, Any] = {}
-    if multiplier is not None:
+    if told:
         level = dict.fromkeys(PRIORS)
-    elif "rules" in options and not changed.keys() & set(PRIORS):
+    elif "rules" in given and not changed.keys() & set(PRIORS):
         level = {**dict.fromkeys(PRIORS), "priors": "implied"}
     with TemporaryDirectory() as scratch:
         # Scores that an earlier command left in a folder would be those of other settings.
-        settings = load_settings(config, {"output": scratch} | level | options | changed, tell=tell)
+        settings = load_settings(config, {"output": scratch} | level | given | changed, tell=tell)
         scores = cross_fit(settings, tell)
-    rules = settings.rules if settings.priors == "implied" or multiplier is not None else None
+    rules = settings.rules if settings.priors == "implied" or told else None
     corpus = load_corpus(settings, settings.train)
     if rules is None and settings.rules is not None:
         scores = scores.relabelled({document.id: document.labels.triples for document in corpus})

@@ -20,13 +20,13 @@ from unnoted.documents.writing import write_documents
 from unnoted.model import RelationModel
 from unnoted.priors.estimating import estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
-from unnoted.priors.same_documents import require_same_documents
 from unnoted.rules import RuleSet, load_rules
 from unnoted.rules.confirming import confirmed_rules
 from unnoted.suggest.fold_processes import out_of_fold
 from unnoted.suggest.judged import JudgedPairs, judged_by, judged_out_of_fold
 from unnoted.suggest.listing import ListLimits, list_suggestions
 from unnoted.suggest.missing import missing_labels
+from unnoted.suggest.same_documents import require_same_documents
 from unnoted.suggest.suggestion_file import SuggestionSet
 from unnoted.training.run_folder import RUN
 from unnoted.training.settings import Settings, load_settings
