@@ -55,7 +55,7 @@ def counted_priors(scores: LabelledScores, noted: NDArray[np.int64], level: Inte
         >>> multiplier = true.sum() / labelled.sum()
         >>> level = Interval(multiplier, multiplier, multiplier)
         >>> found = counted_priors(scores, labelled.sum(0), level).rows()
-        >>> [round(row["ratio"]) for row in found]  # 2 and 10 are true
+        >>> [round(row["ratio"]) for row in found]  # 2 and 10 are true; ten labels are drawn half way
         [2, 6]
     """
     if not noted.sum():
