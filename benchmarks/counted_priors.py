@@ -15,28 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.rule_mining import DATA, truth_of
-from unnoted.calibration.counted_priors import counted_priors
 from unnoted.documents import RelationVocabulary, load_documents
-from unnoted.priors.estimated import Interval
 from unnoted.priors.labelled_scores import LabelledScores
-from unnoted.rules import close, implied_facts, load_rules
+from unnoted.suggest.level_priors import beside_labels_of, priors_at_level
 
 FEWEST = 5
 """Labels of a relation from which its ratio is compared."""
-
-
-def labels_of(documents):
-    """The facts of documents by their ids."""
-    return {document.id: document.labels.triples for document in documents}
-
-
-def estimated(scores, corpus):
-    """Ratios by relation with their intervals, as the command gives them."""
-    rules = load_rules("docred", corpus.relations)
-    implied = implied_facts(corpus, rules)
-    known = scores.relabelled(labels_of(closed.document for closed in close(corpus, rules)))
-    noted = scores.relabelled(labels_of(corpus)).labelled.sum(0)
-    return counted_priors(known, noted, Interval(implied.multiplier, *implied.interval))
 
 
 def main():
@@ -52,9 +36,9 @@ def main():
     original = list(load_documents(chosen.data / "train_annotated.json", vocabulary=relations))
     truth = truth_of(original, list(load_documents(chosen.data / "train_revised.json", vocabulary=relations)))
     scores = LabelledScores.load(chosen.scores)
-    found = estimated(scores, corpus).rows()
-    judged = labels_of(document for document in corpus if document.id in truth)
-    noted, true = (scores.relabelled(labels).labelled.sum(0) for labels in (judged, truth))
+    found = priors_at_level(scores, corpus, rules="docred").rows()
+    judged = beside_labels_of(scores, (document for document in corpus if document.id in truth))
+    noted, true = (each.labelled.sum(0) for each in (judged, scores.relabelled(truth)))
     compared = np.nonzero(noted >= FEWEST)[0]
     right = true[compared] / noted[compared]
     ratio, low, high = (

@@ -1,6 +1,5 @@
 """`unnoted priors`: how often does each relation hold, noted or not?"""
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,10 +27,9 @@ from unnoted.common.foreign import foreign
 from unnoted.common.outputs import check_output
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.loading import load_documents
-from unnoted.priors.estimated import EstimatedPriors, Interval
+from unnoted.priors.estimated import EstimatedPriors
 from unnoted.priors.estimating import estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
-from unnoted.rules import close, implied_facts, load_rules
 from unnoted.rules.written import PACKAGED
 from unnoted.suggest.same_documents import require_same_documents
 
@@ -108,39 +106,11 @@ def estimate(
             if corpus is None:
                 corpus = load_documents(*files, vocabulary=names)
                 require_same_documents(found, corpus, scores or files[0], labels=False)
-            estimated = _at_level(found, corpus, prior_multiplier, rules)
+            # Here, because it loads torch, which an estimate from scores alone does not wait for.
+            from unnoted.suggest.level_priors import priors_at_level
+
+            estimated = priors_at_level(found, corpus, multiplier=prior_multiplier, rules=rules)
         shown_priors(estimated, names.names if names else {}, to, as_json)
-
-
-def _at_level(
-    scores: LabelledScores, corpus: Corpus, multiplier: float | None, rules: str | None
-) -> EstimatedPriors:
-    """Priors where the number of true facts in all is told, or implied by rules."""
-    # Here, because it loads torch, which an estimate from scores alone does not wait for.
-    from unnoted.calibration.counted_priors import counted_priors
-
-    known = corpus
-    if rules is not None:
-        written = load_rules(rules, corpus.relations)
-        closed = tuple(each.document for each in close(corpus, written))
-        known = Corpus(closed, corpus.relations, corpus.candidates)
-    if multiplier is not None:
-        _ = corpus.labelled_priors * multiplier  # refuses what leaves no room for it
-        level = Interval(multiplier, multiplier, multiplier)
-    else:
-        implied = implied_facts(corpus, written)
-        low, high = implied.interval
-        if not math.isfinite(high):
-            raise ValueError(
-                f"{rules}: found {implied.implied:,} facts that follow, {implied.noted:,} of them noted, "
-                "expected enough to tell how many are missing; --prior-multiplier says it"
-            )
-        level = Interval(implied.multiplier, low, high)
-    noted, all_known = (
-        scores.relabelled({document.id: document.labels.triples for document in each})
-        for each in (corpus, known)
-    )
-    return counted_priors(all_known, noted.labelled.sum(0), level)
 
 
 def read_scores(path: Path) -> LabelledScores:
@@ -188,6 +158,7 @@ def _trained(
 ) -> tuple[LabelledScores, Corpus, str | None]:
     """Out-of-fold scores, the documents that were scored, and the rules that their models kept to."""
     # Here, because they load torch, which the other ways do not wait for.
+    from unnoted.suggest.level_priors import beside_labels_of
     from unnoted.training.cross_fit import cross_fit
     from unnoted.training.ingredients import load_corpus
     from unnoted.training.settings import PRIORS, load_settings, parse_changes
@@ -209,5 +180,5 @@ def _trained(
     rules = settings.rules if settings.priors == "implied" or told else None
     corpus = load_corpus(settings, settings.train)
     if rules is None and settings.rules is not None:
-        scores = scores.relabelled({document.id: document.labels.triples for document in corpus})
+        scores = beside_labels_of(scores, corpus)
     return scores, corpus, rules

@@ -24,6 +24,7 @@ from unnoted.rules import RuleSet, load_rules
 from unnoted.rules.confirming import confirmed_rules
 from unnoted.suggest.fold_processes import out_of_fold
 from unnoted.suggest.judged import JudgedPairs, judged_by, judged_out_of_fold
+from unnoted.suggest.level_priors import beside_labels_of
 from unnoted.suggest.listing import ListLimits, list_suggestions
 from unnoted.suggest.missing import missing_labels
 from unnoted.suggest.same_documents import require_same_documents
@@ -150,8 +151,7 @@ def _suggested(
         else:
             rules = load_rules(settings.rules, relations)
             # Labels were closed for the models; what follows from noted facts is missing all the same.
-            noted = {document.id: document.labels.triples for document in corpus}
-            judged = replace(judged, scores=scores.relabelled(noted))
+            judged = replace(judged, scores=beside_labels_of(scores, corpus))
     documents = {document.id: document for document in corpus}
     names = {**relations.names, **corpus.relations.names}
     descriptions = {**relations.descriptions, **corpus.relations.descriptions}
