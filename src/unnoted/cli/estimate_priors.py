@@ -167,6 +167,11 @@ def _trained(
     given = {key: value for key, value in options.items() if value is not None}
     for key in given.keys() & changed.keys():
         raise ValueError(f"{key}: found both as an option and in --set, expected one of them")
+    if "output" in changed:
+        raise ValueError(
+            "output: found in --set, expected none: this command keeps no folds; `unnoted suggest --output "
+            "FOLDER` does, and --scores takes FOLDER/folds/scores.npz"
+        )
     told = "prior_multiplier" in given
     level: dict[str, Any] = {}
     if told:
@@ -174,7 +179,6 @@ def _trained(
     elif "rules" in given and not changed.keys() & set(PRIORS):
         level = {**dict.fromkeys(PRIORS), "priors": "implied"}
     with TemporaryDirectory() as scratch:
-        # Scores that an earlier command left in a folder would be those of other settings.
         settings = load_settings(config, {"output": scratch} | level | given | changed, tell=tell)
         scores = cross_fit(settings, tell)
     rules = settings.rules if settings.priors == "implied" or told else None

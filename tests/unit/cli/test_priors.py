@@ -204,6 +204,8 @@ def test_a_level_that_cannot_be_used(own, judged, scores, rules, tmp_path):
     assert "--set: found beside --scores" in beside
     twice = run(own, "--prior-multiplier", 3, "--set", "prior_multiplier=4", code=1).stderr
     assert "prior_multiplier: found both as an option and in --set" in twice
+    kept = run(own, "--set", f"output={tmp_path}", code=1).stderr  # scores of other settings may lie there
+    assert "output: found in --set, expected none" in kept
 
 
 @pytest.mark.parametrize("config", ["small", "best"])
