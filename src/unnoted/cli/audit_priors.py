@@ -17,7 +17,7 @@ from unnoted.cli.common import (
     tell,
     tell_defects,
 )
-from unnoted.cli.estimate_priors import Scores, read_scores, shown_priors
+from unnoted.cli.estimate_priors import Scores, shown_priors
 from unnoted.common.outputs import check_output, holds_something
 from unnoted.common.wording import counted
 from unnoted.documents.audit_file import AuditFile, question_record
@@ -25,6 +25,7 @@ from unnoted.documents.corpus import Corpus
 from unnoted.documents.loading import load_documents
 from unnoted.documents.type_scores import scores_by_types
 from unnoted.priors.auditing import draw_audit
+from unnoted.priors.labelled_scores import LabelledScores
 
 SPOKEN = {"y": "yes", "yes": "yes", "n": "no", "no": "no", "s": "skip", "skip": "skip"}
 
@@ -87,7 +88,7 @@ def _draw(corpus: Corpus, scores: Path | None, questions: int, seed: int, to: Pa
         )
     if not any(document.facts for document in corpus):
         raise ValueError("documents: found no fact, expected labelled facts to draw questions around")
-    found = scores_by_types(corpus) if scores is None else read_scores(scores)
+    found = scores_by_types(corpus) if scores is None else LabelledScores.load(scores)
     documents = {document.id: document for document in corpus}
     for document in found.documents:
         if document not in documents:

@@ -23,12 +23,11 @@ from unnoted.cli.common import (
     tell,
 )
 from unnoted.common.errors import shortened
-from unnoted.common.foreign import foreign
 from unnoted.common.outputs import check_output
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.loading import load_documents
 from unnoted.priors.estimated import EstimatedPriors
-from unnoted.priors.estimating import estimate_priors
+from unnoted.priors.estimating import CAUTION, estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.rules.written import PACKAGED
 from unnoted.suggest.same_documents import require_same_documents
@@ -91,21 +90,14 @@ def estimate(
             named = {"encoder": encoder, "vocabulary": vocabulary, "folds": folds, "rules": rules}
             options = {"train": files, "prior_multiplier": prior_multiplier, **named}
             found, corpus, rules = _trained(config, options, changes or [])
-        elif changes:
-            raise ValueError(
-                "--set: found beside --scores, with which nothing is trained, expected one of them"
-            )
         else:
-            found, corpus = read_scores(scores), None
+            _refuse_training({"--set": changes, "--encoder": encoder, "--folds": folds})
+            found, corpus = LabelledScores.load(scores), load_documents(*files, vocabulary=names)
+            require_same_documents(found, corpus, scores, labels=False)
         if prior_multiplier is None and rules is None:
             estimated = estimate_priors(found, seed)
-            tell(
-                "note: the weaker the scores, the more this is too high; `unnoted priors audit` asks a person"
-            )
+            tell(f"note: {CAUTION}")
         else:
-            if corpus is None:
-                corpus = load_documents(*files, vocabulary=names)
-                require_same_documents(found, corpus, scores or files[0], labels=False)
             # Here, because it loads torch, which an estimate from scores alone does not wait for.
             from unnoted.suggest.level_priors import priors_at_level
 
@@ -113,12 +105,12 @@ def estimate(
         shown_priors(estimated, names.names if names else {}, to, as_json)
 
 
-def read_scores(path: Path) -> LabelledScores:
-    """Scores from a file that `LabelledScores.save` wrote."""
-    if path.is_dir() or not path.exists():
-        raise ValueError(f"{path}: found no such file, expected scores that were saved")
-    with foreign(path, "something else", "scores that were saved", ValueError):
-        return LabelledScores.load(path)
+def _refuse_training(options: Mapping[str, object]) -> None:
+    for option, value in options.items():
+        if value:
+            raise ValueError(
+                f"{option}: found beside --scores, with which nothing is trained, expected one of them"
+            )
 
 
 def shown_priors(found: EstimatedPriors, names: Mapping[str, str], to: Path | None, as_json: bool) -> None:

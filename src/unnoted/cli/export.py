@@ -23,7 +23,7 @@ def export(
 ) -> None:
     """Export a trained model, so that `unnoted predict` runs its encoder in ONNX Runtime.
 
-    FOLDER is a whole model, with the graph beside it. It needs the extra `onnx`: pip install 'unnoted[onnx]'
+    FOLDER is a whole model, with the graph beside it. It needs the extra `onnx`.
     """
     if not onnx:
         raise ValueError("found no form to export to, expected --onnx")

@@ -63,7 +63,7 @@ def rules(
     if given is None:
         found = mine(corpus.documents, noted_shares(corpus.labelled_priors * multiplier), LENIENT)
     else:
-        found = load_rules(given, corpus.relations)
+        found = load_rules(given, corpus.relations, tell)
         implied = implied_facts(corpus, found)
     rows = proposed(corpus.documents, found, name, limit if to is None else None)
     if as_json:

@@ -18,8 +18,7 @@ Text = Annotated[
     bool,
     typer.Option(
         "--text",
-        help="FILES are plain text, one document each: entities are found first (`pip install "
-        "'unnoted[spacy]'`).",
+        help="FILES are plain text, one document each: entities are found first (needs the extra `spacy`).",
     ),
 ]
 Entities = Annotated[

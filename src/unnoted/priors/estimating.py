@@ -25,6 +25,9 @@ FEWEST = 5
 DRAWS = 300
 """Draws for each shape, from which estimates and intervals are taken."""
 
+CAUTION = "the weaker the scores, the more this is too high; `unnoted priors audit` asks a person"
+"""What users of an estimate should be told."""
+
 
 def estimate_priors(scores: LabelledScores, seed: int = 0) -> EstimatedPriors:
     """Estimate how often each relation holds.

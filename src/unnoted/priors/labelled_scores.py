@@ -110,8 +110,17 @@ class LabelledScores:
 
     @classmethod
     def load(cls, path: Path) -> "LabelledScores":
-        """What `save` wrote."""
-        with np.load(path, allow_pickle=False) as found:
-            arrays = {name: found[name] for name in found.files}
-        relations, documents = (tuple(arrays.pop(name).tolist()) for name in ("relations", "documents"))
-        return cls(relations, documents, **arrays)
+        """What `save` wrote.
+
+        Raises:
+            ValueError: names the file, if it is not there or something else.
+        """
+        if not path.is_file():
+            raise ValueError(f"{path}: found no such file, expected scores that were saved")
+        try:
+            with np.load(path, allow_pickle=False) as found:
+                arrays = {name: found[name] for name in found.files}
+            relations, documents = (tuple(arrays.pop(name).tolist()) for name in ("relations", "documents"))
+            return cls(relations, documents, **arrays)
+        except Exception as error:  # numpy raises what comes to hand over a file that is not its own
+            raise ValueError(f"{path}: found something else, expected scores that were saved") from error

@@ -39,8 +39,9 @@ class Population:
         Example:
             >>> values = np.log([1.0, 2.0, 4.0])
             >>> found = Population.of(values, np.array([[-9.0, 0.0, -9.0]] * 20))
-            >>> bool(found.posterior[0] @ values > 0.69), int(found.anyone.argmax())
-            (True, 1)
+            >>> drawn = found.draws(1000, 1, np.random.default_rng(0))  # the last relation has no evidence
+            >>> bool(drawn[:, 0].mean() > 0.69), bool(drawn[:, 20].mean() > 0.5)
+            (True, True)
         """
         means, deviations = (each.ravel() for each in np.meshgrid(MEANS, DEVIATIONS, indexing="ij"))
         prior = np.exp(-(((values - means[:, None]) / deviations[:, None]) ** 2) / 2)  # [H, G]
@@ -49,19 +50,6 @@ class Population:
         marginal = np.log(prior @ evidence.T).sum(1)  # [H, K] → [H]
         weight = np.exp(marginal - marginal.max())
         return cls(values, weight / weight.sum(), prior, evidence)
-
-    @property
-    def posterior(self) -> Array:
-        """What is known of each relation, [K, G]."""
-        each = self.prior[:, None] * self.evidence  # [H, K, G]
-        each /= each.sum(-1, keepdims=True)
-        found: Array = np.tensordot(self.weight, each, 1)
-        return found
-
-    @property
-    def anyone(self) -> Array:
-        """What is known of a relation that has no evidence of its own, [G]."""
-        return self.weight @ self.prior
 
     def draws(self, number: int, others: int, random: np.random.Generator) -> Array:
         """Log ratios of all relations together, and of `others` without evidence: [number, K + others]."""

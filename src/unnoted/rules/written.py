@@ -9,12 +9,14 @@ goes by its id or by its readable name. Rules that people write hold between any
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from unnoted.common.errors import DataError, Defect, DefectLog, Kind, shown
+from unnoted.common.lookup import nearest
 from unnoted.common.text_inputs import TextInput, read_whole
+from unnoted.common.wording import counted
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.rules.bodies import body_of
 from unnoted.rules.constraints import Constraints
@@ -31,13 +33,18 @@ _SHAPES = {("ht",): "same-pair", ("th",): "inverse", ("hk", "kt"): "two-step"}
 """The kind of a body by the entities of its premises, in order."""
 
 
-def written_rules(text: str, relations: RelationVocabulary | None = None) -> RuleSet:
+def written_rules(
+    text: str,
+    relations: RelationVocabulary | None = None,
+    unknown: Callable[[int, str], None] = lambda line, relation: None,
+) -> RuleSet:
     """Rules from their lines.
 
     Args:
         text: of a file.
         relations: known ones. A rule that names another is left out: the same file serves documents in which
             a relation does not occur. Without them relations are taken as they are written.
+        unknown: is given the line of a rule that is left out, and the relation that is not known.
 
     Raises:
         ValueError: names the line that is no rule.
@@ -54,15 +61,23 @@ def written_rules(text: str, relations: RelationVocabulary | None = None) -> Rul
     for number, line in enumerate(text.splitlines(), 1):
         if statement := line.partition("#")[0].strip():
             kind, *names = _parsed(statement, number)
-            if ids is not None and not ids.keys() >= set(names):
+            if ids is not None and (others := [name for name in names if name not in ids]):
+                unknown(number, others[0])
                 continue
             *premises, conclusion = names if ids is None else (ids[name] for name in names)
             rules.append(Rule(body_of(kind, premises), conclusion))
     return RuleSet(tuple(dict.fromkeys(rules)), Constraints.free())
 
 
-def load_rules(name: str | Path, relations: RelationVocabulary) -> RuleSet:
+def load_rules(
+    name: str | Path, relations: RelationVocabulary, tell: Callable[[str], None] = lambda line: None
+) -> RuleSet:
     """Rules by the name of a file, or of rules of the package.
+
+    Args:
+        name: of the file, or "docred".
+        relations: those of the documents.
+        tell: is given a line about rules of a file that name other relations. They may be misspelt.
 
     Raises:
         DataError: names the file, the line and what was found; also where no rule is about these relations.
@@ -77,13 +92,19 @@ def load_rules(name: str | Path, relations: RelationVocabulary) -> RuleSet:
             text = read_whole(path)
         except DataError as error:
             raise DefectLog(file).located(error) from None
+    others: list[tuple[int, str]] = []
     try:
-        rules = written_rules(text, relations)
+        rules = written_rules(text, relations, lambda *found: others.append(found))
     except ValueError as error:
         raise DataError(Defect(Kind.MALFORMED, file, None, "rules", str(error), EXPECTED)) from None
+    if str(name) in PACKAGED:
+        others = []  # they serve many documents
+    which = "".join(f"; line {line}: {shown(one)}{nearest(one, _ids(relations))}" for line, one in others[:3])
     if not rules:
-        found = f"no rule about {', '.join(relations.ids[:3])}, ..."
+        found = f"no rule about {', '.join(relations.ids[:3])}, ...{which}"
         raise DataError(Defect(Kind.MALFORMED, file, None, "rules", found, EXPECTED))
+    if others:
+        tell(f"note: {file}: {counted(len(others), 'rule')} about other relations left out{which}")
     return rules
 
 

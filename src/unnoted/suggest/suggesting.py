@@ -18,7 +18,7 @@ from unnoted.documents.loading import load_documents, require_facts
 from unnoted.documents.relations import RelationVocabulary
 from unnoted.documents.writing import write_documents
 from unnoted.model import RelationModel
-from unnoted.priors.estimating import estimate_priors
+from unnoted.priors.estimating import CAUTION, estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.rules import RuleSet, load_rules
 from unnoted.rules.confirming import confirmed_rules
@@ -199,6 +199,7 @@ def _calibrated(
             f"note: {ratio.estimate:.2f} true facts for each labelled one ({ratio.low:.2f} to "
             f"{ratio.high:.2f}), estimated from the scores; --prior-multiplier says it where it is known"
         )
+        tell(f"note: {CAUTION}")
     return judged_out_of_fold(scores, multiplier)
 
 

@@ -8,7 +8,7 @@ from unnoted.common.wording import counted
 from unnoted.documents.schema import Document
 from unnoted.model import RelationModel
 from unnoted.priors import Priors
-from unnoted.priors.estimating import estimate_priors
+from unnoted.priors.estimating import CAUTION, estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.training.ingredients import risk_of
 from unnoted.training.scored_documents import labelled_scores
@@ -26,6 +26,7 @@ def with_estimated_priors(
         f"priors estimated: {ratio.estimate:.2f} facts for each labelled one "
         f"({ratio.low:.2f} to {ratio.high:.2f}), over all relations"
     )
+    tell(f"note: {CAUTION}")
     return replace(plan, main=replace(plan.main, risk=risk_of(settings, estimated.priors)))
 
 

@@ -66,9 +66,11 @@ def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) ->
     return model
 
 
-def rules_of(settings: Settings, corpus: Corpus) -> RuleSet | None:
+def rules_of(
+    settings: Settings, corpus: Corpus, tell: Callable[[str], None] = lambda line: None
+) -> RuleSet | None:
     """The rules that the settings name, as far as they are about the relations of these documents."""
-    return None if settings.rules is None else load_rules(settings.rules, corpus.relations)
+    return None if settings.rules is None else load_rules(settings.rules, corpus.relations, tell)
 
 
 @contextmanager

@@ -55,7 +55,7 @@ def training_labels(
     Whatever says how many facts are true says it of noted ones. With implied ones beside them fewer are
     missing, and the multiplier falls, to 1 at least.
     """
-    rules = rules_of(settings, corpus)
+    rules = rules_of(settings, corpus, tell)
     if rules is None:
         return TrainingLabels(corpus, settings.prior_multiplier, settings)
     multiplier = settings.prior_multiplier

@@ -48,32 +48,32 @@ def lines(path):
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_a_file_without_a_command_is_estimated(own, scores, tmp_path):
+def test_a_file_without_a_command_is_estimated(own, judged, tmp_path):
     to = tmp_path / "priors.json"
-    shown = run(own, "--scores", scores, "--to", to)
-    assert "true facts per labelled one" in shown.stdout and "r2" in shown.stdout
-    assert shown.stdout == run("estimate", own, "--scores", scores).stdout
-    found = json.loads(run("--json", own, "--scores", scores).stdout)
+    shown = run(own, "--scores", judged, "--to", to)
+    assert "true facts per labelled one" in shown.stdout and "parent_of" in shown.stdout
+    assert shown.stdout == run("estimate", own, "--scores", judged).stdout
+    found = json.loads(run("--json", own, "--scores", judged).stdout)
     assert json.loads(to.read_text("utf-8")) == {row["relation"]: row["prior"] for row in found["relations"]}
     assert "audit" in run("--help").stdout
 
 
-def test_without_scores_models_are_trained(own, scores, monkeypatch):
+def test_without_scores_models_are_trained(own, judged, monkeypatch):
     seen = []
     module = ModuleType("unnoted.training.cross_fit")
-    module.cross_fit = lambda settings, tell: (
-        seen.append(settings) or simulated(3, relations=3, pairs=1000)[0]
-    )
+    module.cross_fit = lambda settings, tell: seen.append(settings) or LabelledScores.load(judged)
     monkeypatch.setitem(sys.modules, "unnoted.training.cross_fit", module)
     trained = run(own, "--encoder", "recurrent", "--set", "epochs=2").stdout
-    assert trained == run(own, "--scores", scores).stdout
+    assert trained == run(own, "--scores", judged).stdout
     assert seen[0].train == (own,) and seen[0].encoder == "recurrent" and seen[0].epochs == 2
 
 
 def test_scores_that_are_none(own, tmp_path):
     assert "absent.npz: found no such file" in run(own, "--scores", tmp_path / "absent.npz", code=1).stderr
     (tmp_path / "bad.npz").write_bytes(b"nothing")
-    assert "bad.npz: " in run(own, "--scores", tmp_path / "bad.npz", code=1).stderr
+    for path in (tmp_path / "bad.npz", own):
+        refused = " ".join(run(own, "--scores", path, code=1).stderr.split())
+        assert f"{path.name}: found something else, expected scores that were saved" in refused
 
 
 def test_an_audit_from_drawing_to_priors(own, tmp_path):
@@ -192,16 +192,19 @@ def test_rules_tell_the_level(own, judged, rules):
 
 
 def test_a_level_that_cannot_be_used(own, judged, scores, rules, tmp_path):
-    others = run(own, "--scores", scores, "--prior-multiplier", 3, code=1).stderr
-    assert "scores.npz" in others and "found scores of 100 documents" in others
+    for told in ((), ("--prior-multiplier", 3)):
+        others = run(own, "--scores", scores, *told, code=1).stderr
+        assert "scores.npz" in others and "found scores of 100 documents" in others
+    assert "nowhere.jsonl" in run(tmp_path / "nowhere.jsonl", "--scores", judged, code=1).stderr
     absent = run(own, "--scores", judged, "--rules", tmp_path / "absent.txt", code=1).stderr
     assert "absent.txt: found no such file" in absent
     for multiplier in ("1e9", "inf"):
         assert "error" in run(own, "--scores", judged, "--prior-multiplier", multiplier, code=1).stderr
     run(own, "--scores", judged, "--rules", rules, "--to", rules, "--overwrite", code=1)
     assert rules.read_text("utf-8") == RULES
-    beside = run(own, "--scores", judged, "--set", "epochs=2", code=1).stderr
-    assert "--set: found beside --scores" in beside
+    for option, value in (("--set", "epochs=2"), ("--encoder", "recurrent"), ("--folds", 3)):
+        beside = run(own, "--scores", judged, option, value, code=1).stderr
+        assert f"{option}: found beside --scores" in beside
     twice = run(own, "--prior-multiplier", 3, "--set", "prior_multiplier=4", code=1).stderr
     assert "prior_multiplier: found both as an option and in --set" in twice
     kept = run(own, "--set", f"output={tmp_path}", code=1).stderr  # scores of other settings may lie there

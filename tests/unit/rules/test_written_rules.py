@@ -52,3 +52,20 @@ def test_a_saved_set_stays_free(tmp_path):
     rules = written_rules("a(h, t) -> b(h, t)")
     rules.save(tmp_path / "rules.json")
     assert RuleSet.load(tmp_path / "rules.json") == rules
+
+
+def test_a_misspelt_relation_is_told(tmp_path):
+    path, told = tmp_path / "own.txt", []
+    relations = RelationVocabulary(("spouse_of", "born_in"))
+    path.write_text("spouse_of(t, h) -> spuse_of(h, t)\nspouse_of(t, h) -> spouse_of(h, t)\n", "utf-8")
+    assert len(load_rules(path, relations, told.append)) == 1
+    (line,) = told
+    assert (
+        "own.txt: 1 rule about other relations left out" in line
+        and "line 1: 'spuse_of' (nearest: 'spouse_of')" in line
+    )
+    path.write_text("spouse_of(t, h) -> spuse_of(h, t)\n", "utf-8")
+    with pytest.raises(DataError, match=r"line 1: 'spuse_of' .nearest: 'spouse_of'."):
+        load_rules(path, relations)
+    load_rules("docred", RelationVocabulary(("P17", "P131")), told.append)
+    assert len(told) == 1  # the package's rules name what other documents have
