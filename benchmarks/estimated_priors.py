@@ -1,25 +1,40 @@
-"""How far estimated priors are from the truth, beside the best single multiplier.
+"""How far estimated priors are from the truth, beside the best single multiplier: docs/concepts/priors.md.
 
-    python benchmarks/estimated_priors.py SCORES.npz TRUTH.npz
+    python -m benchmarks.estimated_priors RUN/folds/scores.npz
 
-SCORES holds out-of-fold scores (`LabelledScores.save`). TRUTH holds `true`, bool [pairs, relations], and
-`known`, bool [pairs]: the pairs of documents whose complete labels are known. Estimates are made from all
-pairs and compared on the known ones. Errors are medians over relations of |log2(estimated ÷ true ratio)|; the
+The scores are out of fold, of models that learnt from noted labels alone. Estimates are made from all pairs
+and compared where complete labels are known: medians over relations of |log2(estimated ÷ true ratio)|. The
 single multiplier is the one with the least such error, which only somebody who knows the truth can choose.
 """
 
-import sys
+import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from sklearn.isotonic import IsotonicRegression
 
+from benchmarks.rule_mining import DATA, truth_of
+from unnoted.documents import RelationVocabulary, load_documents
 from unnoted.priors.audited import Answer, audited_priors
 from unnoted.priors.auditing import draw_audit
 from unnoted.priors.estimating import estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
 
 FEWEST = 10
-"""Labels in documents whose truth is known, from which on a relation is compared."""
+"""Labels in documents whose truth is known, from which on a relation is compared; and pairs of a bin."""
+
+
+def elkan_noto(margin, labelled):
+    """The mean, over labels, of the calibrated probability of being labelled is the labelled share."""
+    curve = IsotonicRegression(out_of_bounds="clip").fit(margin, labelled)
+    return 1 / curve.predict(margin[labelled]).mean()
+
+
+def best_bin(margin, labelled):
+    """Where labels are densest all is true; with exact densities DEDPUL's EM ends there, too."""
+    noted = np.cumsum(labelled[np.argsort(-margin, kind="stable")])
+    return 1 / (noted / np.arange(1, len(noted) + 1))[FEWEST - 1 :].max()
 
 
 def compared(found, columns, truth):
@@ -29,16 +44,9 @@ def compared(found, columns, truth):
     covered = ((low <= truth + 1e-6) & (truth <= high + 1e-6)).mean()
     pooled = found.ratio
     return (
-        f"pooled {pooled.estimate:.2f} ({pooled.low:.2f} to {pooled.high:.2f}), "
-        f"median error {np.median(abs(ratio - truth)):.2f}, mean {abs(ratio - truth).mean():.2f}, "
-        f"intervals cover {covered:.0%}, rank correlation {correlation(ratio, truth):.2f}"
+        f"pooled {pooled.estimate:.2f} ({pooled.low:.2f} to {pooled.high:.2f}), median error "
+        f"{np.median(abs(ratio - truth)):.2f}, intervals cover {covered:.0%}"
     )
-
-
-def correlation(a, b):
-    """Spearman's."""
-    a, b = (np.argsort(np.argsort(each)) for each in (a, b))
-    return np.corrcoef(a, b)[0, 1]
 
 
 def labelled_of_true(scores, true, known, columns):
@@ -53,37 +61,50 @@ def labelled_of_true(scores, true, known, columns):
     return found[:, 0] / found[:, 1]
 
 
-def main(scores_file, truth_file):
+def read(chosen):
+    """The scores, the pairs whose truth is known [P], and what is true of them [P, K]."""
+    relations = RelationVocabulary.from_file(chosen.data / "rel_info.json")
+    original = list(load_documents(chosen.data / "train_annotated.json", vocabulary=relations))
+    truth = truth_of(original, list(load_documents(chosen.data / "train_revised.json", vocabulary=relations)))
+    scores = LabelledScores.load(chosen.scores)
+    known = np.isin(scores.document, [i for i, name in enumerate(scores.documents) if name in truth])
+    return scores, known, scores.relabelled(truth).labelled | scores.labelled
+
+
+def main():
     """Print the figures."""
-    scores = LabelledScores.load(Path(scores_file))
-    with np.load(truth_file) as truth_of:
-        known, true = truth_of["known"], truth_of["true"]
-    true = true | scores.labelled
+    shown = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=shown)
+    parser.add_argument("scores", type=Path)
+    parser.add_argument("--data", type=Path, default=DATA)
+    scores, known, true = read(parser.parse_args())
     labelled = scores.labelled[known].sum(0)
     columns = np.nonzero(labelled >= FEWEST)[0]
     truth = np.log2(true[known].sum(0)[columns] / labelled[columns])
-    single = np.median(truth)
     total = true[known].sum() / labelled.sum()
-    print(f"{len(columns)} relations, true ratio {total:.2f} over all, {2**single:.2f} in the median")
-    print(
-        f"best single: median error {np.median(abs(truth - single)):.2f}, "
-        f"mean {abs(truth - single).mean():.2f}"
-    )
+    print(f"{len(columns)} relations, true ratio {total:.2f}, {2 ** np.median(truth):.2f} in the median")
+    for name, guess in {"best single": np.median(truth), "multiplier 3": np.log2(3)}.items():
+        print(f"{name}: median error {np.median(abs(truth - guess)):.2f}")
     top, end = labelled_of_true(scores, true, known, columns)
     print(f"of the true facts, labelled at the top {top:.0%}, at the end {end:.0%}")
-    for multiplier in (3, 12):
-        error = abs(np.log2(multiplier) - truth)
-        print(f"multiplier {multiplier}: median error {np.median(error):.2f}, mean {error.mean():.2f}")
+    for estimator in (elkan_noto, best_bin):
+        ratio = np.array([estimator(scores.margin[:, one], scores.labelled[:, one]) for one in columns])
+        pooled = np.average(ratio, weights=labelled[columns])
+        error = np.median(abs(np.log2(ratio) - truth))
+        print(f"{estimator.__name__}: pooled {pooled:.2f}, median error {error:.2f}")
     found = estimate_priors(scores)
     print("estimated:", compared(found, columns, truth))
     ratio = np.log2([found.rows()[column]["ratio"] for column in columns])
     moved = ratio - np.log2(found.ratio.estimate / total)
     print(f"estimated, scaled to the true ratio over all: median error {np.median(abs(moved - truth)):.2f}")
+    audits(scores, known, true, columns, truth)
+
+
+def audits(scores, known, true, columns, truth):
+    """The same of audits whose questions are answered from the complete labels."""
     inside = np.nonzero(known)[0]
-    part = LabelledScores(
-        scores.relations, scores.documents, scores.document[known], scores.head[known], scores.tail[known],
-        scores.margin[known], scores.labelled[known],
-    )  # fmt: skip
+    names = ("document", "head", "tail", "margin", "labelled")
+    part = replace(scores, **{name: getattr(scores, name)[known] for name in names})
     for questions in (200, 500, 1000):
         design, asked = draw_audit(part, questions)
         answers = [
@@ -94,4 +115,4 @@ def main(scores_file, truth_file):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -1,6 +1,6 @@
 """Estimated against true ratios on generated documents, at five levels of labelling: docs/concepts/priors.md.
 
-    python -m benchmarks.generated_priors --plot docs/concepts/estimated-levels.svg
+    python -m benchmarks.generated_priors --plot docs/concepts/multiplier-levels.svg
 
 At each level a share of all true facts is labelled, drawn by lot. Rules that a person would write for these
 relations tell how complete the labels are (`priors: implied`), in 100 draws. Then, in one draw, models of two
