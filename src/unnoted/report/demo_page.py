@@ -11,7 +11,13 @@ from unnoted.experiments import Demonstration, MethodResult
 from unnoted.report.drawing import draw_document, legend
 from unnoted.report.judged_facts import judge
 from unnoted.report.page import fill
-from unnoted.report.plots import MethodCurve, dumbbell_plot, parts_plot, precision_recall_plot
+from unnoted.report.plots import (
+    MethodCurve,
+    dumbbell_plot,
+    parts_plot,
+    precision_recall_plot,
+    reliability_plot,
+)
 
 PARTS = ("labelled", "hidden, found", "hidden, missed")
 NOTHING = Score(0, 0, 0)
@@ -36,6 +42,11 @@ def demo_page(demonstration: Demonstration) -> str:
         for each in methods
         for curve, score in [(each.evaluation.curve, each.evaluation.overall)]
     ]
+    calibrated = [
+        (f"{each.title}, {facts}", found)
+        for each in methods
+        for facts, found in (each.evaluation.reliability or {}).items()
+    ]
     relations = relation_scores(demonstration)
     rows = [(f"{name} ({count(true)})", f1) for name, true, f1 in relations]
     types = entity_types(shown.document for shown in demonstration.shown)
@@ -53,6 +64,7 @@ def demo_page(demonstration: Demonstration) -> str:
             list(zip(titles, parts, strict=True)), PARTS, "true facts of the training documents", "parts-plot"
         ),
         curves=precision_recall_plot(curves, "curves-plot"),
+        reliability=reliability_plot(calibrated, "reliability-plot") if calibrated else None,
         without_curve=[curve.title for curve in curves if not curve.points],
         relations=relations_table(relations, titles),
         by_relation=dumbbell_plot(rows, titles, "F1", "relations-plot"),

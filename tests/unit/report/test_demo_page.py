@@ -8,7 +8,7 @@ import pytest
 from tests.unit.report.making import SECTIONS, demonstration, fact, predicted, silent, with_shown, words
 from tests.unit.report.markup import parse
 
-from unnoted.evaluation import Score
+from unnoted.evaluation import Reliability, Score
 from unnoted.experiments import ShownDocument
 from unnoted.report import demo_page
 
@@ -60,6 +60,17 @@ def test_every_section_table_and_plot(root):
         assert figure.only("figcaption").text
     assert len(list(root.all("figure", class_="plot"))) == 3
     assert "unnoted demo" in root.only("code").text
+
+
+def test_calibrated_probabilities_are_drawn_beside_what_is_true(root):
+    made = demonstration()
+    kept = {"stated": Reliability.of([0.6, 0.9], [False, True])}
+    *others, last = made.methods
+    last = replace(last, evaluation=replace(last.evaluation, reliability=kept))
+    (section,) = parse(demo_page(replace(made, methods=(*others, last)))).all("section", id="probabilities")
+    shown = section.only("svg").text
+    assert f"{last.title}, stated: calibration error 0.350" in shown
+    assert not list(root.all("section", id="probabilities"))  # nobody is calibrated there
 
 
 def test_nothing_is_fetched(page, root):
