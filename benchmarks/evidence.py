@@ -5,7 +5,7 @@ threshold is chosen, and documents on which it is reported. Two scores: of the p
 they had all been found; and of the facts that the model predicts, as the official scorer counts.
 """
 
-import sys
+import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -120,4 +120,9 @@ def main(folder: str, held: str, *developments: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    shown = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=shown)
+    for name, number in (("model", None), ("held", None), ("dev", "+")):
+        parser.add_argument(name, nargs=number)
+    chosen = parser.parse_args()
+    main(chosen.model, chosen.held, *chosen.dev)

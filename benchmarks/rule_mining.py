@@ -5,7 +5,7 @@ documents of `train_annotated.json`. Documents that also have complete labels ar
 halves: on the first one limits may be chosen, and rules of complete labels are mined; the second is reported.
 """
 
-import sys
+import argparse
 from pathlib import Path
 
 from unnoted.documents import Document, Fact, RelationVocabulary, load_documents
@@ -74,4 +74,9 @@ def main(data: Path, scores: LabelledScores) -> None:
 
 
 if __name__ == "__main__":
-    main(DATA, LabelledScores.load(Path(sys.argv[1])))
+    shown = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=shown)
+    parser.add_argument("scores", type=Path)
+    parser.add_argument("--data", type=Path, default=DATA)
+    chosen = parser.parse_args()
+    main(chosen.data, LabelledScores.load(chosen.scores))

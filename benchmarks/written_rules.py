@@ -5,6 +5,7 @@ documents, the multiplier that the rules imply beside the true one, and how many
 are true. Documents that also have complete labels are judged.
 """
 
+import argparse
 from pathlib import Path
 
 from benchmarks.rule_mining import DATA, judged, truth_of
@@ -36,4 +37,7 @@ def main(data: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(DATA)
+    shown = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=shown)
+    parser.add_argument("--data", type=Path, default=DATA)
+    main(parser.parse_args().data)
