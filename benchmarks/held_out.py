@@ -9,6 +9,7 @@ on development documents.
 """
 
 import argparse
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -25,14 +26,31 @@ from unnoted.training.scored_documents import labelled_scores
 from unnoted.training.settings import parse_changes
 from unnoted.training.training_labels import training_labels
 
+BANDS = (1, 10, 100, 1000)
+"""Labels in the training documents by which relations are told apart."""
 
-def figures(scores: LabelledScores, rows: np.ndarray) -> str:
-    """Average precision, the best F1 of one line, and the mean of average precisions by relation."""
+
+def figures(scores: LabelledScores, rows: np.ndarray, often: np.ndarray) -> str:
+    """Average precision and the best F1 of one line; of single relations the mean of either, and F1 by band.
+
+    Args:
+        scores: beside what is taken for true.
+        rows: bool [P], the pairs to judge.
+        often: int [K], how many labels each relation has in the training documents.
+    """
     margin, true = scores.margin[rows], scores.labelled[rows]
     curve = precision_recall_curve(margin.ravel(), true.ravel(), int(true.sum()))
-    own = [average_precision_score(t, m) for m, t in zip(margin.T, true.T, strict=True) if t.any()]
     assert curve.best is not None
-    return f"{100 * curve.average_precision:.1f}, {100 * curve.best.f1:.1f}, macro {100 * np.mean(own):.1f}"
+    own = [average_precision_score(t, m) for m, t in zip(margin.T, true.T, strict=True) if t.any()]
+    stated = margin >= curve.best.threshold
+    both, all_told = (stated & true).sum(0), stated.sum(0) + true.sum(0)  # [K]
+    single = (2 * both / np.maximum(all_told, 1))[true.any(0)].mean()
+    bands = [(often >= low) & (often < 10 * low if low < BANDS[-1] else True) for low in BANDS]
+    by_band = (f"{200 * both[band].sum() / max(all_told[band].sum(), 1):.1f}" for band in bands)
+    pooled = f"{100 * curve.average_precision:.1f}, {100 * curve.best.f1:.1f}"
+    return (
+        f"{pooled}; of relations {100 * np.mean(own):.1f}, {100 * single:.1f}; by labels {', '.join(by_band)}"
+    )
 
 
 def main() -> None:
@@ -51,7 +69,10 @@ def main() -> None:
     make_documents(grid, folder)
     grid["runs"][arguments.name] |= parse_changes(arguments.set) | {"seeds": [arguments.seed]}
     (settings,) = settings_of(grid, [arguments.name], folder)[arguments.name]
-    labels = training_labels(settings, load_corpus(settings, settings.train))
+    noted = load_corpus(settings, settings.train)
+    labels = training_labels(settings, noted)
+    counts = Counter(relation for document in noted for *_, relation in document.labels)
+    often = np.array([counts[relation] for relation in noted.relations])
     documents = labels.corpus.documents
     held_out = fold_documents(documents, labels.settings.folds, labels.settings.seed)[0]
     complete = load_documents(arguments.shared / "data/docred/train_revised.json").documents
@@ -63,9 +84,11 @@ def main() -> None:
             model.lexical.share = share
         scores = labelled_scores(model, held_out)
         known = np.isin(scores.document, [i for i, one in enumerate(scores.documents) if one in truth])
-        line = f"labels: {figures(scores, np.ones(scores.pairs, bool))}"
+        line = f"labels: {figures(scores, np.ones(scores.pairs, bool), often)}"
         if known.any():
-            line += f"; {len(truth)} documents with all facts: {figures(scores.relabelled(truth), known)}"
+            line += (
+                f"; {len(truth)} documents with all facts: {figures(scores.relabelled(truth), known, often)}"
+            )
         print("as set" if share is None else f"share {share:g}", line, flush=True)
 
 
