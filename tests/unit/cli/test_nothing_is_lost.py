@@ -31,7 +31,7 @@ def files(tmp_path):
     (tmp_path / "relations.json").write_text(json.dumps(sorted({x["r"] for x in GOOD["labels"]})))
     rng = np.random.default_rng(0)
     LabelledScores(
-        relations=("a",), documents=("d",), document=np.zeros(200, dtype=np.int64),
+        relations=(GOOD["labels"][0]["r"],), documents=("Bo",), document=np.zeros(200, dtype=np.int64),
         head=np.zeros(200, dtype=np.int64), tail=np.ones(200, dtype=np.int64),
         margin=rng.normal(size=(200, 1)).astype(np.float32), labelled=rng.random((200, 1)) < 0.2,
     ).save(tmp_path / "scores.npz")  # fmt: skip
