@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from benchmarks.suggestions import DATA, read_truth
+from benchmarks.complete_labels import DATA, known_pairs
+from benchmarks.suggestions import read_truth
 from unnoted.calibration import Calibration, Unreachable
 from unnoted.evaluation import Reliability, Score
 from unnoted.evaluation.extraction_scores import FLOOR
@@ -66,7 +67,7 @@ def main():
     chosen = parser.parse_args()
     scores = LabelledScores.load(chosen.scores)
     _, truth = read_truth(chosen.data)
-    known = np.isin(scores.document, [i for i, one in enumerate(scores.documents) if one in truth])
+    known = known_pairs(scores, truth)
     margin, true = scores.margin[known], scores.relabelled(truth).labelled[known]
     labelled_by_margin(margin, scores.labelled[known], true)
     share = scores.labelled_share

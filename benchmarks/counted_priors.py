@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.rule_mining import DATA, truth_of
-from unnoted.documents import RelationVocabulary, load_documents
+from benchmarks.complete_labels import DATA, read_truth
+from unnoted.documents import load_documents
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.suggest.level_priors import beside_labels_of, priors_at_level
 
@@ -31,10 +31,8 @@ def main():
     parser.add_argument("--train", type=Path, default=DATA / "train_annotated.json")
     parser.add_argument("--data", type=Path, default=DATA)
     chosen = parser.parse_args()
-    relations = RelationVocabulary.from_file(chosen.data / "rel_info.json")
-    corpus = load_documents(chosen.train, vocabulary=relations)
-    original = list(load_documents(chosen.data / "train_annotated.json", vocabulary=relations))
-    truth = truth_of(original, list(load_documents(chosen.data / "train_revised.json", vocabulary=relations)))
+    original, truth = read_truth(chosen.data)
+    corpus = load_documents(chosen.train, vocabulary=original.relations)
     scores = LabelledScores.load(chosen.scores)
     found = priors_at_level(scores, corpus, rules="docred").rows()
     judged = beside_labels_of(scores, (document for document in corpus if document.id in truth))

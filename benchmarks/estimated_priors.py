@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
-from benchmarks.rule_mining import DATA, truth_of
-from unnoted.documents import RelationVocabulary, load_documents
+from benchmarks.complete_labels import DATA, known_pairs, read_truth
 from unnoted.priors.audited import Answer, audited_priors
 from unnoted.priors.auditing import draw_audit
 from unnoted.priors.estimating import estimate_priors
@@ -61,23 +60,15 @@ def labelled_of_true(scores, true, known, columns):
     return found[:, 0] / found[:, 1]
 
 
-def read(chosen):
-    """The scores, the pairs whose truth is known [P], and what is true of them [P, K]."""
-    relations = RelationVocabulary.from_file(chosen.data / "rel_info.json")
-    original = list(load_documents(chosen.data / "train_annotated.json", vocabulary=relations))
-    truth = truth_of(original, list(load_documents(chosen.data / "train_revised.json", vocabulary=relations)))
-    scores = LabelledScores.load(chosen.scores)
-    known = np.isin(scores.document, [i for i, name in enumerate(scores.documents) if name in truth])
-    return scores, known, scores.relabelled(truth).labelled | scores.labelled
-
-
 def main():
     """Print the figures."""
     shown = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=shown)
     parser.add_argument("scores", type=Path)
     parser.add_argument("--data", type=Path, default=DATA)
-    scores, known, true = read(parser.parse_args())
+    chosen = parser.parse_args()
+    scores, (_, facts) = LabelledScores.load(chosen.scores), read_truth(chosen.data)
+    known, true = known_pairs(scores, facts), scores.relabelled(facts).labelled | scores.labelled
     labelled = scores.labelled[known].sum(0)
     columns = np.nonzero(labelled >= FEWEST)[0]
     truth = np.log2(true[known].sum(0)[columns] / labelled[columns])

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import average_precision_score
 
+from benchmarks.complete_labels import known_pairs, truth_of
 from benchmarks.results import SEED, make_documents, read_grid, settings_of
-from benchmarks.rule_mining import truth_of
 from unnoted.documents import load_documents
 from unnoted.evaluation.curve import precision_recall_curve
 from unnoted.priors.labelled_scores import LabelledScores
@@ -83,7 +83,7 @@ def main() -> None:
             assert model.lexical is not None, "this run has no linear model"
             model.lexical.share = share
         scores = labelled_scores(model, held_out)
-        known = np.isin(scores.document, [i for i, one in enumerate(scores.documents) if one in truth])
+        known = known_pairs(scores, truth)
         line = f"labels: {figures(scores, np.ones(scores.pairs, bool), often)}"
         if known.any():
             line += (

@@ -8,31 +8,14 @@ halves: on the first one limits may be chosen, and rules of complete labels are 
 import argparse
 from pathlib import Path
 
-from unnoted.documents import Document, Fact, RelationVocabulary, load_documents
-from unnoted.documents.comparison import match_entities
-from unnoted.documents.schema import Triple
+from benchmarks.complete_labels import DATA, Truth, read_truth
+from unnoted.documents import Document, Fact
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.rules import MiningLimits, RuleSet, ScoreCheck, checked, close, mine, noted_shares
 
-DATA = Path(__file__).parents[2] / "shared/data/docred"
 MULTIPLIER = 3
 NAIVE = MiningLimits(confidence=0.5, lift=0.0, deviations=0.0)
 BEFORE_SCORES, BY_SCORES = MiningLimits(confidence=0.3), 0.4
-
-Truth = dict[str, frozenset[Triple]]
-
-
-def truth_of(noted: list[Document], complete: list[Document]) -> Truth:
-    """All facts of the documents whose entities are the same in both labellings, by document."""
-    others = {document.id: document for document in complete}
-    truth = {}
-    for document in noted:
-        other = others.get(document.id)
-        mapping = None if other is None else match_entities(document, other)
-        if other is not None and mapping is not None:
-            back = {index: own for own, index in enumerate(mapping)}
-            truth[document.id] = frozenset((back[h], back[t], r) for h, t, r in other.labels)
-    return truth
 
 
 def judged(rules: RuleSet, documents: list[Document], truth: Truth) -> str:
@@ -44,10 +27,8 @@ def judged(rules: RuleSet, documents: list[Document], truth: Truth) -> str:
 
 def main(data: Path, scores: LabelledScores) -> None:
     """Print the table, and the rules that are kept by scores."""
-    relations = RelationVocabulary.from_file(data / "rel_info.json")
-    noted = load_documents(data / "train_annotated.json", vocabulary=relations)
-    complete = load_documents(data / "train_revised.json", vocabulary=relations)
-    documents, truth = list(noted), truth_of(list(noted), list(complete))
+    noted, truth = read_truth(data)
+    documents, relations = list(noted), noted.relations
     both = [document for document in documents if document.id in truth]
     halves = both[::2], both[1::2]
     shares = noted_shares(noted.labelled_priors * MULTIPLIER)

@@ -21,19 +21,16 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.complete_labels import DATA, Truth, known_pairs
 from unnoted.documents import Document, load_documents
 from unnoted.documents.comparison import match_entities
 from unnoted.documents.mending import Decision, mend
-from unnoted.documents.schema import Triple
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.suggest import Order, SuggestionSet, Unlisted, chances, completeness, ordered, random_sample
 
-DATA = Path(__file__).parents[2] / "shared/data/docred"
 FIRST = (100, 200, 500, 1000)
 DECISIONS = (0, 100, 300, 1000, 3000)
 SIMULATED, AUDITED = 200, (50, 200, 500)
-
-Truth = dict[str, frozenset[Triple]]
 
 
 def truth_of(noted: list[Document], complete: list[Document]) -> Truth:
@@ -89,7 +86,7 @@ def precision(data: Path, named: list[str], cleanlab: bool) -> None:
     for each in named:
         name, _, path = each.partition("=")
         scores = LabelledScores.load(Path(path))
-        known = np.isin(scores.document, [i for i, one in enumerate(scores.documents) if one in truth])
+        known = known_pairs(scores, truth)
         open_ = ~scores.labelled & known[:, None]
         # One curve for all relations keeps the order of margins.
         rankings = {name: scores.margin} | ({f"{name}, by cleanlab": _cleanlab(scores)} if cleanlab else {})

@@ -8,8 +8,9 @@ are true. Documents that also have complete labels are judged.
 import argparse
 from pathlib import Path
 
-from benchmarks.rule_mining import DATA, judged, truth_of
-from unnoted.documents import Document, Fact, RelationVocabulary, load_documents
+from benchmarks.complete_labels import DATA, read_truth
+from benchmarks.rule_mining import judged
+from unnoted.documents import Document, Fact
 from unnoted.documents.levels import level
 from unnoted.documents.thinning import thin
 from unnoted.rules import implied_facts, load_rules
@@ -17,15 +18,14 @@ from unnoted.rules import implied_facts, load_rules
 
 def main(data: Path) -> None:
     """Print a row for each labelling."""
-    relations = RelationVocabulary.from_file(data / "rel_info.json")
-    noted = list(load_documents(data / "train_annotated.json", vocabulary=relations))
-    truth = truth_of(noted, list(load_documents(data / "train_revised.json", vocabulary=relations)))
+    corpus, truth = read_truth(data)
+    noted = list(corpus)
     labellings: dict[str, list[Document]] = {
         "original": noted,
         "extreme": list(thin(noted, level("extreme", lambda: noted), 0)),
         "complete": [d.with_facts(Fact(*t) for t in sorted(truth[d.id])) for d in noted if d.id in truth],
     }
-    rules = load_rules("docred", relations)
+    rules = load_rules("docred", corpus.relations)
     for name, documents in labellings.items():
         found = implied_facts(documents, rules)
         both = [document for document in documents if document.id in truth]
