@@ -4,9 +4,12 @@ from itertools import chain, combinations
 from math import exp, log
 
 
-def best_set(probabilities):
-    """The best expected F1 of any set of facts, 2 Σ_S p / (|S| + Σ p), and the sets that have it."""
-    total = sum(probabilities)
+def best_set(probabilities, elsewhere=0.0):
+    """The best expected F1 of any set of facts, 2 Σ_S p / (|S| + Σ p + G'), and the sets that have it.
+
+    G' are true facts that are in no set.
+    """
+    total = sum(probabilities) + elsewhere
     places = range(len(probabilities))
     sets = chain.from_iterable(combinations(places, size) for size in range(len(places) + 1))
     scored = {chosen: 2 * sum(probabilities[i] for i in chosen) / (len(chosen) + total) for chosen in sets}

@@ -95,6 +95,7 @@ class Calibration:
         by_relation: bool = True,
         selection: float | None = None,
         final: NDArray[np.floating] | None = None,
+        elsewhere: float = 0.0,
     ) -> "Calibration":
         """A calibration fitted on scored pairs, with the line of the best expected F1.
 
@@ -107,6 +108,8 @@ class Calibration:
                 to 1; without it, as the labels say.
             final: [Q, K], margins of the model that is calibrated, if another than those that gave the
                 scores: of pairs without a label, in similar documents. Curves are moved to their quantiles.
+            elsewhere: how many true facts the documents have between pairs that are no candidates, which the
+                line cannot state and F1 counts.
 
         Raises:
             ValueError: the relations differ, there is no pair, or a margin is not finite.
@@ -119,7 +122,7 @@ class Calibration:
         bins = RankedBins.of(scores)
         curves, selection = fit_curves(bins, priors, match_counts, by_relation, selection)
         probability = curves.probabilities(torch.from_numpy(bins.margin.T)).numpy().T  # [K, B]
-        expected = ExpectedFacts.of(probability, bins.pairs, scores.pairs)
+        expected = ExpectedFacts.of(probability, bins.pairs, scores.pairs, elsewhere)
         line = expected.f1_line
         stated = tuple(((probability > line) @ bins.pairs / scores.pairs).tolist())
         if final is not None:

@@ -10,6 +10,9 @@ their probabilities. So precision, recall and F1 are known before any complete l
 facts in all. For every set S, 2 Σ_S p / (|S| + G) ≤ F, so Σ_S (2 p − F) ≤ F G, and the best set has equality.
 The sum is largest for the set of exactly those facts with 2 p > F. So no other set, and no other lines for
 single relations, are expected to do better than p > F / 2 for all.
+
+G counts facts that no line can state, too: those of pairs that are no candidates. The more there are of them,
+the lower the best F1, and its line.
 """
 
 from collections.abc import Mapping
@@ -34,7 +37,7 @@ class ExpectedFacts:
     Args:
         stated: how many facts a pair has at or above each of `LEVELS`.
         true: how many of them hold.
-        total: how many facts of a pair hold in all.
+        total: how many facts hold in all, for each candidate pair.
 
     Example:
         >>> expected = ExpectedFacts.of(np.array([0.9, 0.6, 0.1]), np.ones(3), pairs=10)
@@ -50,7 +53,11 @@ class ExpectedFacts:
 
     @classmethod
     def of(
-        cls, probability: NDArray[np.float64], count: NDArray[np.float64], pairs: float
+        cls,
+        probability: NDArray[np.float64],
+        count: NDArray[np.float64],
+        pairs: float,
+        elsewhere: float = 0.0,
     ) -> "ExpectedFacts":
         """From probabilities, how many facts have each, and of how many pairs.
 
@@ -58,12 +65,14 @@ class ExpectedFacts:
             probability: of any shape.
             count: of the same shape, or one that fits it.
             pairs: how many candidate pairs they are of.
+            elsewhere: how many true facts the same documents have between pairs that are no candidates.
         """
         flat, weight = probability.ravel(), np.broadcast_to(count, probability.shape).ravel() / pairs
         order = np.argsort(-flat, kind="stable")
         stated, true = (np.append(0.0, np.cumsum(each[order])) for each in (weight, weight * flat))
         above = np.searchsorted(-flat[order], -_probability(LEVELS), side="right")  # of each level
-        return cls(tuple(stated[above].tolist()), tuple(true[above].tolist()), float(true[-1]))
+        total = float(true[-1]) + elsewhere / pairs
+        return cls(tuple(stated[above].tolist()), tuple(true[above].tolist()), total)
 
     @property
     def best_f1(self) -> float:

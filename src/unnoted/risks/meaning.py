@@ -93,6 +93,7 @@ class ScoreMeaning:
         by_relation: bool = True,
         selection: float | None = None,
         final: NDArray[np.floating] | None = None,
+        elsewhere: float = 0.0,
     ) -> "ScoreMeaning":
         """The same with probabilities, and the line of the best expected F1.
 
@@ -105,6 +106,7 @@ class ScoreMeaning:
                 to 1; without it, as the labels say.
             final: [Q, K], margins of the model that this is the meaning of, where folds had models of their
                 own: of pairs without a label. Curves are moved to their quantiles.
+            elsewhere: how many true facts the documents have between pairs that are no candidates.
 
         Raises:
             ValueError: the relations differ, there is no pair, or a margin is not finite.
@@ -116,6 +118,7 @@ class ScoreMeaning:
             by_relation=by_relation,
             selection=selection,
             final=final,
+            elsewhere=elsewhere,
         )
         return replace(self, calibration=fitted)
 

@@ -1,10 +1,11 @@
 """What out-of-fold scores are for: priors before the main training, probabilities and the line after it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from unnoted.common.wording import counted
+from unnoted.documents.candidates import Candidates
 from unnoted.documents.schema import Document
 from unnoted.model import RelationModel
 from unnoted.priors import Priors
@@ -43,6 +44,16 @@ def calibrate(
     then there is one curve for all. Where the models of the folds had another loss, curves are moved to the
     margins of this model by their ranks among pairs without a label.
 
+    Facts between pairs that are no candidates are missed wherever the line is, and F1 counts them. That there
+    are as many for each of their labels as there are among candidates is assumed.
+
+    Args:
+        model: a trained one.
+        settings: of its run.
+        scores: out of fold.
+        train: the training documents with the labels that the scores have, of all pairs.
+        tell: is given lines for the user.
+
     Returns:
         What a record should say of it.
     """
@@ -55,12 +66,18 @@ def calibrate(
         own = labelled_scores(model, train)
         final = own.margin[~own.labelled.any(1)]
     by_relation = settings.prior_file is not None or settings.priors == "estimated"
-    model.meaning = meaning.calibrated(scores, priors, by_relation=by_relation, final=final)
+    missed = labels_elsewhere(train, model.candidates)
+    elsewhere = missed * sum(priors.overall) / (sum(labelled) or 1.0)
+    model.meaning = meaning.calibrated(
+        scores, priors, by_relation=by_relation, final=final, elsewhere=elsewhere
+    )
     fitted = model.meaning.calibration
     assert fitted is not None, "it was just made"
     for each in fitted.disagreements()[:5]:
         times = each.stated / each.prior if each.prior else float("inf")
         tell(f"note: {each.relation} is stated {times:.1f} times as often as its prior says")
+    if missed:
+        tell(f"note: {counted(missed, 'label')} of pairs that are no candidates: such facts are not predicted")
     tell(f"calibrated on {counted(scores.pairs, 'pair')}; line at {fitted.line:.3f}")
     return {
         "pairs": scores.pairs,
@@ -68,3 +85,22 @@ def calibrate(
         "expected_f1": fitted.expected.best_f1,
         "selection": fitted.selection,
     }
+
+
+def labels_elsewhere(documents: Iterable[Document], candidates: Candidates) -> int:
+    """How many labels are of pairs that are no candidates.
+
+    Example:
+        >>> from unnoted.documents.candidates import AllPairs, InOneSentence
+        >>> from unnoted.documents.generator import generate_documents
+        >>> documents = list(generate_documents(20))
+        >>> labels_elsewhere(documents, AllPairs())
+        0
+        >>> labels_elsewhere(documents, InOneSentence(AllPairs())) > 0
+        True
+    """
+    missed = 0
+    for document in documents:
+        inside = set(candidates.pairs(document))
+        missed += sum((head, tail) not in inside for head, tail, _ in document.labels)
+    return missed

@@ -30,6 +30,7 @@ from unnoted.training.run_folder import RECORD, RunFolder
 from unnoted.training.settings import Settings
 from unnoted.training.stages import DISTILLATION, Plan, Stage, is_distilled, plan_of
 from unnoted.training.trainer import CHECKPOINTS
+from unnoted.training.training_labels import training_labels
 from unnoted.training.tuning import tuned_on
 
 MODEL = ".model"
@@ -125,9 +126,11 @@ def _trained(
         summary["tuned_thresholds"] = tuned.to_json()
         for line in tuned.lines():
             tell(f"note: {line}")
-    train = load_corpus(settings, settings.train).documents
+    corpus = load_corpus(settings, settings.train)
+    train = corpus.documents
     if scores is not None and settings.calibrated:
-        summary["calibration"] = calibrate(plan.model, settings, scores, train, tell)
+        labels = training_labels(settings, corpus).corpus.documents
+        summary["calibration"] = calibrate(plan.model, settings, scores, labels, tell)
     record = Record(
         address=fingerprint(settings).address,
         settings=settings.to_json(),

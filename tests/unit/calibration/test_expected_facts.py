@@ -11,23 +11,25 @@ from tests.reference.lines import best_set, log_odds
 from unnoted.calibration import ExpectedFacts, Unreachable
 
 PROBABILITIES = st.lists(st.floats(0.001, 0.999), min_size=1, max_size=8)
+ELSEWHERE = st.floats(0, 20)
 
 
 @settings(max_examples=60)
-@given(PROBABILITIES)
-def test_no_set_of_facts_is_better_than_a_line_at_half_the_best_f1(probabilities):
-    best, sets = best_set(probabilities)
+@given(PROBABILITIES, ELSEWHERE)
+def test_no_set_of_facts_is_better_than_a_line_at_half_the_best_f1(probabilities, elsewhere):
+    best, sets = best_set(probabilities, elsewhere)
     chosen = {i for i, p in enumerate(probabilities) if p > best / 2}
     assert chosen in sets or min(abs(p - best / 2) for p in probabilities) < 1e-9
 
 
 @settings(max_examples=60)
-@given(PROBABILITIES)
-def test_the_kept_levels_are_fine_enough(probabilities):
-    expected = ExpectedFacts.of(np.array(probabilities), np.ones(len(probabilities)), pairs=10)
-    best, _ = best_set(probabilities)
+@given(PROBABILITIES, ELSEWHERE)
+def test_the_kept_levels_are_fine_enough(probabilities, elsewhere):
+    count = np.ones(len(probabilities))
+    expected = ExpectedFacts.of(np.array(probabilities), count, pairs=10, elsewhere=elsewhere)
+    best, _ = best_set(probabilities, elsewhere)
     # A level may take in or leave out facts whose log odds are within 0.1 of the line.
-    assert expected.total == pytest.approx(sum(probabilities) / 10)
+    assert expected.total == pytest.approx((sum(probabilities) + elsewhere) / 10)
     assert best - 0.05 <= expected.best_f1 <= best + 1e-9
     apart = [abs(log_odds(p) - log_odds(best / 2)) for p in probabilities]
     if min(apart) > 0.2:
