@@ -203,6 +203,13 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         vocabulary: int = self.encoder.model.config.vocab_size
         return LexicalScores(types, len(self.config.relations or ()), vocabulary, self.config.lexical_share)
 
+    def set_lexical_share(self, share: float) -> None:
+        """Let the linear model count so much beside the network; one that counts nothing is dropped."""
+        self.config.lexical_share = share
+        if self.lexical is not None:
+            self.lexical.share = share
+            self.lexical = self.lexical if share else None
+
     def _check_type_tokens(self, types: int) -> None:
         """Refuse tokens that are not one for each type, or that the encoder does not know."""
         tokens, known = self.config.type_tokens, (self.config.encoder_config or {}).get("vocab_size")
@@ -225,9 +232,29 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             batch: the documents.
             typed: which relations types allow, to predict with; others then score `NEVER`.
         """
-        # A model that does not tell types apart must not see the numbers that `typed` goes by.
-        seen = batch if self.entity_types or typed is None else batch.without_types()
-        tokens = self.config.type_tokens
+        scores, encoded, _, allowed = self.network_scores(batch, typed)
+        if self.lexical is not None and not self.training:
+            scores = self.lexical(scores, self._seen(batch, typed))
+        if allowed is not None:
+            scores[:, 1:].masked_fill_(~allowed, NEVER)
+        if self.rule_lift is None or self.training:
+            return PairScores(scores, encoded, None, allowed)
+        # Labels were closed under the rules, so that types allow a conclusion where they allow its premise.
+        scores, rule = self.rule_lift(scores, batch, self._decision.reads_none_class)
+        return PairScores(scores, encoded, rule, allowed)
+
+    def _seen(self, batch: Batch, typed: TypedRelations | None) -> Batch:
+        """A model that does not tell types apart must not see the numbers that `typed` goes by."""
+        return batch if self.entity_types or typed is None else batch.without_types()
+
+    def network_scores(self, batch: Batch, typed: TypedRelations | None = None) -> "PairScores":
+        """What the network alone says, before the linear model and the rules.
+
+        Args:
+            batch: the documents.
+            typed: which relations types allow; those of others are not computed.
+        """
+        seen, tokens = self._seen(batch, typed), self.config.type_tokens
         encoded = self.encoder(seen if tokens is None else with_typed_markers(seen, tokens))
         allowed = None
         if typed is None:
@@ -238,15 +265,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             scores = typed.scores(self.pairs, self.scores, encoded, seen, kinds)
         if self.type_bias is not None:
             scores = self.type_bias(scores, seen)
-        if self.lexical is not None and not self.training:
-            scores = self.lexical(scores, seen)
-        if allowed is not None:
-            scores[:, 1:].masked_fill_(~allowed, NEVER)
-        if self.rule_lift is None or self.training:
-            return PairScores(scores, encoded, None, allowed)
-        # Labels were closed under the rules, so that types allow a conclusion where they allow its premise.
-        scores, rule = self.rule_lift(scores, batch, self._decision.reads_none_class)
-        return PairScores(scores, encoded, rule, allowed)
+        return PairScores(scores, encoded, None, allowed)
 
     def forward(self, batch: Batch) -> Tensor:
         """Scores [P, K + 1] in float32 at least; column 0 is the none class, relation k is column k + 1."""

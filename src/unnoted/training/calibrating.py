@@ -77,7 +77,7 @@ def calibrate(
         times = each.stated / each.prior if each.prior else float("inf")
         tell(f"note: {each.relation} is stated {times:.1f} times as often as its prior says")
     if missed:
-        tell(f"note: {counted(missed, 'label')} of pairs that are no candidates: such facts are not predicted")
+        tell(f"note: {counted(missed, 'label')} of pairs that are no candidates; such facts are missed")
     tell(f"calibrated on {counted(scores.pairs, 'pair')}; line at {fitted.line:.3f}")
     return {
         "pairs": scores.pairs,

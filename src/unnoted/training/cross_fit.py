@@ -3,7 +3,8 @@
 The documents are cut into folds, and for each fold a model is trained on the others, as the settings say, and
 scores it. Where priors are to be estimated these models cannot know them: they learn how probable it is that
 a fact was *noted*, by the likelihood of labels. From their scores priors are estimated, rules checked, and
-probabilities calibrated.
+probabilities calibrated. Where it is open how much a linear model counts (`lexical_share: fitted`), each fold
+says that of its own model.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from unnoted.common.foreign import read_json
+from unnoted.common.outputs import write_json
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.schema import Document
 from unnoted.model import RelationModel
@@ -18,6 +21,7 @@ from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.risks import Risk
 from unnoted.risks.losses import LabelLikelihoodLoss
 from unnoted.training.ingredients import load_corpus, model_of, risk_of
+from unnoted.training.lexical_share import fit_share
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.scored_documents import labelled_scores
 from unnoted.training.settings import Settings
@@ -29,6 +33,9 @@ FOLDS = "folds"
 
 SCORES = "scores.npz"
 """What the models of all folds said, in that folder."""
+
+SHARE = "lexical-share-{}.json"
+"""What the linear model counts in the model of a fold, by its number."""
 
 
 def cross_fit(
@@ -81,8 +88,18 @@ def fit_fold(
         held_out = fold_documents(corpus.documents, settings.folds, settings.seed)[number]
         tell(f"fold {number + 1} of {settings.folds}: {len(corpus) - len(held_out):,} documents")
         model = fold_model(labels, held_out, folder / str(number), tell, resume)
+        if settings.lexical_share == "fitted":
+            model.set_lexical_share(fit_share(model, held_out))
+            write_json(folder / SHARE.format(number), model.config.lexical_share)
         labelled_scores(model, held_out).save(kept)
     return LabelledScores.load(kept)
+
+
+def fitted_share(settings: Settings) -> float:
+    """What the linear model counts: the mean of what was best for each fold, once all are fitted."""
+    folder = settings.output / FOLDS
+    shares = [read_json(folder / SHARE.format(number), ValueError) for number in range(settings.folds)]
+    return float(np.mean(shares).round(3))
 
 
 def fold_documents(documents: Sequence[Document], folds: int, seed: int) -> list[list[Document]]:

@@ -21,6 +21,7 @@ from unnoted.model import RelationModel
 from unnoted.priors import Priors
 from unnoted.risks import Risk, loss_named
 from unnoted.rules import RuleSet, load_rules
+from unnoted.training.lexical_share import HALF
 from unnoted.training.settings import Settings
 
 
@@ -57,7 +58,7 @@ def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) ->
             markers=settings.markers,
             typed_markers=settings.typed_markers,
             type_bias=settings.start == "types",
-            lexical_share=settings.lexical_share,
+            lexical_share=HALF if settings.lexical_share == "fitted" else settings.lexical_share,
             candidates=corpus.candidates,
             rules=rules_of(settings, corpus),
         )

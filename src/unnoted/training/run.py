@@ -21,7 +21,7 @@ from unnoted.extraction import Extractor
 from unnoted.model_card import renew_card
 from unnoted.training.calibrating import calibrate, with_estimated_priors
 from unnoted.training.checkpoints import CheckpointError, check_files, last_good, whole_folder
-from unnoted.training.cross_fit import cross_fit
+from unnoted.training.cross_fit import cross_fit, fitted_share
 from unnoted.training.environment import environment
 from unnoted.training.fingerprint import RunError, fingerprint
 from unnoted.training.ingredients import load_corpus
@@ -126,6 +126,10 @@ def _trained(
         summary["tuned_thresholds"] = tuned.to_json()
         for line in tuned.lines():
             tell(f"note: {line}")
+    if settings.lexical_share == "fitted":
+        summary["lexical_share"] = share = fitted_share(settings)
+        plan.model.set_lexical_share(share)
+        tell(f"the linear model of words counts {share:.0%}, as labels out of fold say")
     corpus = load_corpus(settings, settings.train)
     train = corpus.documents
     if scores is not None and settings.calibrated:

@@ -1,6 +1,7 @@
 """A trained model's scores of every candidate pair of labelled documents."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -15,25 +16,37 @@ from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.scores.typed_relations import TypedRelations
 from unnoted.training.preparing import features_of
 
+T = TypeVar("T")
+
 
 # Not inference mode: the model may be trained further.
 @torch.no_grad()
-def scored_batches(
-    model: RelationModel, features: FeatureSet, typed: TypedRelations | None = None
-) -> Iterator[tuple[list[int], Batch, Tensor]]:
-    """The documents of each batch by their index, the batch, and the scores [P, K + 1] of its pairs.
+def evaluated_batches(
+    model: RelationModel, features: FeatureSet, evaluate: Callable[[Batch], T]
+) -> Iterator[tuple[list[int], Batch, T]]:
+    """The documents of each batch by their index, the batch, and what `evaluate` says of it.
 
-    Where they are to be kept, in main memory. The model is in evaluation mode while they are made. `typed`
-    says which relations types allow; without it all are scored.
+    It is given the batch on the device of the model, which is in evaluation mode meanwhile.
     """
     collate, training = Collator.of(features), model.training
     model.eval()  # type: ignore[no-untyped-call]
     try:
         for indices in SortedBatches(features, BATCH):
             batch = collate([features[index] for index in indices])
-            yield indices, batch, model.score_pairs(batch.to(model.device), typed).scores.cpu()
+            yield indices, batch, evaluate(batch.to(model.device))
     finally:
         model.train(training)
+
+
+def scored_batches(
+    model: RelationModel, features: FeatureSet, typed: TypedRelations | None = None
+) -> Iterator[tuple[list[int], Batch, Tensor]]:
+    """The documents of each batch by their index, the batch, and the scores [P, K + 1] of its pairs.
+
+    Where they are to be kept, in main memory. `typed` says which relations types allow; without it all are
+    scored.
+    """
+    return evaluated_batches(model, features, lambda batch: model.score_pairs(batch, typed).scores.cpu())
 
 
 def labelled_scores(model: RelationModel, documents: Sequence[Document]) -> LabelledScores:

@@ -77,6 +77,13 @@ def _several(value: object) -> object:
     return [value] if isinstance(value, str | Path) else value
 
 
+def _share_or_fitted(value: object) -> object:
+    is_share = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    if not is_share and value != "fitted":
+        raise ValueError("a number from 0 to 1, or 'fitted'")
+    return value
+
+
 def _by_set(value: object) -> object:
     return value if isinstance(value, Mapping) else {"test": value}
 
@@ -121,7 +128,8 @@ class Settings(Optimisation):
         start: `types` gives relations a bias for the types of head and tail and begins it at what the labels
             say of such pairs (see `start.py`); `random` begins as published.
         lexical_share: what a linear model of types, places and words counts in the scores of the trained
-            model (see `scores/lexical.py`), from 0 to 1; the loss must be `label-likelihood`.
+            model (see `scores/lexical.py`), from 0 to 1, or `fitted`: as labels say in cross-fitting (see
+            `lexical_share.py`). The loss must be `label-likelihood`.
         loss: one of `unnoted.risks.LOSSES`.
         loss_options: the settings that this loss declares, by name; those not given have their defaults.
         prior_multiplier: the overall prior as a multiple of the labelled one, for losses with priors.
@@ -168,7 +176,7 @@ class Settings(Optimisation):
     typed_markers: bool = False
     typed_relations: bool = False
     start: Literal["random", "types"] = "random"
-    lexical_share: Annotated[float, Field(ge=0, le=1), BeforeValidator(no_truth_value)] = 0.0
+    lexical_share: Annotated[float | Literal["fitted"], BeforeValidator(_share_or_fitted)] = 0.0
     loss: str
     loss_options: dict[str, Any] = Field(default_factory=dict)
     prior_multiplier: Positive | None = None
@@ -227,8 +235,8 @@ class Settings(Optimisation):
             raise ValueError("typed_markers: found true without markers, expected markers")
         if self.lexical_share and self.loss != LIKELIHOOD:
             raise ValueError(
-                f"lexical_share: found {self.lexical_share:g} with the loss {self.loss!r}, expected 0, or "
-                f"{LIKELIHOOD!r}: log odds are added to log odds"
+                f"lexical_share: found {shown(self.lexical_share)} with the loss {self.loss!r}, expected 0, "
+                f"or {LIKELIHOOD!r}: log odds are added to log odds"
             )
         self._check_made_encoder()
         if self.embedding % self.block:
@@ -282,7 +290,7 @@ class Settings(Optimisation):
     @property
     def is_cross_fitted(self) -> bool:
         """Whether the run needs out-of-fold scores of its own documents."""
-        return self.priors == "estimated" or self.calibrated
+        return self.priors == "estimated" or self.calibrated or self.lexical_share == "fitted"
 
     @property
     def data_files(self) -> tuple[Path, ...]:

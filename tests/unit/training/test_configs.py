@@ -143,7 +143,7 @@ def test_the_recommended_one():
     settings = load_settings("best")
     assert (settings.loss, settings.start, settings.calibrated) == ("label-likelihood", "types", True)
     assert (settings.epochs, settings.fold_epochs, settings.prior_multiplier) == (8, None, 3)
-    assert (settings.typed_markers, settings.rules, settings.lexical_share) == (True, None, 0.5)
+    assert (settings.typed_markers, settings.rules, settings.lexical_share) == (True, None, "fitted")
     assert settings.output == Path("runs/best")
 
 

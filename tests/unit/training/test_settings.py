@@ -340,5 +340,5 @@ def test_what_goes_with_a_changed_setting_goes_with_it(config, change, gone):
 def test_a_linear_model_goes_with_another_loss_but_not_with_the_same():
     told: list[str] = []
     assert load_settings("best", {"loss": "ssr-pu"}, tell=told.append).lexical_share == 0
-    assert any("lexical_share 0.5 is left out" in line for line in told)
-    assert load_settings("best", {"loss": "label-likelihood"}).lexical_share == 0.5
+    assert any("lexical_share 'fitted' is left out" in line for line in told)
+    assert load_settings("best", {"loss": "label-likelihood"}).lexical_share == "fitted"
