@@ -102,5 +102,7 @@ def test_a_run_takes_the_mean_of_its_folds(tmp_path, monkeypatch, chosen, mean):
 
 @pytest.mark.parametrize("wrong", [1.5, -0.1, True, "fited"])
 def test_what_is_no_share_is_refused(wrong):
-    with pytest.raises(SettingsError, match="lexical_share: found .*, expected a number from 0 to 1, or 'fit"):
+    with pytest.raises(
+        SettingsError, match=r"lexical_share: found .*, expected a number from 0 to 1, or 'fit"
+    ):
         load_settings("best", {"lexical_share": wrong})
