@@ -22,7 +22,10 @@ SHARES = (0.0, 0.3, 0.5, 0.7, 1.0)
 """What is chosen from; between neighbours on a finer grid labels decide by chance."""
 
 HALF = 0.5
-"""What counts until it is chosen, and where there is no label to choose by."""
+"""What counts until it is chosen, and where labels do not speak for another share."""
+
+ALIKE = 0.99
+"""Shares with so much of the highest average precision are taken to be as good."""
 
 MOST_DOCUMENTS = 1000
 """More are not needed to tell the shares apart."""
@@ -31,7 +34,8 @@ MOST_DOCUMENTS = 1000
 def fit_share(model: RelationModel, documents: Sequence[Document]) -> float:
     """The share of `SHARES` with the highest average precision, over the labels of all relations together.
 
-    Rules come after it: what follows from a fact is no other fact to choose by.
+    Of shares that are as good, it is the nearest to a half. Rules come after it: what follows from a fact is
+    no other fact to choose by.
 
     Args:
         model: a trained one with a linear model; it is let be.
@@ -55,4 +59,6 @@ def fit_share(model: RelationModel, documents: Sequence[Document]) -> float:
         margin = (1 - share) * network + share * linear
         return precision_recall_curve(margin.ravel(), labelled.ravel(), facts).average_precision
 
-    return max(SHARES, key=average_precision) if facts else HALF
+    found = {share: average_precision(share) for share in SHARES}
+    good = [share for share in SHARES if found[share] >= ALIKE * max(found.values())]
+    return min(good, key=lambda share: abs(share - HALF))

@@ -52,13 +52,15 @@ def let_say(model, monkeypatch, network, linear):
     return said
 
 
-@pytest.mark.parametrize(("network", "linear"), [(9, 0), (0, 9), (2, 2), (3, 2), (2, 3)])
+@pytest.mark.parametrize(("network", "linear"), [(2, 0), (0, 2), (2, 2), (3, 2), (2, 3)])
 def test_the_share_is_that_under_which_labels_come_first(model, monkeypatch, network, linear):
     said = let_say(model, monkeypatch, network, linear)
     found = fit_share(model, DOCUMENTS)
     one, other, labels = (np.concatenate([part[k].ravel() for part in said]) for k in range(3))
     figures = [average_precision_score(labels, (1 - share) * one + share * other) for share in SHARES]
-    assert found == SHARES[int(np.argmax(figures))]
+    good = [share for share, each in zip(SHARES, figures, strict=True) if each >= 0.99 * max(figures)]
+    assert found == min(good, key=lambda share: abs(share - 0.5))
+    assert found == {(2, 0): 0.0, (0, 2): 1.0, (2, 2): 0.5}.get((network, linear), found)
     assert (model.lexical.share, model.config.lexical_share) == (0.7, 0.7)
 
 
