@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from unnoted.common.wording import counted
 from unnoted.documents.candidates import Candidates
 from unnoted.documents.schema import Document
@@ -17,9 +15,6 @@ from unnoted.training.ingredients import risk_of
 from unnoted.training.scored_documents import labelled_scores
 from unnoted.training.settings import Settings
 from unnoted.training.stages import Plan
-
-HIGHEST = 0.999
-"""A prior is below 1, however many facts there are for each label."""
 
 
 def with_estimated_priors(
@@ -63,14 +58,16 @@ def calibrate(
         What a record should say of it.
     """
     meaning = model.meaning
-    priors = priors_of(scores, meaning.priors)
+    labelled = tuple(scores.labelled_share.tolist())
+    overall = labelled if meaning.priors is None else map(max, meaning.priors.overall, labelled)
+    priors = Priors(scores.relations, labelled, tuple(overall))
     final = None
     if settings.priors == "estimated":
         own = labelled_scores(model, train)
         final = own.margin[~own.labelled.any(1)]
     by_relation = settings.prior_file is not None or settings.priors == "estimated"
     missed = labels_elsewhere(train, model.candidates)
-    elsewhere = missed * sum(priors.overall) / (sum(priors.labelled) or 1.0)
+    elsewhere = missed * sum(priors.overall) / (sum(labelled) or 1.0)
     model.meaning = meaning.calibrated(
         scores, priors, by_relation=by_relation, final=final, elsewhere=elsewhere
     )
@@ -88,22 +85,6 @@ def calibrate(
         "expected_f1": fitted.expected.best_f1,
         "selection": fitted.selection,
     }
-
-
-def priors_of(scores: LabelledScores, given: Priors | None) -> Priors:
-    """The priors among scored pairs, with as many facts for each label as the priors of a training give.
-
-    Args:
-        scores: of all its pairs, or some of them.
-        given: of all its pairs; without them, no label is missing.
-    """
-    labelled = scores.labelled_share
-    overall = labelled
-    if given is not None:
-        then = np.array(given.labelled)
-        denser = np.divide(labelled, then, out=np.ones_like(then), where=then > 0)
-        overall = np.clip(denser * given.overall, labelled, np.maximum(labelled, HIGHEST))
-    return Priors(scores.relations, tuple(labelled.tolist()), tuple(overall.tolist()))
 
 
 def labels_elsewhere(documents: Iterable[Document], candidates: Candidates) -> int:

@@ -25,7 +25,6 @@ from unnoted.training.cross_fit import cross_fit, fitted_share
 from unnoted.training.environment import environment
 from unnoted.training.fingerprint import RunError, fingerprint
 from unnoted.training.ingredients import load_corpus
-from unnoted.training.narrowing import fit_candidates
 from unnoted.training.record import Record, Scored
 from unnoted.training.run_folder import RECORD, RunFolder
 from unnoted.training.settings import Settings
@@ -133,12 +132,9 @@ def _trained(
         tell(f"the linear model of words counts {share:.0%}, as labels out of fold say")
     corpus = load_corpus(settings, settings.train)
     train = corpus.documents
-    if scores is not None:
+    if scores is not None and settings.calibrated:
         labels = training_labels(settings, corpus).corpus.documents
-        if settings.fitted_candidates:
-            scores, summary["candidates"] = fit_candidates(plan.model, settings, scores, labels, tell)
-        if settings.calibrated:
-            summary["calibration"] = calibrate(plan.model, settings, scores, labels, tell)
+        summary["calibration"] = calibrate(plan.model, settings, scores, labels, tell)
     record = Record(
         address=fingerprint(settings).address,
         settings=settings.to_json(),
