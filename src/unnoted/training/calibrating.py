@@ -99,8 +99,8 @@ def labels_elsewhere(documents: Iterable[Document], candidates: Candidates) -> i
         >>> labels_elsewhere(documents, InOneSentence(AllPairs())) > 0
         True
     """
-    missed = 0
-    for document in documents:
-        inside = set(candidates.pairs(document))
-        missed += sum((head, tail) not in inside for head, tail, _ in document.labels)
-    return missed
+    return sum(
+        not candidates.allows(document.entities[head], document.entities[tail])
+        for document in documents
+        for head, tail, _ in document.labels
+    )

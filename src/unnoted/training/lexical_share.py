@@ -15,6 +15,7 @@ from unnoted.documents.schema import Document
 from unnoted.evaluation.curve import precision_recall_curve
 from unnoted.features import Batch
 from unnoted.model import RelationModel
+from unnoted.risks.decisions import above_none
 from unnoted.training.preparing import features_of
 from unnoted.training.scored_documents import evaluated_batches
 
@@ -46,8 +47,8 @@ def fit_share(model: RelationModel, documents: Sequence[Document]) -> float:
         raise ValueError("found a model without a linear model, expected one")
 
     def parts(batch: Batch) -> tuple[Tensor, Tensor]:
-        scores = model.network_scores(batch).scores
-        return (scores[:, 1:] - scores[:, :1]).float().cpu(), lexical.log_odds(batch).float().cpu()
+        network = above_none(model.network_scores(batch).scores)
+        return network.float().cpu(), lexical.log_odds(batch).float().cpu()
 
     some = tuple(documents[:: -(-len(documents) // MOST_DOCUMENTS)])
     features = features_of(model, Corpus(some, model.relations, model.candidates))
