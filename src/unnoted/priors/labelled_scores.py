@@ -76,6 +76,15 @@ class LabelledScores:
         documents = tuple(document for part in parts for document in part.documents)
         return cls(parts[0].relations, documents, np.concatenate(numbers).astype(np.int32), **columns)
 
+    def of_pairs(self, rows: NDArray[np.bool_]) -> "LabelledScores":
+        """Those of some pairs.
+
+        Args:
+            rows: bool [P].
+        """
+        columns = ("document", "head", "tail", "margin", "labelled")
+        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
+
     def relabelled(self, labels: Mapping[str, Collection[tuple[int, int, str]]]) -> "LabelledScores":
         """The same scores beside other labels.
 

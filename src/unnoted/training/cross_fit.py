@@ -4,11 +4,14 @@ The documents are cut into folds, and for each fold a model is trained on the ot
 scores it. Where priors are to be estimated these models cannot know them: they learn how probable it is that
 a fact was *noted*, by the likelihood of labels. From their scores priors are estimated, rules checked, and
 probabilities calibrated. Where it is open how much a linear model counts (`lexical_share: fitted`), each fold
-says that of its own model.
+says that of its own model. Where it is open whether pairs that never meet are candidates
+(`fitted_candidates`) the scores say that, too, and if they are not, the folds are fitted again without them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +25,7 @@ from unnoted.risks import Risk
 from unnoted.risks.losses import LabelLikelihoodLoss
 from unnoted.training.ingredients import load_corpus, model_of, risk_of
 from unnoted.training.lexical_share import fit_share
+from unnoted.training.narrowing import fit_candidates
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.scored_documents import labelled_scores
 from unnoted.training.settings import Settings
@@ -31,6 +35,9 @@ from unnoted.training.training_labels import TrainingLabels, training_labels
 FOLDS = "folds"
 """The part of a run's folder that belongs to cross-fitting."""
 
+NARROWED = "folds-in-one-sentence"
+"""The same for folds that were fitted again, without pairs that never meet."""
+
 SCORES = "scores.npz"
 """What the models of all folds said, in that folder."""
 
@@ -38,8 +45,52 @@ SHARE = "lexical-share-{}.json"
 """What the linear model counts in the model of a fold, by its number."""
 
 
+@dataclass(frozen=True, slots=True)
+class CrossFitted:
+    """What cross-fitting came to.
+
+    Attributes:
+        settings: of the run, with the candidate pairs that were chosen; the same object if all are kept.
+        scores: of the models of the folds, out of fold.
+        lexical_share: what the linear model counts, if that was open.
+        said: what a record should say of what was chosen.
+    """
+
+    settings: Settings
+    scores: LabelledScores
+    lexical_share: float | None
+    said: Mapping[str, Any]
+
+
+def cross_fitted(settings: Settings, tell: Callable[[str], None], resume: bool = False) -> CrossFitted:
+    """Cross-fit the documents of a run, and choose what is open in its settings.
+
+    Args:
+        settings: of a run.
+        tell: is given lines for the user.
+        resume: continue a fold that was interrupted from its last checkpoint.
+    """
+    chosen, folds = settings, FOLDS
+    said: dict[str, Any] = {}
+    scores = cross_fit(settings, tell, resume)
+    if settings.fitted_candidates:
+        corpus = training_labels(settings, load_corpus(settings, settings.train)).corpus
+        documents = fold_documents(corpus.documents, settings.folds, settings.seed)
+        chosen, said["candidates"] = fit_candidates(settings, scores, documents, corpus.candidates, tell)
+    if chosen is not settings:
+        folds = NARROWED
+        scores = cross_fit(chosen, tell, resume, folds)
+    share = fitted_share(chosen, folds) if settings.lexical_share == "fitted" else None
+    if share is not None:
+        said["lexical_share"] = share
+    return CrossFitted(chosen, scores, share, said)
+
+
 def cross_fit(
-    settings: Settings, tell: Callable[[str], None] = lambda line: None, resume: bool = False
+    settings: Settings,
+    tell: Callable[[str], None] = lambda line: None,
+    resume: bool = False,
+    folds: str = FOLDS,
 ) -> LabelledScores:
     """The out-of-fold scores of the training documents.
 
@@ -50,15 +101,16 @@ def cross_fit(
             for the models of the folds too, and `fold_epochs` for how long they are trained.
         tell: is given lines for the user.
         resume: continue a fold that was interrupted from its last checkpoint.
+        folds: the part of the run's folder for them.
 
     Raises:
         ValueError: if there are fewer documents than folds.
     """
-    folder = settings.output / FOLDS
+    folder = settings.output / folds
     if (folder / SCORES).is_file():
         return LabelledScores.load(folder / SCORES)
     labels = training_labels(settings, load_corpus(settings, settings.train))
-    parts = [fit_fold(settings, number, tell, resume, labels=labels) for number in range(settings.folds)]
+    parts = [fit_fold(settings, number, tell, resume, folds, labels) for number in range(settings.folds)]
     joined = LabelledScores.joined(parts)
     joined.save(folder / SCORES)
     return joined
@@ -69,6 +121,7 @@ def fit_fold(
     number: int,
     tell: Callable[[str], None] = lambda line: None,
     resume: bool = False,
+    folds: str = FOLDS,
     labels: TrainingLabels | None = None,
 ) -> LabelledScores:
     """The scores of one fold: of its documents, by a model of the others. Folds need not know of each other.
@@ -78,9 +131,10 @@ def fit_fold(
         number: of the fold, from 0.
         tell: is given lines for the user.
         resume: continue from the last checkpoint of this fold.
+        folds: as for `cross_fit`.
         labels: of the documents of the settings, if they were read already.
     """
-    folder = settings.output / FOLDS
+    folder = settings.output / folds
     kept = folder / f"scores-{number}.npz"
     if not kept.is_file():
         labels = labels or training_labels(settings, load_corpus(settings, settings.train))
@@ -95,9 +149,9 @@ def fit_fold(
     return LabelledScores.load(kept)
 
 
-def fitted_share(settings: Settings) -> float:
+def fitted_share(settings: Settings, folds: str = FOLDS) -> float:
     """What the linear model counts: the mean of what was best for each fold, once all are fitted."""
-    folder = settings.output / FOLDS
+    folder = settings.output / folds
     shares = [read_json(folder / SHARE.format(number), ValueError) for number in range(settings.folds)]
     return float(np.mean(shares).round(3))
 

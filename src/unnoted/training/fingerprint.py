@@ -29,6 +29,7 @@ LATER = {
     "typed_relations": False,
     "start": "random",
     "lexical_share": 0.0,
+    "fitted_candidates": False,
     "calibrated": False,
     "folds": 2,
     "entity_recognition_weight": 0.0,

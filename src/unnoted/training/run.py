@@ -21,7 +21,7 @@ from unnoted.extraction import Extractor
 from unnoted.model_card import renew_card
 from unnoted.training.calibrating import calibrate, with_estimated_priors
 from unnoted.training.checkpoints import CheckpointError, check_files, last_good, whole_folder
-from unnoted.training.cross_fit import cross_fit, fitted_share
+from unnoted.training.cross_fit import cross_fitted
 from unnoted.training.environment import environment
 from unnoted.training.fingerprint import RunError, fingerprint
 from unnoted.training.ingredients import load_corpus
@@ -113,9 +113,11 @@ def _trained(
     tell: Callable[[str], None],
 ) -> Record:
     """All stages, then the model in its place, and a record without scores."""
-    scores = cross_fit(settings, tell, resume) if settings.is_cross_fitted else None
-    if scores is not None and settings.priors == "estimated":
-        plan = with_estimated_priors(plan, settings, scores, tell)
+    fitted = cross_fitted(settings, tell, resume) if settings.is_cross_fitted else None
+    if fitted is not None and fitted.settings is not settings:
+        plan = plan_of(fitted.settings, tell, distilled=plan.distillation is None)
+    if fitted is not None and settings.priors == "estimated":
+        plan = with_estimated_priors(plan, settings, fitted.scores, tell)
     distilled = {}
     if settings.distillation is not None:
         distilled = {DISTILLATION: _distil(folder.path / DISTILLATION, plan, resume, tell)}
@@ -126,15 +128,16 @@ def _trained(
         summary["tuned_thresholds"] = tuned.to_json()
         for line in tuned.lines():
             tell(f"note: {line}")
-    if settings.lexical_share == "fitted":
-        summary["lexical_share"] = share = fitted_share(settings)
-        plan.model.set_lexical_share(share)
-        tell(f"the linear model of words counts {share:.0%}, as labels out of fold say")
+    if fitted is not None:
+        summary |= fitted.said
+    if fitted is not None and fitted.lexical_share is not None:
+        plan.model.set_lexical_share(fitted.lexical_share)
+        tell(f"the linear model of words counts {fitted.lexical_share:.0%}, as labels out of fold say")
     corpus = load_corpus(settings, settings.train)
     train = corpus.documents
-    if scores is not None and settings.calibrated:
+    if fitted is not None and settings.calibrated:
         labels = training_labels(settings, corpus).corpus.documents
-        summary["calibration"] = calibrate(plan.model, settings, scores, labels, tell)
+        summary["calibration"] = calibrate(plan.model, settings, fitted.scores, labels, tell)
     record = Record(
         address=fingerprint(settings).address,
         settings=settings.to_json(),

@@ -138,6 +138,8 @@ class Settings(Optimisation):
             by how much of what follows by `rules` was noted.
         rules: what follows from what: a file (see `rules/written.py`), or rules of the package (`docred`).
             Labels are closed under them, and the trained model's scores keep to them.
+        fitted_candidates: leave out pairs that no sentence mentions both of if labels out of fold say that
+            they do not go by the text (see `narrowing.py`).
         calibrated: calibrate probabilities by cross-fitting, and decide where the expected F1 is best.
         folds: how many folds the documents are cut into for cross-fitting.
         fold_epochs: passes over the documents in a fold's training; without it as many as in the main one.
@@ -183,6 +185,7 @@ class Settings(Optimisation):
     prior_file: Path | None = None
     priors: Literal["estimated", "implied"] | None = None
     rules: str | None = None
+    fitted_candidates: bool = False
     calibrated: bool = False
     folds: Annotated[int, Field(ge=2), BeforeValidator(no_truth_value)] = 2
     fold_epochs: Count | None = None
@@ -290,7 +293,8 @@ class Settings(Optimisation):
     @property
     def is_cross_fitted(self) -> bool:
         """Whether the run needs out-of-fold scores of its own documents."""
-        return self.priors == "estimated" or self.calibrated or self.lexical_share == "fitted"
+        chosen = self.fitted_candidates or self.lexical_share == "fitted"
+        return self.priors == "estimated" or self.calibrated or chosen
 
     @property
     def data_files(self) -> tuple[Path, ...]:
