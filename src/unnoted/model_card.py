@@ -212,6 +212,8 @@ def _limits(config: Mapping[str, Any], record: Mapping[str, Any]) -> str:
         ),
         "Supporting sentences show where the model looked. They prove nothing.",
     ]
+    if isinstance(config.get("candidates"), dict):
+        lines.append("It finds no facts between entities that no sentence mentions both of.")
     if record:
         facts, relations = record.get("train_facts", {}), config.get("relations") or []
         few = [relation for relation in relations if facts.get(relation, 0) < FEW_LABELS]

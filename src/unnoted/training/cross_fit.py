@@ -17,6 +17,7 @@ import numpy as np
 
 from unnoted.common.foreign import read_json
 from unnoted.common.outputs import write_json
+from unnoted.documents.candidates import InOneSentence
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.schema import Document
 from unnoted.model import RelationModel
@@ -73,10 +74,11 @@ def cross_fitted(settings: Settings, tell: Callable[[str], None], resume: bool =
     chosen, folds = settings, FOLDS
     said: dict[str, Any] = {}
     scores = cross_fit(settings, tell, resume)
-    if settings.fitted_candidates:
+    if settings.fitted_candidates and settings.prior_file is None:  # which speaks of all pairs
         corpus = training_labels(settings, load_corpus(settings, settings.train)).corpus
         documents = fold_documents(corpus.documents, settings.folds, settings.seed)
-        chosen, said["candidates"] = fit_candidates(settings, scores, documents, corpus.candidates, tell)
+        if not isinstance(corpus.candidates, InOneSentence):
+            chosen, said["candidates"] = fit_candidates(settings, scores, documents, corpus.candidates, tell)
     if chosen is not settings:
         folds = NARROWED
         scores = cross_fit(chosen, tell, resume, folds)

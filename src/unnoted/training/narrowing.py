@@ -15,8 +15,10 @@ import numpy as np
 from unnoted.documents.candidates import IN_ONE_SENTENCE, Candidates, written
 from unnoted.documents.schema import Document
 from unnoted.priors.labelled_scores import LabelledScores
+from unnoted.training.ingredients import load_corpus, risk_of
 from unnoted.training.reading_gain import PairKinds, what_reading_tells
 from unnoted.training.settings import Settings
+from unnoted.training.training_labels import training_labels
 
 
 def fit_candidates(
@@ -28,6 +30,8 @@ def fit_candidates(
 ) -> tuple[Settings, dict[str, Any]]:
     """The settings with the candidate pairs that labels speak for, and what a record should say of it.
 
+    The same object if all pairs are kept, or if the settings cannot be used without those that never meet.
+
     Args:
         settings: of a run.
         scores: out of fold.
@@ -37,17 +41,33 @@ def fit_candidates(
     """
     found = what_reading_tells(scores, pair_kinds(scores, folds))
     if found is None:
+        tell("labels are too few to say whether pairs that never meet should be left out: they are kept")
         return settings, {"kept": True}
-    kept = not found.tells_less_apart
     tell(
         f"reading tells {found.apart:.2f} bits a label of pairs that no sentence mentions both of, "
-        f"{found.together:.2f} of others (standard error of the difference {found.error:.2f}): "
-        f"such pairs are {'kept' if kept else 'left out'}"
+        f"{found.together:.2f} of others (standard error {found.error:.2f}): "
+        f"such pairs are {'left out' if found.tells_less_apart else 'kept'}"
     )
-    if not kept:
-        narrowed = f"{written(candidates)} {IN_ONE_SENTENCE}"
-        settings = settings.model_copy(update={"candidates": narrowed})
-    return settings, {"kept": kept, **found._asdict()}
+    if not found.tells_less_apart:
+        return settings, {"kept": True, **found._asdict()}
+    rule = f"{written(candidates)} {IN_ONE_SENTENCE}"
+    narrowed = settings.model_copy(update={"candidates": rule})
+    try:
+        _check(narrowed, candidates)
+    except ValueError as error:
+        tell(f"note: without such pairs the settings cannot be used, so they are kept: {error}")
+        return settings, {"kept": True, **found._asdict()}
+    return narrowed, {"kept": False, "rule": rule, **found._asdict()}
+
+
+def _check(narrowed: Settings, candidates: Candidates) -> None:
+    """Refuse now what a training would refuse after its folds."""
+    corpus = load_corpus(narrowed, narrowed.train)
+    if corpus.candidates.types != candidates.types:
+        raise ValueError(f"found candidates {narrowed.candidates!r}, expected types that can be written so")
+    risk_of(narrowed, training_labels(narrowed, corpus).priors())
+    if narrowed.dev is not None:
+        load_corpus(narrowed, narrowed.dev)
 
 
 def pair_kinds(scores: LabelledScores, folds: Sequence[Sequence[Document]]) -> PairKinds:

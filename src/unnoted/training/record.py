@@ -75,7 +75,8 @@ class Record:
         train_facts: how many labels of each relation they had.
         scored: the figures on each set of `test` documents by its name.
         training: steps, the features' report, the risk over time (`history`), the scores after every epoch
-            (`development`); for two stages also those of the first (`distillation`).
+            (`development`); for two stages also those of the first (`distillation`); what cross-fitting chose
+            (`candidates`, `lexical_share`) and fitted (`calibration`).
     """
 
     address: str

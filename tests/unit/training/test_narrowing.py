@@ -41,7 +41,9 @@ def test_without_labels_all_stay():
     documents, told, same = list(generate_documents(2)), [], load_settings("best")
     scores = LabelledScores.joined([_unlabelled(document) for document in documents])
     assert fit_candidates(same, scores, [documents], AllPairs(), told.append) == (same, {"kept": True})
-    assert told == []
+    assert told == [
+        "labels are too few to say whether pairs that never meet should be left out: they are kept"
+    ]
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -54,7 +56,10 @@ def test_a_run_has_the_candidates_that_labels_speak_for(tmp_path, monkeypatch, k
     )  # fmt: skip
     lines = []
     record = run(load_settings(path), tell=lines.append)
-    assert record.training["candidates"] == {"kept": kept, **said._asdict()}
+    rule = {} if kept else {"rule": "all in one sentence"}
+    assert record.training["candidates"] == {"kept": kept, **said._asdict(), **rule}
+    card = (tmp_path / "run" / "README.md").read_text("utf-8")
+    assert ("no facts between entities that no sentence mentions both of" in card) != kept
     assert any(
         line.startswith("reading tells") and line.endswith("kept" if kept else "left out") for line in lines
     )
@@ -68,6 +73,49 @@ def test_a_run_has_the_candidates_that_labels_speak_for(tmp_path, monkeypatch, k
     assert judged.pairs == pairs
     # What was asked for stays on record, beside what was chosen.
     assert load_settings(tmp_path / "run" / "settings.yaml").candidates is None
+
+
+def less_apart(monkeypatch, tmp_path, **changes):
+    """A run in which reading tells less of pairs that never meet; its record, and what it told."""
+    monkeypatch.setattr(narrowing, "what_reading_tells", lambda scores, known: ReadingGain(0.5, 1.0, 0.1))
+    path = settings_file(
+        tmp_path, vocabulary=vocabulary_file(tmp_path), loss="label-likelihood", epochs=1,
+        fitted_candidates="true", **changes,
+    )  # fmt: skip
+    lines = []
+    return run(load_settings(path), tell=lines.append), lines
+
+
+def test_what_cannot_be_used_without_them_keeps_them(tmp_path, monkeypatch):
+    """A prior of 1 or more would be refused after all folds."""
+
+    def refused(*_):
+        raise ValueError("priors: found 1.2, expected less than 1")
+
+    monkeypatch.setattr(narrowing, "risk_of", refused)
+    record, lines = less_apart(monkeypatch, tmp_path)
+    assert record.training["candidates"]["kept"] is True
+    assert any("so they are kept: priors: found 1.2" in line for line in lines)
+    assert not (tmp_path / "run" / NARROWED).exists()
+
+
+def test_types_that_cannot_be_written_keep_them(tmp_path, monkeypatch):
+    monkeypatch.setattr(narrowing, "written", lambda rule: "PER: ORG")
+    record, lines = less_apart(monkeypatch, tmp_path)
+    assert record.training["candidates"]["kept"] is True
+    assert any("expected types that can be written so" in line for line in lines)
+
+
+@pytest.mark.parametrize("told", ["candidates", "prior_file"])
+def test_what_was_told_is_not_chosen(tmp_path, monkeypatch, told):
+    (tmp_path / "priors.json").write_text('{"*": {"multiplier": 2}}', "utf-8")
+    changes = {
+        "candidates": {"candidates": "all in one sentence"},
+        "prior_file": {"prior_file": tmp_path / "priors.json", "prior_multiplier": "null"},
+    }[told]
+    record, lines = less_apart(monkeypatch, tmp_path, **changes)
+    assert "candidates" not in record.training
+    assert not any(line.startswith("reading tells") for line in lines)
 
 
 def test_a_run_that_was_interrupted_keeps_its_choice(tmp_path, monkeypatch):

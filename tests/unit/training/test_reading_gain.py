@@ -11,18 +11,21 @@ from unnoted.training import reading_gain
 from unnoted.training.reading_gain import PairKinds, what_reading_tells
 
 
-def drawn(seed, apart=2.0, together=2.0, documents=150, pairs=6, relations=2):
-    """Labels that margins tell from others by so much, for pairs of either kind, of three types."""
+def drawn(seed, apart=2.0, together=2.0, documents=150, pairs=6, relations=2, meeting=0.5, kinds=3):
+    """Labels that margins tell from others by so much, for pairs of either kind, of some kinds of types."""
     rng = np.random.default_rng(seed)
     rows = documents * pairs
     document = np.repeat(np.arange(documents, dtype=np.int32), pairs)
-    meet, types = rng.random(rows) < 0.5, rng.integers(0, 3, rows)
-    labelled = rng.random((rows, relations)) < (0.1 + 0.1 * types + 0.1 * meet)[:, None]
+    meet, types = rng.random(rows) < meeting, rng.integers(0, kinds, rows)
+    share = 0.1 + 0.2 * rng.random((kinds, relations))
+    labelled = rng.random((rows, relations)) < share[types]
     clearness = np.where(meet, together, apart)[:, None]
     margin = (rng.normal(size=labelled.shape) + clearness * labelled).astype(np.float32)
     ids = tuple(map(str, range(documents)))
     numbers = np.arange(rows, dtype=np.int32)
-    scores = LabelledScores(("r", "s")[:relations], ids, document, numbers, numbers + 1, margin, labelled)
+    scores = LabelledScores(
+        tuple(map(str, range(relations))), ids, document, numbers, numbers + 1, margin, labelled
+    )
     return scores, PairKinds(meet, types, document.astype(np.int64) % 2)
 
 
@@ -66,9 +69,21 @@ def test_labels_that_reading_tells_alike_are_kept(seed):
     assert not what_reading_tells(*drawn(seed, together=1.0)).tells_less_apart
 
 
+def test_a_kind_with_few_labels_is_not_favoured():
+    """What types mean would be known less well for it, were it counted for each kind alone."""
+    for meeting in (0.15, 0.85):
+        found = [
+            what_reading_tells(*drawn(seed, documents=100, relations=10, kinds=16, meeting=meeting))
+            for seed in range(10)
+        ]
+        assert not any(each.tells_less_apart for each in found)
+        ratios = [each.apart / each.together for each in found]
+        assert np.mean(ratios) == pytest.approx(1, abs=0.05)
+
+
 def test_the_error_is_what_other_documents_would_change():
     found = [what_reading_tells(*drawn(seed)) for seed in range(60)]
-    spread = np.std([each.apart - each.together for each in found])
+    spread = np.std([each.apart - 0.9 * each.together for each in found])
     # What types say is drawn with the documents, too, and not in the error.
     assert spread == pytest.approx(np.mean([each.error for each in found]), rel=0.35)
 
@@ -77,3 +92,8 @@ def test_the_error_is_what_other_documents_would_change():
 def test_few_labels_say_nothing(kind):
     scores, known = drawn(0)
     assert what_reading_tells(scores, known._replace(meet=np.full_like(known.meet, kind))) is None
+    every = LabelledScores(
+        scores.relations, scores.documents, scores.document, scores.head, scores.tail, scores.margin,
+        scores.labelled | (known.meet == kind)[:, None],
+    )  # fmt: skip
+    assert what_reading_tells(every, known) is None
