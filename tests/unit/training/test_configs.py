@@ -144,6 +144,7 @@ def test_the_recommended_one():
     assert (settings.loss, settings.start, settings.calibrated) == ("label-likelihood", "types", True)
     assert (settings.epochs, settings.fold_epochs, settings.prior_multiplier) == (8, None, 3)
     assert (settings.typed_markers, settings.rules, settings.lexical_share) == (True, None, "fitted")
+    assert settings.fitted_candidates
     assert settings.output == Path("runs/best")
 
 
@@ -156,7 +157,7 @@ def test_the_recommended_one_for_docred_differs_in_what_it_is_told():
 def test_the_recommended_one_for_distant_labels_goes_by_the_words_of_one_sentence():
     general, settings = load_settings("best").to_json(), load_settings("best-distant").to_json()
     changed = {key for key in general.keys() | settings.keys() if general.get(key) != settings.get(key)}
-    assert changed == {"candidates", "lexical_share", "epochs", "output"}
+    assert changed == {"candidates", "fitted_candidates", "lexical_share", "epochs", "output"}
     assert (settings["candidates"], settings["lexical_share"]) == ("all in one sentence", 1)
 
 
