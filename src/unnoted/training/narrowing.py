@@ -8,6 +8,7 @@ of them.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -49,15 +50,15 @@ def fit_candidates(
         f"such pairs are {'left out' if found.tells_less_apart else 'kept'}"
     )
     if not found.tells_less_apart:
-        return settings, {"kept": True, **found._asdict()}
+        return settings, {"kept": True, **asdict(found)}
     rule = f"{written(candidates)} {IN_ONE_SENTENCE}"
     narrowed = settings.model_copy(update={"candidates": rule})
     try:
         _check(narrowed, candidates)
     except ValueError as error:
         tell(f"note: without such pairs the settings cannot be used, so they are kept: {error}")
-        return settings, {"kept": True, **found._asdict()}
-    return narrowed, {"kept": False, "rule": rule, **found._asdict()}
+        return settings, {"kept": True, **asdict(found)}
+    return narrowed, {"kept": False, "rule": rule, **asdict(found)}
 
 
 def _check(narrowed: Settings, candidates: Candidates) -> None:

@@ -9,6 +9,7 @@ over both: counted for each kind alone, it would be known less well for the kind
 reading would seem to tell more there. How much types and the model mean for a kind is fitted, by two numbers.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +41,8 @@ ROWS = 2**14
 Floats = NDArray[np.float64]
 
 
-class ReadingGain(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ReadingGain:
     """What reading tells of labels that types do not, in bits for each label.
 
     Attributes:

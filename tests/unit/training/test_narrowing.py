@@ -1,5 +1,7 @@
 """Whether pairs that never meet are candidates of a run."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from tests.unit.training.making import settings_file, vocabulary_file
@@ -57,7 +59,7 @@ def test_a_run_has_the_candidates_that_labels_speak_for(tmp_path, monkeypatch, k
     lines = []
     record = run(load_settings(path), tell=lines.append)
     rule = {} if kept else {"rule": "all in one sentence"}
-    assert record.training["candidates"] == {"kept": kept, **said._asdict(), **rule}
+    assert record.training["candidates"] == {"kept": kept, **asdict(said), **rule}
     card = (tmp_path / "run" / "README.md").read_text("utf-8")
     assert ("no facts between entities that no sentence mentions both of" in card) != kept
     assert any(
