@@ -28,8 +28,15 @@ from unnoted.kernels.attention_rows import give_rows, last_attention, requested
 from unnoted.kernels.dropout import use_fast_dropout
 
 WINDOWS_AT_ONCE = 4
-"""Long documents go through the encoder in calls of at most so many windows; if it takes more than one call,
-each call's activations are recomputed in the backward pass, so that memory does not grow with the length."""
+"""Long documents go through the encoder in calls of at most so many windows."""
+
+STATES_KEPT = WINDOWS_AT_ONCE * 512 * 12 * 768
+"""Tokens x layers x width, as BERT-base has them in one call. Where several calls have more, the activations
+of each are recomputed in the backward pass, so that memory does not grow with the length of documents. Small
+encoders seldom have more, and are spared the second forward pass."""
+
+UNKNOWN_LAYERS = 24
+"""What an encoder is taken to have if its configuration does not say."""
 
 
 class DocumentEncoder(nn.Module):
@@ -233,7 +240,13 @@ class DocumentEncoder(nn.Module):
     ) -> list[tuple[Tensor, Tensor | None]]:
         """States [w, L, d] and rows [w, H, M, L] at `places` [W, M] of a few windows after the other."""
         calls = range(0, len(plan.widths), WINDOWS_AT_ONCE)
-        return [self._encode_call(plan, tokens, places, start, len(calls) > 1) for start in calls]
+        recompute = len(calls) > 1 and self._states_in(plan) > STATES_KEPT
+        return [self._encode_call(plan, tokens, places, start, recompute) for start in calls]
+
+    def _states_in(self, plan: WindowPlan) -> int:
+        """Numbers in the states of all layers, over all windows."""
+        layers: int = getattr(self.model.config, "num_hidden_layers", UNKNOWN_LAYERS)
+        return len(plan.widths) * plan.width * layers * self.width
 
     def _encode_crowded(self, batch: Batch, plan: WindowPlan, tokens: dict[str, Tensor]) -> Encoded:
         """Rows in each window are made for the mentions that stand in it, and averaged over entities."""

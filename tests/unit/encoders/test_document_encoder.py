@@ -73,14 +73,39 @@ def test_more_windows_equal_a_plain_walk(length):
 def test_several_calls_with_recomputation_change_nothing(monkeypatch):
     batch = random_batch([150, 20, 40], [5, 3, 3])
     results = []
+    monkeypatch.setattr(document_encoder, "STATES_KEPT", 0)
     for at_once in (100, 2):
         monkeypatch.setattr(document_encoder, "WINDOWS_AT_ONCE", at_once)
-        model = tiny_model("bert")
-        scores = model(batch)
-        scores.square().sum().backward()
-        results.append([scores, *(parameter.grad for parameter in model.parameters())])
+        results.append(scores_and_gradients(tiny_model("bert"), batch))
     for once, in_calls in zip(*results, strict=True):
         close(in_calls, once)
+
+
+def scores_and_gradients(model, batch):
+    scores = model(batch)
+    scores.square().sum().backward()
+    return [scores, *(parameter.grad for parameter in model.parameters())]
+
+
+def test_recomputation_changes_no_bit_in_training_and_spares_calls_that_fit(monkeypatch):
+    batch = random_batch([150, 20, 40], [5, 3, 3])
+    monkeypatch.setattr(document_encoder, "WINDOWS_AT_ONCE", 2)
+    results, recomputed = [], []
+    checkpoint = document_encoder.checkpoint
+
+    def counting(*inputs, **options):
+        recomputed[-1] += 1
+        return checkpoint(*inputs, **options)
+
+    monkeypatch.setattr(document_encoder, "checkpoint", counting)
+    for kept in (0, document_encoder.STATES_KEPT):
+        monkeypatch.setattr(document_encoder, "STATES_KEPT", kept)
+        recomputed.append(0)
+        torch.manual_seed(3)  # of dropout
+        results.append(scores_and_gradients(tiny_model("bert").train(), batch))
+    for again, once in zip(*results, strict=True):
+        assert torch.equal(again, once)
+    assert recomputed[0] > 1 and recomputed[1] == 0
 
 
 def test_a_batch_padded_further_than_its_longest_document_gives_the_same():
