@@ -309,6 +309,10 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         """Which pairs are scored."""
         return candidate_rules.from_json(self.config.candidates)
 
+    @candidates.setter
+    def candidates(self, candidates: Candidates) -> None:
+        self.config.candidates = candidates.to_json()
+
     @property
     def _decision(self) -> Decision:
         stored = self.config.meaning

@@ -319,19 +319,6 @@ def parse(text: str, known: Collection[str] | None = None) -> AllPairs | TypePai
     return rule if plain == text.strip() else InOneSentence(rule)
 
 
-def written(rule: Candidates) -> str:
-    """A rule as `parse` reads it.
-
-    Example:
-        >>> written(parse("Gene:Disease, Chemical:Gene in one sentence"))
-        'Chemical:Gene,Gene:Disease in one sentence'
-        >>> written(AllPairs())
-        'all'
-    """
-    pairs = "all" if rule.types is None else ",".join(":".join(pair) for pair in sorted(rule.types))
-    return f"{pairs} {IN_ONE_SENTENCE}" if isinstance(rule, InOneSentence) else pairs
-
-
 def _parse_pair(part: str, known: Collection[str] | None) -> TypePair:
     types = [type.strip() for type in part.split(":")]
     if len(types) != 2 or not all(types):

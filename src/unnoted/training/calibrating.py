@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from unnoted.common.wording import counted
 from unnoted.documents.candidates import Candidates
 from unnoted.documents.schema import Document
@@ -15,6 +17,9 @@ from unnoted.training.ingredients import risk_of
 from unnoted.training.scored_documents import labelled_scores
 from unnoted.training.settings import Settings
 from unnoted.training.stages import Plan
+
+DENSEST = 0.95
+"""Among some pairs a relation is never thought to hold more often, unless it does so among all."""
 
 
 def with_estimated_priors(
@@ -58,16 +63,14 @@ def calibrate(
         What a record should say of it.
     """
     meaning = model.meaning
-    labelled = tuple(scores.labelled_share.tolist())
-    overall = labelled if meaning.priors is None else map(max, meaning.priors.overall, labelled)
-    priors = Priors(scores.relations, labelled, tuple(overall))
+    priors = priors_among(scores, meaning.priors)
     final = None
     if settings.priors == "estimated":
         own = labelled_scores(model, train)
         final = own.margin[~own.labelled.any(1)]
     by_relation = settings.prior_file is not None or settings.priors == "estimated"
     missed = labels_elsewhere(train, model.candidates)
-    elsewhere = missed * sum(priors.overall) / (sum(labelled) or 1.0)
+    elsewhere = missed * sum(priors.overall) / (sum(priors.labelled) or 1.0)
     model.meaning = meaning.calibrated(
         scores, priors, by_relation=by_relation, final=final, elsewhere=elsewhere
     )
@@ -85,6 +88,28 @@ def calibrate(
         "expected_f1": fitted.expected.best_f1,
         "selection": fitted.selection,
     }
+
+
+def priors_among(scores: LabelledScores, priors: Priors | None) -> Priors:
+    """The priors of scored pairs: as many facts for each label as there are among all pairs.
+
+    Args:
+        scores: of all pairs, or of some.
+        priors: of all pairs; without them no label is missing.
+
+    Example:
+        >>> scores = LabelledScores(("spouse",), ("d1",), np.array([0, 0]), np.array([0, 1]),
+        ...     np.array([1, 0]), np.array([[0.2], [-0.1]]), np.array([[True], [False]]))
+        >>> priors_among(scores, Priors(("spouse",), (0.25,), (0.3,))).overall
+        (0.6,)
+    """
+    labelled = scores.labelled_share
+    if priors is None:
+        return Priors(scores.relations, tuple(labelled), tuple(labelled))
+    counted_before, overall = np.array(priors.labelled), np.array(priors.overall)
+    denser = np.divide(labelled, counted_before, out=np.ones_like(labelled), where=counted_before > 0)
+    among = np.minimum(denser * overall, np.maximum(overall, DENSEST)).clip(min=labelled)
+    return Priors(scores.relations, tuple(labelled), tuple(among))
 
 
 def labels_elsewhere(documents: Iterable[Document], candidates: Candidates) -> int:

@@ -5,7 +5,8 @@ scores it. Where priors are to be estimated these models cannot know them: they 
 a fact was *noted*, by the likelihood of labels. From their scores priors are estimated, rules checked, and
 probabilities calibrated. Where it is open how much a linear model counts (`lexical_share: fitted`), each fold
 says that of its own model. Where it is open whether pairs that never meet are candidates
-(`fitted_candidates`) the scores say that, too, and if they are not, the folds are fitted again without them.
+(`fitted_candidates`) the scores say that, too, and if they are not, the models of the folds are asked again,
+about the other pairs only.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,7 @@ import numpy as np
 
 from unnoted.common.foreign import read_json
 from unnoted.common.outputs import write_json
-from unnoted.documents.candidates import InOneSentence
+from unnoted.documents.candidates import AllPairs, Candidates, TypePairs
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.schema import Document
 from unnoted.model import RelationModel
@@ -36,8 +37,8 @@ from unnoted.training.training_labels import TrainingLabels, training_labels
 FOLDS = "folds"
 """The part of a run's folder that belongs to cross-fitting."""
 
-NARROWED = "folds-in-one-sentence"
-"""The same for folds that were fitted again, without pairs that never meet."""
+NARROWED = "in-one-sentence"
+"""The part of that folder for what its models say if they are asked about pairs that meet only."""
 
 SCORES = "scores.npz"
 """What the models of all folds said, in that folder."""
@@ -51,16 +52,21 @@ class CrossFitted:
     """What cross-fitting came to.
 
     Attributes:
-        settings: of the run, with the candidate pairs that were chosen; the same object if all are kept.
         scores: of the models of the folds, out of fold.
-        lexical_share: what the linear model counts, if that was open.
+        candidates: the pairs that the trained model is to be asked about; None if these are all.
+        judged: the scores of these pairs.
         said: what a record should say of what was chosen.
     """
 
-    settings: Settings
     scores: LabelledScores
-    lexical_share: float | None
+    candidates: Candidates | None
+    judged: LabelledScores
     said: Mapping[str, Any]
+
+    @property
+    def lexical_share(self) -> float | None:
+        """What the linear model counts, if that was open."""
+        return self.said.get("lexical_share")
 
 
 def cross_fitted(settings: Settings, tell: Callable[[str], None], resume: bool = False) -> CrossFitted:
@@ -71,28 +77,27 @@ def cross_fitted(settings: Settings, tell: Callable[[str], None], resume: bool =
         tell: is given lines for the user.
         resume: continue a fold that was interrupted from its last checkpoint.
     """
-    chosen, folds = settings, FOLDS
-    said: dict[str, Any] = {}
-    scores = cross_fit(settings, tell, resume)
+    said = dict[str, Any]()
+    scores = judged = cross_fit(settings, tell, resume)
+    candidates = None
     if settings.fitted_candidates and settings.prior_file is None:  # which speaks of all pairs
-        corpus = training_labels(settings, load_corpus(settings, settings.train)).corpus
-        documents = fold_documents(corpus.documents, settings.folds, settings.seed)
-        if not isinstance(corpus.candidates, InOneSentence):
-            chosen, said["candidates"] = fit_candidates(settings, scores, documents, corpus.candidates, tell)
-    if chosen is not settings:
-        folds = NARROWED
-        scores = cross_fit(chosen, tell, resume, folds)
-    share = fitted_share(chosen, folds) if settings.lexical_share == "fitted" else None
-    if share is not None:
-        said["lexical_share"] = share
-    return CrossFitted(chosen, scores, share, said)
+        corpus = load_corpus(settings, settings.train)
+        if isinstance(corpus.candidates, AllPairs | TypePairs):
+            documents = training_labels(settings, corpus).corpus.documents
+            folds = fold_documents(documents, settings.folds, settings.seed)
+            candidates, said["candidates"] = fit_candidates(scores, folds, corpus.candidates, tell)
+    if candidates is not None:
+        judged = cross_fit(settings, tell, resume, candidates)
+    if settings.lexical_share == "fitted":
+        said["lexical_share"] = fitted_share(_folder(settings, candidates), settings.folds)
+    return CrossFitted(scores, candidates, judged, said)
 
 
 def cross_fit(
     settings: Settings,
     tell: Callable[[str], None] = lambda line: None,
     resume: bool = False,
-    folds: str = FOLDS,
+    candidates: Candidates | None = None,
 ) -> LabelledScores:
     """The out-of-fold scores of the training documents.
 
@@ -103,19 +108,26 @@ def cross_fit(
             for the models of the folds too, and `fold_epochs` for how long they are trained.
         tell: is given lines for the user.
         resume: continue a fold that was interrupted from its last checkpoint.
-        folds: the part of the run's folder for them.
+        candidates: ask the models, which are trained already, about these pairs; without it, about all that
+            they were trained on.
 
     Raises:
         ValueError: if there are fewer documents than folds.
     """
-    folder = settings.output / folds
-    if (folder / SCORES).is_file():
-        return LabelledScores.load(folder / SCORES)
+    kept = _folder(settings, candidates) / SCORES
+    if kept.is_file():
+        return LabelledScores.load(kept)
     labels = training_labels(settings, load_corpus(settings, settings.train))
-    parts = [fit_fold(settings, number, tell, resume, folds, labels) for number in range(settings.folds)]
+    numbers = range(settings.folds)
+    parts = [fit_fold(settings, number, tell, resume, labels, candidates) for number in numbers]
     joined = LabelledScores.joined(parts)
-    joined.save(folder / SCORES)
+    joined.save(kept)
     return joined
+
+
+def _folder(settings: Settings, candidates: Candidates | None) -> Path:
+    """Where scores of all pairs are kept, or of some candidates."""
+    return settings.output / FOLDS / ("" if candidates is None else NARROWED)
 
 
 def fit_fold(
@@ -123,8 +135,8 @@ def fit_fold(
     number: int,
     tell: Callable[[str], None] = lambda line: None,
     resume: bool = False,
-    folds: str = FOLDS,
     labels: TrainingLabels | None = None,
+    candidates: Candidates | None = None,
 ) -> LabelledScores:
     """The scores of one fold: of its documents, by a model of the others. Folds need not know of each other.
 
@@ -133,17 +145,24 @@ def fit_fold(
         number: of the fold, from 0.
         tell: is given lines for the user.
         resume: continue from the last checkpoint of this fold.
-        folds: as for `cross_fit`.
         labels: of the documents of the settings, if they were read already.
+        candidates: as for `cross_fit`.
     """
-    folder = settings.output / folds
+    folder = _folder(settings, candidates)
     kept = folder / f"scores-{number}.npz"
     if not kept.is_file():
         labels = labels or training_labels(settings, load_corpus(settings, settings.train))
         corpus = labels.corpus
         held_out = fold_documents(corpus.documents, settings.folds, settings.seed)[number]
-        tell(f"fold {number + 1} of {settings.folds}: {len(corpus) - len(held_out):,} documents")
-        model = fold_model(labels, held_out, folder / str(number), tell, resume)
+        checkpoints = settings.output / FOLDS / str(number)
+        if candidates is None:
+            tell(f"fold {number + 1} of {settings.folds}: {len(corpus) - len(held_out):,} documents")
+            model = fold_model(labels, held_out, checkpoints, tell, resume)
+        else:
+            # Its training is over, and so this only takes the model out of the last checkpoint.
+            model = fold_model(labels, held_out, checkpoints, tell, resume=True)
+            model.candidates = candidates
+            folder.mkdir(exist_ok=True)
         if settings.lexical_share == "fitted":
             model.set_lexical_share(fit_share(model, held_out))
             write_json(folder / SHARE.format(number), model.config.lexical_share)
@@ -151,10 +170,9 @@ def fit_fold(
     return LabelledScores.load(kept)
 
 
-def fitted_share(settings: Settings, folds: str = FOLDS) -> float:
+def fitted_share(folder: Path, folds: int) -> float:
     """What the linear model counts: the mean of what was best for each fold, once all are fitted."""
-    folder = settings.output / folds
-    shares = [read_json(folder / SHARE.format(number), ValueError) for number in range(settings.folds)]
+    shares = [read_json(folder / SHARE.format(number), ValueError) for number in range(folds)]
     return float(np.mean(shares).round(3))
 
 

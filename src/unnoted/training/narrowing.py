@@ -4,7 +4,7 @@ Facts reach over sentences, and who reads finds them there. But a label from a d
 known, not that the text states it: such labels are also of entities that never meet, and the text does not
 tell which. Where people noted what they read, reading tells as much of pairs that never meet as of pairs that
 do. Where it tells less, their labels go by something else than the text, and so would whatever is predicted
-of them.
+of them. The model still learns from all pairs; it is not asked about these.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,28 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from unnoted.documents.candidates import IN_ONE_SENTENCE, Candidates, written
+from unnoted.documents.candidates import AllPairs, InOneSentence, TypePairs
 from unnoted.documents.schema import Document
 from unnoted.priors.labelled_scores import LabelledScores
-from unnoted.training.ingredients import load_corpus, risk_of
 from unnoted.training.reading_gain import PairKinds, what_reading_tells
-from unnoted.training.settings import Settings
-from unnoted.training.training_labels import training_labels
 
 
 def fit_candidates(
-    settings: Settings,
     scores: LabelledScores,
     folds: Sequence[Sequence[Document]],
-    candidates: Candidates,
+    candidates: AllPairs | TypePairs,
     tell: Callable[[str], None],
-) -> tuple[Settings, dict[str, Any]]:
-    """The settings with the candidate pairs that labels speak for, and what a record should say of it.
-
-    The same object if all pairs are kept, or if the settings cannot be used without those that never meet.
+) -> tuple[InOneSentence | None, dict[str, Any]]:
+    """The pairs that labels speak for, None if these are all; and what a record should say of it.
 
     Args:
-        settings: of a run.
         scores: out of fold.
         folds: the documents of each fold, with the labels that the scores have.
         candidates: what was scored; it is never widened.
@@ -43,32 +36,14 @@ def fit_candidates(
     found = what_reading_tells(scores, pair_kinds(scores, folds))
     if found is None:
         tell("labels are too few to say whether pairs that never meet should be left out: they are kept")
-        return settings, {"kept": True}
+        return None, {"kept": True}
+    kept = not found.tells_less_apart
     tell(
         f"reading tells {found.apart:.2f} bits a label of pairs that no sentence mentions both of, "
         f"{found.together:.2f} of others (standard error {found.error:.2f}): "
-        f"such pairs are {'left out' if found.tells_less_apart else 'kept'}"
+        f"such pairs are {'kept' if kept else 'left out'}"
     )
-    if not found.tells_less_apart:
-        return settings, {"kept": True, **asdict(found)}
-    rule = f"{written(candidates)} {IN_ONE_SENTENCE}"
-    narrowed = settings.model_copy(update={"candidates": rule})
-    try:
-        _check(narrowed, candidates)
-    except ValueError as error:
-        tell(f"note: without such pairs the settings cannot be used, so they are kept: {error}")
-        return settings, {"kept": True, **asdict(found)}
-    return narrowed, {"kept": False, "rule": rule, **asdict(found)}
-
-
-def _check(narrowed: Settings, candidates: Candidates) -> None:
-    """Refuse now what a training would refuse after its folds."""
-    corpus = load_corpus(narrowed, narrowed.train)
-    if corpus.candidates.types != candidates.types:
-        raise ValueError(f"found candidates {narrowed.candidates!r}, expected types that can be written so")
-    risk_of(narrowed, training_labels(narrowed, corpus).priors())
-    if narrowed.dev is not None:
-        load_corpus(narrowed, narrowed.dev)
+    return None if kept else InOneSentence(candidates), {"kept": kept, **asdict(found)}
 
 
 def pair_kinds(scores: LabelledScores, folds: Sequence[Sequence[Document]]) -> PairKinds:

@@ -64,7 +64,7 @@ def tell_task(model: RelationModel, risk: Risk, train: Corpus, typed_relations: 
     model.check_relations(train.relations.ids)
     if typed_relations and len(train):
         model.relation_types = RelationTypes.of(train)
-    model.config.candidates = train.candidates.to_json()
+    model.candidates = train.candidates
     model.meaning = risk.meaning
 
 

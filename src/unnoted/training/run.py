@@ -114,8 +114,6 @@ def _trained(
 ) -> Record:
     """All stages, then the model in its place, and a record without scores."""
     fitted = cross_fitted(settings, tell, resume) if settings.is_cross_fitted else None
-    if fitted is not None and fitted.settings is not settings:
-        plan = plan_of(fitted.settings, tell, distilled=plan.distillation is None)
     if fitted is not None and settings.priors == "estimated":
         plan = with_estimated_priors(plan, settings, fitted.scores, tell)
     distilled = {}
@@ -130,6 +128,8 @@ def _trained(
             tell(f"note: {line}")
     if fitted is not None:
         summary |= fitted.said
+    if fitted is not None and fitted.candidates is not None:
+        plan.model.candidates = fitted.candidates
     if fitted is not None and fitted.lexical_share is not None:
         plan.model.set_lexical_share(fitted.lexical_share)
         tell(f"the linear model of words counts {fitted.lexical_share:.0%}, as labels out of fold say")
@@ -137,7 +137,7 @@ def _trained(
     train = corpus.documents
     if fitted is not None and settings.calibrated:
         labels = training_labels(settings, corpus).corpus.documents
-        summary["calibration"] = calibrate(plan.model, settings, fitted.scores, labels, tell)
+        summary["calibration"] = calibrate(plan.model, settings, fitted.judged, labels, tell)
     record = Record(
         address=fingerprint(settings).address,
         settings=settings.to_json(),

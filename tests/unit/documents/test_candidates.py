@@ -3,15 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import corpora
 
-from unnoted.documents.candidates import (
-    AllPairs,
-    InOneSentence,
-    TypePairs,
-    from_json,
-    observed,
-    parse,
-    written,
-)
+from unnoted.documents.candidates import AllPairs, InOneSentence, TypePairs, from_json, observed, parse
 from unnoted.documents.schema import Document, Entity, Fact, Mention
 
 TYPES = ("Chemical", "Disease", "Gene")
@@ -59,13 +51,6 @@ def test_pairs_in_one_sentence_are_those_that_some_sentence_mentions_both_of(doc
             assert narrowed.pairs(document) == met and narrowed.count(document) == len(met)
             entities = document.entities
             assert met == [p for p in rule.pairs(document) if narrowed.allows(*(entities[i] for i in p))]
-
-
-@given(type_pairs.filter(bool), st.booleans(), st.booleans())
-def test_what_is_written_is_what_a_command_line_names(allowed, any_type, narrow):
-    rule = AllPairs() if any_type else TypePairs(allowed)
-    rule = InOneSentence(rule) if narrow else rule
-    assert parse(written(rule)) == rule
 
 
 def test_the_type_of_the_first_mention_counts():

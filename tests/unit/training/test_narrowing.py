@@ -40,9 +40,9 @@ def test_places_are_those_of_the_documents():
 
 
 def test_without_labels_all_stay():
-    documents, told, same = list(generate_documents(2)), [], load_settings("best")
+    documents, told = list(generate_documents(2)), []
     scores = LabelledScores.joined([_unlabelled(document) for document in documents])
-    assert fit_candidates(same, scores, [documents], AllPairs(), told.append) == (same, {"kept": True})
+    assert fit_candidates(scores, [documents], AllPairs(), told.append) == (None, {"kept": True})
     assert told == [
         "labels are too few to say whether pairs that never meet should be left out: they are kept"
     ]
@@ -58,8 +58,7 @@ def test_a_run_has_the_candidates_that_labels_speak_for(tmp_path, monkeypatch, k
     )  # fmt: skip
     lines = []
     record = run(load_settings(path), tell=lines.append)
-    rule = {} if kept else {"rule": "all in one sentence"}
-    assert record.training["candidates"] == {"kept": kept, **asdict(said), **rule}
+    assert record.training["candidates"] == {"kept": kept, **asdict(said)}
     card = (tmp_path / "run" / "README.md").read_text("utf-8")
     assert ("no facts between entities that no sentence mentions both of" in card) != kept
     assert any(
@@ -70,9 +69,11 @@ def test_a_run_has_the_candidates_that_labels_speak_for(tmp_path, monkeypatch, k
     documents = load_documents(tmp_path / "train.json").documents
     pairs = sum(map(model.candidates.count, documents))
     assert record.training["calibration"]["pairs"] == pairs
-    assert (tmp_path / "run" / NARROWED).exists() != kept
-    judged = LabelledScores.load(tmp_path / "run" / (FOLDS if kept else NARROWED) / SCORES)
+    folds = tmp_path / "run" / FOLDS
+    assert (folds / NARROWED).exists() != kept
+    judged = LabelledScores.load((folds if kept else folds / NARROWED) / SCORES)
     assert judged.pairs == pairs
+    assert sum(line.startswith("fold ") for line in lines) == 2, "folds are trained once"
     # What was asked for stays on record, beside what was chosen.
     assert load_settings(tmp_path / "run" / "settings.yaml").candidates is None
 
@@ -88,24 +89,22 @@ def less_apart(monkeypatch, tmp_path, **changes):
     return run(load_settings(path), tell=lines.append), lines
 
 
-def test_what_cannot_be_used_without_them_keeps_them(tmp_path, monkeypatch):
-    """A prior of 1 or more would be refused after all folds."""
+def test_the_models_of_the_folds_are_those_that_were_asked_about_all_pairs(tmp_path, monkeypatch):
+    less_apart(monkeypatch, tmp_path, start="types")
+    folds = tmp_path / "run" / FOLDS
+    before, after = (LabelledScores.load(folder / SCORES) for folder in (folds, folds / NARROWED))
+    meet = pair_kinds(before, [load_documents(tmp_path / "train.json").documents]).meet
+    expected = {row[:3]: row[3:] for row in rows_of(before.of_pairs(meet))}
+    found = {row[:3]: row[3:] for row in rows_of(after)}
+    assert found.keys() == expected.keys() and 0 < len(found) < before.pairs
+    for pair, (margin, labelled) in found.items():
+        np.testing.assert_allclose(margin, expected[pair][0], rtol=1e-4, atol=1e-5)
+        assert labelled.tolist() == expected[pair][1].tolist()
 
-    def refused(*_):
-        raise ValueError("priors: found 1.2, expected less than 1")
 
-    monkeypatch.setattr(narrowing, "risk_of", refused)
-    record, lines = less_apart(monkeypatch, tmp_path)
-    assert record.training["candidates"]["kept"] is True
-    assert any("so they are kept: priors: found 1.2" in line for line in lines)
-    assert not (tmp_path / "run" / NARROWED).exists()
-
-
-def test_types_that_cannot_be_written_keep_them(tmp_path, monkeypatch):
-    monkeypatch.setattr(narrowing, "written", lambda rule: "PER: ORG")
-    record, lines = less_apart(monkeypatch, tmp_path)
-    assert record.training["candidates"]["kept"] is True
-    assert any("expected types that can be written so" in line for line in lines)
+def rows_of(scores):
+    names = (scores.documents[number] for number in scores.document)
+    return zip(names, scores.head, scores.tail, scores.margin, scores.labelled, strict=True)
 
 
 @pytest.mark.parametrize("told", ["candidates", "prior_file"])
