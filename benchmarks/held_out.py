@@ -2,6 +2,7 @@
 
     python -m benchmarks.held_out beyond-docred --shares 0 0.3 0.5 0.7 1
     python -m benchmarks.held_out beyond-docred --set start=random
+    python -m benchmarks.held_out beyond-best-chemdisgene --in-one-sentence --shares 0.7
 
 Trains the model of the first fold, on half of a run's training documents, and scores the other half: against
 their labels, and where `train_revised.json` has the same document, against all its facts. Nothing is chosen
@@ -18,6 +19,7 @@ from sklearn.metrics import average_precision_score
 from benchmarks.complete_labels import known_pairs, truth_of
 from benchmarks.results import SEED, make_documents, read_grid, settings_of
 from unnoted.documents import load_documents
+from unnoted.documents.candidates import AllPairs, InOneSentence, TypePairs
 from unnoted.evaluation.curve import precision_recall_curve
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.training.cross_fit import fold_documents, fold_model
@@ -59,6 +61,7 @@ def main() -> None:
     parser.add_argument("name", help="a run of results.yaml")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--shares", nargs="*", type=float, default=[], help="of the linear model")
+    parser.add_argument("--in-one-sentence", action="store_true", help="score only pairs that meet")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared")
     parser.add_argument("--to", type=Path, default=Path("runs"))
@@ -78,6 +81,9 @@ def main() -> None:
     complete = load_documents(arguments.shared / "data/docred/train_revised.json").documents
     truth = truth_of(list(held_out), list(complete))
     model = fold_model(labels, held_out, None)
+    if arguments.in_one_sentence:
+        assert isinstance(noted.candidates, AllPairs | TypePairs), "this run has no other pairs"
+        model.candidates = InOneSentence(noted.candidates)
     for share in arguments.shares or [None]:
         if share is not None:
             assert model.lexical is not None, "this run has no linear model"

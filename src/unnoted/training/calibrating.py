@@ -93,6 +93,8 @@ def calibrate(
 def priors_among(scores: LabelledScores, priors: Priors | None) -> Priors:
     """The priors of scored pairs: as many facts for each label as there are among all pairs.
 
+    What people have said to be false is not counted.
+
     Args:
         scores: of all pairs, or of some.
         priors: of all pairs; without them no label is missing.
@@ -106,8 +108,8 @@ def priors_among(scores: LabelledScores, priors: Priors | None) -> Priors:
     labelled = scores.labelled_share
     if priors is None:
         return Priors(scores.relations, tuple(labelled), tuple(labelled))
-    counted_before, overall = np.array(priors.labelled), np.array(priors.overall)
-    denser = np.divide(labelled, counted_before, out=np.ones_like(labelled), where=counted_before > 0)
+    labelled_before, overall = np.array(priors.labelled), np.array(priors.overall)
+    denser = np.divide(labelled, labelled_before, out=np.ones_like(labelled), where=labelled_before > 0)
     among = np.minimum(denser * overall, np.maximum(overall, DENSEST)).clip(min=labelled)
     return Priors(scores.relations, tuple(labelled), tuple(among))
 

@@ -63,10 +63,13 @@ class CrossFitted:
     judged: LabelledScores
     said: Mapping[str, Any]
 
-    @property
-    def lexical_share(self) -> float | None:
-        """What the linear model counts, if that was open."""
-        return self.said.get("lexical_share")
+    def tell_model(self, model: RelationModel, tell: Callable[[str], None]) -> None:
+        """Let the trained model know what was chosen for it, and the user what words count."""
+        if self.candidates is not None:
+            model.candidates = self.candidates
+        if (share := self.said.get("lexical_share")) is not None:
+            model.set_lexical_share(share)
+            tell(f"the linear model of words counts {share:.0%}, as labels out of fold say")
 
 
 def cross_fitted(settings: Settings, tell: Callable[[str], None], resume: bool = False) -> CrossFitted:
@@ -159,7 +162,7 @@ def fit_fold(
             tell(f"fold {number + 1} of {settings.folds}: {len(corpus) - len(held_out):,} documents")
             model = fold_model(labels, held_out, checkpoints, tell, resume)
         else:
-            # Its training is over, and so this only takes the model out of the last checkpoint.
+            # The training is over: the model is in its last checkpoint, and made anew only if that is gone.
             model = fold_model(labels, held_out, checkpoints, tell, resume=True)
             model.candidates = candidates
             folder.mkdir(exist_ok=True)

@@ -33,9 +33,11 @@ def fit_candidates(
         candidates: what was scored; it is never widened.
         tell: is given lines for the user.
     """
-    found = what_reading_tells(scores, pair_kinds(scores, folds))
-    if found is None:
-        tell("labels are too few to say whether pairs that never meet should be left out: they are kept")
+    known = pair_kinds(scores, folds)
+    found = what_reading_tells(scores, known)
+    # A relation that all pairs that meet are labelled with leaves nothing to tell apart.
+    if found is None or scores.labelled[known.meet].all(0).any():
+        tell("labels do not say whether pairs that never meet should be left out: they are kept")
         return None, {"kept": True}
     kept = not found.tells_less_apart
     tell(

@@ -120,19 +120,15 @@ def _trained(
     if settings.distillation is not None:
         distilled = {DISTILLATION: _distil(folder.path / DISTILLATION, plan, resume, tell)}
     summary = {**plan.main.train(plan.model, resume, tell), **distilled}
+    if fitted is not None:
+        fitted.tell_model(plan.model, tell)
+        summary |= fitted.said
     if settings.tuned_thresholds and plan.main.dev is not None:
         tuned = tuned_on(plan.model, plan.main.dev)
         plan.model.meaning = replace(plan.model.meaning, decision=tuned.rule)
         summary["tuned_thresholds"] = tuned.to_json()
         for line in tuned.lines():
             tell(f"note: {line}")
-    if fitted is not None:
-        summary |= fitted.said
-    if fitted is not None and fitted.candidates is not None:
-        plan.model.candidates = fitted.candidates
-    if fitted is not None and fitted.lexical_share is not None:
-        plan.model.set_lexical_share(fitted.lexical_share)
-        tell(f"the linear model of words counts {fitted.lexical_share:.0%}, as labels out of fold say")
     corpus = load_corpus(settings, settings.train)
     train = corpus.documents
     if fitted is not None and settings.calibrated:

@@ -1,6 +1,6 @@
 """Whether pairs that never meet are candidates of a run."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from unnoted.training import load_settings, narrowing, run
 from unnoted.training.cross_fit import FOLDS, NARROWED, SCORES
 from unnoted.training.narrowing import fit_candidates, pair_kinds
 from unnoted.training.reading_gain import ReadingGain
+from unnoted.training.trainer import Trainer
 
 
 def _unlabelled(document):
@@ -43,9 +44,18 @@ def test_without_labels_all_stay():
     documents, told = list(generate_documents(2)), []
     scores = LabelledScores.joined([_unlabelled(document) for document in documents])
     assert fit_candidates(scores, [documents], AllPairs(), told.append) == (None, {"kept": True})
-    assert told == [
-        "labels are too few to say whether pairs that never meet should be left out: they are kept"
-    ]
+    assert told == ["labels do not say whether pairs that never meet should be left out: they are kept"]
+
+
+def test_a_relation_that_all_pairs_that_meet_have_keeps_the_others(monkeypatch):
+    """Nothing can be calibrated on it, which would be refused after hours."""
+    monkeypatch.setattr(narrowing, "what_reading_tells", lambda scores, known: ReadingGain(0.5, 1.0, 0.1))
+    documents = list(generate_documents(3))
+    scores = LabelledScores.joined([_unlabelled(document) for document in documents])
+    narrowed, _ = fit_candidates(scores, [documents], AllPairs(), str)
+    meet = pair_kinds(scores, [documents]).meet
+    kept, said = fit_candidates(replace(scores, labelled=meet[:, None]), [documents], AllPairs(), str)
+    assert (narrowed, kept, said) == (InOneSentence(AllPairs()), None, {"kept": True})
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -73,7 +83,6 @@ def test_a_run_has_the_candidates_that_labels_speak_for(tmp_path, monkeypatch, k
     assert (folds / NARROWED).exists() != kept
     judged = LabelledScores.load((folds if kept else folds / NARROWED) / SCORES)
     assert judged.pairs == pairs
-    assert sum(line.startswith("fold ") for line in lines) == 2, "folds are trained once"
     # What was asked for stays on record, beside what was chosen.
     assert load_settings(tmp_path / "run" / "settings.yaml").candidates is None
 
@@ -82,11 +91,31 @@ def less_apart(monkeypatch, tmp_path, **changes):
     """A run in which reading tells less of pairs that never meet; its record, and what it told."""
     monkeypatch.setattr(narrowing, "what_reading_tells", lambda scores, known: ReadingGain(0.5, 1.0, 0.1))
     path = settings_file(
-        tmp_path, vocabulary=vocabulary_file(tmp_path), loss="label-likelihood", epochs=1,
-        fitted_candidates="true", **changes,
+        tmp_path, vocabulary=vocabulary_file(tmp_path), epochs=1, fitted_candidates="true",
+        **{"loss": "label-likelihood", **changes},
     )  # fmt: skip
     lines = []
     return run(load_settings(path), tell=lines.append), lines
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """Batches that were learnt from, one number for each."""
+    seen, compute = [], Trainer.compute_loss
+
+    def counting(trainer, *inputs, **options):
+        seen.append(trainer.state.global_step)
+        return compute(trainer, *inputs, **options)
+
+    monkeypatch.setattr(Trainer, "compute_loss", counting)
+    return seen
+
+
+def test_folds_and_model_are_trained_once(tmp_path, monkeypatch, steps):
+    record, _ = less_apart(monkeypatch, tmp_path, calibrated="true")
+    halves = [len(range(first, record.train_documents, 2)) for first in range(2)]
+    in_folds = sum(-(-half // record.settings["batch_documents"]) for half in halves)
+    assert len(steps) == in_folds + record.training["steps"] > in_folds
 
 
 def test_the_models_of_the_folds_are_those_that_were_asked_about_all_pairs(tmp_path, monkeypatch):
@@ -119,7 +148,16 @@ def test_what_was_told_is_not_chosen(tmp_path, monkeypatch, told):
     assert not any(line.startswith("reading tells") for line in lines)
 
 
-def test_a_run_that_was_interrupted_keeps_its_choice(tmp_path, monkeypatch):
+def test_thresholds_are_tuned_on_the_pairs_that_are_left(tmp_path, monkeypatch):
+    record, _ = less_apart(
+        monkeypatch, tmp_path, loss="s-pu", tuned_thresholds="true", dev=tmp_path / "train.json"
+    )
+    documents = load_documents(tmp_path / "train.json").documents
+    expected = sum(map(InOneSentence(AllPairs()).count, documents))
+    assert record.training["tuned_thresholds"]["pairs"] == expected
+
+
+def test_a_run_that_was_interrupted_keeps_its_choice(tmp_path, monkeypatch, steps):
     monkeypatch.setattr(narrowing, "what_reading_tells", lambda scores, known: ReadingGain(0.5, 1.0, 0.1))
     path = settings_file(
         tmp_path, vocabulary=vocabulary_file(tmp_path), loss="label-likelihood", epochs=1, calibrated="true",
@@ -127,8 +165,11 @@ def test_a_run_that_was_interrupted_keeps_its_choice(tmp_path, monkeypatch):
     )  # fmt: skip
     first = run(load_settings(path))
     (tmp_path / "run" / "record.json").unlink()
+    for name in (SCORES, "scores-1.npz"):
+        (tmp_path / "run" / FOLDS / NARROWED / name).unlink()
+    steps.clear()
     lines = []
     again = run(load_settings(path), resume=True, tell=lines.append)
-    assert not any(line.startswith("fold ") for line in lines)
+    assert not any(line.startswith("fold ") for line in lines) and not steps
     assert again.training["candidates"] == first.training["candidates"]
     assert again.training["calibration"] == first.training["calibration"]
