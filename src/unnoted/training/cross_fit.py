@@ -6,7 +6,7 @@ a fact was *noted*, by the likelihood of labels. From their scores priors are es
 probabilities calibrated. Where it is open how much a linear model counts (`lexical_share: fitted`), each fold
 says that of its own model. Where it is open whether pairs that never meet are candidates
 (`fitted_candidates`) the scores say that, too, and if they are not, the models of the folds are asked again,
-about the other pairs only.
+about the other pairs only; an open share is then 1.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -43,6 +43,10 @@ NARROWED = "in-one-sentence"
 SCORES = "scores.npz"
 """What the models of all folds said, in that folder."""
 
+WORDS_ALONE = 1.0
+"""What the linear model counts where labels do not go by the text: a network learns what they do go by, and
+labels of other documents, which go by the same, cannot show that it is wrong."""
+
 SHARE = "lexical-share-{}.json"
 """What the linear model counts in the model of a fold, by its number."""
 
@@ -69,7 +73,7 @@ class CrossFitted:
             model.candidates = self.candidates
         if (share := self.said.get("lexical_share")) is not None:
             model.set_lexical_share(share)
-            tell(f"the linear model of words counts {share:.0%}, as labels out of fold say")
+            tell(f"the linear model of words counts {share:.0%}, as cross-fitting tells")
 
 
 def cross_fitted(settings: Settings, tell: Callable[[str], None], resume: bool = False) -> CrossFitted:
@@ -167,7 +171,7 @@ def fit_fold(
             model.candidates = candidates
             folder.mkdir(exist_ok=True)
         if settings.lexical_share == "fitted":
-            model.set_lexical_share(fit_share(model, held_out))
+            model.set_lexical_share(fit_share(model, held_out) if candidates is None else WORDS_ALONE)
             write_json(folder / SHARE.format(number), model.config.lexical_share)
         labelled_scores(model, held_out).save(kept)
     return LabelledScores.load(kept)

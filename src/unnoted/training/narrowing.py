@@ -4,7 +4,8 @@ Facts reach over sentences, and who reads finds them there. But a label from a d
 known, not that the text states it: such labels are also of entities that never meet, and the text does not
 tell which. Where people noted what they read, reading tells as much of pairs that never meet as of pairs that
 do. Where it tells less, their labels go by something else than the text, and so would whatever is predicted
-of them. The model still learns from all pairs; it is not asked about these.
+of them. The model still learns from all pairs; it is not asked about these. And where it is open how much the
+network counts beside a linear model of words, it counts nothing: it has learnt what these labels go by.
 """
 
 from collections.abc import Callable, Sequence

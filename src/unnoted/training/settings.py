@@ -139,8 +139,8 @@ class Settings(Optimisation):
         rules: what follows from what: a file (see `rules/written.py`), or rules of the package (`docred`).
             Labels are closed under them, and the trained model's scores keep to them.
         fitted_candidates: do not ask the trained model about pairs that no sentence mentions both of if
-            their labels do not go by the text, as cross-fitting tells (see `narrowing.py`); not with a
-            `prior_file`.
+            their labels do not go by the text, as cross-fitting tells (see `narrowing.py`), and let words
+            alone count where `lexical_share` is `fitted`; not with a `prior_file`.
         calibrated: calibrate probabilities by cross-fitting, and decide where the expected F1 is best.
         folds: how many folds the documents are cut into for cross-fitting.
         fold_epochs: passes over the documents in a fold's training; without it as many as in the main one.

@@ -94,7 +94,7 @@ def test_a_run_takes_the_mean_of_its_folds(tmp_path, monkeypatch, chosen, mean):
     lines = []
     record = run(load_settings(path), tell=lines.append)
     assert record.training["lexical_share"] == mean
-    assert f"the linear model of words counts {mean:.0%}, as labels out of fold say" in lines
+    assert f"the linear model of words counts {mean:.0%}, as cross-fitting tells" in lines
     model = RelationModel.from_pretrained(tmp_path / "run")
     assert model.config.lexical_share == mean
     assert (model.lexical is None) == (mean == 0)

@@ -1,5 +1,6 @@
 """Whether pairs that never meet are candidates of a run."""
 
+import json
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -76,6 +77,8 @@ def test_a_run_has_the_candidates_that_labels_speak_for(tmp_path, monkeypatch, k
     )
     model = RelationModel.from_pretrained(tmp_path / "run")
     assert model.candidates == (AllPairs() if kept else InOneSentence(AllPairs()))
+    share = np.mean([share_of_fold(tmp_path / "run", number) for number in range(2)])
+    assert model.config.lexical_share == (share if kept else 1.0), "the network is not heard"
     documents = load_documents(tmp_path / "train.json").documents
     pairs = sum(map(model.candidates.count, documents))
     assert record.training["calibration"]["pairs"] == pairs
@@ -85,6 +88,10 @@ def test_a_run_has_the_candidates_that_labels_speak_for(tmp_path, monkeypatch, k
     assert judged.pairs == pairs
     # What was asked for stays on record, beside what was chosen.
     assert load_settings(tmp_path / "run" / "settings.yaml").candidates is None
+
+
+def share_of_fold(folder, number):
+    return json.loads((folder / FOLDS / f"lexical-share-{number}.json").read_text("utf-8"))
 
 
 def less_apart(monkeypatch, tmp_path, **changes):
