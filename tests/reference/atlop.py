@@ -128,7 +128,9 @@ class PlainATLOP(nn.Module):
             head = [found[2].index(entity) for entity in batch.head[pairs].tolist()]
             tail = [found[2].index(entity) for entity in batch.tail[pairs].tolist()]
             product = (entity_attention[head] * entity_attention[tail]).mean(1)  # [P, T]
-            product = product / (product.sum(1, keepdim=True) + 1e-5)
+            mass = product.sum(1, keepdim=True)
+            either = (entity_attention[head] + entity_attention[tail]).mean(1) / 2
+            product = torch.where(mass > 0, product / (mass + 1e-5), either)  # mentions that share no window
             heads.append(entity_states[head])
             tails.append(entity_states[tail])
             contexts.append(product @ states[document])

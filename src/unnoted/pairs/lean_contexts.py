@@ -62,4 +62,9 @@ def _contexts(states: Tensor, attention: Tensor, pair: Tensor) -> Tensor:
         some = by_token[start : start + piece].contiguous()
         products = (some @ some.mT).flatten(1).index_select(1, pair)  # [t, u], the sum over heads
         total, weight = total + products.T @ states[start : start + piece], weight + products.sum(0)
-    return total / (weight + EPSILON * heads).unsqueeze(1)
+    contexts = total / (weight + EPSILON * heads).unsqueeze(1)
+    if not bool(weight.all()):  # mentions that share no window: see `localized_context`
+        own = attention.mean(1) @ states  # [E, d]
+        either = (own[pair // entities] + own[pair % entities]) / 2
+        contexts = torch.where(weight.unsqueeze(1) > 0, contexts, either)
+    return contexts

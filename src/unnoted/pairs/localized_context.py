@@ -6,6 +6,9 @@ An entity's state is the log-sum-exp of its mentions' states, its attention A th
     q = mean over heads of A_h * A_t, normalised to sum 1,      c = q S  (S the token states),
     z_h = tanh(W_h [h; c] + b_h),                               z_t = tanh(W_t [t; c] + b_t).
 
+In a document of several windows the mentions of two entities may share none. Their attentions then do not overlap, q has
+no mass, and the context is the mean of what either entity attends to: q = mean over heads of (A_h + A_t) / 2.
+
 Two facts make this cheap for all pairs at once. The products of all pairs of a document are, at each token,
 one small matrix product of its entities' attention with itself; nothing of size pairs x heads x tokens is
 made. And c is the same for (h, t) and (t, h), so it is computed once for both, while W [h; c] = W_1 h + W_2 c
@@ -157,12 +160,16 @@ def unordered_contexts(states: Tensor, attention: Tensor) -> Tensor:
 
     Returns:
         [D, U, d], U = E (E - 1) / 2: the pairs (0, 1), (0, 2), ..., (1, 2), ...; in float32 at least.
+        Where two attentions do not overlap, the mean of what each entity attends to alone.
 
     Example:
         >>> states = torch.tensor([[[1.0], [10.0]]])
         >>> attention = torch.tensor([[[[0.5, 0.5]], [[0.0, 1.0]]]])
         >>> unordered_contexts(states, attention).round(decimals=2)
         tensor([[[10.]]])
+        >>> apart = torch.tensor([[[[1.0, 0.0]], [[0.0, 1.0]]]])
+        >>> unordered_contexts(states, apart)
+        tensor([[[5.5000]]])
     """
     documents, entities, _, tokens = attention.shape
     first, second = torch.triu_indices(entities, entities, 1, device=states.device).unbind()
@@ -180,7 +187,9 @@ def unordered_contexts(states: Tensor, attention: Tensor) -> Tensor:
             else:
                 summed, mass = _weighted_states(*inputs)
             total, weight = total + summed, weight + mass
-        return total / (weight + EPSILON)
+        own = attention.mean(2) @ states  # [D, E, d]
+        either = (own[:, first] + own[:, second]) / 2  # [D, U, d]
+        return torch.where(weight > 0, total / (weight + EPSILON), either)
 
 
 def _weighted_states(states: Tensor, attention: Tensor, pair: Tensor) -> tuple[Tensor, Tensor]:

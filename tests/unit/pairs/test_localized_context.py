@@ -60,9 +60,20 @@ def test_tokens_in_pieces_change_nothing(monkeypatch):
         torch.testing.assert_close(pieces, whole, rtol=1e-10, atol=1e-12)
 
 
-def test_entities_whose_attention_never_meets_have_no_context():
-    attention = torch.tensor([[[[1.0, 0.0]], [[0.0, 1.0]]]])
-    assert localized_context.unordered_contexts(torch.ones(1, 2, 3), attention).abs().sum() == 0
+def test_entities_without_a_shared_window_see_what_either_attends_to():
+    model = tiny_model("bert")
+    limit = model.encoder.limit
+    batch = random_batch([2 * (limit - 1)], [6], mentions=1, pair_rate=1.0)
+    expected = PlainATLOP.of(model).embed(batch)
+    with torch.no_grad():
+        lean = embeddings(model.eval(), batch)
+    contexts = localized_context.unordered_contexts(
+        model.encoder(batch).states, localized_context.entity_attention(model.encoder(batch), batch)
+    )
+    assert (contexts.abs().sum(-1) > 0).all()
+    for found in (embeddings(model, batch), lean):
+        for one, other in zip(found, expected, strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
