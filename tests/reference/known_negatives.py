@@ -39,13 +39,13 @@ def reviewed_risk(
 
 
 def reviewed_likelihood(scores, labels, negatives, weights, noted):
-    """−log of Δ where labelled, of 1 − Δ where known to be false, of 1 − c Δ where silent; the mean."""
+    """−log of c Δ where labelled, of 1 − Δ where known to be false, of 1 − c Δ elsewhere; the mean."""
     total = weight = 0.0
     for pair, is_noted, is_known, w in zip(scores, labels, negatives, weights, strict=True):
         loss = 0.0
         for k, c in enumerate(noted):
             delta = 1 / (1 + math.exp(pair[0] - pair[k + 1]))
-            chance = delta if is_noted[k] else 1 - delta if is_known[k] else 1 - c * delta
+            chance = c * delta if is_noted[k] else 1 - delta if is_known[k] else 1 - c * delta
             loss -= math.log(chance)
         total, weight = total + w * loss, weight + w
     return total / weight if weight else 0.0

@@ -1,19 +1,18 @@
-"""The likelihood of the labels themselves: how probable it is that just these facts were noted.
+"""The likelihood of the labels: how probable it is that just these facts were labelled.
 
-A relation that holds is noted with the chance c = π_l / π, whatever the pair. So a pair is labelled with it
-with the probability c Δ, and not with 1 - c Δ, where Δ = σ(f_i - f_0) is the probability that it holds. What
-is minimised is the mean over pairs of
+Let f = f_i - f_0 be the log odds that relation i holds for a pair, Δ = σ(f), and c(f) the propensity, the
+probability that such a fact was labelled (`priors.propensity`; its mean is π_l / π). Then the pair is
+labelled with the probability q = c(f) Δ. What is minimised is the mean over pairs of
 
-    - sum over labelled i of log Δ_i  -  sum over the others of log(1 - c_i Δ_i),
+    - sum over labelled i of log q_i  -  sum over the others of log(1 - q_i),
 
-the negative log likelihood but for a constant. With complete labels c = 1, and this is cross-entropy. With
-c < 1 a pair that was not labelled costs at most -log(1 - c), however sure the model is that the relation
-holds: silence is a weak objection. Nothing can fall below 0, so no correction is needed, and a mean over the
-pairs of a batch is unbiased however few positives the batch has.
+the negative log likelihood. With complete labels c = 1, and this is cross-entropy. With c < 1 an unlabelled
+pair costs at most -log(1 - c(f)), however sure the model is that the relation holds. Nothing can fall below
+0, so no correction is needed, and a relation that is absent from a batch has its usual terms there.
 
-A known negative is more than silence. That a relation was not noted *and* does not hold has the probability
-1 - Δ, because what does not hold is never noted. So it costs -log(1 - Δ), however its pair came to be looked
-at (docs/concepts/known-negatives.md).
+A known negative is more than an unlabelled pair. That a relation was not labelled *and* does not hold has
+the probability 1 - Δ, because what does not hold is never labelled. So it costs -log(1 - Δ), however its
+pair came to be looked at (docs/concepts/known-negatives.md).
 """
 
 import numpy as np
@@ -22,37 +21,44 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from unnoted.priors import Priors
+from unnoted.priors.propensity import PROPENSITY_SLOPE, labelling_log_odds
 from unnoted.risks.decisions import NoneClass, above_none
 from unnoted.risks.links import Link
 from unnoted.risks.meaning import ScoreMeaning
 from unnoted.risks.risk import Risk, weighted_mean
 
+HIGHEST = 40.0
+"""Log odds that stand for a label frequency of 1: complete labels."""
+
 
 class LabelLikelihood(Risk):
-    """The negative log likelihood of what was noted, given how often a fact is noted.
+    """The negative log likelihood of the labels, given how often a fact is labelled.
 
     A relation of prior 0 has c = 1: every pair counts against it.
 
     Args:
         priors: the labelled and overall prior of every class; the order is that of the score columns.
+        propensity_slope: s, how much more often evident facts are labelled than others; with 0 labels are a
+            fair sample of the true facts.
 
     Example:
-        >>> risk = LabelLikelihood(Priors(("spouse",), labelled=(0.1,), overall=(0.2,)))
-        >>> certain = torch.tensor([[0.0, 200.0]])  # holds for sure, but only every other fact is noted
+        >>> risk = LabelLikelihood(Priors(("spouse",), labelled=(0.1,), overall=(0.2,)), propensity_slope=0)
+        >>> certain = torch.tensor([[0.0, 200.0]])  # holds for sure, but only every other fact is labelled
         >>> risk(certain, torch.tensor([[True]])), risk(certain, torch.tensor([[False]]))
-        (tensor(0.), tensor(0.6931))
+        (tensor(0.6931), tensor(0.6931))
         >>> risk(certain, torch.tensor([[False]]), negatives=torch.tensor([[True]]))  # a person said no
         tensor(200.)
     """
 
-    def __init__(self, priors: Priors) -> None:
+    def __init__(self, priors: Priors, propensity_slope: float = PROPENSITY_SLOPE) -> None:
         super().__init__()
         self.priors = priors
+        self.propensity_slope = propensity_slope
         labelled, overall = np.array(priors.labelled), np.array(priors.overall)
-        noted = np.divide(labelled, overall, out=np.ones_like(overall), where=overall > 0)
-        # log c is -inf where nothing is noted, log(1 - c) where everything is: each leaves the other alone.
+        frequency = np.divide(labelled, overall, out=np.ones_like(overall), where=overall > 0)
         with np.errstate(divide="ignore"):
-            self._logs = torch.from_numpy(np.stack([np.log(noted), np.log1p(-noted)]))  # [2, K]
+            log_odds = np.log(frequency) - np.log1p(-frequency)
+        self._frequency = torch.from_numpy(log_odds.clip(-HIGHEST, HIGHEST))  # [K], log odds of c
 
     @property
     def meaning(self) -> ScoreMeaning:
@@ -71,11 +77,16 @@ class LabelLikelihood(Risk):
         if labels.shape[1] != len(self.priors.relations):
             found, expected = labels.shape[1], len(self.priors.relations)
             raise ValueError(f"found labels of {found} relations, expected the {expected} of the priors")
-        above = above_none(scores)  # [P, K]
-        noted, missed = self._logs.to(scores.dtype).to(scores.device).unbind()  # [K] each
-        # 1 - c σ(f) = (1 - c) + c σ(-f): a sum, in which nothing is lost to rounding.
-        silent = torch.logaddexp(missed.expand_as(above), noted + logsigmoid(-above))
+        log_odds = above_none(scores)  # f, [P, K]
+        facts = weights.unsqueeze(1) * log_odds.sigmoid()
         if negatives is not None:
-            silent = logsigmoid(-above).where(negatives, silent)
-        losses = -logsigmoid(above).where(labels, silent).sum(1)  # [P]
+            facts = facts.masked_fill(negatives, 0.0)
+        frequency = self._frequency.to(scores.device, scores.dtype)
+        labelling = labelling_log_odds(log_odds, facts, frequency, self.propensity_slope)
+        # 1 - c Δ = (1 - c) + c (1 - Δ): a sum, in which nothing is lost to rounding.
+        unlabelled = torch.logaddexp(logsigmoid(-labelling), logsigmoid(labelling) + logsigmoid(-log_odds))
+        if negatives is not None:
+            unlabelled = logsigmoid(-log_odds).where(negatives, unlabelled)
+        labelled = logsigmoid(labelling) + logsigmoid(log_odds)
+        losses = -labelled.where(labels, unlabelled).sum(1)  # [P]
         return weighted_mean((weights * losses).sum(), weights.sum())

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from unnoted.common.lookup import lookup, register
 from unnoted.priors import Priors
+from unnoted.priors.propensity import PROPENSITY_SLOPE
 from unnoted.risks.adaptive_focal import AdaptiveFocal
 from unnoted.risks.adaptive_threshold import AdaptiveThreshold
 from unnoted.risks.balanced_softmax import BalancedSoftmax
@@ -119,8 +120,22 @@ SPULogSigmoidRanking = _positive_unlabelled(
 )
 P3M = Loss("p3m", lambda options, priors: MetricRisk(priors, options), MetricOptions, needs_priors=True)
 
+
+class LabelLikelihoodOptions(LossOptions):
+    """The settings of the label likelihood.
+
+    Attributes:
+        propensity_slope: how much more often evident facts are labelled than others; 0 for a fair sample.
+    """
+
+    propensity_slope: float = Field(PROPENSITY_SLOPE, ge=0)
+
+
 LabelLikelihoodLoss = Loss(
-    "label-likelihood", lambda options, priors: LabelLikelihood(priors), needs_priors=True
+    "label-likelihood",
+    lambda options, priors: LabelLikelihood(priors, **dict(options)),
+    LabelLikelihoodOptions,
+    needs_priors=True,
 )
 
 _LOSSES = {

@@ -68,7 +68,7 @@ def test_equals_plain_loops(seed, pairs, share, estimator, loss, correction, nor
 @given(st.integers(0, 9999), st.integers(1, 6), st.sampled_from([0.0, 0.4, 1.0]))
 def test_the_likelihood_equals_plain_loops(seed, pairs, share):
     scores, labels, negatives, weights = drawn(seed, pairs, share)
-    found = LabelLikelihood(PRIORS)(scores, labels, weights, negatives)
+    found = LabelLikelihood(PRIORS, propensity_slope=0)(scores, labels, weights, negatives)
     plain = [each.tolist() for each in (scores, labels, negatives, weights)]
     assert found.item() == pytest.approx(reviewed_likelihood(*plain, (1 / 3, 1.0, 1.0)), rel=1e-9)
 
@@ -157,7 +157,7 @@ def test_choosing_by_score_biases_it_by_how_much_easier_the_accepted_facts_are()
 def test_the_likelihood_is_right_however_pairs_were_chosen():
     """Its minimum over the population shows how often the relation holds in each kind of pair."""
     population = Reviewed(looked=(0.0, 0.1, 0.8))
-    risk = LabelLikelihood(Priors(("a",), (population.first,), (population.overall,)))
+    risk = LabelLikelihood(Priors(("a",), (population.first,), (population.overall,)), propensity_slope=0)
     above = torch.zeros(3, dtype=torch.float64, requires_grad=True)
     optimiser = torch.optim.LBFGS([above], max_iter=100, line_search_fn="strong_wolfe")
 
