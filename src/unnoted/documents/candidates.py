@@ -28,6 +28,12 @@ JSONCandidates: TypeAlias = str | list[list[str]] | dict[str, str | list[list[st
 """What a rule is written as in JSON: "all", a list of [head type, tail type], or either of them under
 "in one sentence"."""
 
+LABELLED = "labelled"
+"""The name of `labelled_types`, or of all pairs where that is None, in a setting."""
+
+MOST_UNSEEN = 0.01
+"""The share of facts that type pairs without a label may hold, as estimated, for them to be left out."""
+
 IN_ONE_SENTENCE = "in one sentence"
 """What follows a rule, on a command line or in JSON, whose pairs must be mentioned in one sentence."""
 
@@ -249,6 +255,32 @@ def observed(documents: Iterable[Document]) -> TypePairs:
             for fact in document.facts
         )
     )
+
+
+def labelled_types(documents: Iterable[Document]) -> TypePairs | None:
+    """The type pairs of labelled facts, if they hold nearly all facts; None if too few labels say so.
+
+    The share of facts whose type pair has no label yet is estimated by that of labels which are the only
+    one of their type pair (Good and Turing): with many labels of few types there are none, with few labels
+    there are many.
+
+    Args:
+        documents: with labels.
+
+    Example:
+        >>> from unnoted.documents.schema import Entity, Fact, Mention
+        >>> ada, kelm = (Entity((Mention(0, i, i + 1, t, t),)) for i, t in enumerate(("PER", "LOC")))
+        >>> document = Document("d1", (("Ada", "Kelm"),), (ada, kelm), (Fact(0, 1, "born in"),))
+        >>> labelled_types([document]), labelled_types([document] * 2)
+        (None, TypePairs(types=frozenset({('PER', 'LOC')})))
+    """
+    labels = Counter(
+        (document.entities[fact.head].type, document.entities[fact.tail].type)
+        for document in documents
+        for fact in document.facts
+    )
+    single = sum(count == 1 for count in labels.values())
+    return TypePairs(frozenset(labels)) if single <= MOST_UNSEEN * labels.total() and labels else None
 
 
 def from_json(value: object) -> AllPairs | TypePairs | InOneSentence:

@@ -6,8 +6,9 @@ An entity's state is the log-sum-exp of its mentions' states, its attention A th
     q = mean over heads of A_h * A_t, normalised to sum 1,      c = q S  (S the token states),
     z_h = tanh(W_h [h; c] + b_h),                               z_t = tanh(W_t [t; c] + b_t).
 
-In a document of several windows the mentions of two entities may share none. Their attentions then do not overlap, q has
-no mass, and the context is the mean of what either entity attends to: q = mean over heads of (A_h + A_t) / 2.
+In a document of several windows the mentions of two entities may share none. Their attentions then do not
+overlap, q has no mass, and the context is the mean of what either entity attends to: q = mean over heads of
+(A_h + A_t) / 2.
 
 Two facts make this cheap for all pairs at once. The products of all pairs of a document are, at each token,
 one small matrix product of its entities' attention with itself; nothing of size pairs x heads x tokens is

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -10,6 +11,7 @@ from transformers import set_seed
 from unnoted.common.errors import Severity
 from unnoted.common.wording import counted
 from unnoted.documents import candidates as candidate_rules
+from unnoted.documents.candidates import labelled_types
 from unnoted.documents.corpus import Corpus
 from unnoted.documents.loading import load_documents
 from unnoted.documents.relation_types import RelationTypes
@@ -28,6 +30,9 @@ from unnoted.training.settings import Settings
 def load_corpus(settings: Settings, files: Sequence[Path]) -> Corpus:
     """Documents, with the relations and candidate pairs that the settings say, or that occur."""
     vocabulary = None if settings.vocabulary is None else RelationVocabulary.from_file(settings.vocabulary)
+    if settings.candidates == candidate_rules.LABELLED:
+        corpus = load_documents(*files, vocabulary=vocabulary)
+        return replace(corpus, candidates=labelled_types(corpus) or corpus.candidates)
     rule = None if settings.candidates is None else candidate_rules.parse(settings.candidates)
     corpus = load_documents(*files, vocabulary=vocabulary, candidates=rule)
     if rule is not None and corpus.entity_types and not any(map(rule.count, corpus)):

@@ -109,7 +109,7 @@ class Settings(Optimisation):
         distillation: what is different in the first stage; everything else is as in the main settings.
         vocabulary: a file of the relations and their order; by default those that occur.
         candidates: "all", or pairs of types such as "Chemical:Disease,Chemical:Gene"; "in one sentence" may
-            follow either.
+            follow either. Or "labelled": the type pairs that have labels, if these hold nearly all facts.
         encoder: a folder, a name on the hub, or one of `ENCODER_KINDS`, which is then made on the spot.
         vectors: word vectors in GloVe's text format, for an encoder that is made.
         tokenizer: of an encoder that is made: `words`, `subwords` learnt from `train`, or a folder or a name
@@ -245,7 +245,7 @@ class Settings(Optimisation):
         self._check_made_encoder()
         if self.embedding % self.block:
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")
-        if self.candidates is not None:
+        if self.candidates not in (None, candidate_rules.LABELLED):
             _check_candidates(self.candidates)
         if self.tuned_thresholds and self.dev is None:
             raise ValueError("tuned_thresholds: found true without dev, expected documents to tune them on")

@@ -3,7 +3,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import corpora
 
-from unnoted.documents.candidates import AllPairs, InOneSentence, TypePairs, from_json, observed, parse
+from unnoted.documents.candidates import (
+    AllPairs,
+    InOneSentence,
+    TypePairs,
+    from_json,
+    labelled_types,
+    observed,
+    parse,
+)
 from unnoted.documents.schema import Document, Entity, Fact, Mention
 
 TYPES = ("Chemical", "Disease", "Gene")
@@ -133,3 +141,14 @@ def test_command_line_nonsense_is_refused(text):
 def test_an_unknown_type_is_refused_with_the_nearest_known_one():
     with pytest.raises(ValueError, match=r"'Gnee'.*nearest: 'Gene'\)$"):
         parse("Chemical:Gnee", known=TYPES)
+
+
+def test_labelled_types_are_trusted_once_hardly_any_label_is_the_only_one_of_its_types():
+    often = document_of(["Chemical", "Disease"], (Fact(0, 1, "treats"),))
+    rare = document_of(["Gene", "Disease"], (Fact(0, 1, "marks"),))
+    assert labelled_types([often] * 100 + [rare]) == TypePairs(
+        frozenset({("Chemical", "Disease"), ("Gene", "Disease")})
+    )
+    assert labelled_types([often] * 98 + [rare]) is None
+    assert labelled_types([often]) is None
+    assert labelled_types([]) is None
