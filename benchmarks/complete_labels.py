@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.documents import Document, RelationVocabulary, load_documents
-from unnoted.documents.comparison import match_entities
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.schema import Triple
+from unnoted.data import Document, RelationVocabulary, load_documents
+from unnoted.data.comparison import match_entities
+from unnoted.data.corpus import Corpus
+from unnoted.data.schema import Triple
 from unnoted.priors.labelled_scores import LabelledScores
 
 DATA = Path(__file__).parents[2] / "shared/data/docred"

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.complete_labels import DATA, read_truth
-from unnoted.documents import load_documents
+from unnoted.data import load_documents
 from unnoted.priors.labelled_scores import LabelledScores
-from unnoted.suggest.level_priors import beside_labels_of, priors_at_level
+from unnoted.suggestions.level_priors import beside_labels_of, priors_at_level
 
 FEWEST = 5
 """Labels of a relation from which its ratio is compared."""

@@ -8,13 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.measure import seconds
-from unnoted.documents import stream_documents, write_documents
-from unnoted.documents.generator import generate_documents
+from unnoted.data import stream_documents, write_documents
+from unnoted.data.synthetic import generate_documents
 
 GENERATED = 4_000
 _LOAD = """
 import json, sys, tracemalloc
-from unnoted.documents import load_documents
+from unnoted.data import load_documents
 tracemalloc.start()
 corpus = load_documents(*sys.argv[1:])
 print(json.dumps({"documents": len(corpus), "bytes": tracemalloc.get_traced_memory()[0]}))

@@ -13,13 +13,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unnoted.documents import AllPairs, Document, Entity, load_documents
-from unnoted.documents.formats.predictions import Prediction
+from unnoted.data import AllPairs, Document, Entity, load_documents
+from unnoted.data.formats.predictions import Prediction
 from unnoted.evaluation import evaluate
-from unnoted.extraction import Extractor
-from unnoted.extraction.support import attention_shares, guided_sentences, supporting_sentences
-from unnoted.features import BatchLimits, Collator, SortedBatches, featurise
-from unnoted.model import RelationModel
+from unnoted.inference import Extractor
+from unnoted.inference.support import attention_shares, guided_sentences, supporting_sentences
+from unnoted.models.features import BatchLimits, Collator, SortedBatches, featurise
+from unnoted.models.model import RelationModel
 
 Shares = NDArray[np.floating]
 LabelledPair = tuple[Entity, Entity, Shares, set[int]]

@@ -14,11 +14,11 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.thinning import UniformShare, thin
-from unnoted.documents.writing import write_documents
-from unnoted.encoders.making import make_encoder
+from unnoted.data.synthetic import generate_documents
+from unnoted.data.thinning import UniformShare, thin
+from unnoted.data.writing import write_documents
 from unnoted.experiments.demonstrate import FIXED
+from unnoted.models.encoders.making import make_encoder
 from unnoted.priors.estimated import EstimatedPriors
 from unnoted.priors.estimating import estimate_priors
 from unnoted.rules import implied_facts, written_rules

@@ -18,8 +18,8 @@ from sklearn.metrics import average_precision_score
 
 from benchmarks.complete_labels import known_pairs, truth_of
 from benchmarks.results import SEED, make_documents, read_grid, settings_of
-from unnoted.documents import load_documents
-from unnoted.documents.candidates import AllPairs, InOneSentence, TypePairs
+from unnoted.data import load_documents
+from unnoted.data.candidates import AllPairs, InOneSentence, TypePairs
 from unnoted.evaluation.curve import precision_recall_curve
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.training.cross_fit import fold_documents, fold_model

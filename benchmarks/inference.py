@@ -19,13 +19,13 @@ from tests.reference.atlop import PlainATLOP
 
 from benchmarks.__main__ import SHARED
 from benchmarks.measure import times_in_turns
-from unnoted.documents import load_documents
-from unnoted.documents.relation_types import RelationTypes
+from unnoted.data import load_documents
+from unnoted.data.relation_types import RelationTypes
 from unnoted.evaluation import evaluate
-from unnoted.extraction import Extractor
-from unnoted.extraction.backends.onnx_export import export_onnx
-from unnoted.features import Collator, featurise
-from unnoted.model import RelationModel
+from unnoted.inference import Extractor
+from unnoted.inference.backends.onnx_export import export_onnx
+from unnoted.models.features import Collator, featurise
+from unnoted.models.model import RelationModel
 
 PLAIN_BATCH = 4
 LONGEST = 1000

@@ -21,8 +21,9 @@ from torch.nn.utils import clip_grad_norm_
 from transformers import AutoModel, AutoTokenizer
 
 from benchmarks.measure import seconds_in_turns
-from unnoted.documents import Corpus, load_documents
-from unnoted.features import (
+from unnoted.data import Corpus, load_documents
+from unnoted.losses import SSRPU
+from unnoted.models.features import (
     Batch,
     BatchLimits,
     Collator,
@@ -31,8 +32,7 @@ from unnoted.features import (
     UnlabelledSample,
     featurise,
 )
-from unnoted.model import RelationModel
-from unnoted.risks import SSRPU
+from unnoted.models.model import RelationModel
 
 SAMPLED = 48
 ROUNDS = 3

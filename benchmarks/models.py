@@ -17,15 +17,15 @@ from transformers import AutoConfig, AutoTokenizer, set_seed
 
 from benchmarks.learning import optimised, over
 from benchmarks.measure import times_in_turns
-from unnoted.architectures import ARCHITECTURES
-from unnoted.documents import Corpus, load_documents
-from unnoted.documents.candidates import AllPairs
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.relations import RelationVocabulary
-from unnoted.encoders import ENCODER_KINDS, DocumentEncoder, load_encoder, make_encoder
-from unnoted.features import Batch, BatchLimits, Collator, ShuffledBatches, featurise
-from unnoted.model import RelationModel
-from unnoted.risks import SSRPU
+from unnoted.data import Corpus, load_documents
+from unnoted.data.candidates import AllPairs
+from unnoted.data.relations import RelationVocabulary
+from unnoted.data.synthetic import generate_documents
+from unnoted.losses import SSRPU
+from unnoted.models.architectures.registry import ARCHITECTURES
+from unnoted.models.encoders import ENCODER_KINDS, DocumentEncoder, load_encoder, make_encoder
+from unnoted.models.features import Batch, BatchLimits, Collator, ShuffledBatches, featurise
+from unnoted.models.model import RelationModel
 
 BATCHES = 3
 BATCH = 4

@@ -12,11 +12,11 @@ from pathlib import Path
 import yaml
 
 from unnoted.cli.grids import put_out, tell
-from unnoted.documents import load_documents
-from unnoted.documents.levels import level
-from unnoted.documents.splitting import split_documents
-from unnoted.documents.thinning import thin
-from unnoted.documents.writing import write_documents
+from unnoted.data import load_documents
+from unnoted.data.levels import level
+from unnoted.data.splitting import split_documents
+from unnoted.data.thinning import thin
+from unnoted.data.writing import write_documents
 from unnoted.experiments.data_sets import DataFolder
 from unnoted.experiments.grid import Outcome, run_grid
 from unnoted.experiments.paper import table_named

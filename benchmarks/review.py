@@ -16,11 +16,11 @@ from typing import Any
 from psutil import Process
 
 from benchmarks.measure import seconds
-from unnoted.documents import write_documents
-from unnoted.documents.generator import generate_documents
+from unnoted.data import write_documents
+from unnoted.data.synthetic import generate_documents
 from unnoted.review.opening import open_review
 from unnoted.review.serving import serve_review
-from unnoted.suggest import Suggestion, SuggestionSet
+from unnoted.suggestions import Suggestion, SuggestionSet
 
 SUGGESTIONS = 200_000
 DOCUMENTS = 3_000

@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from benchmarks.complete_labels import DATA, Truth, read_truth
-from unnoted.documents import Document, Fact
+from unnoted.data import Document, Fact
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.rules import MiningLimits, RuleSet, ScoreCheck, checked, close, mine, noted_shares
 

@@ -22,11 +22,11 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.complete_labels import DATA, Truth, known_pairs
-from unnoted.documents import Document, load_documents
-from unnoted.documents.comparison import match_entities
-from unnoted.documents.mending import Decision, mend
+from unnoted.data import Document, load_documents
+from unnoted.data.comparison import match_entities
+from unnoted.data.mending import Decision, mend
 from unnoted.priors.labelled_scores import LabelledScores
-from unnoted.suggest import Order, SuggestionSet, Unlisted, chances, completeness, ordered, random_sample
+from unnoted.suggestions import Order, SuggestionSet, Unlisted, chances, completeness, ordered, random_sample
 
 FIRST = (100, 200, 500, 1000)
 DECISIONS = (0, 100, 300, 1000, 3000)
@@ -72,7 +72,7 @@ def read_truth(data: Path) -> tuple[list[Document], Truth]:
 
 def scored(data: Path, folder: Path, to: Path) -> None:
     """What a model says of the documents that it was trained on."""
-    from unnoted.model import RelationModel
+    from unnoted.models.model import RelationModel
     from unnoted.training.scored_documents import labelled_scores
 
     documents = load_documents(data / "train_annotated.json")

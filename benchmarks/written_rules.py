@@ -10,9 +10,9 @@ from pathlib import Path
 
 from benchmarks.complete_labels import DATA, read_truth
 from benchmarks.rule_mining import judged
-from unnoted.documents import Document, Fact
-from unnoted.documents.levels import level
-from unnoted.documents.thinning import thin
+from unnoted.data import Document, Fact
+from unnoted.data.levels import level
+from unnoted.data.thinning import thin
 from unnoted.rules import implied_facts, load_rules
 
 

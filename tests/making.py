@@ -2,8 +2,8 @@
 
 import pytest
 
-from unnoted.kernels.eight_bits import has_eight_bits
-from unnoted.risks import loss_named
+from unnoted.losses import loss_named
+from unnoted.models.kernels.eight_bits import has_eight_bits
 
 eight_bits = pytest.mark.skipif(not has_eight_bits(), reason="this CPU has no instructions for 8 bits")
 

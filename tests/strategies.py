@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from unnoted.documents.schema import Document, Entity, Fact, Mention
-from unnoted.documents.segmentation import split_text
+from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.data.segmentation import split_text
 
 TYPES = st.sampled_from(["PER", "LOC", "ORG", "Chemical", "Gene"])
 RELATIONS = st.sampled_from(["P17", "spouse", "chem_gene:affects^binding", "größer als"])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 
-from tests.unit.extraction.making import reading_model
+from tests.unit.inference.making import reading_model
 
 UNNOTED = (sys.executable, "-c", "from unnoted.cli.main import main; main()")
 DOCUMENTS = 1200

@@ -11,10 +11,10 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from unnoted.documents.schema import Document, Entity, Mention
-from unnoted.encoders import ENCODER_KINDS, make_encoder
-from unnoted.extraction import Extractor
-from unnoted.model import RelationModel
+from unnoted.data.schema import Document, Entity, Mention
+from unnoted.inference import Extractor
+from unnoted.models.encoders import ENCODER_KINDS, make_encoder
+from unnoted.models.model import RelationModel
 
 SENTENCE = 20
 """Words in a sentence."""

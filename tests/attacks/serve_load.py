@@ -27,8 +27,8 @@ from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from unnoted.documents.formats.jsonl import write
-from unnoted.documents.loading import load_documents
+from unnoted.data.formats.jsonl import write
+from unnoted.data.loading import load_documents
 
 JSON = {"Content-Type": "application/json"}
 COMMAND = [sys.executable, "-m", "unnoted"]
@@ -142,7 +142,7 @@ PREDICT = """
 import sys, time
 from pathlib import Path
 from unnoted import Extractor
-from unnoted.extraction.extract_files import extract_files
+from unnoted.inference.extract_files import extract_files
 model, documents, to = sys.argv[1:]
 extractor = Extractor.from_pretrained(model)
 list(extractor.extract([]))

@@ -13,11 +13,11 @@ from tempfile import TemporaryDirectory
 from threading import Barrier
 from typing import TypeAlias
 
-from unnoted.documents.generator import generate_documents, relation_names
-from unnoted.documents.schema import Document
-from unnoted.encoders import ENCODER_KINDS, make_encoder
-from unnoted.extraction import Extraction, Extractor
-from unnoted.model import RelationModel
+from unnoted.data.schema import Document
+from unnoted.data.synthetic import generate_documents, relation_names
+from unnoted.inference import Extraction, Extractor
+from unnoted.models.encoders import ENCODER_KINDS, make_encoder
+from unnoted.models.model import RelationModel
 
 THRESHOLD = 0.6
 """Facts of at least this confidence are predicted: a few of each document, by random weights."""

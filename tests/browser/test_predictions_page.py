@@ -6,8 +6,8 @@ import pytest
 from tests.browser.pages import framed, with_script
 from tests.unit.report.making import fact, words
 
-from unnoted.documents.rendering import DrawnDocument, FactTable, documents_page
-from unnoted.documents.rendering.documents_page import AT_ONCE
+from unnoted.data.visualization import DrawnDocument, FactTable, documents_page
+from unnoted.data.visualization.documents_page import AT_ONCE
 
 HOSTILE = "</script><img src=x onerror=\"document.title='broken'\">"
 LATE = AT_ONCE + 2

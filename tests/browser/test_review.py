@@ -10,11 +10,11 @@ import pytest
 from tests.browser.conftest import CHROMIUM
 from tests.unit.review.making import HOSTILE, TOKEN, opened, people, suggested
 
-from unnoted.documents import load_documents
-from unnoted.documents.schema import Fact
+from unnoted.data import load_documents
+from unnoted.data.schema import Fact
 from unnoted.review.app import make_app
 from unnoted.review.exporting import export_review
-from unnoted.suggest import Suggestion
+from unnoted.suggestions import Suggestion
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

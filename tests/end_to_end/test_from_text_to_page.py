@@ -7,7 +7,7 @@ import sys
 import time
 
 import spacy
-from tests.unit.extraction.making import saved_model
+from tests.unit.inference.making import saved_model
 
 NOTES = """Ada Lorne moved from Kelm to Porto in 1990. There she founded Norbank with Bo Hale.
 

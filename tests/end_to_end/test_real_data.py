@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app
-from unnoted.documents import load_documents
+from unnoted.data import load_documents
 
 pytestmark = pytest.mark.shared
 

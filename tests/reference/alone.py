@@ -3,7 +3,7 @@
 import torch
 
 from tests.reference.batches import only
-from unnoted.encoders import Encoded
+from unnoted.models.encoders import Encoded
 
 
 def random_states(batch, width, seed=0, dtype=torch.float64):

@@ -11,8 +11,8 @@ from transformers import (
     RobertaConfig,
 )
 
-from unnoted.features.batch import Batch
-from unnoted.model import RelationConfig, RelationModel
+from unnoted.models.features.batch import Batch
+from unnoted.models.model import RelationConfig, RelationModel
 
 SIZES = {
     "vocab_size": 50,

@@ -1,4 +1,4 @@
-"""Features one word, one mention and one pair at a time: the oracle of `unnoted.features` and its benchmark.
+"""Features one word, one mention and one pair at a time: the oracle of `unnoted.models.features` and its benchmark.
 
 Written from the description of the pair encoder (`*` before and after each mention, a mention is at its
 opening `*`, each word is tokenised by itself), with no thought for speed.
@@ -6,7 +6,7 @@ opening `*`, each word is tokenised by itself), with no thought for speed.
 
 from dataclasses import dataclass
 
-from unnoted.documents.schema import Document
+from unnoted.data.schema import Document
 
 
 @dataclass

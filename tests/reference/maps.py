@@ -5,7 +5,7 @@ from dataclasses import replace
 import torch
 
 from tests.reference.batches import only as only_document
-from unnoted.encoders import Encoded
+from unnoted.models.encoders import Encoded
 
 
 def random_encoded(batch, width, heads=2, seed=0, dtype=torch.float64):

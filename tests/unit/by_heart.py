@@ -4,12 +4,12 @@ from tests.making import make_risk
 from torch import nn
 from transformers import TrainerCallback, set_seed
 
-from unnoted.documents.candidates import AllPairs
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.relations import RelationVocabulary
-from unnoted.encoders import RecurrentConfig, make_encoder
-from unnoted.model import RelationModel
+from unnoted.data.candidates import AllPairs
+from unnoted.data.corpus import Corpus
+from unnoted.data.relations import RelationVocabulary
+from unnoted.data.synthetic import generate_documents
+from unnoted.models.encoders import RecurrentConfig, make_encoder
+from unnoted.models.model import RelationModel
 from unnoted.training import Optimisation, Trainer
 from unnoted.training.development import development_score
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 from tests.reference.batches import random_batch, tiny_model
 
-from unnoted.architectures import ARCHITECTURES
-from unnoted.encoders import crowded_rows, mention_inputs
-from unnoted.pairs import graph, localized_context, mention_vectors, paths, pieces
-from unnoted.scores import biaffine
+from unnoted.models.architectures import graph, localized_context, mention_vectors, paths, pieces
+from unnoted.models.architectures.registry import ARCHITECTURES
+from unnoted.models.encoders import crowded_rows, mention_inputs
+from unnoted.models.scores import biaffine
 
 LIMITS = [
     (crowded_rows, "ROWS_KEPT"),

@@ -11,20 +11,20 @@ from tests.reference.batches import only, random_batch
 from tests.unit.by_heart import learn
 from transformers import BertConfig, set_seed
 
-from unnoted import architectures
-from unnoted.architectures import ARCHITECTURES
 from unnoted.common.checksums import CHECKSUMS
-from unnoted.documents.candidates import AllPairs
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.relations import RelationVocabulary
-from unnoted.documents.schema import Document, Entity, Mention
-from unnoted.encoders import RecurrentConfig, make_encoder
-from unnoted.extraction import Extractor
-from unnoted.model import RelationConfig, RelationModel
-from unnoted.pairs import AxialPairs, UNetPairs
-from unnoted.risks import SSRPU
-from unnoted.saved import CONFIG
+from unnoted.data.candidates import AllPairs
+from unnoted.data.corpus import Corpus
+from unnoted.data.relations import RelationVocabulary
+from unnoted.data.schema import Document, Entity, Mention
+from unnoted.data.synthetic import generate_documents
+from unnoted.inference import Extractor
+from unnoted.losses import SSRPU
+from unnoted.models.architectures import AxialPairs, UNetPairs
+from unnoted.models.architectures import registry as architectures
+from unnoted.models.architectures.registry import ARCHITECTURES
+from unnoted.models.encoders import RecurrentConfig, make_encoder
+from unnoted.models.model import RelationConfig, RelationModel
+from unnoted.models.saved import CONFIG
 from unnoted.training import Optimisation, Trainer
 
 every = pytest.mark.parametrize("architecture", ARCHITECTURES)

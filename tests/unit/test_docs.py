@@ -18,8 +18,8 @@ from tools.docs.commands import commands
 from unnoted.common.errors import Kind
 from unnoted.common.limits import Limits, variable
 from unnoted.configs import config_named
-from unnoted.documents import load_documents
-from unnoted.documents.formats import FORMATS
+from unnoted.data import load_documents
+from unnoted.data.formats import FORMATS
 from unnoted.training import Settings
 from unnoted.training.settings import option_keys
 

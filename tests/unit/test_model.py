@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 from tests.reference.atlop import PlainATLOP, bilinear_weight
 from tests.reference.batches import ENCODERS, only, random_batch, tiny_model
-from tests.unit.extraction.making import reading_model, saved_model
+from tests.unit.inference.making import reading_model, saved_model
 
 from unnoted.common.checksums import CHECKSUMS
-from unnoted.documents.candidates import TypePairs
-from unnoted.documents.relations import RelationVocabulary
-from unnoted.encoders import EncoderError
-from unnoted.model import ModelError, RelationConfig, RelationModel
+from unnoted.data.candidates import TypePairs
+from unnoted.data.relations import RelationVocabulary
+from unnoted.losses import Fixed, Link, NoneClass, ScoreMeaning, TopK
+from unnoted.models.encoders import EncoderError
+from unnoted.models.model import ModelError, RelationConfig, RelationModel
 from unnoted.priors import Priors
-from unnoted.risks import Fixed, Link, NoneClass, ScoreMeaning, TopK
 
 ROOT = Path(__file__).parents[2]
 MINILM = ROOT.parent / "shared" / "encoders" / "minilm"
@@ -296,7 +296,7 @@ def test_a_real_encoder_with_its_first_layers(tmp_path):
 MEMORY = """
 import resource, sys, torch
 from tests.reference.batches import ENCODERS, random_batch, tiny_model
-from unnoted.model import RelationModel
+from unnoted.models.model import RelationModel
 torch.set_num_threads(2)
 minilm, length, entities = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 relations = [f"r{k}" for k in range(96)]

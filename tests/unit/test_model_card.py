@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from tests.unit.extraction.making import reading_model, saved_model
+from tests.unit.inference.making import reading_model, saved_model
 from transformers.utils import hub
 
-from unnoted.model import RelationModel
-from unnoted.model_card import CARD, FROM_TEMPLATE, card_beside, model_card, renew_card, write_card
+from unnoted.models.model import RelationModel
+from unnoted.models.model_card import CARD, FROM_TEMPLATE, card_beside, model_card, renew_card, write_card
 
 CONFIG = {
     "relations": ["P17", "P26"],

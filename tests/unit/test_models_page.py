@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from unnoted.architectures import ARCHITECTURES
 from unnoted.configs import config_named, config_names
+from unnoted.losses import LOSSES
+from unnoted.models.architectures.registry import ARCHITECTURES
 from unnoted.priors import Priors
-from unnoted.risks import LOSSES
 from unnoted.training.settings import load_settings, parse_changes
 
 PAGE = (Path(__file__).parents[2] / "docs/models.md").read_text("utf-8")

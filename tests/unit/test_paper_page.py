@@ -8,7 +8,7 @@ from tools.docs.commands import commands
 
 from unnoted.configs import read_config
 from unnoted.experiments.paper import published
-from unnoted.risks import loss_named
+from unnoted.losses import loss_named
 from unnoted.training.settings import Settings, load_settings
 
 ROOT = Path(__file__).parents[2]

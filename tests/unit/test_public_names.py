@@ -10,7 +10,7 @@ import unnoted
 
 def test_every_public_name_can_be_had():
     assert all(getattr(unnoted, name) is not None for name in unnoted.__all__)
-    listed = [name for names in unnoted._ROOMS.values() for name in names]
+    listed = [name for names in unnoted._PACKAGES.values() for name in names]
     assert sorted(listed) == sorted(unnoted.__all__)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = unnoted.nothing

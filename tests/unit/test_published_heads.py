@@ -4,7 +4,7 @@ import pytest
 import torch
 from tests.unit.by_heart import SMALL, learn
 
-from unnoted.encoders import ENCODER_KINDS
+from unnoted.models.encoders import ENCODER_KINDS
 
 GAIN_PROGRAM = {"path_edges": "last-layer", "path_attention": False, "path_layer": True}
 NODE = 64 + 20 + 20

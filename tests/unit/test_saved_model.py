@@ -14,10 +14,10 @@ from safetensors.torch import load_file, save_file
 from tests.unit.training.making import tiny_encoder
 
 from unnoted.common.checksums import CHECKSUMS
-from unnoted.documents.generator import generate_documents
-from unnoted.encoders import EncoderError, hub, load_encoder
-from unnoted.extraction import Extractor
-from unnoted.model import ModelError, RelationModel
+from unnoted.data.synthetic import generate_documents
+from unnoted.inference import Extractor
+from unnoted.models.encoders import EncoderError, hub, load_encoder
+from unnoted.models.model import ModelError, RelationModel
 
 NAN, INF = float("nan"), float("inf")
 

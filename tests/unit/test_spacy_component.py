@@ -10,10 +10,10 @@ import pytest
 import spacy
 from confection import ConfigValidationError
 from spacy.tokens import Doc, DocBin
-from tests.unit.extraction.making import RELATIONS, saved_model
+from tests.unit.inference.making import RELATIONS, saved_model
 
-import unnoted.spacy_component as component
-from unnoted.extraction import Extractor
+import unnoted.integrations.spacy as component
+from unnoted.inference import Extractor
 
 TEXTS = ["Ada met Bo in Kelm. Ada slept.", "Nobody came.", "Bo likes Kelm."]
 PATTERNS = [
@@ -85,5 +85,5 @@ def test_the_entry_point_leads_here_and_loads_no_model_library():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
     module, _, name = project["entry-points"]["spacy_factories"]["unnoted"].partition(":")
     assert module == component.__name__ and callable(getattr(component, name))
-    code = f"import sys, {module}; sys.exit('transformers' in sys.modules or 'unnoted.model' in sys.modules)"
+    code = f"import sys, {module}; sys.exit('transformers' in sys.modules or 'unnoted.models.model' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

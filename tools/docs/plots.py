@@ -8,14 +8,14 @@ import numpy as np
 import torch
 
 from tools.docs.drawing import FAINT, INK, Line, draw, look, new_axes, svg
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.schema import Document
-from unnoted.documents.thinning import DOCRED_SHARE, PopularShare, thin
+from unnoted.data.schema import Document
+from unnoted.data.synthetic import generate_documents
+from unnoted.data.thinning import DOCRED_SHARE, PopularShare, thin
 from unnoted.evaluation import Score
+from unnoted.losses import Link, NoneClass, ScoreMeaning
+from unnoted.losses.corrections import CORRECTIONS
+from unnoted.losses.surrogates import LogSigmoidRanking, SquaredRanking, Surrogate
 from unnoted.priors import Priors
-from unnoted.risks import Link, NoneClass, ScoreMeaning
-from unnoted.risks.corrections import CORRECTIONS
-from unnoted.risks.surrogates import LogSigmoidRanking, SquaredRanking, Surrogate
 
 
 def plots() -> dict[str, str]:

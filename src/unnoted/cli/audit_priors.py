@@ -20,10 +20,10 @@ from unnoted.cli.common import (
 from unnoted.cli.estimate_priors import Scores, shown_priors
 from unnoted.common.outputs import check_output, holds_something
 from unnoted.common.wording import counted
-from unnoted.documents.audit_file import AuditFile, question_record
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.loading import load_documents
-from unnoted.documents.type_scores import scores_by_types
+from unnoted.data.audit_file import AuditFile, question_record
+from unnoted.data.corpus import Corpus
+from unnoted.data.loading import load_documents
+from unnoted.data.type_scores import scores_by_types
 from unnoted.priors.auditing import draw_audit
 from unnoted.priors.labelled_scores import LabelledScores
 

@@ -18,7 +18,7 @@ from rich.text import Text
 from unnoted.common.errors import DataError, DefectLog, Severity, plain
 from unnoted.common.output_streams import STANDARD_NAME
 from unnoted.common.wording import counted
-from unnoted.documents.relations import RelationVocabulary
+from unnoted.data.relations import RelationVocabulary
 
 P = ParamSpec("P")
 T = TypeVar("T")

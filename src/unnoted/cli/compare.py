@@ -9,7 +9,7 @@ from unnoted.cli import grids
 from unnoted.cli.common import reports_errors, tell
 from unnoted.cli.evaluate import BenchmarkName
 from unnoted.cli.train import Layers, Multiplier
-from unnoted.documents.levels import LEVELS
+from unnoted.data.levels import LEVELS
 
 TrainFiles = Annotated[list[Path], typer.Option(metavar="FILE", help="Training documents; may be repeated.")]
 TestFiles = Annotated[list[Path], typer.Option(metavar="FILE", help="Documents with all facts to score on.")]

@@ -22,8 +22,8 @@ from unnoted.cli.common import (
 )
 from unnoted.common.errors import plain, shortened
 from unnoted.common.text_inputs import TextInput
-from unnoted.documents import candidates as candidate_rules
-from unnoted.documents.checking import CheckReport, check_files, group_files
+from unnoted.data import candidates as candidate_rules
+from unnoted.data.checking import CheckReport, check_files, group_files
 
 FEW_RELATIONS = 30
 """Up to so many relations are listed without being asked for."""

@@ -19,9 +19,9 @@ from unnoted.cli.common import (
 )
 from unnoted.common.errors import plain, shortened
 from unnoted.common.text_inputs import TextInput
-from unnoted.documents.comparison import LabellingComparison, RelationComparison
-from unnoted.documents.comparison import compare as compare_labellings
-from unnoted.documents.loading import load_documents
+from unnoted.data.comparison import LabellingComparison, RelationComparison
+from unnoted.data.comparison import compare as compare_labellings
+from unnoted.data.loading import load_documents
 
 
 @reports_errors

@@ -16,8 +16,8 @@ from unnoted.cli.common import (
 from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.outputs import claimed
 from unnoted.common.wording import counted
-from unnoted.documents.converting import convert_files
-from unnoted.documents.formats import FORMATS
+from unnoted.data.converting import convert_files
+from unnoted.data.formats import FORMATS
 
 
 @reports_errors

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from unnoted.cli.common import reports_errors, say
-from unnoted.documents import fetching
-from unnoted.documents.catalog import SHIPPED_CATALOG, Catalog
-from unnoted.documents.fetching import Outcome
+from unnoted.data import fetching
+from unnoted.data.catalog import SHIPPED_CATALOG, Catalog
+from unnoted.data.fetching import Outcome
 
 
 @reports_errors

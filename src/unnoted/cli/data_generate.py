@@ -9,10 +9,10 @@ from unnoted.cli.common import FormatName, Overwrite, Seed, To, reports_errors, 
 from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.outputs import claimed
 from unnoted.common.wording import counted
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.levels import LEVELS, level
-from unnoted.documents.thinning import ThinningReport, thin
-from unnoted.documents.writing import write_documents
+from unnoted.data.levels import LEVELS, level
+from unnoted.data.synthetic import generate_documents
+from unnoted.data.thinning import ThinningReport, thin
+from unnoted.data.writing import write_documents
 
 SAMPLE = 1_000
 """Documents whose frequencies stand for those of the corpus, which need not be held in memory then."""

@@ -9,9 +9,9 @@ from unnoted.cli.common import Files, FormatName, Overwrite, Seed, Strict, repor
 from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.outputs import claimed
 from unnoted.common.wording import counted
-from unnoted.documents.loading import load_documents
-from unnoted.documents.selecting import AllBut, ids_of, write_selected
-from unnoted.documents.splitting import split_documents
+from unnoted.data.loading import load_documents
+from unnoted.data.selecting import AllBut, ids_of, write_selected
+from unnoted.data.splitting import split_documents
 
 
 @reports_errors

@@ -24,11 +24,11 @@ from unnoted.common.output_streams import is_stream
 from unnoted.common.outputs import claimed
 from unnoted.common.text_inputs import rereadable
 from unnoted.common.wording import counted
-from unnoted.documents.levels import LEVELS, level
-from unnoted.documents.loading import stream_documents
-from unnoted.documents.thinning import BIAS, PopularShare, Thinning, ThinningReport, UniformShare
-from unnoted.documents.thinning import thin as thin_documents
-from unnoted.documents.writing import write_documents
+from unnoted.data.levels import LEVELS, level
+from unnoted.data.loading import stream_documents
+from unnoted.data.thinning import BIAS, PopularShare, Thinning, ThinningReport, UniformShare
+from unnoted.data.thinning import thin as thin_documents
+from unnoted.data.writing import write_documents
 
 
 @reports_errors

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from unnoted.cli.common import console, reports_errors, table, tell
 from unnoted.common.outputs import write_text
-from unnoted.documents.levels import LEVELS
+from unnoted.data.levels import LEVELS
 
 if TYPE_CHECKING:  # loading torch takes seconds
     from unnoted.experiments import Demonstration

@@ -24,13 +24,13 @@ from unnoted.cli.common import (
 )
 from unnoted.common.errors import shortened
 from unnoted.common.outputs import check_output
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.loading import load_documents
+from unnoted.data.corpus import Corpus
+from unnoted.data.loading import load_documents
 from unnoted.priors.estimated import EstimatedPriors
 from unnoted.priors.estimating import CAUTION, estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.rules.written import PACKAGED
-from unnoted.suggest.same_documents import require_same_documents
+from unnoted.suggestions.same_documents import require_same_documents
 
 Scores = Annotated[
     Path | None,
@@ -99,7 +99,7 @@ def estimate(
             tell(f"note: {CAUTION}")
         else:
             # Here, because it loads torch, which an estimate from scores alone does not wait for.
-            from unnoted.suggest.level_priors import priors_at_level
+            from unnoted.suggestions.level_priors import priors_at_level
 
             estimated = priors_at_level(found, corpus, multiplier=prior_multiplier, rules=rules)
         shown_priors(estimated, names.names if names else {}, to, as_json)
@@ -150,7 +150,7 @@ def _trained(
 ) -> tuple[LabelledScores, Corpus, str | None]:
     """Out-of-fold scores, the documents that were scored, and the rules that their models kept to."""
     # Here, because they load torch, which the other ways do not wait for.
-    from unnoted.suggest.level_priors import beside_labels_of
+    from unnoted.suggestions.level_priors import beside_labels_of
     from unnoted.training.cross_fit import cross_fit
     from unnoted.training.ingredients import load_corpus
     from unnoted.training.settings import PRIORS, load_settings, parse_changes

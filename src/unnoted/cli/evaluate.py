@@ -31,9 +31,9 @@ from unnoted.common.lookup import lookup
 from unnoted.common.output_streams import is_stream
 from unnoted.common.outputs import check_output, claimed, write_text
 from unnoted.common.text_inputs import TextInput
-from unnoted.documents.formats.predictions import read_predictions
-from unnoted.documents.loading import stream_documents
-from unnoted.documents.schema import Document
+from unnoted.data.formats.predictions import read_predictions
+from unnoted.data.loading import stream_documents
+from unnoted.data.schema import Document
 from unnoted.evaluation.benchmarks import BENCHMARKS
 from unnoted.evaluation.figures import Evaluation
 from unnoted.evaluation.figures import evaluate as evaluate_predictions
@@ -41,7 +41,7 @@ from unnoted.evaluation.submission import SubmissionError
 from unnoted.evaluation.table import text_table
 
 if TYPE_CHECKING:  # loading torch takes seconds
-    from unnoted.extraction import Extractor
+    from unnoted.inference import Extractor
 
 Gold = Annotated[
     list[Path],

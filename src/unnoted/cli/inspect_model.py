@@ -9,7 +9,7 @@ from rich.table import Table
 
 from unnoted.cli.common import AsJSON, console, json_text, reports_errors, say, table
 from unnoted.common.errors import plain
-from unnoted.documents.candidates import IN_ONE_SENTENCE, JSONCandidates
+from unnoted.data.candidates import IN_ONE_SENTENCE, JSONCandidates
 
 LONGEST_LIST = 8
 """Entries up to which a list is shown whole, and of a longer one those that are shown."""
@@ -26,7 +26,7 @@ def inspect(
 
     The model is loaded, so a folder that is incomplete or damaged is refused here as it would be in use.
     """
-    from unnoted.extraction import inspect_model
+    from unnoted.inference import inspect_model
 
     description = inspect_model(model)
     if as_json:

@@ -20,12 +20,12 @@ from unnoted.common.output_streams import is_stream, shown_name
 from unnoted.common.outputs import check_output, partial_of
 from unnoted.common.text_inputs import rereadable
 from unnoted.common.wording import counted, duration
-from unnoted.documents.loading import stream_documents
+from unnoted.data.loading import stream_documents
 
 if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait for it
-    from unnoted.extraction import Extractor
-    from unnoted.extraction.extract_files import ExtractionReport
-    from unnoted.extraction.scoring import Asked
+    from unnoted.inference import Extractor
+    from unnoted.inference.extract_files import ExtractionReport
+    from unnoted.inference.scoring import Asked
 
 SECONDS_A_LINE = 30
 """How often progress is told where there is no terminal to draw a bar on."""
@@ -176,7 +176,7 @@ def load_extractor(
     any_types: bool = False,
 ) -> "Extractor":
     """The extractor that the options ask for; what it warns of is told in our own way."""
-    from unnoted.extraction import BATCH, Extractor
+    from unnoted.inference import BATCH, Extractor
 
     limits = BATCH if batch is None else replace(BATCH, documents=batch)
     with warnings.catch_warnings(record=True) as caught:
@@ -189,7 +189,7 @@ def load_extractor(
 
 
 def _print_tables(extractor: "Extractor", files: list[Path], total: int, asked: "Asked") -> None:
-    from unnoted.extraction.extract_files import ExtractionReport
+    from unnoted.inference.extract_files import ExtractionReport
 
     report = ExtractionReport()
     documents = report.watched(stream_documents(*files), extractor.model.candidates)
@@ -212,8 +212,8 @@ def _write(
     asked: "Asked",
     overwrite: bool,
 ) -> None:
-    from unnoted.extraction.extract_files import extract_files
-    from unnoted.extraction.result_writers import format_of
+    from unnoted.inference.extract_files import extract_files
+    from unnoted.inference.result_writers import format_of
 
     if format is None:
         format = format_of(to)

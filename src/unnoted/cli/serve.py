@@ -14,8 +14,8 @@ from unnoted.common.limits import MEBI
 from unnoted.common.wording import counted
 
 if TYPE_CHECKING:
-    from unnoted.documents.raw_text import TextReader
-    from unnoted.extraction import Extractor
+    from unnoted.data.ner import TextReader
+    from unnoted.inference import Extractor
 
 TOKEN = "UNNOTED_TOKEN"
 """The variable that a token is taken from; an argument would show in the list of processes."""
@@ -97,8 +97,8 @@ def serve(
 
 def _reader(extractor: "Extractor", entities: str | None, types: list[str]) -> "TextReader | None":
     """What finds the entities of plain text, if it is asked for."""
-    from unnoted.documents.raw_text.text_reader import parse_types
-    from unnoted.extraction.reading_text import text_reader
+    from unnoted.data.ner.text_reader import parse_types
+    from unnoted.inference.reading_text import text_reader
 
     if entities is None:
         if types:

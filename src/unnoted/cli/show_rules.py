@@ -22,8 +22,8 @@ from unnoted.cli.common import (
 )
 from unnoted.common.errors import shortened
 from unnoted.common.outputs import check_output, write_text
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.loading import load_documents
+from unnoted.data.corpus import Corpus
+from unnoted.data.loading import load_documents
 from unnoted.rules import ImpliedFacts, MiningLimits, implied_facts, load_rules, mine, noted_shares
 from unnoted.rules.proposing import ProposedRule, as_text, proposed
 

@@ -9,7 +9,7 @@ from unnoted.cli.common import Vocabulary, console, reports_errors, stops_with, 
 from unnoted.common.errors import shortened
 from unnoted.common.outputs import check_output
 from unnoted.common.wording import count, counted
-from unnoted.suggest import SuggestionSet
+from unnoted.suggestions import SuggestionSet
 
 SHOWN = 10
 """Relations of which the command prints how many labels are missing."""
@@ -83,8 +83,8 @@ def suggest(
     kept = "; the same command continues" if output else ""
     with stops_with(f"interrupted; nothing was written{kept}"):
         # Here, because they load torch, which the other commands need not wait for.
-        from unnoted.suggest.listing import ListLimits
-        from unnoted.suggest.suggesting import suggest as suggested
+        from unnoted.suggestions.listing import ListLimits
+        from unnoted.suggestions.suggesting import suggest as suggested
         from unnoted.training.settings import parse_changes
 
         found = suggested(

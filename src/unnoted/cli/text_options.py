@@ -12,7 +12,7 @@ from unnoted.common.errors import DefectLog, Kind
 from unnoted.common.wording import counted
 
 if TYPE_CHECKING:
-    from unnoted.extraction import Extractor
+    from unnoted.inference import Extractor
 
 Text = Annotated[
     bool,
@@ -59,9 +59,9 @@ def found_in_text(
     extractor: "Extractor", files: list[Path], entities: str | None, types: list[str]
 ) -> Iterator[Path]:
     """A file with the documents of text files, their entities found; what the model does not know is told."""
-    from unnoted.documents.raw_text.text_reader import parse_types
-    from unnoted.extraction.reading_text import text_reader
-    from unnoted.extraction.text_files import as_document_file
+    from unnoted.data.ner.text_reader import parse_types
+    from unnoted.inference.reading_text import text_reader
+    from unnoted.inference.text_files import as_document_file
 
     reader = text_reader(extractor.model, entities, parse_types(types), lambda line: tell(f"note: {line}"))
     log = DefectLog()

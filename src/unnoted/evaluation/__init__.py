@@ -1,6 +1,6 @@
 """How good predictions are: plain scores, those of DocRED and ChemDisGene, breakdowns and curves."""
 
-from unnoted.documents.formats.predictions import Prediction, read_predictions
+from unnoted.data.formats.predictions import Prediction, read_predictions
 from unnoted.evaluation.benchmarks import BENCHMARKS, CHEMDISGENE, DOCRED, PLAIN, Benchmark
 from unnoted.evaluation.bootstrap import BootstrapResult, paired_bootstrap
 from unnoted.evaluation.curve import Curve, precision_recall_curve

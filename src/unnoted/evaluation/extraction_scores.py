@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.documents.formats.predictions import Prediction
-from unnoted.documents.schema import Document
+from unnoted.data.formats.predictions import Prediction
+from unnoted.data.schema import Document
 from unnoted.evaluation.benchmarks import DOCRED, Benchmark
 from unnoted.evaluation.curve import Curve, precision_recall_curve
 from unnoted.evaluation.figures import Evaluation, evaluate
 from unnoted.evaluation.gold import Gold, Key
 from unnoted.evaluation.reliability import Reliability
-from unnoted.extraction import Extractor
-from unnoted.extraction.scoring import Asked, ScoredPairs
+from unnoted.inference import Extractor
+from unnoted.inference.scoring import Asked, ScoredPairs
 
 FLOOR = 0.01
 """From which probability on facts that a model does not state are in the curve, and in its reliability."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from unnoted.documents.formats.predictions import Prediction
+from unnoted.data.formats.predictions import Prediction
 from unnoted.evaluation.gold import Gold, Key
 
 EXAMPLES_SHOWN = 5

@@ -5,19 +5,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from unnoted.architectures import ARCHITECTURES
 from unnoted.common.lookup import lookup
 from unnoted.configs import read_config
-from unnoted.documents.candidates import observed
-from unnoted.documents.levels import LEVELS
-from unnoted.documents.loading import default_candidates, require_facts, stream_documents
+from unnoted.data.candidates import observed
+from unnoted.data.levels import LEVELS
+from unnoted.data.loading import default_candidates, require_facts, stream_documents
 from unnoted.evaluation import BENCHMARKS
 from unnoted.experiments.grid import Pool
 from unnoted.experiments.plan import carry_out, with_seeds
 from unnoted.experiments.results import RowResult, TableResult
 from unnoted.experiments.scale import FIRST_SEED, Scale
 from unnoted.experiments.training_files import MadeFile, level_rule, make_training_file
-from unnoted.risks.losses import LOSSES, loss_named
+from unnoted.losses.losses import LOSSES, loss_named
+from unnoted.models.architectures.registry import ARCHITECTURES
 from unnoted.training.settings import Settings, load_settings, unused_by
 
 COLUMNS = ("Ign F1", "F1", "P", "R")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
-from unnoted.documents.catalog import Catalog
+from unnoted.data.catalog import Catalog
 from unnoted.evaluation.benchmarks import CHEMDISGENE, DOCRED, Benchmark
 from unnoted.training.settings import Settings
 

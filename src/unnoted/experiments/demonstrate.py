@@ -9,15 +9,15 @@ from typing import Any
 from unnoted.common.lookup import lookup
 from unnoted.common.outputs import write_text
 from unnoted.configs import read_config
-from unnoted.documents.generator import generate_documents, relation_names
-from unnoted.documents.levels import LEVELS, level
-from unnoted.documents.schema import Document, Fact
-from unnoted.documents.thinning import thin
-from unnoted.documents.writing import write_documents
-from unnoted.encoders.making import make_encoder
+from unnoted.data.levels import LEVELS, level
+from unnoted.data.schema import Document, Fact
+from unnoted.data.synthetic import generate_documents, relation_names
+from unnoted.data.thinning import thin
+from unnoted.data.writing import write_documents
 from unnoted.evaluation import Evaluation, Score
 from unnoted.evaluation.extraction_scores import FLOOR, evaluate_extractor
-from unnoted.extraction import Extraction, Extractor
+from unnoted.inference import Extraction, Extractor
+from unnoted.models.encoders.making import make_encoder
 from unnoted.training import Record, RunError, Settings, run
 
 PRIOR_MULTIPLIER = 3.0

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unnoted.encoders import ENCODER_KINDS
 from unnoted.experiments.data_sets import DATA_SETS, DataFolder
 from unnoted.experiments.paper import PaperRow
 from unnoted.experiments.training_files import make_training_file
-from unnoted.risks import loss_named
+from unnoted.losses import loss_named
+from unnoted.models.encoders import ENCODER_KINDS
 from unnoted.training.settings import Settings, load_settings, unused_by
 
 FIRST_SEED = 62

@@ -1,8 +1,8 @@
 """The paper's table of the data sets, counted anew from the files at hand."""
 
-from unnoted.documents import candidates as candidate_rules
-from unnoted.documents.loading import stream_documents
-from unnoted.documents.statistics import Statistics
+from unnoted.data import candidates as candidate_rules
+from unnoted.data.loading import stream_documents
+from unnoted.data.statistics import Statistics
 from unnoted.evaluation.gold import Gold
 from unnoted.evaluation.published import published_score
 from unnoted.experiments.data_sets import DATA_SETS, DataFolder, Files, MissingData

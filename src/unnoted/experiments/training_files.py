@@ -9,11 +9,11 @@ from pathlib import Path
 
 from unnoted.common.lookup import nearest
 from unnoted.common.outputs import write_text
-from unnoted.documents.levels import LEVELS
-from unnoted.documents.loading import stream_documents
-from unnoted.documents.schema import Document
-from unnoted.documents.thinning import Thinning, ThinningReport, UniformShare, thin
-from unnoted.documents.writing import write_documents
+from unnoted.data.levels import LEVELS
+from unnoted.data.loading import stream_documents
+from unnoted.data.schema import Document
+from unnoted.data.thinning import Thinning, ThinningReport, UniformShare, thin
+from unnoted.data.writing import write_documents
 from unnoted.training.fingerprint import digest
 
 SEED = 0

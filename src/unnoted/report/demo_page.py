@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from unnoted.common.tables import Column, Table, Value, counts, shares, words
 from unnoted.common.wording import count, duration, percent, signed
-from unnoted.documents.rendering import entity_types
+from unnoted.data.visualization import entity_types
 from unnoted.evaluation import Score
 from unnoted.experiments import Demonstration, MethodResult
 from unnoted.report.drawing import draw_document, legend

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from unnoted.documents.rendering import (
+from unnoted.data.schema import Document
+from unnoted.data.visualization import (
     FactCell,
     FactGroup,
     FactLine,
@@ -12,8 +13,7 @@ from unnoted.documents.rendering import (
     render_document,
     render_types,
 )
-from unnoted.documents.schema import Document
-from unnoted.extraction import ExtractedFact
+from unnoted.inference import ExtractedFact
 from unnoted.report.judged_facts import JudgedFact, State
 from unnoted.report.page import fill
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from unnoted.documents.schema import Document, Fact, Triple
-from unnoted.extraction import ExtractedFact, Extraction
+from unnoted.data.schema import Document, Fact, Triple
+from unnoted.inference import ExtractedFact, Extraction
 
 
 class State(Enum):
@@ -48,8 +48,8 @@ def judge(
         extractions: what each method found in the document, by the method's title.
 
     Example:
-        >>> from unnoted.documents.schema import Entity, Mention
-        >>> from unnoted.extraction import ExtractedFact
+        >>> from unnoted.data.schema import Entity, Mention
+        >>> from unnoted.inference import ExtractedFact
         >>> ada, bo = (Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in enumerate(["Ada", "Bo"]))
         >>> document = Document("d", (("Ada", "Bo"),), (ada, bo), (Fact(0, 1, "spouse"),))
         >>> found = Extraction(document, (ExtractedFact(1, 0, "spouse", "spouse", 0.9, 0.1),))

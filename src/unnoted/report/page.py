@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from unnoted.common.tables import Table
 from unnoted.common.templates import templates_of
-from unnoted.documents.rendering import SCRIPT, STYLE
+from unnoted.data.visualization import SCRIPT, STYLE
 
 
 @cache

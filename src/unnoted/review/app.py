@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
 
-from unnoted.documents.rendering import SCRIPT, STYLE
+from unnoted.data.visualization import SCRIPT, STYLE
 from unnoted.review.guard import Application, Guard
 from unnoted.review.live_completeness import LiveCompleteness
 from unnoted.review.presence import Presence
@@ -22,7 +22,7 @@ from unnoted.review.review_figures import progress
 from unnoted.review.shown_item import likely_relations, said_of, shown_item
 from unnoted.review.store import Act, NotDecided, ReviewStore, Signature
 from unnoted.review.verdict import Verdict
-from unnoted.suggest.ordering import Order
+from unnoted.suggestions.ordering import Order
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from unnoted.documents.schema import Document, Fact, Mention
+from unnoted.data.schema import Document, Fact, Mention
 
 EXAMPLES_PER_RELATION = 3
 """Two are shown; the third takes the place of one from the document that is looked at."""
@@ -37,7 +37,7 @@ def examples_of(documents: Iterable[Document]) -> dict[str, list[Example]]:
     The best is the shortest sentence worth showing that names both head and tail.
 
     Example:
-        >>> from unnoted.documents.generator import generate_documents
+        >>> from unnoted.data.synthetic import generate_documents
         >>> found = examples_of(generate_documents(5))
         >>> best = next(iter(found.values()))[0]
         >>> {mark for _, mark in best.words} == {"", "head", "tail"}

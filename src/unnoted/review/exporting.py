@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from unnoted.common.text_inputs import content_digest
-from unnoted.documents.decided import MendReport
-from unnoted.documents.mending import Decision, mend
+from unnoted.data.decided import MendReport
+from unnoted.data.mending import Decision, mend
 from unnoted.review.store import ReviewStore
 from unnoted.review.verdict import Verdict
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from unnoted.review.store import ReviewStore
 from unnoted.review.verdict import Standing
-from unnoted.suggest.completeness import LEVEL, UNDECIDED, Completeness, completeness, random_sample
-from unnoted.suggest.suggestion import Unlisted
+from unnoted.suggestions.completeness import LEVEL, UNDECIDED, Completeness, completeness, random_sample
+from unnoted.suggestions.suggestion import Unlisted
 
 HOLDS = {Standing.ACCEPTED: 1, Standing.REJECTED: 0}
 """What a state says of a fact; the other states leave it undecided."""

@@ -8,7 +8,7 @@ from unnoted.common.wording import counted
 from unnoted.review.carrying import carry
 from unnoted.review.store import ReviewStore
 from unnoted.review.store_making import make_store
-from unnoted.suggest.suggestion_file import SuggestionSet
+from unnoted.suggestions.suggestion_file import SuggestionSet
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -63,9 +63,9 @@ def open_review(
 
     Example:
         >>> from tempfile import TemporaryDirectory
-        >>> from unnoted.documents.generator import generate_documents
+        >>> from unnoted.data.synthetic import generate_documents
         >>> from unnoted.review import Queue, Signature, Verdict
-        >>> from unnoted.suggest import Order, Suggestion
+        >>> from unnoted.suggestions import Order, Suggestion
         >>> (document,) = generate_documents(1)
         >>> listed = tuple(Suggestion(document.id, *pair, "met", 0.8, 0.7) for pair in ((0, 1), (1, 0)))
         >>> with TemporaryDirectory() as folder:

@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unnoted.documents.rendering import FactGroup, FactLine, FactTable, render_document
-from unnoted.documents.schema import Document, Fact
+from unnoted.data.schema import Document, Fact
+from unnoted.data.visualization import FactGroup, FactLine, FactTable, render_document
 from unnoted.review.queue import column
 from unnoted.review.store import NotDecided, ReviewStore
-from unnoted.suggest.ordering import Order
+from unnoted.suggestions.ordering import Order
 
 EXAMPLES_SHOWN = 2
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from threading import Lock, local
 
 from unnoted.common.errors import DefectLog, shown
-from unnoted.documents.formats.jsonl import document_from_record
-from unnoted.documents.formats.reading import Reading
-from unnoted.documents.schema import Document, Triple
+from unnoted.data.formats.jsonl import document_from_record
+from unnoted.data.formats.reading import Reading
+from unnoted.data.schema import Document, Triple
 from unnoted.review.store_schema import FORMAT
 from unnoted.review.verdict import Verdict, state_of
 

@@ -10,12 +10,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from unnoted.documents.formats import jsonl
-from unnoted.documents.rendering import entity_types
+from unnoted.data.formats import jsonl
+from unnoted.data.visualization import entity_types
 from unnoted.review.examples import examples_of
 from unnoted.review.store_schema import FORMAT, INDEXES, TABLES
-from unnoted.suggest.ordering import Order, ordered
-from unnoted.suggest.suggestion_file import SuggestionSet
+from unnoted.suggestions.ordering import Order, ordered
+from unnoted.suggestions.suggestion_file import SuggestionSet
 
 
 def make_store(path: Path, found: SuggestionSet, file: str, checksum: str) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol, TypeAlias
 
 from unnoted.common.lookup import lookup
-from unnoted.documents.schema import Triple
+from unnoted.data.schema import Triple
 
 Pair: TypeAlias = tuple[int, int]
 """Head and tail of a conclusion."""

@@ -1,6 +1,6 @@
 """Rules that labels and out-of-fold scores both speak for: the surest that can be had without a person."""
 
-from unnoted.documents.corpus import Corpus
+from unnoted.data.corpus import Corpus
 from unnoted.priors import Priors
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.rules.mining import MiningLimits, mine, noted_shares

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from unnoted.documents.schema import Document, Triple
+from unnoted.data.schema import Document, Triple
 
 MOST_WITH_TWO = 0.1
 """Up to this share of heads may have a second tail for a relation to be functional."""
@@ -28,7 +28,7 @@ class Constraints:
         functional: relations with at most one tail for a head.
 
     Example:
-        >>> from unnoted.documents.generator import generate_documents
+        >>> from unnoted.data.synthetic import generate_documents
         >>> found = Constraints.of(generate_documents(40), {})
         >>> sorted(found.types["born_in"])
         [('PER', 'LOC')]

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from unnoted.documents.schema import Document, Triple
+from unnoted.data.schema import Document, Triple
 from unnoted.priors import Priors
 from unnoted.rules.bodies import Pair, RuleBody, matches
 from unnoted.rules.bounds import ONE_SIDED, DocumentShare
@@ -104,7 +104,7 @@ def mine(
         limits: what a rule must have.
 
     Example:
-        >>> from unnoted.documents.generator import generate_documents
+        >>> from unnoted.data.synthetic import generate_documents
         >>> rules = mine(list(generate_documents(40)), {})
         >>> "works_for(h, k) & based_in(k, t) -> works_in(h, t)" in map(str, rules)
         True

@@ -7,7 +7,7 @@ what the relations mean sees it at a glance.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unnoted.documents.schema import Document
+from unnoted.data.schema import Document
 from unnoted.rules.bodies import Namer
 from unnoted.rules.closing import Derived, close
 from unnoted.rules.rule import Rule, RuleSet
@@ -40,7 +40,7 @@ def proposed(
         most: how many rules to give.
 
     Example:
-        >>> from unnoted.documents.generator import generate_documents
+        >>> from unnoted.data.synthetic import generate_documents
         >>> from unnoted.rules.written import written_rules
         >>> documents = list(generate_documents(40))
         >>> (found,) = proposed(documents, written_rules("lives_in(h, t) -> works_in(h, t)"))

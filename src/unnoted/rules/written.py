@@ -17,7 +17,7 @@ from unnoted.common.errors import DataError, Defect, DefectLog, Kind, shown
 from unnoted.common.lookup import nearest
 from unnoted.common.text_inputs import TextInput, read_whole
 from unnoted.common.wording import counted
-from unnoted.documents.relations import RelationVocabulary
+from unnoted.data.relations import RelationVocabulary
 from unnoted.rules.bodies import body_of
 from unnoted.rules.constraints import Constraints
 from unnoted.rules.rule import Rule, RuleSet

@@ -15,7 +15,7 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from unnoted.common.templates import templates_of
-from unnoted.documents.rendering import SCRIPT, STYLE
+from unnoted.data.visualization import SCRIPT, STYLE
 from unnoted.serve.api_models import ErrorAnswer, ModelAnswer, StatusAnswer, given_schemas
 from unnoted.serve.extraction_routes import extraction_routes
 from unnoted.serve.extraction_service import ExtractionService

@@ -10,10 +10,10 @@ from threading import Condition
 
 import torch
 
-from unnoted.documents.schema import Document
-from unnoted.extraction import Extraction, Extractor
-from unnoted.extraction.scoring import Asked
-from unnoted.extraction.side_by_side import threads_alone
+from unnoted.data.schema import Document
+from unnoted.inference import Extraction, Extractor
+from unnoted.inference.scoring import Asked
+from unnoted.inference.side_by_side import threads_alone
 from unnoted.serve.service_metrics import ServiceMetrics
 
 AT_ONCE = 64

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from unnoted.documents.schema import Document
-from unnoted.extraction import Extraction
+from unnoted.data.schema import Document
+from unnoted.inference import Extraction
 from unnoted.serve.answers import answer, drawn
 from unnoted.serve.api_models import DocumentResult, ErrorAnswer, one_or_many
 from unnoted.serve.extraction_service import ExtractionService

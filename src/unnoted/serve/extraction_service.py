@@ -7,11 +7,11 @@ from typing import TypeAlias
 
 from unnoted.common.errors import DataError
 from unnoted.common.foreign import reason
-from unnoted.documents.raw_text import TextReader
-from unnoted.documents.schema import Document
-from unnoted.extraction import Extraction, Extractor
-from unnoted.extraction.reading_text import known_types
-from unnoted.extraction.scoring import Asked, Wanted
+from unnoted.data.ner import TextReader
+from unnoted.data.schema import Document
+from unnoted.inference import Extraction, Extractor
+from unnoted.inference.reading_text import known_types
+from unnoted.inference.scoring import Asked, Wanted
 from unnoted.serve.batching_queue import BatchingQueue, QueueClosed, QueueFull
 from unnoted.serve.problems import Problem
 from unnoted.serve.service_limits import ServiceLimits

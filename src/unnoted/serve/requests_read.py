@@ -10,9 +10,9 @@ from unnoted.common.errors import DataError, DefectLog, Kind, Severity, fail, sh
 from unnoted.common.json_stream import parse_json
 from unnoted.common.limits import Limits
 from unnoted.common.wording import counted
-from unnoted.documents.formats.jsonl import document_from_record
-from unnoted.documents.formats.reading import Reading
-from unnoted.documents.schema import Document
+from unnoted.data.formats.jsonl import document_from_record
+from unnoted.data.formats.reading import Reading
+from unnoted.data.schema import Document
 from unnoted.serve.problems import Problem
 
 JSON = "application/json"

@@ -11,8 +11,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from unnoted.extraction import Extraction
-from unnoted.extraction.scoring import Asked
+from unnoted.inference import Extraction
+from unnoted.inference.scoring import Asked
 from unnoted.serve.answers import answer
 from unnoted.serve.extraction_service import ExtractionService
 from unnoted.serve.problems import Problem

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from unnoted.common.wording import counted
-from unnoted.documents.candidates import Candidates
-from unnoted.documents.schema import Document
-from unnoted.model import RelationModel
+from unnoted.data.candidates import Candidates
+from unnoted.data.schema import Document
+from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
 from unnoted.priors.estimating import CAUTION, estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
@@ -118,8 +118,8 @@ def labels_elsewhere(documents: Iterable[Document], candidates: Candidates) -> i
     """How many labels are of pairs that are no candidates.
 
     Example:
-        >>> from unnoted.documents.candidates import AllPairs, InOneSentence
-        >>> from unnoted.documents.generator import generate_documents
+        >>> from unnoted.data.candidates import AllPairs, InOneSentence
+        >>> from unnoted.data.synthetic import generate_documents
         >>> documents = list(generate_documents(20))
         >>> labels_elsewhere(documents, AllPairs())
         0

@@ -18,13 +18,13 @@ import numpy as np
 
 from unnoted.common.foreign import read_json
 from unnoted.common.outputs import write_json
-from unnoted.documents.candidates import AllPairs, Candidates, TypePairs
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.schema import Document
-from unnoted.model import RelationModel
+from unnoted.data.candidates import AllPairs, Candidates, TypePairs
+from unnoted.data.corpus import Corpus
+from unnoted.data.schema import Document
+from unnoted.losses import Risk
+from unnoted.losses.losses import LabelLikelihoodLoss
+from unnoted.models.model import RelationModel
 from unnoted.priors.labelled_scores import LabelledScores
-from unnoted.risks import Risk
-from unnoted.risks.losses import LabelLikelihoodLoss
 from unnoted.training.ingredients import load_corpus, model_of, risk_of
 from unnoted.training.lexical_share import fit_share
 from unnoted.training.narrowing import fit_candidates
@@ -187,7 +187,7 @@ def fold_documents(documents: Sequence[Document], folds: int, seed: int) -> list
     """The documents in random folds of like size; each document is in one of them.
 
     Example:
-        >>> from unnoted.documents.generator import generate_documents
+        >>> from unnoted.data.synthetic import generate_documents
         >>> [len(fold) for fold in fold_documents(list(generate_documents(5)), folds=2, seed=0)]
         [3, 2]
     """

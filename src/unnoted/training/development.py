@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from unnoted.documents.schema import Document
+from unnoted.data.schema import Document
 from unnoted.evaluation import evaluate
-from unnoted.extraction import Extractor
-from unnoted.model import RelationModel
+from unnoted.inference import Extractor
+from unnoted.models.model import RelationModel
 
 
 def development_score(model: RelationModel, gold: Sequence[Document]) -> dict[str, float]:

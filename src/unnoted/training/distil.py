@@ -5,9 +5,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from unnoted.features import Batch, Tokeniser
-from unnoted.model import ModelError, RelationModel
-from unnoted.risks import Risk
+from unnoted.losses import Risk
+from unnoted.models.features import Batch, Tokeniser
+from unnoted.models.model import ModelError, RelationModel
 
 
 class Teacher:

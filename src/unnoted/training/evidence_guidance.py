@@ -21,10 +21,10 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
-from unnoted.encoders import Encoded
-from unnoted.extraction.support import attention_shares
-from unnoted.features import Batch, FeatureSet
-from unnoted.model import RelationModel
+from unnoted.inference.support import attention_shares
+from unnoted.models.encoders import Encoded
+from unnoted.models.features import Batch, FeatureSet
+from unnoted.models.model import RelationModel
 from unnoted.training.objective import Objective
 from unnoted.training.optimisation import Optimisation
 

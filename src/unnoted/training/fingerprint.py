@@ -8,12 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from unnoted.architectures import ARCHITECTURES
 from unnoted.common.errors import shown
 from unnoted.common.text_inputs import content_digest, refuse_stream
-from unnoted.encoders import ENCODER_KINDS
-from unnoted.encoders.own_tokenizers import SUBWORDS, WORDS
-from unnoted.saved import TOKENIZER_FILES
+from unnoted.models.architectures.registry import ARCHITECTURES
+from unnoted.models.encoders import ENCODER_KINDS
+from unnoted.models.encoders.own_tokenizers import SUBWORDS, WORDS
+from unnoted.models.saved import TOKENIZER_FILES
 from unnoted.training.settings import Settings
 
 FREE = frozenset({"output", "checkpoint_steps", "log_steps"})

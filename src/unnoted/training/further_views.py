@@ -13,11 +13,11 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Beta
 
-from unnoted.architectures import ARCHITECTURES
-from unnoted.features import Batch
-from unnoted.model import RelationModel
-from unnoted.risks import Risk, Views, WantedViews
-from unnoted.scores import CosineScores
+from unnoted.losses import Risk, Views, WantedViews
+from unnoted.models.architectures.registry import ARCHITECTURES
+from unnoted.models.features import Batch
+from unnoted.models.model import RelationModel
+from unnoted.models.scores import CosineScores
 
 
 def check_scorer(model: RelationModel, risk: Risk) -> None:

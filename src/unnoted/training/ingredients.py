@@ -10,18 +10,18 @@ from transformers import set_seed
 
 from unnoted.common.errors import Severity
 from unnoted.common.wording import counted
-from unnoted.documents import candidates as candidate_rules
-from unnoted.documents.candidates import labelled_types
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.loading import load_documents
-from unnoted.documents.relation_types import RelationTypes
-from unnoted.documents.relations import RelationVocabulary
-from unnoted.encoders import ENCODER_KINDS, make_encoder
-from unnoted.encoders.making import SUBWORD_VOCABULARY
-from unnoted.encoders.own_tokenizers import WORDS
-from unnoted.model import RelationModel
+from unnoted.data import candidates as candidate_rules
+from unnoted.data.candidates import labelled_types
+from unnoted.data.corpus import Corpus
+from unnoted.data.loading import load_documents
+from unnoted.data.relation_types import RelationTypes
+from unnoted.data.relations import RelationVocabulary
+from unnoted.losses import Risk, loss_named
+from unnoted.models.encoders import ENCODER_KINDS, make_encoder
+from unnoted.models.encoders.making import SUBWORD_VOCABULARY
+from unnoted.models.encoders.own_tokenizers import WORDS
+from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
-from unnoted.risks import Risk, loss_named
 from unnoted.rules import RuleSet, load_rules
 from unnoted.training.lexical_share import HALF
 from unnoted.training.settings import Settings

@@ -12,10 +12,10 @@ from torch import Tensor
 from torch.nn.functional import pad
 from transformers import PreTrainedTokenizerBase
 
-from unnoted.features import Batch, Collator, FeatureSet
-from unnoted.risks import Risk
-from unnoted.scores.lexical import PLACES, STEMS, LexicalScores, PairWords, linear_log_odds, pair_words
-from unnoted.scores.type_bias import entity_types
+from unnoted.losses import Risk
+from unnoted.models.features import Batch, Collator, FeatureSet
+from unnoted.models.scores.lexical import PLACES, STEMS, LexicalScores, PairWords, linear_log_odds, pair_words
+from unnoted.models.scores.type_bias import entity_types
 
 WORD_PENALTY = 3.0
 PLACE_PENALTY = 0.5

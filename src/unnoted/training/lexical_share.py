@@ -10,12 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.schema import Document
+from unnoted.data.corpus import Corpus
+from unnoted.data.schema import Document
 from unnoted.evaluation.curve import precision_recall_curve
-from unnoted.features import Batch
-from unnoted.model import RelationModel
-from unnoted.risks.decisions import above_none
+from unnoted.losses.decisions import above_none
+from unnoted.models.features import Batch
+from unnoted.models.model import RelationModel
 from unnoted.training.preparing import features_of
 from unnoted.training.scored_documents import evaluated_batches
 

@@ -6,8 +6,8 @@ from typing import Protocol
 
 from torch import Tensor
 
-from unnoted.features import Batch
-from unnoted.risks import Distillation, Risk
+from unnoted.losses import Distillation, Risk
+from unnoted.models.features import Batch
 from unnoted.training.distil import Teacher
 
 

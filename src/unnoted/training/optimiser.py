@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from unnoted.model import RelationModel
+from unnoted.models.model import RelationModel
 from unnoted.training.optimisation import Optimisation
 
 ENCODER = ("encoder.",)

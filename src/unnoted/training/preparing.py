@@ -3,9 +3,10 @@
 import math
 from collections.abc import Sequence
 
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.relation_types import RelationTypes
-from unnoted.features import (
+from unnoted.data.corpus import Corpus
+from unnoted.data.relation_types import RelationTypes
+from unnoted.losses import Risk
+from unnoted.models.features import (
     BatchLimits,
     CoveringBatches,
     Epoch,
@@ -19,8 +20,7 @@ from unnoted.features import (
     featurise,
     relative_rates,
 )
-from unnoted.model import RelationModel
-from unnoted.risks import Risk
+from unnoted.models.model import RelationModel
 from unnoted.training.optimisation import Optimisation
 
 HIGH_HEAD_RATE = 5e-4

@@ -13,12 +13,12 @@ from unnoted.common.errors import shown
 from unnoted.common.foreign import one_line, read_json
 from unnoted.common.outputs import write_json
 from unnoted.common.wording import counted
-from unnoted.documents.loading import load_documents
+from unnoted.data.loading import load_documents
 from unnoted.evaluation import BENCHMARKS
 from unnoted.evaluation.documents import document_scores
 from unnoted.evaluation.extraction_scores import evaluate_extractor
-from unnoted.extraction import Extractor
-from unnoted.model_card import renew_card
+from unnoted.inference import Extractor
+from unnoted.models.model_card import renew_card
 from unnoted.training.calibrating import calibrate, with_estimated_priors
 from unnoted.training.checkpoints import CheckpointError, check_files, last_good, whole_folder
 from unnoted.training.cross_fit import cross_fitted

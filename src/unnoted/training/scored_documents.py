@@ -7,13 +7,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.schema import Document
-from unnoted.extraction import BATCH
-from unnoted.features import Batch, Collator, FeatureSet, SortedBatches
-from unnoted.model import RelationModel
+from unnoted.data.corpus import Corpus
+from unnoted.data.schema import Document
+from unnoted.inference import BATCH
+from unnoted.models.features import Batch, Collator, FeatureSet, SortedBatches
+from unnoted.models.model import RelationModel
+from unnoted.models.scores.typed_relations import TypedRelations
 from unnoted.priors.labelled_scores import LabelledScores
-from unnoted.scores.typed_relations import TypedRelations
 from unnoted.training.preparing import features_of
 
 T = TypeVar("T")

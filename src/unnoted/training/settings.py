@@ -8,18 +8,18 @@ from typing import Annotated, Any, Literal, TypeAlias
 import yaml  # type: ignore[import-untyped]
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from unnoted.architectures import ARCHITECTURES, Architecture
 from unnoted.common.errors import shortened, shown
 from unnoted.common.lookup import lookup, nearest
 from unnoted.common.options import Options
 from unnoted.common.outputs import write_text
 from unnoted.common.yaml_values import YamlError, parse_yaml
 from unnoted.configs import Config, read_config
-from unnoted.documents import candidates as candidate_rules
-from unnoted.encoders import ENCODER_KINDS
-from unnoted.encoders.own_tokenizers import SUBWORDS, WORDS
+from unnoted.data import candidates as candidate_rules
 from unnoted.evaluation.benchmarks import BENCHMARKS
-from unnoted.risks import LOSSES, Loss, loss_named
+from unnoted.losses import LOSSES, Loss, loss_named
+from unnoted.models.architectures.registry import ARCHITECTURES, Architecture
+from unnoted.models.encoders import ENCODER_KINDS
+from unnoted.models.encoders.own_tokenizers import SUBWORDS, WORDS
 from unnoted.rules.written import PACKAGED
 from unnoted.training.optimisation import (
     Count,
@@ -130,7 +130,7 @@ class Settings(Optimisation):
         lexical_share: what a linear model of types, places and words counts in the scores of the trained
             model (see `scores/lexical.py`), from 0 to 1, or `fitted`: as labels say in cross-fitting (see
             `lexical_share.py`). The loss must be `label-likelihood`.
-        loss: one of `unnoted.risks.LOSSES`.
+        loss: one of `unnoted.losses.LOSSES`.
         loss_options: the settings that this loss declares, by name; those not given have their defaults.
         prior_multiplier: the overall prior as a multiple of the labelled one, for losses with priors.
         prior_file: a file of priors instead (see `Priors.from_file`).

@@ -11,13 +11,13 @@ from typing import Any
 
 import torch
 
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.loading import load_documents, require_facts
-from unnoted.documents.schema import Document
-from unnoted.features import FeatureCache, FeatureSet
-from unnoted.model import RelationModel
+from unnoted.data.corpus import Corpus
+from unnoted.data.loading import load_documents, require_facts
+from unnoted.data.schema import Document
+from unnoted.losses import Risk
+from unnoted.models.features import FeatureCache, FeatureSet
+from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
-from unnoted.risks import Risk
 from unnoted.training.arguments import chosen_precision
 from unnoted.training.checkpoints import checkpoints
 from unnoted.training.distil import Teacher

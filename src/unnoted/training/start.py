@@ -12,10 +12,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unnoted.features import FeatureSet
-from unnoted.model import RelationModel
-from unnoted.risks import Risk, ScoreMeaning
-from unnoted.risks.links import score_showing
+from unnoted.losses import Risk, ScoreMeaning
+from unnoted.losses.links import score_showing
+from unnoted.models.features import FeatureSet
+from unnoted.models.model import RelationModel
 from unnoted.training.lexical_fit import fit_lexical
 
 LOG_ODDS = "sigmoid-ranking"
@@ -83,8 +83,8 @@ def start_scores(counts: TypeCounts, meaning: ScoreMeaning) -> NDArray[np.float6
         [T + 1, T + 1, K].
 
     Example:
-        >>> from unnoted.risks import NoneClass
-        >>> from unnoted.risks.links import Link
+        >>> from unnoted.losses import NoneClass
+        >>> from unnoted.losses.links import Link
         >>> counts = TypeCounts(np.array([[50.0]]), np.array([[[10.0]]]))
         >>> start_scores(counts, ScoreMeaning(NoneClass(), Link("sigmoid-ranking"))).round(3).item()
         -1.386

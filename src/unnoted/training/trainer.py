@@ -19,13 +19,13 @@ from transformers.integrations.integration_utils import TensorBoardCallback
 
 from unnoted.common.errors import shown
 from unnoted.common.foreign import one_line, read_json
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.schema import Document
-from unnoted.encoders.stored_weights import not_finite
-from unnoted.features import Batch, Collator, Epoch, FeatureCache, FeatureSet
-from unnoted.kernels.denormals import flushed_denormals
-from unnoted.model import RelationConfig, RelationModel
-from unnoted.risks import Risk
+from unnoted.data.corpus import Corpus
+from unnoted.data.schema import Document
+from unnoted.losses import Risk
+from unnoted.models.encoders.stored_weights import not_finite
+from unnoted.models.features import Batch, Collator, Epoch, FeatureCache, FeatureSet
+from unnoted.models.kernels.denormals import flushed_denormals
+from unnoted.models.model import RelationConfig, RelationModel
 from unnoted.training.arguments import chosen_precision, training_arguments
 from unnoted.training.checkpoints import (
     REMEDY,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from unnoted.common.wording import counted
-from unnoted.documents.corpus import Corpus
+from unnoted.data.corpus import Corpus
 from unnoted.priors import Priors
 from unnoted.rules import close, implied_facts
 from unnoted.training.ingredients import rules_of

@@ -8,12 +8,12 @@ import torch
 from torch import Tensor
 
 from unnoted.calibration import NEVER, tune_thresholds
-from unnoted.documents.candidates import Candidates
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.schema import Document
-from unnoted.features import FeatureReport, FeatureSet
-from unnoted.model import RelationModel
-from unnoted.risks import Decision, ScoreMeaning, with_thresholds
+from unnoted.data.candidates import Candidates
+from unnoted.data.corpus import Corpus
+from unnoted.data.schema import Document
+from unnoted.losses import Decision, ScoreMeaning, with_thresholds
+from unnoted.models.features import FeatureReport, FeatureSet
+from unnoted.models.model import RelationModel
 from unnoted.training.preparing import features_of
 from unnoted.training.scored_documents import scored_batches
 

@@ -12,7 +12,7 @@ from tests.attacks.judging import Files, Wrong
 from tests.attacks.mutations import mutate
 from tests.attacks.overlays import MISSING, lay_over
 from tests.unit.training.making import settings_file
-from unnoted.model import ModelError
+from unnoted.models.model import ModelError
 from unnoted.training import load_settings, run
 from unnoted.training.checkpoints import CheckpointError
 from unnoted.training.fingerprint import RunError

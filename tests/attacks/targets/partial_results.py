@@ -8,10 +8,10 @@ import torch
 
 from tests.attacks.judging import Files, Wrong
 from tests.attacks.mutations import mutate
-from tests.unit.extraction.making import corpus, saved_model
-from unnoted.documents.writing import write_documents
-from unnoted.extraction import Extractor
-from unnoted.extraction.extract_files import extract_files
+from tests.unit.inference.making import corpus, saved_model
+from unnoted.data.writing import write_documents
+from unnoted.inference import Extractor
+from unnoted.inference.extract_files import extract_files
 
 
 class Interrupted(BaseException):

@@ -8,9 +8,9 @@ from random import Random
 from tests.attacks.judging import Files, Wrong
 from tests.attacks.mutations import mutate
 from unnoted.common.errors import DataError
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.loading import load_documents
-from unnoted.documents.writing import write_documents
+from unnoted.data.loading import load_documents
+from unnoted.data.synthetic import generate_documents
+from unnoted.data.writing import write_documents
 
 PUBTATOR = """\
 1|t|Aspirin and pain.

@@ -9,9 +9,9 @@ import torch
 from tests.attacks.judging import Files, Wrong
 from tests.attacks.mutations import mutate
 from tests.attacks.overlays import MISSING, lay_over
-from tests.unit.extraction.making import corpus, saved_model
-from unnoted.extraction import Extractor
-from unnoted.model import ModelError, RelationModel
+from tests.unit.inference.making import corpus, saved_model
+from unnoted.inference import Extractor
+from unnoted.models.model import ModelError, RelationModel
 
 
 def identity(model: RelationModel) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.reference.thresholds import best_kept
 
 from unnoted.calibration import NEVER, tune_thresholds
-from unnoted.risks.decisions import Fixed, decision_from_json
+from unnoted.losses.decisions import Fixed, decision_from_json
 
 SCORES = st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0]) | st.floats(-1e9, 1e9, width=32)
 NEIGHBOURS = [1.0, 1.0 + 2**-23, 1.0 + 2**-22]  # float32 has none between them

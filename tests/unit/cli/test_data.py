@@ -6,11 +6,11 @@ import subprocess
 import sys
 
 import pytest
-from tests.unit.documents.test_docred_reader import GOOD, changed
+from tests.unit.data.test_docred_reader import GOOD, changed
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app
-from unnoted.documents import load_documents
+from unnoted.data import load_documents
 
 
 def run(*arguments, code=0):

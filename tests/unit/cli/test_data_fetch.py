@@ -13,7 +13,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from unnoted.cli import data_fetch
-from unnoted.documents import fetching
+from unnoted.data import fetching
 
 CONTENTS = {"one.json": b"[]\n", "deep/two.tsv": b"1\t2\n" * 1000}
 

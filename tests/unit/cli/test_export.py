@@ -5,13 +5,13 @@ import json
 import pytest
 import torch
 import typer
-from tests.unit.extraction.making import corpus, reading_model, saved_model
+from tests.unit.inference.making import corpus, reading_model, saved_model
 from typer.testing import CliRunner
 
 from unnoted.cli.export import export
 from unnoted.cli.predict import predict
-from unnoted.documents.relation_types import RelationTypes
-from unnoted.documents.writing import write_documents
+from unnoted.data.relation_types import RelationTypes
+from unnoted.data.writing import write_documents
 
 app = typer.Typer()
 app.command()(export)

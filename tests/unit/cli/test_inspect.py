@@ -5,14 +5,14 @@ import json
 import pytest
 import torch
 import typer
-from tests.unit.extraction.making import RELATIONS, reading_model
+from tests.unit.inference.making import RELATIONS, reading_model
 from typer.testing import CliRunner
 
 from unnoted.cli.inspect_model import inspect
 from unnoted.common.checksums import CHECKSUMS
+from unnoted.losses import Link, ScoreMeaning, TopK
+from unnoted.models.scores.lexical import SLOTS, STEMS
 from unnoted.priors import Priors
-from unnoted.risks import Link, ScoreMeaning, TopK
-from unnoted.scores.lexical import SLOTS, STEMS
 
 app = typer.Typer()
 app.command()(inspect)

@@ -55,7 +55,7 @@ def test_help_loads_no_command(arguments):
     code = (
         "import sys\nfrom unnoted.cli.main import app\n"
         f"try:\n    app({list(arguments)})\nexcept SystemExit:\n    pass\n"
-        "loaded = [n for n in ('numpy', 'torch', 'unnoted.documents', 'unnoted.cli.train') if n in sys.modules]\n"
+        "loaded = [n for n in ('numpy', 'torch', 'unnoted.data', 'unnoted.cli.train') if n in sys.modules]\n"
         "sys.exit(str(loaded) if loaded else 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from tests.unit.documents.test_docred_reader import GOOD
+from tests.unit.data.test_docred_reader import GOOD
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app

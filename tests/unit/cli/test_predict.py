@@ -15,16 +15,16 @@ from rich.console import Console
 from rich.progress import Progress
 from tests.attacks.kill_predict import kill_predict
 from tests.attacks.two_writers import Rounds, two_writers
-from tests.unit.extraction.making import corpus, document_of, saved_model
+from tests.unit.inference.making import corpus, document_of, saved_model
 from typer.testing import CliRunner
 
 from unnoted.cli import predict as command
 from unnoted.cli.evaluate import evaluate
 from unnoted.common.checksums import CHECKSUMS
-from unnoted.documents.formats.predictions import read_predictions
-from unnoted.documents.writing import write_documents
-from unnoted.extraction import Extractor
-from unnoted.features import BatchLimits
+from unnoted.data.formats.predictions import read_predictions
+from unnoted.data.writing import write_documents
+from unnoted.inference import Extractor
+from unnoted.models.features import BatchLimits
 
 app = typer.Typer()
 app.command()(command.predict)

@@ -7,13 +7,13 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 import typer
-from tests.unit.extraction.making import corpus, saved_model
+from tests.unit.inference.making import corpus, saved_model
 from tests.unit.report.markup import parse
 from typer.testing import CliRunner
 
 from unnoted.cli import predict as command
-from unnoted.documents.writing import write_documents
-from unnoted.extraction import Extractor
+from unnoted.data.writing import write_documents
+from unnoted.inference import Extractor
 
 app = typer.Typer()
 app.command()(command.predict)
@@ -87,7 +87,7 @@ def test_a_page_with_the_facts_drawn_in_their_documents(predicted, expected, mod
 
 
 def test_a_page_of_too_many_documents_says_where_it_ends(predicted, monkeypatch):
-    monkeypatch.setattr("unnoted.documents.rendering.MOST_DOCUMENTS", 2)
+    monkeypatch.setattr("unnoted.data.visualization.MOST_DOCUMENTS", 2)
     root = parse(predicted("facts.html").read_text("utf-8"))
     assert len(list(root.all("details"))) == 2
     assert "The first 2 of 3 documents are drawn here." in root.only("header").text

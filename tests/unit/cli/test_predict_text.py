@@ -6,12 +6,12 @@ import pytest
 import spacy
 import torch
 import typer
-from tests.unit.extraction.making import saved_model
+from tests.unit.inference.making import saved_model
 from typer.testing import CliRunner
 
 from unnoted.cli.predict import predict
-from unnoted.documents.raw_text import TextReader
-from unnoted.extraction import Extractor
+from unnoted.data.ner import TextReader
+from unnoted.inference import Extractor
 
 app = typer.Typer()
 app.command()(predict)

@@ -14,11 +14,11 @@ from tests.unit.priors.simulating import simulated
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app
-from unnoted.documents import load_documents
-from unnoted.documents.formats import jsonl
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.levels import level
-from unnoted.documents.thinning import thin
+from unnoted.data import load_documents
+from unnoted.data.formats import jsonl
+from unnoted.data.levels import level
+from unnoted.data.synthetic import generate_documents
+from unnoted.data.thinning import thin
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.rules import close, implied_facts, load_rules
 

@@ -8,7 +8,7 @@ from tests.unit.review.making import Keys, suggested
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app
-from unnoted.documents import load_documents
+from unnoted.data import load_documents
 from unnoted.review.opening import open_review
 from unnoted.review.verdict import Verdict
 

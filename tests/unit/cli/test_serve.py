@@ -5,7 +5,7 @@ import sys
 import pytest
 import typer
 from tests.attacks.serve_load import stopped_under_load, under_load
-from tests.unit.extraction.making import corpus, saved_model
+from tests.unit.inference.making import corpus, saved_model
 from typer.testing import CliRunner
 
 import unnoted.serve

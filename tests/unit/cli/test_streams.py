@@ -9,12 +9,12 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from tests.unit.documents.test_pubtator_reader import HEADER, MENTIONS
+from tests.unit.data.test_pubtator_reader import HEADER, MENTIONS
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app
-from unnoted.documents import write_documents
-from unnoted.documents.generator import generate_documents
+from unnoted.data import write_documents
+from unnoted.data.synthetic import generate_documents
 
 ROWS = "7\tr\tMESH:C1\t12\n" * 3
 

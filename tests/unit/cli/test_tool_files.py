@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from unnoted.cli.main import app
 from unnoted.common.text_inputs import content_digest
-from unnoted.documents import load_documents
+from unnoted.data import load_documents
 
 
 def run(*words):

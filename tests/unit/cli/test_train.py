@@ -12,8 +12,8 @@ from tests.unit.training.making import settings_file, two_stages_file
 from typer.testing import CliRunner
 
 from unnoted.cli.train import train
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.writing import write_documents
+from unnoted.data.synthetic import generate_documents
+from unnoted.data.writing import write_documents
 from unnoted.training import load_settings
 from unnoted.training.progress import Progress
 

@@ -2,13 +2,13 @@
 
 import pytest
 import typer
-from tests.unit.extraction.making import saved_model
+from tests.unit.inference.making import saved_model
 from tests.unit.priors.simulating import simulated
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app
-from unnoted.documents.formats import jsonl
-from unnoted.documents.generator import generate_documents
+from unnoted.data.formats import jsonl
+from unnoted.data.synthetic import generate_documents
 
 WRONG = ("nonsense", "nan", "inf", "-1", "1" + "0" * 30, "", "FOLDER", "FILE")
 

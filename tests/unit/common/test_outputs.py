@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.documents.test_docred_reader import GOOD
+from tests.unit.data.test_docred_reader import GOOD
 
 from unnoted.common import replacing
 from unnoted.common.json_stream import ArrayReader
 from unnoted.common.locks import output_lock
 from unnoted.common.outputs import check_output, claimed, open_output, write_lines, write_list, write_text
-from unnoted.documents import DataError, load_documents, write_documents
+from unnoted.data import DataError, load_documents, write_documents
 
 BOTH = json.dumps([GOOD, {**GOOD, "title": "Bo"}]).encode()
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.unit.extraction.making import RELATIONS, corpus, document_of, reading_model
+from tests.unit.inference.making import RELATIONS, corpus, document_of, reading_model
 
 from unnoted.evaluation import precision_recall_curve
 from unnoted.evaluation.extraction_scores import FLOOR, evaluate_extractor
-from unnoted.extraction import Extractor
+from unnoted.inference import Extractor
 
 ALONE = document_of("alone", "Only one came .", entities=[[(0, 1, 2)]])
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from unnoted.documents import load_documents, write_documents
-from unnoted.documents.comparison import compare, match_entities
+from unnoted.data import load_documents, write_documents
+from unnoted.data.comparison import compare, match_entities
 from unnoted.evaluation import CHEMDISGENE, Prediction, evaluate, read_predictions
 
 pytestmark = pytest.mark.shared

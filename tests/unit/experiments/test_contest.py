@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.unit.experiments.making_tables import MadeUpPool, docred_folder
 
-from unnoted.documents import load_documents
+from unnoted.data import load_documents
 from unnoted.experiments.contest import Contest, compare, plan_comparison
 from unnoted.experiments.scale import Scale
 

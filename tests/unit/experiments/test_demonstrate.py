@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from unnoted.documents import load_documents
-from unnoted.documents.schema import Document, Entity, Fact, Mention
+from unnoted.data import load_documents
+from unnoted.data.schema import Document, Entity, Fact, Mention
 from unnoted.evaluation import Score
 from unnoted.experiments import DemoPlan, demonstrate
 from unnoted.experiments.demonstrate import demo_settings, recovered_facts
-from unnoted.extraction import ExtractedFact, Extraction
+from unnoted.inference import ExtractedFact, Extraction
 from unnoted.training import RunError
 
 PLAN = DemoPlan(train_documents=6, test_documents=2, epochs=1, shown=3)

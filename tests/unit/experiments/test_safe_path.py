@@ -15,7 +15,7 @@ import unnoted
 PLANTED = ("yaml", "numpy", "signal", "torch", "typer", "json")
 
 LOSSES = """
-from unnoted.risks import ATLOP, Loss, register_loss
+from unnoted.losses import ATLOP, Loss, register_loss
 
 register_loss(Loss("my-own", lambda options, priors: ATLOP()))
 """

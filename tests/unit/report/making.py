@@ -4,12 +4,12 @@ from dataclasses import replace
 from functools import cache
 from random import Random
 
-from unnoted.documents.generator import generate_documents, relation_names
-from unnoted.documents.schema import Document, Entity, Fact, Mention
-from unnoted.documents.thinning import PopularShare, thin
+from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.data.synthetic import generate_documents, relation_names
+from unnoted.data.thinning import PopularShare, thin
 from unnoted.evaluation import Score, evaluate
 from unnoted.experiments import Demonstration, MethodResult, ShownDocument
-from unnoted.extraction import ExtractedFact, Extraction
+from unnoted.inference import ExtractedFact, Extraction
 
 NAMES = relation_names()
 LIMIT = 0.5

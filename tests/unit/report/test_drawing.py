@@ -4,7 +4,7 @@ from tests.strategies import documents
 from tests.unit.report.making import fact, predicted, words
 from tests.unit.report.markup import parse
 
-from unnoted.documents.rendering import entity_types
+from unnoted.data.visualization import entity_types
 from unnoted.report.drawing import draw_document, legend
 from unnoted.report.judged_facts import State, judge
 

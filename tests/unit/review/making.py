@@ -3,13 +3,13 @@
 from fastapi.testclient import TestClient
 
 from unnoted.common.text_inputs import content_digest
-from unnoted.documents.formats import jsonl
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.schema import Document, Entity, Fact, Mention
+from unnoted.data.formats import jsonl
+from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.data.synthetic import generate_documents
 from unnoted.review.app import make_app
 from unnoted.review.store import ReviewStore, Signature
 from unnoted.review.store_making import make_store
-from unnoted.suggest import MissingLabels, Suggestion, SuggestionSet
+from unnoted.suggestions import MissingLabels, Suggestion, SuggestionSet
 
 TOKEN = "a-token-for-tests"
 HOST = {"host": "127.0.0.1:8000", "x-unnoted-token": TOKEN}

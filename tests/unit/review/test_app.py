@@ -1,9 +1,9 @@
 import pytest
 from tests.unit.review.making import HOST, HOSTILE, TOKEN, client, opened, people, suggested
 
-from unnoted.documents.schema import Fact
+from unnoted.data.schema import Fact
 from unnoted.review.app import PAGES
-from unnoted.suggest import Suggestion
+from unnoted.suggestions import Suggestion
 
 NAME = {"as": "Ada"}
 

@@ -3,7 +3,7 @@ from tests.unit.review.making import Keys
 
 from unnoted.review.queue import VIEWS, Filters, Queue, View
 from unnoted.review.verdict import Verdict
-from unnoted.suggest.ordering import Order
+from unnoted.suggestions.ordering import Order
 
 
 def ids(store, filters=None, order=Order.PROBABILITY, reviewer="Ada", **options):

@@ -6,13 +6,13 @@ from collections import Counter
 import pytest
 from tests.unit.review.making import Keys, many, opened, people, suggested
 
-from unnoted.documents import load_documents
+from unnoted.data import load_documents
 from unnoted.review.exporting import export_review, settled
 from unnoted.review.live_completeness import LiveCompleteness
 from unnoted.review.opening import existing_review, open_review, review_path
 from unnoted.review.store import ReviewStore
 from unnoted.review.verdict import Standing, Verdict
-from unnoted.suggest import Suggestion
+from unnoted.suggestions import Suggestion
 
 A, R, S = Verdict.ACCEPT, Verdict.REJECT, Verdict.SKIP
 

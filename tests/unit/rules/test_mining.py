@@ -5,7 +5,7 @@ import random
 from pytest import approx
 from tests.unit.rules.making import make_document
 
-from unnoted.documents.generator import generate_documents
+from unnoted.data.synthetic import generate_documents
 from unnoted.priors import Priors
 from unnoted.rules import (
     Constraints,

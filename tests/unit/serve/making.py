@@ -5,11 +5,11 @@ from contextlib import contextmanager
 
 import spacy
 from fastapi.testclient import TestClient
-from tests.unit.extraction.making import corpus, reading_model
+from tests.unit.inference.making import corpus, reading_model
 
-from unnoted.documents.formats.jsonl import record
-from unnoted.documents.raw_text import TextReader
-from unnoted.extraction import Extractor
+from unnoted.data.formats.jsonl import record
+from unnoted.data.ner import TextReader
+from unnoted.inference import Extractor
 from unnoted.serve import ExtractionService, ServiceLimits, create_app
 
 DOCUMENTS = corpus(6)

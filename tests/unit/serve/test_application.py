@@ -6,8 +6,8 @@ import threading
 import pytest
 from tests.unit.serve.making import DOCUMENTS, LINES, RECORDS, TEXT, client, extractor, lines, reader
 
-from unnoted.documents.schema import Document
-from unnoted.extraction import Extraction
+from unnoted.data.schema import Document
+from unnoted.inference import Extraction
 
 
 @pytest.fixture(scope="module")

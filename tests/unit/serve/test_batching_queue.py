@@ -4,9 +4,9 @@ import threading
 
 import torch
 
-from unnoted.documents.schema import Document
-from unnoted.extraction import Extraction
-from unnoted.extraction.scoring import Asked
+from unnoted.data.schema import Document
+from unnoted.inference import Extraction
+from unnoted.inference.scoring import Asked
 from unnoted.serve.batching_queue import BatchingQueue
 from unnoted.serve.service_metrics import ServiceMetrics
 

@@ -9,11 +9,11 @@ from tests.making import make_risk
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, set_seed
 
-from unnoted.documents import load_documents
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.relations import RelationVocabulary
-from unnoted.documents.writing import write_documents
-from unnoted.model import RelationModel
+from unnoted.data import load_documents
+from unnoted.data.relations import RelationVocabulary
+from unnoted.data.synthetic import generate_documents
+from unnoted.data.writing import write_documents
+from unnoted.models.model import RelationModel
 from unnoted.training.preparing import tell_task
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from unnoted.configs import FOLDER, config_named, config_names, read_config
-from unnoted.documents.catalog import Catalog
+from unnoted.data.catalog import Catalog
 from unnoted.training.settings import SettingsError, load_settings
 
 SEVEN = ["atlop", "pn", "sr-pn", "pu", "sr-pu", "s-pu", "ssr-pu"]

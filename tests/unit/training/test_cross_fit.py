@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.unit.training.making import settings_file, vocabulary_file
 
-from unnoted.documents import load_documents
-from unnoted.documents.generator import generate_documents
-from unnoted.model import RelationModel
+from unnoted.data import load_documents
+from unnoted.data.synthetic import generate_documents
+from unnoted.models.model import RelationModel
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.training import load_settings, run
 from unnoted.training.cross_fit import FOLDS, SCORES, cross_fit, fold_documents

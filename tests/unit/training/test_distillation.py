@@ -11,16 +11,16 @@ from tests.making import make_risk
 from tests.unit.training.making import teacher_folder, tiny_encoder, two_stages_file
 from transformers import set_seed
 
-from unnoted.documents import DataError, load_documents
-from unnoted.documents.candidates import AllPairs
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.relations import RelationVocabulary
-from unnoted.documents.writing import write_documents
-from unnoted.features import Collator
-from unnoted.model import ModelError, RelationModel
-from unnoted.risks import ATLOP, SPU, SSRPU, Distillation
-from unnoted.risks.decisions import Fixed
+from unnoted.data import DataError, load_documents
+from unnoted.data.candidates import AllPairs
+from unnoted.data.corpus import Corpus
+from unnoted.data.relations import RelationVocabulary
+from unnoted.data.synthetic import generate_documents
+from unnoted.data.writing import write_documents
+from unnoted.losses import ATLOP, SPU, SSRPU, Distillation
+from unnoted.losses.decisions import Fixed
+from unnoted.models.features import Collator
+from unnoted.models.model import ModelError, RelationModel
 from unnoted.training import Optimisation, RunError, Teacher, Trainer, load_settings, run
 from unnoted.training.fingerprint import fingerprint
 from unnoted.training.preparing import tell_task

@@ -13,13 +13,13 @@ from tests.reference.entity_tags import number, plain_recognition, plain_tags
 from tests.unit.training.making import tiny_encoder
 from transformers import set_seed
 
-from unnoted.documents.candidates import AllPairs
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.relations import RelationVocabulary
-from unnoted.encoders import ENCODER_KINDS, make_encoder
-from unnoted.features import Collator
-from unnoted.model import RelationModel
+from unnoted.data.candidates import AllPairs
+from unnoted.data.corpus import Corpus
+from unnoted.data.relations import RelationVocabulary
+from unnoted.data.synthetic import generate_documents
+from unnoted.models.encoders import ENCODER_KINDS, make_encoder
+from unnoted.models.features import Collator
+from unnoted.models.model import RelationModel
 from unnoted.training import Optimisation, Trainer
 from unnoted.training.entity_recognition import NO_TAG, TAGGER, EntityTagger, entity_tags
 

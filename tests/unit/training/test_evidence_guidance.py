@@ -11,14 +11,14 @@ from tests.reference.evidence import plain_divergence, plain_shares
 from tests.unit.training.making import tiny_encoder
 from transformers import set_seed
 
-from unnoted.documents.candidates import AllPairs
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.relations import RelationVocabulary
-from unnoted.extraction import Extractor
-from unnoted.extraction.support import attention_shares, guided_sentences
-from unnoted.features import Collator
-from unnoted.model import RelationModel
+from unnoted.data.candidates import AllPairs
+from unnoted.data.corpus import Corpus
+from unnoted.data.relations import RelationVocabulary
+from unnoted.data.synthetic import generate_documents
+from unnoted.inference import Extractor
+from unnoted.inference.support import attention_shares, guided_sentences
+from unnoted.models.features import Collator
+from unnoted.models.model import RelationModel
 from unnoted.training import Optimisation, Trainer
 from unnoted.training.evidence_guidance import THRESHOLD, evidence_divergence
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from tests.unit.experiments.making_runs import address, make_run, write_data
 
-from unnoted.architectures import ARCHITECTURES
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.writing import write_documents
+from unnoted.data.synthetic import generate_documents
+from unnoted.data.writing import write_documents
 from unnoted.experiments.grid import _placed
+from unnoted.models.architectures.registry import ARCHITECTURES
 from unnoted.training import RunError
 from unnoted.training.fingerprint import LATER, fingerprint
 

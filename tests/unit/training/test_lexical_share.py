@@ -8,11 +8,11 @@ import torch
 from sklearn.metrics import average_precision_score
 from tests.unit.training.making import settings_file, tiny_encoder, vocabulary_file
 
-from unnoted.documents.candidates import AllPairs
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.relations import RelationVocabulary
-from unnoted.model import RelationModel
+from unnoted.data.candidates import AllPairs
+from unnoted.data.corpus import Corpus
+from unnoted.data.relations import RelationVocabulary
+from unnoted.data.synthetic import generate_documents
+from unnoted.models.model import RelationModel
 from unnoted.training import SettingsError, load_settings, run
 from unnoted.training import lexical_share as module
 from unnoted.training.lexical_share import HALF, SHARES, fit_share

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from tests.unit.training.making import settings_file, vocabulary_file
 
-from unnoted.documents import load_documents
-from unnoted.documents.candidates import AllPairs, InOneSentence
-from unnoted.documents.generator import generate_documents
-from unnoted.model import RelationModel
+from unnoted.data import load_documents
+from unnoted.data.candidates import AllPairs, InOneSentence
+from unnoted.data.synthetic import generate_documents
+from unnoted.models.model import RelationModel
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.training import load_settings, narrowing, run
 from unnoted.training.cross_fit import FOLDS, NARROWED, SCORES

@@ -5,13 +5,13 @@ import torch
 from tests.unit.training.making import tiny_encoder
 from transformers import set_seed
 
-from unnoted.architectures import ARCHITECTURES
-from unnoted.documents.candidates import AllPairs
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.relations import RelationVocabulary
-from unnoted.model import RelationModel
-from unnoted.risks import ATLOP
+from unnoted.data.candidates import AllPairs
+from unnoted.data.corpus import Corpus
+from unnoted.data.relations import RelationVocabulary
+from unnoted.data.synthetic import generate_documents
+from unnoted.losses import ATLOP
+from unnoted.models.architectures.registry import ARCHITECTURES
+from unnoted.models.model import RelationModel
 from unnoted.training import Optimisation, Trainer
 from unnoted.training.optimiser import (
     check_map_learning_rate,

@@ -10,12 +10,12 @@ import torch
 from safetensors.torch import load_file
 from tests.unit.training.making import settings_file
 
-from unnoted.documents import DataError
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.writing import write_documents
-from unnoted.encoders import EncoderError
-from unnoted.model import RelationModel
-from unnoted.risks.decisions import TopK
+from unnoted.data import DataError
+from unnoted.data.synthetic import generate_documents
+from unnoted.data.writing import write_documents
+from unnoted.losses.decisions import TopK
+from unnoted.models.encoders import EncoderError
+from unnoted.models.model import RelationModel
 from unnoted.training import (
     CheckpointError,
     Record,

@@ -8,10 +8,10 @@ import pytest
 import torch
 from tests.unit.experiments.making_runs import address, make_run, without_time, write_data
 
-from unnoted.documents import load_documents
+from unnoted.data import load_documents
 from unnoted.evaluation import CHEMDISGENE, precision_recall_curve
 from unnoted.evaluation.extraction_scores import evaluate_extractor
-from unnoted.extraction import Extractor
+from unnoted.inference import Extractor
 from unnoted.training import Record, RunError, Trainer, run
 from unnoted.training.record import CURVE_POINTS
 from unnoted.training.run_folder import Busy, RunFolder

@@ -6,8 +6,8 @@ import pytest
 from pydantic import Field
 
 from unnoted.common.errors import shown
-from unnoted.risks import LOSSES, Loss, LossOptions, losses
-from unnoted.risks.adaptive_threshold import AdaptiveThreshold
+from unnoted.losses import LOSSES, Loss, LossOptions, losses
+from unnoted.losses.adaptive_threshold import AdaptiveThreshold
 from unnoted.training.settings import Optimisation, Settings, SettingsError, load_settings, parse_changes
 
 GOOD = """

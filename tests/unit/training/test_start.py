@@ -6,15 +6,15 @@ import torch
 from tests.reference.start import log_odds_start, shares, squared_ranking_start
 from tests.unit.training.making import tiny_encoder
 
-from unnoted.architectures import ARCHITECTURES
-from unnoted.documents.candidates import AllPairs
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.relations import RelationVocabulary
-from unnoted.features import Collator
-from unnoted.model import RelationModel
-from unnoted.risks import ATLOP, LOSSES, SSRPU, ScoreMeaning
-from unnoted.risks.losses import LabelLikelihoodLoss
+from unnoted.data.candidates import AllPairs
+from unnoted.data.corpus import Corpus
+from unnoted.data.relations import RelationVocabulary
+from unnoted.data.synthetic import generate_documents
+from unnoted.losses import ATLOP, LOSSES, SSRPU, ScoreMeaning
+from unnoted.losses.losses import LabelLikelihoodLoss
+from unnoted.models.architectures.registry import ARCHITECTURES
+from unnoted.models.features import Collator
+from unnoted.models.model import RelationModel
 from unnoted.training import Optimisation, Trainer
 from unnoted.training.preparing import features_of
 from unnoted.training.start import SHRINKAGE, TypeCounts, begin, start_scores

@@ -13,16 +13,16 @@ from tests.unit.training.making import tiny_encoder
 from transformers import TrainerCallback, set_seed
 
 from unnoted.common.checksums import CHECKSUMS
-from unnoted.documents.candidates import AllPairs, TypePairs
-from unnoted.documents.corpus import Corpus
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.relations import RelationVocabulary
-from unnoted.extraction import Extractor
-from unnoted.features import BatchLimits, ShuffledBatches
-from unnoted.model import ModelError, RelationModel
-from unnoted.risks import ATLOP, SPU, SSRPU, AdaptiveThreshold, Expected, PerBatch, Running, Uncorrected
-from unnoted.risks.decisions import Fixed, NoneClass, TopK
-from unnoted.risks.links import Link
+from unnoted.data.candidates import AllPairs, TypePairs
+from unnoted.data.corpus import Corpus
+from unnoted.data.relations import RelationVocabulary
+from unnoted.data.synthetic import generate_documents
+from unnoted.inference import Extractor
+from unnoted.losses import ATLOP, SPU, SSRPU, AdaptiveThreshold, Expected, PerBatch, Running, Uncorrected
+from unnoted.losses.decisions import Fixed, NoneClass, TopK
+from unnoted.losses.links import Link
+from unnoted.models.features import BatchLimits, ShuffledBatches
+from unnoted.models.model import ModelError, RelationModel
 from unnoted.training import CheckpointError, NotFinite, Optimisation, Trainer
 from unnoted.training.checkpoints import check_files, checkpoints
 from unnoted.training.development import development_score

@@ -3,11 +3,11 @@
 import pytest
 from tests.unit.training.making import settings_file, vocabulary_file
 
-from unnoted.documents import load_documents
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.writing import write_documents
-from unnoted.extraction import Extractor
-from unnoted.model import RelationModel
+from unnoted.data import load_documents
+from unnoted.data.synthetic import generate_documents
+from unnoted.data.writing import write_documents
+from unnoted.inference import Extractor
+from unnoted.models.model import RelationModel
 from unnoted.training import load_settings, run
 from unnoted.training.ingredients import load_corpus
 from unnoted.training.settings import SettingsError

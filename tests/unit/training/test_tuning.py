@@ -11,16 +11,16 @@ from tests.unit.training.making import settings_file, tiny_encoder, vocabulary_f
 from transformers import set_seed
 
 from unnoted.calibration import NEVER, tune_thresholds
-from unnoted.documents import load_documents
-from unnoted.documents.candidates import AllPairs, TypePairs
-from unnoted.documents.generator import generate_documents
-from unnoted.documents.relations import RelationVocabulary
-from unnoted.documents.writing import write_documents
-from unnoted.features import Collator, featurise
-from unnoted.model import RelationModel
+from unnoted.data import load_documents
+from unnoted.data.candidates import AllPairs, TypePairs
+from unnoted.data.relations import RelationVocabulary
+from unnoted.data.synthetic import generate_documents
+from unnoted.data.writing import write_documents
+from unnoted.losses import LOSSES
+from unnoted.losses.decisions import Fixed, FixedTopK
+from unnoted.models.features import Collator, featurise
+from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
-from unnoted.risks import LOSSES
-from unnoted.risks.decisions import Fixed, FixedTopK
 from unnoted.training import CheckpointError, load_settings
 from unnoted.training.run import run as train
 from unnoted.training.run_folder import RunFolder

@@ -3,8 +3,8 @@
 import pytest
 from tests.unit.training.test_trainer import QUICK, corpus, encoder, fresh  # noqa: F401
 
-from unnoted.documents.relation_types import RelationTypes
-from unnoted.risks import ATLOP
+from unnoted.data.relation_types import RelationTypes
+from unnoted.losses import ATLOP
 from unnoted.training import Trainer
 
 

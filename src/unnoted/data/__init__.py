@@ -1,0 +1,31 @@
+"""What a document is, and how documents are read, written, labelled and made."""
+
+from unnoted.common.errors import DataError, DefectLog
+from unnoted.data.candidates import AllPairs, Candidates, InOneSentence, TypePairs
+from unnoted.data.corpus import Corpus
+from unnoted.data.formats import DocumentFormat, register_format
+from unnoted.data.loading import load_documents, stream_documents
+from unnoted.data.relations import RelationVocabulary
+from unnoted.data.schema import Document, Entity, Fact, LabelSet, Mention
+from unnoted.data.writing import write_documents
+
+__all__ = [
+    "AllPairs",
+    "Candidates",
+    "Corpus",
+    "DataError",
+    "DefectLog",
+    "Document",
+    "DocumentFormat",
+    "Entity",
+    "Fact",
+    "InOneSentence",
+    "LabelSet",
+    "Mention",
+    "RelationVocabulary",
+    "TypePairs",
+    "load_documents",
+    "register_format",
+    "stream_documents",
+    "write_documents",
+]

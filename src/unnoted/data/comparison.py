@@ -1,0 +1,128 @@
+"""The same documents under two labellings: which facts one of them misses.
+
+The ratio of true to labelled facts is what a prior multiplier must be, and it differs by relation.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TypeAlias
+
+from unnoted.data.schema import Document, Entity, Triple
+
+Places: TypeAlias = frozenset[tuple[int, int, int]]
+"""Where an entity is mentioned: sentence, start and end of each mention."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelationComparison:
+    """One relation under the labellings A and B."""
+
+    relation: str
+    in_a: int
+    in_b: int
+    in_both: int
+
+    @property
+    def missed(self) -> int:
+        """Facts of B that A does not have."""
+        return self.in_b - self.in_both
+
+    @property
+    def only_a(self) -> int:
+        """Facts of A that B does not have."""
+        return self.in_a - self.in_both
+
+    @property
+    def ratio(self) -> float | None:
+        """Facts in B for each in A; None where A has none."""
+        return self.in_b / self.in_a if self.in_a else None
+
+
+@dataclass(slots=True)
+class LabellingComparison:
+    """Two labellings of the same documents, A and B."""
+
+    compared: int = 0
+    entities_differ: list[str] = field(default_factory=list)
+    words_differ: list[str] = field(default_factory=list)
+    only_in_a: list[str] = field(default_factory=list)
+    only_in_b: list[str] = field(default_factory=list)
+    in_a: Counter[str] = field(default_factory=Counter)
+    in_b: Counter[str] = field(default_factory=Counter)
+    in_both: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def overall(self) -> RelationComparison:
+        """All relations together."""
+        counts = self.in_a.total(), self.in_b.total(), self.in_both.total()
+        return RelationComparison("all relations", *counts)
+
+    @property
+    def relations(self) -> list[RelationComparison]:
+        """Each relation, the most frequent of B first."""
+        names = sorted(self.in_a.keys() | self.in_b.keys(), key=lambda name: (-self.in_b[name], name))
+        return [RelationComparison(n, self.in_a[n], self.in_b[n], self.in_both[n]) for n in names]
+
+    @property
+    def median_ratio(self) -> float | None:
+        """The median over relations that A has at all."""
+        ratios = [row.ratio for row in self.relations if row.ratio is not None]
+        return median(ratios) if ratios else None
+
+
+def compare(a: Iterable[Document], b: Iterable[Document]) -> LabellingComparison:
+    """Compare two labellings of the same documents, matched by id.
+
+    Entities are matched by where they are mentioned, because their order may differ between labellings. A
+    document whose words or entities differ is not compared, but listed.
+    """
+    result = LabellingComparison()
+    others = {document.id: document for document in b}
+    for document in a:
+        other = others.pop(document.id, None)
+        if other is None:
+            result.only_in_a.append(document.id)
+        elif document.sentences != other.sentences:
+            result.words_differ.append(document.id)
+        elif (mapping := match_entities(document, other)) is None:
+            result.entities_differ.append(document.id)
+        else:
+            _add(result, document, other, mapping)
+    result.only_in_b = list(others)
+    return result
+
+
+def match_entities(document: Document, other: Document) -> Sequence[int] | None:
+    """For each entity of `document`, its index in `other`; None unless they match one to one.
+
+    Entities mentioned in the same places are told apart by their types and names, then by their order.
+    """
+    left: dict[Places, list[int]] = defaultdict(list)
+    for index, entity in enumerate(other.entities):
+        left[_places(entity)].append(index)
+    mapping = []
+    for entity in document.entities:
+        candidates = left[_places(entity)]
+        if not candidates:
+            return None
+        alike = (index for index in candidates if other.entities[index].mentions == entity.mentions)
+        mapping.append(next(alike, candidates[0]))
+        candidates.remove(mapping[-1])
+    return mapping if len(mapping) == len(other.entities) else None
+
+
+def _places(entity: Entity) -> Places:
+    return frozenset(mention.span for mention in entity.mentions)
+
+
+def _add(result: LabellingComparison, document: Document, other: Document, mapping: Sequence[int]) -> None:
+    noted: frozenset[Triple] = frozenset(
+        (mapping[head], mapping[tail], relation) for head, tail, relation in document.labels
+    )
+    reference = other.labels.triples
+    result.compared += 1
+    result.in_a.update(relation for *_, relation in noted)
+    result.in_b.update(relation for *_, relation in reference)
+    result.in_both.update(relation for *_, relation in noted & reference)

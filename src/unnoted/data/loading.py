@@ -1,0 +1,149 @@
+"""From files to documents: the format is recognised by content, and nothing is lost on the way."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from unnoted.common.errors import DataError, Defect, DefectLog, Kind, fail
+from unnoted.common.text_inputs import TextInput
+from unnoted.common.wording import counted
+from unnoted.data.candidates import AllPairs, Candidates, TypePairs, observed
+from unnoted.data.corpus import Corpus
+from unnoted.data.formats import DocumentFormat, format_of, recognise
+from unnoted.data.formats.reading import Reading
+from unnoted.data.relations import RelationVocabulary
+from unnoted.data.schema import Document
+
+
+def stream_documents(
+    *paths: str | Path | TextInput,
+    vocabulary: Collection[str] | None = None,
+    strict: bool = False,
+    log: DefectLog | None = None,
+) -> Iterator[Document]:
+    """Yield the documents of one or more files, one at a time, checked.
+
+    Args:
+        paths: files of documents in any known format, plain or gzip; relation files (tab-separated) belong to
+            the PubTator files beside them. Ids must be unique over all of them. `-` is standard input.
+        vocabulary: relations that are allowed; None allows all.
+        strict: every defect is an error.
+        log: where to count what is found; its own settings then hold instead of `strict`.
+
+    Raises:
+        DataError: names the file, the document, the field, what was found and what was expected.
+    """
+    log = log if log is not None else DefectLog(strict=strict)
+    reading = Reading(log, vocabulary)
+    sources: list[tuple[TextInput, DocumentFormat]] = []
+    with ExitStack() as stack:
+        for source in map(TextInput.of, paths):
+            stack.callback(source.close)
+            try:
+                sources.append((source, recognise(source)))
+            except DataError as error:
+                log.error(error)
+        for source, entry in sources:
+            if not entry.has_documents:
+                with _located(source, log), source.open() as stream:
+                    reading.rows.read(stream, log, reading.limits)
+        for source, entry in _once(sources):
+            if entry.has_documents:
+                yield from _documents(source, entry, reading)
+    if any(entry.has_documents for _, entry in sources):
+        reading.rows.report_rest(log)
+    elif sources:
+        log.error(DataError(Defect(Kind.UNREADABLE, log.file, None, None, "relation rows only", "documents")))
+
+
+def _once(sources: Iterable[tuple[TextInput, DocumentFormat]]) -> Iterator[tuple[TextInput, DocumentFormat]]:
+    """The sources without the second of two files that are one document."""
+    seen: set[Path] = set()
+    for source, entry in sources:
+        if entry.main_file is None:
+            yield source, entry
+        elif (file := entry.main_file(source.path)) not in seen:
+            seen.add(file)
+            yield source, entry
+
+
+@contextmanager
+def _located(source: TextInput, log: DefectLog) -> Iterator[None]:
+    """An error while an input is read goes to the log with its name."""
+    log.file = source.name
+    try:
+        yield
+    except DataError as error:
+        log.error(error)
+
+
+def _documents(source: TextInput, entry: DocumentFormat, reading: Reading) -> Iterator[Document]:
+    before = len(reading.seen)
+    with _located(source, reading.log):
+        if entry.read_file is not None:
+            yield from entry.read_file(source.path, reading)
+        elif entry.read is not None:
+            with source.open() as stream:
+                yield from entry.read(stream, reading)
+        if len(reading.seen) == before and reading.log.usable:
+            fail(Kind.UNREADABLE, None, None, "0 documents", "at least one")
+
+
+def load_documents(
+    *paths: str | Path | TextInput,
+    vocabulary: RelationVocabulary | None = None,
+    candidates: Candidates | None = None,
+    strict: bool = False,
+    log: DefectLog | None = None,
+) -> Corpus:
+    """Read documents into memory, with their relations and the pairs that are candidates.
+
+    Args:
+        paths: as for `stream_documents`.
+        vocabulary: the relations and their order; by default those that occur, sorted.
+        candidates: which pairs may stand in a relation; by default all ordered pairs, but for PubTator
+            corpora, whose relations are typed, the type pairs seen among the facts.
+        strict: every defect is an error.
+        log: where to count what is found; its own settings then hold instead of `strict`.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+        ...     _ = file.write('{"id": "1", "text": "Ada met Bo.", "entities": ['
+        ...                    '{"type": "PER", "mentions": [{"start": 0, "end": 3}]},'
+        ...                    '{"type": "PER", "mentions": [{"start": 8, "end": 10}]}],'
+        ...                    '"facts": [{"head": 0, "tail": 1, "relation": "met"}]}')
+        ...     file.flush()
+        ...     corpus = load_documents(file.name)
+        >>> len(corpus), corpus.relations.ids, corpus[0].sentences
+        (1, ('met',), (('Ada', 'met', 'Bo', '.'),))
+    """
+    log = log if log is not None else DefectLog(strict=strict)
+    sources = [TextInput.of(path) for path in paths]
+    documents = tuple(stream_documents(*sources, vocabulary=vocabulary, log=log))
+    if candidates is None:
+        candidates = default_candidates(sources, lambda: observed(documents))
+    relations = vocabulary if vocabulary is not None else RelationVocabulary.of(documents)
+    return Corpus(documents, relations, candidates, log)
+
+
+def require_facts(documents: int, facts: int, paths: Iterable[str | Path]) -> None:
+    """Refuse documents without any fact where facts are what is learnt from or compared.
+
+    Example:
+        >>> require_facts(20, 0, ["new.jsonl"])
+        Traceback (most recent call last):
+        unnoted.common.errors.DataError: new.jsonl: found no fact in 20 documents, expected labelled facts
+    """
+    if not facts:
+        files = ", ".join(TextInput(path).name for path in paths)
+        found = f"no fact in {counted(documents, 'document')}"
+        raise DataError(Defect(Kind.MALFORMED, files, None, None, found, "labelled facts"))
+
+
+def default_candidates(paths: Iterable[str | Path | TextInput], seen: Callable[[], TypePairs]) -> Candidates:
+    """All ordered pairs; for a format whose relations are typed, the type pairs `seen` among its facts."""
+    if not any(entry.typed for entry in map(format_of, paths) if entry):
+        return AllPairs()
+    types = seen()
+    return types if types.types else AllPairs()

@@ -1,0 +1,82 @@
+"""Backends by name, and which one a model's folder gets."""
+
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import torch
+
+from unnoted.common.lookup import lookup
+from unnoted.inference.backends.onnx_encoder import EXPORT, OnnxEncoder
+from unnoted.models.encoders.eight_bit_bert import EightBitBert
+from unnoted.models.kernels.eight_bits import has_eight_bits
+from unnoted.models.model import ModelError, RelationModel
+
+SMALLEST_WIDTH = 256
+"""Encoders whose states are narrower gain nothing from 8 bits."""
+
+
+def _torch(model: RelationModel, folder: Path) -> None:
+    """Nothing: a model is torch's as it is loaded."""
+
+
+def _onnx(model: RelationModel, folder: Path) -> None:
+    if model.device.type != "cpu":
+        raise ValueError(f"backend: found 'onnx' on {model.device.type}, expected cpu")
+    model.encoder.runner = OnnxEncoder.open(folder)
+
+
+def _int8(model: RelationModel, folder: Path) -> None:
+    if not can_round(model):
+        raise ValueError(
+            f"backend: found 'int8' for {model.encoder.model.config.model_type} in {model.dtype} on "
+            f"{model.device.type}, expected bert in torch.float32 on a cpu with VNNI instructions"
+        )
+    model.encoder.runner = EightBitBert(model.encoder.model, model.encoder.attention)
+
+
+BACKENDS: dict[str, Callable[[RelationModel, Path], None]] = {"torch": _torch, "int8": _int8, "onnx": _onnx}
+"""What runs the encoder, by name."""
+
+
+def choose_backend(model: RelationModel, path: str | Path, name: str | None = None) -> str:
+    """Let a loaded model run its encoder by a backend.
+
+    Args:
+        model: on its device.
+        path: what it was loaded from.
+        name: one of `BACKENDS`; by default what is fastest (`fastest_backend`).
+
+    Returns:
+        The name of the backend.
+
+    Raises:
+        ModelError: the folder has no export, or one of another model.
+        ValueError: there is no such backend, its package is not installed, or it cannot run this model.
+    """
+    folder = Path(path)
+    if name is None:
+        name = fastest_backend(model, folder)
+    use = lookup("backend", name, BACKENDS)
+    if name == "onnx" and not folder.is_dir():
+        raise ModelError(f"{path}: found a model on the hub, expected a folder written by unnoted export")
+    use(model, folder)
+    return name
+
+
+def fastest_backend(model: RelationModel, folder: Path) -> str:
+    """The backend that finds facts fastest.
+
+    On a CPU that is `onnx` for a folder that `unnoted export` wrote, where ONNX Runtime is installed, and
+    else `int8` where the CPU has instructions for it and the encoder is a BERT of some width.
+    """
+    if model.device.type != "cpu":
+        return "torch"
+    if (folder / EXPORT).is_file() and find_spec("onnxruntime"):
+        return "onnx"
+    return "int8" if model.encoder.width >= SMALLEST_WIDTH and can_round(model) else "torch"
+
+
+def can_round(model: RelationModel) -> bool:
+    """Whether a model's encoder can run with 8-bit matrix products here."""
+    return model.dtype == torch.float32 and model.encoder.packs and has_eight_bits()

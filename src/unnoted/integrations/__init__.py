@@ -1,0 +1,1 @@
+"""Other libraries that use a model of ours."""

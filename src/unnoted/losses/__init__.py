@@ -1,0 +1,113 @@
+"""Risks: what is minimised, from scores, labels and priors; one file for each of the choices that compose."""
+
+from unnoted.losses.adaptive_focal import AdaptiveFocal
+from unnoted.losses.adaptive_threshold import AdaptiveThreshold
+from unnoted.losses.balanced_softmax import BalancedSoftmax
+from unnoted.losses.corrections import Clamp, Correction, Flip, Running, Uncorrected
+from unnoted.losses.cross_entropy import CrossEntropy
+from unnoted.losses.decisions import Decision, Fixed, FixedTopK, NoneClass, TopK, with_thresholds
+from unnoted.losses.distillation import Distillation
+from unnoted.losses.estimators import (
+    Estimator,
+    PositiveNegative,
+    PositiveUnlabelled,
+    ShiftedPositiveUnlabelled,
+)
+from unnoted.losses.label_likelihood import LabelLikelihood
+from unnoted.losses.lined import Lined
+from unnoted.losses.links import LINKS, Link, register_link
+from unnoted.losses.loss_options import LossOptions
+from unnoted.losses.losses import (
+    ATLOP,
+    LOSSES,
+    P3M,
+    PN,
+    PU,
+    SPU,
+    SRPN,
+    SRPU,
+    SSRPU,
+    LabelLikelihoodLoss,
+    Loss,
+    SPULogSigmoid,
+    SPULogSigmoidRanking,
+    loss_named,
+    register_loss,
+)
+from unnoted.losses.meaning import ScoreMeaning, confidence_of, distance_of
+from unnoted.losses.metric import MetricRisk
+from unnoted.losses.normalisations import Expected, Normalisation, PerBatch
+from unnoted.losses.pairwise import PairwiseRisk
+from unnoted.losses.positive_unlabelled import PositiveUnlabelledRisk
+from unnoted.losses.risk import Risk
+from unnoted.losses.surrogates import (
+    CosineSoftmax,
+    LogSigmoid,
+    LogSigmoidRanking,
+    Squared,
+    SquaredRanking,
+    Surrogate,
+)
+from unnoted.losses.views import Views, WantedViews
+
+__all__ = [
+    "ATLOP",
+    "LINKS",
+    "LOSSES",
+    "P3M",
+    "PN",
+    "PU",
+    "SPU",
+    "SRPN",
+    "SRPU",
+    "SSRPU",
+    "AdaptiveFocal",
+    "AdaptiveThreshold",
+    "BalancedSoftmax",
+    "Clamp",
+    "Correction",
+    "CosineSoftmax",
+    "CrossEntropy",
+    "Decision",
+    "Distillation",
+    "Estimator",
+    "Expected",
+    "Fixed",
+    "FixedTopK",
+    "Flip",
+    "LabelLikelihood",
+    "LabelLikelihoodLoss",
+    "Lined",
+    "Link",
+    "LogSigmoid",
+    "LogSigmoidRanking",
+    "Loss",
+    "LossOptions",
+    "MetricRisk",
+    "NoneClass",
+    "Normalisation",
+    "PairwiseRisk",
+    "PerBatch",
+    "PositiveNegative",
+    "PositiveUnlabelled",
+    "PositiveUnlabelledRisk",
+    "Risk",
+    "Running",
+    "SPULogSigmoid",
+    "SPULogSigmoidRanking",
+    "ScoreMeaning",
+    "ShiftedPositiveUnlabelled",
+    "Squared",
+    "SquaredRanking",
+    "Surrogate",
+    "TopK",
+    "Uncorrected",
+    "Views",
+    "WantedViews",
+    "confidence_of",
+    "distance_of",
+    "loss_named",
+    "register_link",
+    "register_loss",
+    "with_thresholds",
+]

@@ -1,0 +1,174 @@
+"""The last layer's attention rows at chosen positions, without every layer's attention matrices.
+
+A pair needs the attention *from* its mentions only: a few dozen rows of one layer. Asking transformers for
+`output_attentions` would turn fused attention off in every layer and keep every matrix. Instead the last
+layer's attention module is given an attention function of its own: it computes the layer's output as before,
+and besides it the soft-max rows of the positions that were asked for.
+
+The rows are attention probabilities. In training, the layer's dropout is applied to them where that is asked
+for, as it is to the matrices that transformers gives (there, with the same mask as in the layer's output).
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout as drop
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+from unnoted.models.kernels.attention_dropout import FAST_DROPOUT, dropout_attention
+
+AttentionFunction: TypeAlias = Callable[..., tuple[Tensor, None]]
+"""An attention function as transformers calls it."""
+
+
+@dataclass(slots=True)
+class RowRequest:
+    """Which query positions' attention rows are wanted, and, after the forward pass, those rows.
+
+    Attributes:
+        positions: int64 [B, M], for each sequence of the call.
+        dropout: whether the layer's dropout is applied to the rows, in training.
+        rows: [B, heads, M, T], filled by the last attention layer.
+        modules: the attention modules that were called, in order.
+    """
+
+    positions: Tensor
+    dropout: bool = False
+    rows: Tensor | None = None
+    modules: list[nn.Module] = field(default_factory=list)
+
+
+# A context variable, because a service runs one model from several threads at once.
+_request: ContextVar[RowRequest | None] = ContextVar("unnoted_row_request", default=None)
+
+
+@contextmanager
+def requested(positions: Tensor, dropout: bool = False) -> Iterator[RowRequest]:
+    """Within this context the prepared attention modules also give the rows at `positions` [B, M]."""
+    request = RowRequest(positions, dropout)
+    token = _request.set(request)
+    try:
+        yield request
+    finally:
+        _request.reset(token)
+
+
+def attention_rows(
+    query: Tensor,
+    key: Tensor,
+    positions: Tensor,
+    attention_mask: Tensor | None = None,
+    scaling: float | None = None,
+    is_causal: bool = False,
+) -> Tensor:
+    """Soft-max attention of some query positions over all keys.
+
+    Args:
+        query: [B, H, T, d].
+        key: [B, G, T, d], where G divides H (grouped-query attention).
+        positions: int64 [B, M].
+        attention_mask: bool (True is attended to) or additive, [B or 1, 1 or H, T or 1, T].
+        scaling: factor on the products; 1/sqrt(d) by default.
+        is_causal: whether a position attends only to itself and what stands before it.
+
+    Returns:
+        [B, H, M, T], in float32 at least.
+
+    Example:
+        >>> query = key = torch.eye(3).reshape(1, 1, 3, 3)
+        >>> attention_rows(query, key, torch.tensor([[2]]), scaling=1.0).squeeze().round(decimals=2)
+        tensor([0.2100, 0.2100, 0.5800])
+    """
+    index = positions[:, None, :, None]  # [B, 1, M, 1]
+    scaling = query.shape[-1] ** -0.5 if scaling is None else scaling
+    key = (
+        key.repeat_interleave(query.shape[1] // key.shape[1], dim=1)
+        if key.shape[1] != query.shape[1]
+        else key
+    )
+    chosen = query.gather(2, index.expand(-1, query.shape[1], -1, query.shape[3]))  # [B, H, M, d]
+    logits = (chosen * scaling) @ key.transpose(2, 3)  # [B, H, M, T]
+    if is_causal and attention_mask is None:
+        attention_mask = torch.arange(key.shape[2], device=key.device) <= index  # [B, 1, M, T]
+    elif attention_mask is not None and attention_mask.shape[2] > 1:
+        attention_mask = attention_mask.expand(positions.shape[0], -1, -1, -1)
+        rows = index.expand(-1, attention_mask.shape[1], -1, attention_mask.shape[3])
+        attention_mask = attention_mask.gather(2, rows)
+    if attention_mask is not None and attention_mask.dtype == torch.bool:
+        logits = logits.masked_fill(~attention_mask, torch.finfo(logits.dtype).min)
+    elif attention_mask is not None:
+        logits = logits + attention_mask
+    return logits.softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
+
+
+def plain_attention_rows(query: Tensor, key: Tensor, positions: Tensor, scaling: float) -> Tensor:
+    """The plain twin of `attention_rows`, without a mask: the whole matrix, and then some of its rows."""
+    matrix = (query @ key.mT * scaling).softmax(-1)  # [B, H, T, T]
+    return torch.stack([rows[:, chosen] for rows, chosen in zip(matrix, positions, strict=True)])
+
+
+def with_rows(attention: AttentionFunction) -> AttentionFunction:
+    """An attention function that also fills the rows of the current request, if there is one."""
+
+    def attend(
+        module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None,
+        scaling: float | None = None, is_causal: bool | None = None,
+        **options: Any,  # noqa: ANN401 - the signature that transformers prescribes
+    ) -> tuple[Tensor, None]:  # fmt: skip
+        request = _request.get()
+        if request is not None:
+            request.modules.append(module)
+            causal = is_causal if is_causal is not None else getattr(module, "is_causal", True)
+            rows = attention_rows(query, key, request.positions, attention_mask, scaling, causal)
+            request.rows = drop(rows, options.get("dropout", 0.0)) if request.dropout else rows
+        output: tuple[Tensor, None] = attention(
+            module, query, key, value, attention_mask, scaling=scaling, is_causal=is_causal, **options
+        )
+        return output
+
+    return attend
+
+
+WITH_ROWS = {"sdpa": "unnoted_attention_rows", FAST_DROPOUT: "unnoted_fast_dropout_rows"}
+"""For each attention function that rows can be had from, the name of the one that also gives them."""
+
+AttentionInterface.register(WITH_ROWS["sdpa"], with_rows(sdpa_attention_forward))
+AttentionInterface.register(WITH_ROWS[FAST_DROPOUT], with_rows(dropout_attention))
+for _name in WITH_ROWS.values():
+    AttentionMaskInterface.register(_name, sdpa_mask)
+
+
+def last_attention(model: PreTrainedModel) -> nn.Module | None:
+    """The attention module that runs last in `model`, or None where it does not use the attention interface.
+
+    Found by running two tokens through the model, so that it depends on no architecture's names.
+    """
+    config, training = model.config, model.training
+    implementation = config._attn_implementation
+    if implementation not in WITH_ROWS:
+        return None
+    tokens = torch.zeros(1, 2, dtype=torch.int64, device=model.device)
+    config._attn_implementation = WITH_ROWS[implementation]
+    try:
+        model.train(False)
+        with torch.no_grad(), requested(torch.zeros_like(tokens)) as request:
+            model(input_ids=tokens, attention_mask=torch.ones_like(tokens))
+    finally:
+        config._attn_implementation = implementation
+        model.train(training)
+    return request.modules[-1] if request.modules else None
+
+
+def give_rows(attention: nn.Module) -> None:
+    """Make an attention module answer row requests, and no other module of its model."""
+    config: Any = copy(attention.config)
+    config._attn_implementation = WITH_ROWS[config._attn_implementation]
+    attention.config = config

@@ -1,0 +1,176 @@
+"""Mentions by spaCy and GLiNER, and the documents made of them."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+import spacy
+from spacy.tokens import Doc, Span
+
+from unnoted.common.errors import DataError
+from unnoted.common.limits import Limits
+from unnoted.data.ner import FoundMention, GlinerMentions, SpacyMentions, TextReader
+from unnoted.data.ner.gliner_mentions import CONFIG, asked_types, pieces
+from unnoted.data.ner.spacy_mentions import mentions_of
+
+TEXT = "Ada Lorne lives in Kelm. She was born in May 1990. Lorne likes kelm."
+PATTERNS = [
+    {"label": "PERSON", "pattern": "Ada Lorne"},
+    {"label": "PERSON", "pattern": "Lorne"},
+    {"label": "GPE", "pattern": "Kelm"},
+    {"label": "LOC", "pattern": "kelm"},
+    {"label": "DATE", "pattern": "May 1990"},
+]
+
+
+def ruled(patterns=PATTERNS):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns(patterns)
+    return nlp
+
+
+def read(nlp, text=TEXT, **options):
+    (document,) = TextReader.of(nlp, **options).documents([("a", text)])
+    return [(entity.type, [mention.name for mention in entity.mentions]) for entity in document.entities]
+
+
+def test_types_get_their_usual_names_before_names_are_compared():
+    told = []
+    known = ["LOC", "PER", "TIME"]
+    assert read(ruled(), known=known, told=told.append) == [
+        ("PER", ["Ada Lorne"]),
+        ("LOC", ["Kelm", "kelm"]),
+        ("TIME", ["May 1990"]),
+        ("PER", ["Lorne"]),
+    ]
+    assert told == []
+
+
+def test_given_names_come_first_and_unknown_types_are_told_once():
+    told = []
+    found = read(ruled(), known=["PER", "Place"], types={"GPE": "Place", "DATE": ""}, told=told.append)
+    assert ("Place", ["Kelm"]) in found and ("LOC", ["kelm"]) in found and len(found) == 4
+    assert told == ["mentions of type LOC were found, which the model does not know (it knows PER, Place)"]
+    with pytest.raises(
+        ValueError, match=r"type 'GPE': found 'Plaze', expected one of .*\(nearest: 'Place'\)"
+    ):
+        TextReader.of(ruled(), known=["PER", "Place"], types={"GPE": "Plaze"})
+
+
+def test_a_model_without_types_keeps_those_that_are_found():
+    assert {type for type, _ in read(ruled())} == {"PERSON", "GPE", "LOC", "DATE"}
+
+
+def test_a_warning_is_the_default():
+    with pytest.warns(UserWarning, match="mentions of type GPE were found"):
+        read(ruled(PATTERNS[2:3]), known=["PER"])
+
+
+def test_ids_of_a_ruler_and_of_a_linker_join():
+    nlp = ruled([{"label": "PERSON", "pattern": name, "id": "Q1"} for name in ("Ada Lorne", "Lorne")])
+    assert read(nlp) == [("PERSON", ["Ada Lorne", "Lorne"])]
+    doc = spacy.blank("en")("Ada met Bo.")
+    doc.ents = [Span(doc, 0, 1, "PERSON", kb_id="Q7")]
+    assert mentions_of(doc) == (FoundMention(0, 3, "PERSON", "Q7"),)
+
+
+@pytest.fixture
+def extensions():
+    for name in ("coref_clusters", "coref_chains"):
+        Doc.set_extension(name, default=None)
+    yield
+    for name in ("coref_clusters", "coref_chains"):
+        Doc.remove_extension(name)
+
+
+def clusters_of(doc):
+    return [(doc.text[one.start : one.end], one.cluster) for one in mentions_of(doc)]
+
+
+def test_clusters_of_fastcoref_coreferee_and_spacy(extensions):
+    expected = [("Ada Lorne", 0), ("Kelm", None), ("May 1990", None), ("Lorne", 0), ("kelm", None)]
+    doc = ruled()(TEXT)
+    doc._.coref_clusters = [[(0, 9), (25, 28), (51, 56)]]
+    assert clusters_of(doc) == expected
+    doc = ruled()(TEXT)
+    heads = [token.i for token in doc if token.text in ("Lorne", "She")]
+    doc._.coref_chains = [[SimpleNamespace(token_indexes=[number]) for number in heads]]
+    assert clusters_of(doc) == expected
+    doc = ruled()(TEXT)
+    doc.spans["coref_clusters_1"] = [doc.char_span(0, 9), doc.char_span(51, 56)]
+    assert clusters_of(doc) == expected
+
+
+def test_what_a_cluster_says_of_something_longer_is_not_said_of_the_name_in_it(extensions):
+    doc = ruled()("The mayor of Kelm slept.")
+    doc._.coref_clusters = [[(0, 17)]]
+    assert clusters_of(doc) == [("Kelm", None)]
+
+
+def test_a_pipeline_is_loaded_from_a_folder_and_a_missing_one_is_named(tmp_path):
+    ruled().to_disk(tmp_path / "nlp")
+    assert len(read(tmp_path / "nlp")) == 5
+    with pytest.raises(ValueError, match="nowhere: found no spaCy pipeline that can be loaded"):
+        SpacyMentions.load("nowhere")
+
+
+def test_without_a_pipeline_the_extra_or_the_download_is_named(monkeypatch):
+    monkeypatch.setattr("unnoted.data.ner.text_reader.installed", lambda: [])
+    with pytest.raises(ValueError, match=r"none is installed, expected .*spacy download"):
+        TextReader.of(None)
+    monkeypatch.setattr("unnoted.data.ner.text_reader.installed", lambda: ["a", "b"])
+    with pytest.raises(ValueError, match="found a, b, expected one"):
+        TextReader.of(None)
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    with pytest.raises(ValueError, match=r"found no spacy, expected it: pip install 'unnoted\[spacy\]'"):
+        TextReader.of("some")
+
+
+class FakeGliner:
+    """Finds names in what it is given, as a GLiNER model would."""
+
+    names = ("Ada Lorne", "Kelm")
+
+    def predict_entities(self, text, labels, *, threshold):
+        assert labels == ["person", "location"] and threshold == 0.5
+        return [
+            {"start": text.index(name), "end": text.index(name) + len(name), "label": label}
+            for name, label in zip(self.names, labels, strict=True)
+            if name in text
+        ]
+
+
+def test_a_gliner_folder_is_recognised_and_asked_for_the_types_of_the_model(tmp_path, monkeypatch):
+    def load(folder, local_files_only):
+        assert folder == str(tmp_path) and local_files_only
+        return FakeGliner()
+
+    monkeypatch.setitem(sys.modules, "gliner", SimpleNamespace(GLiNER=SimpleNamespace(from_pretrained=load)))
+    (tmp_path / CONFIG).write_text("{}")
+    found = read(tmp_path, known=["PER", "LOC"], types={"person": "PER", "location": "LOC"})
+    assert found == [("PER", ["Ada Lorne"]), ("LOC", ["Kelm"])]
+    monkeypatch.setitem(sys.modules, "gliner", None)
+    with pytest.raises(ValueError, match=r"pip install 'unnoted\[gliner\]'"):
+        TextReader.of(tmp_path, known=["PER"])
+
+
+def test_gliner_reads_a_long_text_in_pieces():
+    text = "Nothing here. " * 200 + "I met Ada Lorne in Kelm."
+    (found,) = GlinerMentions(FakeGliner(), ["person", "location"]).find([text])
+    assert [text[one.start : one.end] for one in found] == ["Ada Lorne", "Kelm"]
+    bounds = list(pieces(text, 50))
+    assert len(bounds) > 10 and all(text[a:b].count(" ") < 50 for a, b in bounds)
+    assert " ".join(text[a:b] for a, b in bounds) == text
+
+
+def test_what_gliner_is_asked_for():
+    assert asked_types(["LOC"]) == {"location": "LOC", "nationality": "LOC"}
+    assert asked_types(["LOC"], {"city": "LOC"}) == {"city": "LOC"}
+    with pytest.raises(ValueError, match="expected types to ask"):
+        asked_types([])
+
+
+def test_a_text_beyond_a_limit_is_refused_by_name():
+    reader = TextReader.of(ruled())
+    with pytest.raises(DataError, match="a: document 'a': found 17 words"):
+        list(reader.documents([("a", TEXT)], limits=Limits(words=5)))

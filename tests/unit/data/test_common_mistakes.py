@@ -1,0 +1,229 @@
+"""What people get wrong in their first file, and how `data check` says it."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from unnoted.cli.main import app
+from unnoted.common.errors import DataError, Kind
+from unnoted.data import load_documents
+from unnoted.data.candidates import parse
+from unnoted.data.checking import check_files
+
+TEXT = "Ada Lorne lives in Kelm. She met Bo."
+SPANS = {"Q1": ("PER", 0, 9), "Q2": ("LOC", 19, 23), "Q3": ("PER", 33, 35)}
+
+
+def entity(name, shift=0, **changes):
+    kind, start, end = SPANS[name]
+    mention = {"start": max(0, start + shift), "end": end + shift}
+    return {"id": name, "type": kind, "mentions": [mention], **changes}
+
+
+def document(identifier="d1", shift=0, **changes):
+    facts = [{"head": "Q1", "tail": "Q2", "relation": "residence"}]
+    made = {"id": identifier, "text": TEXT, "entities": [entity(name, shift) for name in SPANS]}
+    return {**made, "facts": facts, **changes}
+
+
+def file(tmp_path, *documents, name="own.jsonl"):
+    path = tmp_path / name
+    path.write_text("".join(json.dumps(each) + "\n" for each in documents), "utf-8")
+    return path
+
+
+def check(tmp_path, *documents, **options):
+    return check_files([file(tmp_path, *documents)], **options)
+
+
+def messages(report, kind):
+    return [defect.within_file for defect in report.log.examples[kind]]
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, ["data", "check", *map(str, arguments)])
+    assert result.exit_code == code, result.output
+    return " ".join(result.output.split())
+
+
+def test_a_mention_that_cuts_a_word_is_named(tmp_path):
+    wrong = [entity("Q1", mentions=[{"start": 0, "end": 8}]), entity("Q2"), entity("Q3")]
+    report = check(tmp_path, document(), document("d2", entities=wrong))
+    assert report.usable and report.log.counts[Kind.CUT_START] == 0
+    expected = (
+        "line 2: document 'd2': entities[0].mentions[0].end: found 8, which makes it 'Ada Lorn', expected"
+    )
+    assert messages(report, Kind.CUT_END)[0].startswith(expected)
+
+
+@pytest.mark.parametrize("shift", [1, -1])
+def test_offsets_shifted_by_one_are_an_error(tmp_path, shift):
+    shifted = [
+        document(str(n), shift, entities=[entity(q, shift) for q in ("Q2", "Q3")], facts=[]) for n in range(3)
+    ]
+    report = check(tmp_path, *shifted)
+    assert not report.usable
+    assert "6 of 6 that begin inside a word or at a blank" in messages(report, Kind.MALFORMED)[0]
+
+
+def test_ends_that_are_included_are_an_error(tmp_path):
+    def without_last(name):
+        _, start, end = SPANS[name]
+        return entity(name, mentions=[{"start": start, "end": end - 1}])
+
+    wrong = [document(str(n), entities=[without_last(name) for name in SPANS]) for n in range(3)]
+    report = check(tmp_path, *wrong)
+    assert not report.usable
+    assert "9 of 9 that end inside a word or at a blank" in messages(report, Kind.MALFORMED)[0]
+    assert check(tmp_path, *wrong, *(document(f"right {n}") for n in range(2))).usable  # endings may be cut
+
+
+def test_a_list_of_own_documents_says_how_to_make_lines(tmp_path):
+    (tmp_path / "own.jsonl").write_text(json.dumps([document()], indent=1))
+    assert "unnoted's own form, but in a list: `jq -c '.[]' FILE`" in run(tmp_path / "own.jsonl", code=1)
+
+
+def test_heads_that_are_missing_or_have_an_id_of_two(tmp_path):
+    twice = [entity("Q1"), entity("Q2"), entity("Q3", id="Q1")]
+    named = [{"subject": "Q1", "object": "Q2", "relation": "residence"}]
+    report = check(tmp_path, document(entities=twice), document("d2", facts=named))
+    assert messages(report, Kind.MALFORMED) == [
+        "line 1: document 'd1': facts[0].head: found 'Q1', the id of entities[0] and entities[2], expected the "
+        "index of an entity, or an id that one entity has",
+        "line 2: document 'd2': facts[0].head: found nothing, expected the index of an entity, or an id that one "
+        "entity has",
+    ]
+
+
+def test_scripts_without_blanks_cut_nothing(tmp_path):
+    entities = [{"type": "LOC", "mentions": [{"start": 2, "end": 4}]}]
+    report = check(
+        tmp_path, *(document(str(n), text="我住东京都内", entities=entities, facts=[]) for n in range(4))
+    )
+    assert report.usable and not report.log.counts[Kind.CUT_START]
+
+
+def test_ids_used_twice(tmp_path):
+    twice = [entity("Q1"), entity("Q2"), entity("Q3", id="Q1")]
+    report = check(tmp_path, document(entities=twice, facts=[]))
+    (found,) = messages(report, Kind.DUPLICATE_ENTITY)
+    assert found == "line 1: document 'd1': entities[2].id: found 'Q1', expected not that of entities[0]"
+    other = [entity("Q1"), entity("Q2", id="Q1"), entity("Q3")]
+    assert not check(tmp_path, document(entities=other, facts=[])).log.counts[Kind.DUPLICATE_ENTITY]
+
+
+def test_whole_numbers_are_ids(tmp_path):
+    entities = [entity("Q1", id=7), entity("Q2", id=8), entity("Q3", id=9)]
+    fact = {"head": "7", "tail": "8", "relation": "residence"}
+    (read,) = load_documents(file(tmp_path, document(17, entities=entities, facts=[fact])))
+    assert (read.id, [each.id for each in read.entities]) == ("17", ["7", "8", "9"])
+    assert read.labels.triples == {(0, 1, "residence")}
+    docred = {"title": 3, "sents": [["a"]], "vertexSet": [[{"name": "a", "pos": [0, 1], "sent_id": 0,
+              "type": "X", "id": 5}]]}  # fmt: skip
+    (tmp_path / "d.json").write_text(json.dumps([docred]))
+    (read,) = load_documents(tmp_path / "d.json")
+    assert (read.id, read.entities[0].id) == ("3", "5")
+    with pytest.raises(DataError, match="id: found True, expected a string"):
+        load_documents(file(tmp_path, document(True)))
+
+
+def test_a_number_that_could_be_id_or_index_is_refused(tmp_path):
+    entities = [entity("Q1", id=1), entity("Q2", id=0), entity("Q3", id=2)]
+    fact = {"head": 1, "tail": 2, "relation": "residence"}
+    with pytest.raises(DataError, match=r"facts\[0\].head: found 1, expected '1' for the id, or"):
+        load_documents(file(tmp_path, document(entities=entities, facts=[fact])))
+    entities = [entity("Q1", id=0), entity("Q2", id=1), entity("Q3", id=2)]
+    (read,) = load_documents(file(tmp_path, document(entities=entities, facts=[fact])))
+    assert read.facts[0].triple == (1, 2, "residence")
+
+
+def test_empty_relation_names(tmp_path):
+    report = check(tmp_path, document(facts=[{"head": "Q1", "tail": "Q2", "relation": ""}]))
+    expected = "line 1: document 'd1': facts[0].relation: found '', expected the name of a relation"
+    assert messages(report, Kind.MALFORMED) == [expected]
+
+
+def test_facts_under_another_name(tmp_path):
+    wrong = document()
+    wrong["relations"] = wrong.pop("facts")
+    report = check(tmp_path, wrong)
+    assert not report.usable
+    assert messages(report, Kind.MALFORMED) == [
+        "relations: found no fact in 1 document, expected `facts` (in DocRED JSON `labels`)"
+    ]
+    assert check(tmp_path, wrong, document("d2")).usable  # somewhere there are facts
+    assert check(tmp_path, document(facts=[])).usable  # to predict on
+
+
+def test_pretty_printed_json(tmp_path):
+    path = tmp_path / "own.jsonl"
+    path.write_text("\n\n" + json.dumps(document(), indent=2))
+    report = check_files([path])
+    assert messages(report, Kind.UNREADABLE) == [
+        "line 3: found a JSON object over several lines, expected one document per line; "
+        "`jq -c . FILE` writes them so"
+    ]
+    path.write_text(json.dumps(document())[:-9] + "\n" + json.dumps(document("d2")))  # cut, not printed
+    assert check_files([path]).log.counts[Kind.MALFORMED] == 1
+
+
+def test_empty_and_missing_files(tmp_path):
+    (tmp_path / "empty.jsonl").touch()
+    assert "found an empty file, expected documents" in run(tmp_path / "empty.jsonl", code=1)
+    assert "found no such file, expected a file" in run(tmp_path / "none.jsonl", code=1)
+
+
+def test_all_lists_every_defect_with_file_line_and_field(tmp_path):
+    wrong = [document(str(n), facts=[{"head": "Q1", "tail": "Q9", "relation": "r"}]) for n in range(9)]
+    path = file(tmp_path, *wrong)
+    assert run(path, code=1).count("facts[0].tail") == 2
+    listed = run(path, "--all", code=1)
+    for number in range(9):
+        assert f"own.jsonl: line {number + 1}: document '{number}': facts[0].tail: found 'Q9'" in listed
+
+
+def test_docred_lines_are_counted(tmp_path):
+    good = {"title": "a", "sents": [["a", "b"]], "vertexSet": [], "labels": []}
+    bad = {**good, "title": "b", "labels": [{"h": 0, "t": 1, "r": "x", "evidence": []}]}
+    path = tmp_path / "d.json"
+    for indent, line in ((None, 1), (1, 13)):
+        path.write_text(json.dumps([good, bad], indent=indent))
+        (found,) = messages(check_files([path]), Kind.MALFORMED)
+        start = path.read_text().splitlines()[line - 1]
+        assert found.startswith(f"line {line}: document 'b': labels[0].h") and "{" in start
+
+
+def test_evidence_is_asked_for_only_where_it_is_used(tmp_path):
+    fact = {"head": "Q1", "tail": "Q2", "relation": "residence"}
+    assert Kind.NO_EVIDENCE not in check(tmp_path, document()).log.counts
+    some = document("d2", facts=[{**fact, "evidence": [0]}])
+    assert check(tmp_path, document(), some).log.counts[Kind.NO_EVIDENCE] == 1
+    assert "with evidence" not in run(file(tmp_path, document()))
+
+
+def test_relations_stand_with_their_types(tmp_path):
+    typo = [entity("Q1", type="PRE"), entity("Q2"), entity("Q3")]
+    path = file(tmp_path, document(), document("d2"), document("d3", entities=typo))
+    assert "PER → LOC 2; PRE → LOC 1" in run(path)
+    (report,) = json.loads(CliRunner().invoke(app, ["data", "check", str(path), "--json"]).stdout)
+    assert report["statistics"]["types_per_relation"] == {"residence": {"PER:LOC": 2, "PRE:LOC": 1}}
+    assert report["statistics"]["entities_per_type"] == {"PER": 5, "LOC": 3, "PRE": 1}
+
+
+def test_candidates_that_match_no_pair(tmp_path):
+    report = check(tmp_path, document(), candidates=parse("PERSON:LOC"))
+    assert messages(report, Kind.MALFORMED) == [
+        "candidates: found no candidate pair, expected pairs of the types that the documents have: LOC, PER"
+    ]
+    assert check(tmp_path, document(), candidates=parse("PER:LOC")).usable
+
+
+def test_training_refuses_them_too(tmp_path):
+    from unnoted.training.ingredients import load_corpus
+    from unnoted.training.settings import Settings
+
+    path = file(tmp_path, document())
+    given = {"train": path, "encoder": "recurrent", "loss": "atlop", "output": tmp_path / "run"}
+    with pytest.raises(ValueError, match=r"found no pair for 'PERSON:LOC', expected pairs of .*: LOC, PER"):
+        load_corpus(Settings(**given, candidates="PERSON:LOC"), [path])

@@ -1,0 +1,265 @@
+"""Documents that were made to hurt: each is a located error or defect, in little time and memory."""
+
+import gzip
+import json
+import resource
+import subprocess
+import sys
+import time
+from bisect import bisect_left, bisect_right
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.unit.data.test_docred_reader import GOOD, changed
+
+from unnoted.common.errors import DataError, Kind
+from unnoted.data import RelationVocabulary, load_documents
+from unnoted.data.checking import check_files
+from unnoted.data.segmentation import _WORD, split_text
+
+MEBI = 1 << 20
+
+
+def jsonl(text=None, sentences=None, entities=(), **more):
+    fields = {"id": "d", "entities": list(entities), **more}
+    return json.dumps(fields | ({"text": text} if sentences is None else {"sentences": sentences}))
+
+
+def entity(*spans, kind="T"):
+    return {"type": kind, "mentions": [{"start": start, "end": end} for start, end in spans]}
+
+
+def checked(tmp_path, content, name="file"):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return check_files([path])
+
+
+def examples(report):
+    return {kind: report.log.examples[kind][0] for kind in report.log.counts}
+
+
+DOCRED = json.dumps(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("content", "place", "found"),
+    [
+        (f"[{DOCRED[:-1]}, {DOCRED[1:]}]", "[0]", "the key 'title' twice in one object"),
+        (
+            DOCRED.join("[]").replace('"h":', '"t": 3, "h":', 1),
+            "labels[0]",
+            "the key 't' twice in one object",
+        ),
+        ('{"id": "a", "id": "b", "text": "x", "entities": []}', "line 1", "the key 'id' twice in one object"),
+        (
+            jsonl("Ada", entities=[entity((0, 3))]).replace('"end"', '"start": 1, "end"'),
+            "entities[0].mentions[0]",
+            "the key 'start' twice in one object",
+        ),
+        (json.dumps([changed(["vertexSet", 0, 0, "type"], "")]), "vertexSet[0][0].type", "''"),
+        (json.dumps([changed(["vertexSet", 0, 0, "type"], " ")]), "vertexSet[0][0].type", "' '"),
+        (json.dumps([changed(["labels", 0, "r"], "")]), "labels[0].r", "''"),
+        (jsonl("Ada", entities=[entity((0, 3), kind="")]), "entities[0].mentions[0].type", "''"),
+        (
+            jsonl(
+                "A B",
+                entities=[entity((0, 1)), entity((2, 3))],
+                facts=[{"head": 0, "tail": 1, "relation": ""}],
+            ),
+            "facts[0].relation",
+            "''",
+        ),
+        ("1|t|ab\n1|a|cd\n1\t٠\t٢\tab\tT\tX\n", "line 3, start/end", "'٠' to '٢'"),
+        (f"1|t|ab\n1|a|cd\n1\t0\t{'9' * 5000}\tab\tT\tX\n", "line 3, start/end", "'0' to '99999"),
+        (
+            json.dumps([changed(["vertexSet", 0, 0, "pos"], [0, 10**4000])]),
+            "vertexSet[0][0].pos",
+            "0 to 1000",
+        ),
+        (DOCRED.join("[]").replace("Ada", r"\ud800"), "vertexSet[0][0]", r"'\ud800'"),
+    ],
+)
+def test_a_located_error(tmp_path, content, place, found):
+    report = checked(tmp_path, content)
+    (defect,) = report.log.examples[Kind.MALFORMED]
+    assert defect.field == place and defect.found.startswith(found)
+    assert len(str(defect)) < 700 and str(defect).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (
+            f"[{DOCRED}, {{'a': ".replace("'", '"') + "1" * 5000 + "}]",
+            "a number of thousands of digits in document 2",
+        ),
+        (f"[{DOCRED}, {'[' * 1000}{']' * 1000}]", "JSON nested too deeply in document 2"),
+        (f'[{DOCRED}, {{"a": NaN}}]', "NaN is not JSON in document 2"),
+    ],
+)
+def test_an_error_that_ends_the_reading(tmp_path, content, found):
+    report = checked(tmp_path, content)
+    assert report.statistics.documents == 1
+    assert examples(report)[Kind.UNREADABLE].found == found
+
+
+def test_the_documents_beside_a_bad_one_are_read(tmp_path):
+    bad = DOCRED.replace('"Ada', '"\\ud800Ada', 1)
+    report = checked(tmp_path, f'[{bad}, {DOCRED}, {DOCRED[:-1]}, "title": "B"}}]')
+    assert report.statistics.documents == 1 and report.log.counts[Kind.MALFORMED] == 2
+
+
+def test_a_lone_surrogate_in_a_field_that_is_ignored_is_reported(tmp_path):
+    report = checked(tmp_path, f'[{DOCRED[:-1]}, "\\ud800": "\\udfff"}}]')
+    assert report.usable and str(examples(report)[Kind.IGNORED_FIELD]).isprintable()
+
+
+def test_ids_of_one_entity_that_differ_are_a_defect_and_the_first_counts(tmp_path):
+    record = json.loads(DOCRED)
+    record["vertexSet"][0].append(dict(record["vertexSet"][0][0]))
+    for number, mention in enumerate(record["vertexSet"][0]):
+        mention["id"] = f"Q{number}"
+    path = tmp_path / "train.json"
+    path.write_text(json.dumps([record]))
+    corpus = load_documents(path)
+    assert corpus[0].entities[0].id == "Q0"
+    assert corpus.log.counts[Kind.CONFLICTING_ID] == len(record["vertexSet"][0]) - 1
+    assert "found 'Q1', expected 'Q0', the id of the entity" in str(
+        corpus.log.examples[Kind.CONFLICTING_ID][0]
+    )
+    with pytest.raises(DataError, match=r"vertexSet\[0\]\[1\]\.id"):
+        load_documents(path, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('["a", "a"]', "a relation that is listed twice"),
+        ('["a", ""]', "a relation without a name"),
+        ('{"": 1}', "a relation without a name"),
+        ('{"a": 1, "a": 2}', "key 'a': found it twice"),
+        ('["\\ud800"]', "characters that UTF-8 can hold"),
+        (f'{{"a": {"1" * 5000}}}', "a number of thousands of digits"),
+    ],
+)
+def test_a_vocabulary_is_as_strict(tmp_path, content, message):
+    path = tmp_path / "relations.json"
+    path.write_text(content)
+    with pytest.raises(DataError) as caught:
+        RelationVocabulary.from_file(path)
+    assert message in str(caught.value) and str(caught.value).startswith(str(path))
+
+
+@pytest.mark.parametrize(
+    ("content", "variable", "found"),
+    [
+        (jsonl("a b c d"), "UNNOTED_MAX_WORDS", "4 words"),
+        (jsonl(sentences=[["a"]] * 4), "UNNOTED_MAX_WORDS", "4 sentences"),
+        (json.dumps([{"title": "d", "vertexSet": [], "sents": [["a"]] * 4}]), "UNNOTED_MAX_WORDS", "4 sentences"),
+        (jsonl("a b c", entities=[entity((0, 1))] * 4), "UNNOTED_MAX_ENTITIES", "4 entities"),
+        (jsonl("a b c", entities=[entity(*[(0, 1)] * 4)]), "UNNOTED_MAX_MENTIONS", "4 mentions or more"),
+        (jsonl("abcdef", entities=[entity((0, 6))]), "UNNOTED_MAX_MENTION", "6 characters in one mention"),
+        (
+            jsonl(sentences=[["a"] * 6], entities=[{"type": "T", "mentions": [{"sentence": 0, "start": 0, "end": 6}]}]),
+            "UNNOTED_MAX_MENTION",
+            "6 words in one mention",
+        ),
+        (
+            jsonl("a b", entities=[entity((0, 1)), entity((2, 3))],
+                  facts=[{"head": 0, "tail": 1, "relation": str(number)} for number in range(4)]),
+            "UNNOTED_MAX_FACTS",
+            "4 facts",
+        ),
+        ("1|t|ab\n1|a|cd\n1\t0\t2\tab\tT\tA;B;C;D\n", "UNNOTED_MAX_ENTITIES", "4 ids of one mention"),
+    ],
+)  # fmt: skip
+def test_a_limit_names_what_was_found_what_is_allowed_and_how_to_raise_it(
+    tmp_path, monkeypatch, content, variable, found
+):
+    monkeypatch.setenv(variable, "3")
+    report = checked(tmp_path, content)
+    defect = examples(report)[Kind.TOO_LARGE]
+    assert (defect.found, defect.expected) == (found, f"at most 3 ({variable})")
+    monkeypatch.setenv(variable, "12")
+    assert checked(tmp_path, content).usable
+
+
+def overlapping(mentions):
+    text = "ab " * 300
+    return jsonl(
+        text, entities=[entity(*[(number % 297 * 3, 899 - number // 297) for number in range(mentions)])]
+    )
+
+
+NESTED = "ab " * 100_000
+TYPES = [entity((0, 2), kind=f"T{number}") for number in range(2000)]
+
+
+@pytest.mark.parametrize(
+    ("name", "make"),
+    [
+        ("overlapping", lambda: overlapping(20_000)),
+        (
+            "nested",
+            lambda: jsonl(NESTED, entities=[entity(*[(3 * n, len(NESTED) - 1) for n in range(4000)])]),
+        ),
+        ("types", lambda: "\n".join(jsonl("ab", entities=TYPES).replace('"d"', f'"{n}"') for n in range(5))),
+        ("line", lambda: '{"id": "' + "x" * 20_000_000),
+        ("lists", lambda: '[{"title": "a", "vertexSet": [], "sents": [' + "[]," * 400_000 + "[]]}]"),
+        ("bomb", lambda: gzip.compress(b'{"id": "' + b"x" * (100 * MEBI))),
+        pytest.param(
+            "packed",
+            lambda: gzip.compress(b'[{"title": "a", "sents": [' + b"[]," * (9 * MEBI)),
+            marks=pytest.mark.slow,
+        ),
+        ("ids", lambda: "1|t|ab\n1|a|cd\n1\t0\t2\tab\tT\t" + ";".join(map(str, range(300_000)))),
+    ],
+)
+def test_time_and_memory_stay_in_proportion(tmp_path, name, make):
+    content = make()
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    program = "import sys; from unnoted.data.checking import check_files; check_files([sys.argv[1]])"
+    most = 50 * path.stat().st_size + 500 * MEBI
+    done = subprocess.run(
+        [sys.executable, "-c", program, path],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)),
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_four_thousand_overlapping_mentions_are_no_square(monkeypatch):
+    monkeypatch.setenv("UNNOTED_MAX_MENTION", "1000000")
+    spans = [(3 * number, len(NESTED) - 1) for number in range(2000)]
+    began = time.process_time()
+    split = split_text(NESTED, spans)
+    assert time.process_time() - began < 3
+    assert split.locate(*spans[7]) == (0, 7, 100_000)
+
+
+def plainly_split(text, spans):
+    """Words and forbidden ends as one would find them with pencil and paper."""
+    words = [match.span() for match in _WORD.finditer(text)]
+    for place in [place for span in spans for place in span]:
+        words = [part for a, b in words for part in ([(a, place), (place, b)] if a < place < b else [(a, b)])]
+    starts, ends = [a for a, _ in words], [b for _, b in words]
+    inside = {at for a, b in spans for at in range(bisect_left(starts, a) + 1, bisect_right(ends, b))}
+    return [text[a:b] for a, b in words], starts, inside
+
+
+@given(
+    st.text(st.sampled_from("ab. !-\n"), min_size=1, max_size=40),
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=6),
+)
+def test_words_and_sentences_are_those_of_a_plain_loop(text, spans):
+    spans = [(a, b) for a, b in spans if a < b <= len(text)]
+    words, starts, inside = plainly_split(text, spans)
+    split = split_text(text, spans)
+    assert [word for sentence in split.sentences for word in sentence] == words
+    assert list(split.word_starts) == (starts if words else [])
+    assert not inside & set(split.sentence_starts)

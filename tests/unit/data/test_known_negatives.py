@@ -1,0 +1,91 @@
+"""Known negatives are read, checked and kept as facts are."""
+
+import json
+
+import pytest
+
+from unnoted.common.errors import DataError, DefectLog, Kind
+from unnoted.data import load_documents
+from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.rules import Constraints, Inverse, Rule, RuleSet, close
+
+WORDS = ["Ada", "met", "Bo", "and", "Cy"]
+
+
+def own(negatives, facts=()):
+    entities = [
+        {"id": name, "type": "PER", "mentions": [{"sentence": 0, "start": at, "end": at + 1}]}
+        for at, name in ((0, "Ada"), (2, "Bo"), (4, "Cy"))
+    ]
+    record = {"id": "d", "sentences": [WORDS], "entities": entities, "facts": list(facts)}
+    return json.dumps({**record, "negatives": negatives})
+
+
+def docred(negatives, labels=()):
+    entities = [[{"name": WORDS[at], "pos": [at, at + 1], "sent_id": 0, "type": "PER"}] for at in (0, 2, 4)]
+    record = {"title": "d", "sents": [WORDS], "vertexSet": entities, "labels": list(labels)}
+    return json.dumps([{**record, "negatives": negatives}])
+
+
+def read(tmp_path, text, **options):
+    path = tmp_path / "corpus.json"
+    path.write_text(text)
+    return load_documents(path, **options)
+
+
+def test_both_json_formats_read_them(tmp_path):
+    (ours,) = read(tmp_path, own([{"head": 0, "tail": 2, "relation": "met"}]))
+    (theirs,) = read(tmp_path, docred([{"h": 0, "t": 2, "r": "met"}]))
+    assert ours.negatives == theirs.negatives == ((0, 2, "met"),)
+    assert ours.facts == theirs.facts == ()
+
+
+def test_entities_may_be_named_by_id(tmp_path):
+    (document,) = read(tmp_path, own([{"head": "Cy", "tail": "Ada", "relation": "met"}]))
+    assert document.negatives == ((2, 0, "met"),)
+
+
+@pytest.mark.parametrize(
+    ("negative", "field", "expected"),
+    [
+        ({"head": 0, "tail": 3, "relation": "met"}, "negatives[0].tail", "an entity index below 3"),
+        ({"head": 1, "tail": 1, "relation": "met"}, "negatives[0].tail", "two different entities"),
+        ({"head": 0, "tail": 1, "relation": " "}, "negatives[0].relation", "the name of a relation"),
+        ({"head": 0, "tail": 1, "relation": "saw"}, "negatives[0].relation", "a relation of the vocabulary"),
+        ({"head": 0, "tail": 1}, "negatives[0].relation", "a string"),
+        ({"head": 0, "tail": 1, "relation": "\ud800"}, "negatives[0].relation", "UTF-8"),
+        ("no", "negatives[0]", "an object"),
+    ],
+)
+def test_each_wrong_field_is_named(tmp_path, negative, field, expected):
+    with pytest.raises(DataError) as caught:
+        read(tmp_path, own([negative]), vocabulary=["met", "\ud800"])
+    assert caught.value.defect.field == field
+    assert expected in str(caught.value)
+
+
+def test_what_is_a_fact_is_no_known_negative(tmp_path):
+    fact = {"h": 0, "t": 1, "r": "met", "evidence": [0]}
+    with pytest.raises(DataError, match=r"negatives\[0\].*which is a fact, too.*not both"):
+        read(tmp_path, docred([{"h": 0, "t": 1, "r": "met"}], [fact]))
+
+
+def test_one_noted_twice_is_kept_once_and_counted(tmp_path):
+    log = DefectLog()
+    negative = {"head": 0, "tail": 1, "relation": "met"}
+    (document,) = read(tmp_path, own([negative, negative]), log=log)
+    assert document.negatives == ((0, 1, "met"),)
+    assert log.counts[Kind.DUPLICATE_FACT] == 1
+    assert "negatives[1]" in str(log.examples[Kind.DUPLICATE_FACT][0])
+
+
+def test_rules_do_not_add_what_a_person_rejected():
+    people = tuple(Entity((Mention(0, at, at + 1, "PER", WORDS[at]),)) for at in (0, 2))
+    symmetric = RuleSet(
+        (Rule(Inverse("met"), "met", 0.9),), Constraints({"met": frozenset({("PER", "PER")})})
+    )
+    document = Document("d", (tuple(WORDS),), people, (Fact(0, 1, "met"),))
+    rejected = Document("d", (tuple(WORDS),), people, (Fact(0, 1, "met"),), negatives=((1, 0, "met"),))
+    first, second = close([document, rejected], symmetric)
+    assert [each.fact.triple for each in first.derived] == [(1, 0, "met")]
+    assert second.derived == () and second.document == rejected

@@ -1,0 +1,121 @@
+"""The official prediction file: read as written, and every fault of it located."""
+
+import gzip
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.strategies import word_documents
+
+from unnoted.common.errors import Kind
+from unnoted.data import DataError, DefectLog, write_documents
+from unnoted.data.formats.predictions import Prediction, read_predictions
+
+GOOD = {"title": "Ada", "h_idx": 0, "t_idx": 2, "r": "P26", "evidence": [0, 1], "score": 0.5}
+
+
+def write(tmp_path, *records):
+    path = tmp_path / "predictions.json"
+    path.write_text(json.dumps(list(records)), "utf-8")
+    return path
+
+
+def test_good(tmp_path):
+    bare = {key: GOOD[key] for key in ("title", "h_idx", "t_idx", "r")}
+    path = write(tmp_path, GOOD, bare, GOOD | {"score": 3})
+    assert list(read_predictions(path)) == [
+        Prediction("Ada", 0, 2, "P26", (0, 1), 0.5),
+        Prediction("Ada", 0, 2, "P26"),
+        Prediction("Ada", 0, 2, "P26", (0, 1), 3.0),
+    ]
+
+
+def test_an_empty_list_is_valid(tmp_path):
+    assert list(read_predictions(write(tmp_path))) == []
+
+
+def test_what_does_not_exist_is_read_all_the_same(tmp_path):
+    (prediction,) = read_predictions(write(tmp_path, GOOD | {"h_idx": -7, "t_idx": 10**9, "evidence": [-1]}))
+    assert prediction.key == ("Ada", -7, 10**9, "P26") and prediction.evidence == (-1,)
+
+
+def test_gzip(tmp_path):
+    path = tmp_path / "predictions.json.gz"
+    path.write_bytes(gzip.compress(json.dumps([GOOD]).encode()))
+    assert len(list(read_predictions(path))) == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "found", "expected"),
+    [
+        ("title", ..., "nothing", "a string"),
+        ("title", 7, "7", "a string"),
+        ("title", "\ud800", "ud800", "UTF-8"),
+        ("h_idx", ..., "nothing", "a whole number"),
+        ("h_idx", "0", "'0'", "a whole number"),
+        ("h_idx", True, "True", "a whole number"),
+        ("t_idx", ..., "nothing", "a whole number"),
+        ("t_idx", 1.0, "1.0", "a whole number"),
+        ("r", ..., "nothing", "a string"),
+        ("r", None, "None", "a string"),
+        ("r", "\ud800", "ud800", "UTF-8"),
+        ("evidence", 0, "0", "a list"),
+        ("evidence", None, "None", "a list"),
+        ("evidence", [0, "1"], "'1'", "a whole number"),
+        ("score", "0.5", "'0.5'", "a finite number"),
+        ("score", None, "None", "a finite number"),
+        ("score", True, "True", "a finite number"),
+        ("score", 10**400, "1000", "a finite number"),
+    ],
+)
+def test_a_bad_field_is_located(tmp_path, field, value, found, expected):
+    bad = {key: GOOD[key] for key in GOOD if key != field} if value is ... else GOOD | {field: value}
+    with pytest.raises(DataError) as caught:
+        list(read_predictions(write(tmp_path, GOOD, bad)))
+    message = str(caught.value)
+    assert "predictions.json: " in message and f"[1].{field}" in message
+    assert found in message.partition("found")[2] and expected in message.partition("expected")[2]
+    assert field == "title" or "document 'Ada'" in message
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", "[1]", '[{"title"', "[" + json.dumps(GOOD), json.dumps([GOOD]) + "x", "[[]]"]
+    + [json.dumps([GOOD | {"score": score}]) for score in (math.nan, math.inf)]
+    + [json.dumps([GOOD]).replace("0.5", "1e999")],
+)
+def test_a_bad_file_is_an_error(tmp_path, text):
+    path = tmp_path / "predictions.json"
+    path.write_text(text, "utf-8")
+    with pytest.raises(DataError, match=r"predictions\.json: .*found .*expected "):
+        list(read_predictions(path))
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(DataError, match="found no such file"):
+        list(read_predictions(tmp_path / "nowhere.json"))
+
+
+def test_unknown_fields_are_counted(tmp_path):
+    log = DefectLog()
+    assert len(list(read_predictions(write(tmp_path, GOOD | {"colour": "red"}), log))) == 1
+    assert log.counts == {Kind.IGNORED_FIELD: 1}
+    with pytest.raises(DataError, match=r"\[0\]\.colour"):
+        list(read_predictions(write(tmp_path, GOOD | {"colour": "red"}), DefectLog(strict=True)))
+
+
+def test_collecting_goes_on_after_an_error(tmp_path):
+    log = DefectLog(collect=True)
+    assert len(list(read_predictions(write(tmp_path, {}, GOOD, 3, GOOD), log))) == 2
+    assert log.counts == {Kind.MALFORMED: 2}
+
+
+@given(word_documents(), st.sampled_from([".json", ".json.gz"]))
+def test_what_is_written_is_read(tmp_path_factory, document, suffix):
+    path = tmp_path_factory.mktemp("written") / f"predictions{suffix}"
+    write_documents(path, [document], "predictions")
+    assert list(read_predictions(path)) == [
+        Prediction(document.id, *fact.triple, fact.evidence) for fact in document.facts
+    ]

@@ -1,0 +1,123 @@
+"""Facts that know their entities, as frames and files."""
+
+import csv
+import json
+import sys
+
+import pyarrow.parquet as pq
+import pytest
+from tests.unit.inference.making import corpus, reading_model
+
+from unnoted.common.extras import MissingExtra
+from unnoted.data.schema import Document, Entity, Mention
+from unnoted.inference import ExtractedFact, Extraction, ExtractionStream, Extractor, FactEntity
+from unnoted.inference.fact_frames import FACT_SCHEMA, write_csv, write_parquet
+
+ADA = Entity((Mention(0, 0, 1, "PER", "Ada"), Mention(1, 0, 1, "PER", "Ada")), "Q7259")
+ROME = Entity((Mention(0, 2, 3, "LOC", "Rome, the city"),))
+DOCUMENT = Document(
+    "d1", (("Ada", "saw", "Rome", "."), ("Ada", "left", ".")), (ADA, ROME), text="Ada saw  Rome. Ada left."
+)
+FACT = ExtractedFact(0, 1, "P1", "visited", 0.9, 0.4, (0, 1), probability=0.8)
+
+
+def extraction(document=DOCUMENT, *facts):
+    return Extraction(document, facts or (FACT,))
+
+
+def test_a_fact_knows_its_entities():
+    (fact,) = extraction().facts
+    assert fact == FACT  # what it knows besides makes it no other fact
+    assert fact.head_entity == FactEntity("Ada", "PER", "Q7259", ((0, 3), (15, 18)))
+    assert fact.tail_entity == FactEntity("Rome, the city", "LOC", None, ((9, 13),))
+
+
+def test_the_record_has_what_a_reader_needs_beside_what_it_had():
+    record = extraction().to_json()
+    (fact,) = record["facts"]
+    assert json.loads(json.dumps(fact)) == {
+        "head": 0, "tail": 1, "relation": "P1", "head_name": "Ada", "tail_name": "Rome, the city",
+        "relation_name": "visited", "confidence": 0.9, "margin": 0.4, "evidence": [0, 1],
+        "sentences": ["Ada saw Rome .", "Ada left ."], "head_type": "PER", "tail_type": "LOC",
+        "head_id": "Q7259", "tail_id": None, "head_offsets": [[0, 3], [15, 18]], "tail_offsets": [[9, 13]],
+        "probability": 0.8,
+    }  # fmt: skip
+    without = Document("d1", DOCUMENT.sentences, DOCUMENT.entities)
+    assert "head_offsets" not in extraction(without).to_json()["facts"][0]
+
+
+def test_a_frame_has_one_row_for_each_fact():
+    below = ExtractedFact(1, 0, "P2", "visited by", 0.2, -0.4, (), decided=False)
+    frame = ExtractionStream([extraction(DOCUMENT, FACT, below), extraction(corpus()[0])]).to_pandas()
+    assert list(frame.columns) == FACT_SCHEMA.names and len(frame) == 3
+    first = frame.iloc[0]
+    assert (first["document"], first["head_name"], first["relation_name"]) == ("d1", "Ada", "visited")
+    assert first["evidence"] == [0, 1] and first["head_offsets"] == [(0, 3), (15, 18)]
+    assert frame["decided"].tolist() == [True, False, True]
+    assert frame["probability"].isna().tolist() == [False, True, False]
+    empty = ExtractionStream([]).to_pandas()
+    assert len(empty) == 0 and empty.dtypes["confidence"] == "float64"
+    assert len(extraction().to_pandas()) == 1
+
+
+def test_what_an_extractor_gives_is_a_stream_with_a_frame():
+    documents = corpus()[:3]
+    extractor = Extractor(reading_model())
+    stream = extractor.extract(documents, threshold=0.3)
+    first = next(stream)
+    rest = stream.to_pandas()
+    assert first.document.id == documents[0].id
+    assert set(rest["document"]) <= {document.id for document in documents[1:]} and len(rest)
+
+
+def test_without_pandas_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtra, match=r"unnoted\[frames\]"):
+        extraction().to_pandas()
+
+
+def test_csv(tmp_path):
+    hostile = Entity((Mention(0, 0, 1, "PER", 'A "quoted", name\nin two lines'),))
+    document = Document("d2", (("x", "y"),), (hostile, ROME))
+    write_csv(
+        tmp_path / "facts.csv",
+        [extraction().to_json(), extraction(document, ExtractedFact(0, 1, "r", "r", 0.5, 0)).to_json()],
+    )
+    with open(tmp_path / "facts.csv", newline="", encoding="utf-8") as stream:
+        first, second = csv.DictReader(stream)
+    assert list(first) == FACT_SCHEMA.names
+    assert (first["evidence"], first["head_offsets"], first["tail_id"]) == ("0 1", "0-3 15-18", "")
+    assert first["sentences"] == "Ada saw Rome . Ada left ."
+    assert second["head_name"] == 'A "quoted", name\nin two lines' and second["probability"] == ""
+
+
+def test_parquet(tmp_path, monkeypatch):
+    monkeypatch.setattr("unnoted.inference.fact_frames.ROWS_AT_ONCE", 2)
+    write_parquet(tmp_path / "facts.parquet", [extraction().to_json()] * 5)
+    table = pq.read_table(tmp_path / "facts.parquet")
+    assert table.schema.equals(FACT_SCHEMA) and table.num_rows == 5
+    row = table.to_pylist()[4]
+    assert row["head_offsets"] == [[0, 3], [15, 18]] and row["tail_id"] is None and row["decided"] is True
+    assert pq.ParquetFile(tmp_path / "facts.parquet").num_row_groups == 3
+    write_parquet(tmp_path / "none.parquet", [])
+    assert pq.read_table(tmp_path / "none.parquet").num_rows == 0
+    with pytest.raises(ValueError, match="compressed already"):
+        write_parquet(tmp_path / "facts.parquet.gz", [])
+
+
+def test_a_file_that_fails_leaves_the_old_one(tmp_path):
+    def failing():
+        yield extraction().to_json()
+        raise RuntimeError("stopped")
+
+    for write, name in ((write_csv, "facts.csv"), (write_parquet, "facts.parquet")):
+        (tmp_path / name).write_text("old")
+        with pytest.raises(RuntimeError):
+            write(tmp_path / name, failing())
+        assert (tmp_path / name).read_text() == "old"
+
+
+def test_a_short_repr_and_html_for_notebooks():
+    assert repr(extraction()) == "<Extraction of 'd1': 1 fact>"
+    html = extraction()._repr_html_()
+    assert "visited" in html and "0.900" in html and "0.800" in html and html.count('<tr class="fact"') == 1

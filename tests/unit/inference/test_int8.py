@@ -1,0 +1,82 @@
+"""The encoder with 8-bit matrix products: near the exact one, chosen where it is faster, never stale."""
+
+from copy import deepcopy
+
+import pytest
+import torch
+from tests.making import eight_bits
+from tests.unit.inference.making import corpus, reading_model, saved_model
+
+from unnoted.inference import Extractor
+from unnoted.inference.backends import choosing
+from unnoted.models.encoders.eight_bit_bert import EightBitBert
+from unnoted.models.encoders.packed_bert import PackedBert
+
+
+@pytest.fixture
+def model(tmp_path):
+    return saved_model(tmp_path / "model")
+
+
+def confidences(extractor):
+    found = []
+    list(extractor.extract(corpus(), seen=lambda scored: found.append(torch.from_numpy(scored.confidence))))
+    return torch.cat([each.flatten() for each in found])
+
+
+@eight_bits
+def test_confidences_are_near_the_exact_ones(model):
+    exact, rounded = (Extractor.from_pretrained(model, device="cpu", backend=b) for b in ("torch", "int8"))
+    assert exact.graph is None and rounded.graph == "int8"
+    difference = (confidences(exact) - confidences(rounded)).abs()
+    assert 0 < difference.mean() < 0.01  # of random weights, 16 wide; a trained encoder has far less
+
+
+@eight_bits
+def test_a_document_does_not_depend_on_its_neighbours(model):
+    extractor = Extractor.from_pretrained(model, device="cpu", backend="int8")
+    run, documents = extractor.model.encoder.runner, [torch.randint(5, 30, (n,)) for n in (40, 7, 19)]
+    together = run._packed._row(documents, torch.zeros(3, 1, dtype=torch.int64))[0]
+    alone = [run._packed._row([ids], torch.zeros(1, 1, dtype=torch.int64))[0] for ids in documents]
+    torch.testing.assert_close(together, torch.cat(alone), rtol=0, atol=1e-5)
+
+
+@eight_bits
+@torch.no_grad()
+def test_changed_weights_are_seen():
+    encoder = reading_model(torch.float32).encoder
+    run, ids = EightBitBert(encoder.model), torch.randint(5, 30, (2, 11))
+    given = {"input_ids": ids}, None, torch.zeros(2, 1, dtype=torch.int64)
+    before, rows = run(*given)
+    assert rows.shape[:1] == (2,)
+    encoder.model.encoder.layer[1].output.dense.weight.mul_(3)
+    after, _ = run(*given)
+    assert not torch.allclose(before, after, atol=1e-3)
+    exact, _ = PackedBert.of(encoder.model)(*given)
+    assert (after - exact).norm() < 0.05 * exact.norm() < (before - exact).norm()
+
+
+@eight_bits
+@torch.no_grad()
+def test_a_model_can_be_copied(model):
+    extractor = Extractor.from_pretrained(model, device="cpu", backend="int8")
+    copied = Extractor(deepcopy(extractor.model))
+    assert copied.graph == "int8" and confidences(copied).equal(confidences(extractor))
+    copied.model.encoder.model.encoder.layer[0].output.dense.weight.mul_(2)
+    assert not confidences(copied).equal(confidences(extractor))
+
+
+def test_the_default_is_exact_where_nothing_is_gained(model, monkeypatch):
+    assert Extractor.from_pretrained(model, device="cpu").graph is None  # 16 wide
+    monkeypatch.setattr(choosing, "SMALLEST_WIDTH", 16)
+    monkeypatch.setattr(choosing, "has_eight_bits", lambda: False)
+    assert Extractor.from_pretrained(model, device="cpu").graph is None
+    with pytest.raises(ValueError, match=r"expected bert in torch\.float32 on a cpu with VNNI instructions"):
+        Extractor.from_pretrained(model, device="cpu", backend="int8")
+
+
+@eight_bits
+def test_the_default_has_8_bits_where_they_are_faster(model, monkeypatch):
+    monkeypatch.setattr(choosing, "SMALLEST_WIDTH", 16)
+    assert Extractor.from_pretrained(model, device="cpu").graph == "int8"
+    assert Extractor.from_pretrained(model, device="cpu", backend="torch").graph is None

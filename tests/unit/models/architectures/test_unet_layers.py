@@ -1,0 +1,92 @@
+"""The U-Net itself, its normalisations and how it raises a map."""
+
+from itertools import product
+
+import pytest
+import torch
+from tests.reference.maps import scramble
+from tests.reference.unet import batch_statistics, interpolated, plain_unet
+
+from unnoted.models.architectures.map_norms import MAP_NORMS, MaskedBatchNorm
+from unnoted.models.architectures.unet_layers import UNet
+from unnoted.models.architectures.upsampling import MAP_UPSAMPLINGS, BilinearUpsampling
+
+every = pytest.mark.parametrize(("normalisation", "upsampling"), list(product(MAP_NORMS, MAP_UPSAMPLINGS)))
+
+
+def cells_of(image, side):
+    """The map of one document, [C, S, S], as a dictionary."""
+    return {(i, j): image[:, i, j] for i in range(side) for j in range(side)}
+
+
+def squares(sides, largest):
+    """The cells in use of documents with so many entities, bool [D, 1, largest, largest]."""
+    slot = torch.arange(largest)
+    used = slot < torch.tensor(sides)[:, None]  # [D, largest]
+    return (used[:, :, None] & used[:, None])[:, None]
+
+
+@every
+@pytest.mark.parametrize("entities", [1, 2, 5])
+def test_unet_equals_plain_loops_without_padding(entities, normalisation, upsampling):
+    unet = scramble(UNet(3, 16, 5, normalisation=normalisation, upsampling=upsampling)).double().eval()
+    image = torch.randn(3, entities, entities, dtype=torch.float64)
+    (expected,) = plain_unet(unet, [cells_of(image, entities)])
+    found = unet(image[None], torch.ones(1, 1, entities, entities, dtype=torch.bool))[0]
+    for (i, j), value in expected.items():
+        torch.testing.assert_close(found[:, i, j], value)
+
+
+@every
+@pytest.mark.parametrize("training", [False, True])
+def test_cells_not_in_use_are_never_seen(normalisation, upsampling, training):
+    made = UNet(3, 16, 5, normalisation=normalisation, upsampling=upsampling)
+    unet = scramble(made).double().train(training)
+    image, mask = torch.randn(1, 3, 11, 11, dtype=torch.float64), squares([6], 11)
+    small = unet(image[..., :6, :6], mask[..., :6, :6])[..., :6, :6]
+    torch.testing.assert_close(unet(image, mask)[..., :6, :6], small)
+
+
+@pytest.mark.parametrize("side", [1, 2, 3, 10])
+def test_raised_maps_are_those_of_torch_and_of_plain_loops(side):
+    values = torch.randn(1, 2, side, side, dtype=torch.float64)
+    wider = torch.nn.functional.pad(values, (0, 3, 0, 3))
+    found = BilinearUpsampling(2)(wider, squares([side], side + 3))[..., : 2 * side, : 2 * side]
+    expected = torch.nn.functional.interpolate(values, scale_factor=2, mode="bilinear", align_corners=True)
+    torch.testing.assert_close(found, expected)
+    for (i, j), value in interpolated(None, cells_of(values[0], side)).items():
+        torch.testing.assert_close(found[0, :, i, j], value)
+
+
+def test_running_averages_are_those_of_the_cells_in_use():
+    torch.manual_seed(0)
+    norm = MaskedBatchNorm(2).double()
+    mean, variance = torch.zeros(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
+    for sides in ([3, 5], [2, 1]):
+        values = 7 + 3 * torch.randn(2, 2, 5, 5, dtype=torch.float64)
+        norm(values, squares(sides, 5))
+        maps = [cells_of(image, side) for image, side in zip(values, sides, strict=True)]
+        batch_mean, _, unbiased = batch_statistics(maps)
+        mean, variance = 0.9 * mean + 0.1 * batch_mean, 0.9 * variance + 0.1 * unbiased
+    torch.testing.assert_close(norm.running_mean.flatten(), mean)
+    torch.testing.assert_close(norm.running_variance.flatten(), variance)
+
+
+def test_without_empty_cells_it_is_the_batch_normalisation_of_torch():
+    torch.manual_seed(0)
+    norm, expected = scramble(MaskedBatchNorm(3)), torch.nn.BatchNorm2d(3)
+    with torch.no_grad():
+        expected.weight.copy_(norm.weight.flatten())
+        expected.bias.copy_(norm.bias.flatten())
+    for training in (True, True, False):
+        values = torch.randn(2, 3, 4, 4)
+        found = norm.train(training)(values, torch.ones(2, 1, 4, 4))
+        torch.testing.assert_close(found, expected.train(training)(values))
+
+
+@pytest.mark.parametrize("sides", [[1], [0], [0, 0]])
+def test_one_cell_or_none_teaches_the_running_averages_nothing(sides):
+    norm = MaskedBatchNorm(2)
+    found = norm(torch.randn(len(sides), 2, 4, 4), squares(sides, 4))
+    assert found.eq(0).all()
+    assert norm.running_mean.eq(0).all() and norm.running_variance.eq(1).all()

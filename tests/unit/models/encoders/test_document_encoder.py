@@ -1,0 +1,165 @@
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
+from tests.reference.atlop import PlainATLOP
+from tests.reference.batches import random_batch, tiny_model
+from transformers import AutoModel, FNetConfig
+
+from unnoted.models.encoders import DocumentEncoder, EncoderError, document_encoder, load_encoder
+from unnoted.models.encoders.windows import spans_of
+
+
+def close(found, expected):
+    torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "deberta-v2", "mpnet"])
+@pytest.mark.parametrize("lengths", [(20, 32, 5), (33,), (62, 20, 45)], ids=str)
+def test_states_and_rows_equal_the_plain_rule(kind, lengths):
+    model = tiny_model(kind)
+    batch = random_batch(lengths, [4] * len(lengths))
+    encoded = model.encoder(batch)
+    states, attention = PlainATLOP.of(model).encode(batch)
+    for document, length in enumerate(lengths):
+        close(encoded.states[document, :length], states[document][:length])
+    for mention, (document, position) in enumerate(
+        zip(batch.mention_document.tolist(), batch.mention_position.tolist(), strict=True)
+    ):
+        length = lengths[document]
+        close(encoded.rows[mention, :, :length], attention[document][:, position, :length])
+        assert encoded.rows[mention, :, length:].abs().sum() == 0
+
+
+@settings(max_examples=20, deadline=None)
+@given(lengths=st.lists(st.integers(4, 62), min_size=1, max_size=4), seed=st.integers(0, 99))
+def test_any_lengths_up_to_two_windows_equal_the_plain_rule(lengths, seed):
+    model = tiny_model("bert", seed=seed)
+    batch = random_batch(lengths, [2] * len(lengths), seed=seed)
+    encoded = model.encoder(batch)
+    states, attention = PlainATLOP.of(model).encode(batch)
+    for document, length in enumerate(lengths):
+        close(encoded.states[document, :length], states[document][:length])
+    places = zip(batch.mention_document.tolist(), batch.mention_position.tolist(), strict=True)
+    close(encoded.rows, torch.stack([attention[document][:, position] for document, position in places]))
+
+
+@pytest.mark.parametrize("length", [63, 64, 100, 200])
+def test_more_windows_equal_a_plain_walk(length):
+    model = tiny_model("bert")
+    batch = random_batch([length, 20], [6, 2])
+    encoded = model.encoder(batch)
+    tokens = batch.input_ids[0, :length]
+    states, count = torch.zeros(length, 16, dtype=torch.float64), torch.zeros(length, 1)
+    attention = torch.zeros(4, length, length, dtype=torch.float64)
+    eager = PlainATLOP.of(model).encoder
+    for span in spans_of(0, length, 32):
+        cover = slice(span.first, span.first + span.count)
+        ids = torch.cat([tokens[:1][: span.starts], tokens[cover], tokens[-1:][: span.ends]])
+        output = eager(input_ids=ids[None], output_attentions=True)
+        inner = slice(span.starts, span.starts + span.count)
+        states[cover] += output.last_hidden_state[0, inner]
+        count[cover] += 1
+        attention[:, cover, cover] += output.attentions[-1][0, :, inner, inner]
+    assert len(spans_of(0, length, 32)) > 2
+    close(encoded.states[0, :length], states / count)
+    attention = attention / (attention.sum(-1, keepdim=True) + 1e-10)
+    own = batch.mention_document == 0
+    close(encoded.rows[own], attention[:, batch.mention_position[own]].transpose(0, 1))
+    torch.testing.assert_close(encoded.rows.sum(-1), torch.ones_like(encoded.rows[..., 0]), rtol=1e-8, atol=0)
+
+
+def test_several_calls_with_recomputation_change_nothing(monkeypatch):
+    batch = random_batch([150, 20, 40], [5, 3, 3])
+    results = []
+    monkeypatch.setattr(document_encoder, "STATES_KEPT", 0)
+    for at_once in (100, 2):
+        monkeypatch.setattr(document_encoder, "WINDOWS_AT_ONCE", at_once)
+        results.append(scores_and_gradients(tiny_model("bert"), batch))
+    for once, in_calls in zip(*results, strict=True):
+        close(in_calls, once)
+
+
+def scores_and_gradients(model, batch):
+    scores = model(batch)
+    scores.square().sum().backward()
+    return [scores, *(parameter.grad for parameter in model.parameters())]
+
+
+def test_recomputation_changes_no_bit_in_training_and_spares_calls_that_fit(monkeypatch):
+    batch = random_batch([150, 20, 40], [5, 3, 3])
+    monkeypatch.setattr(document_encoder, "WINDOWS_AT_ONCE", 2)
+    results, recomputed = [], []
+    checkpoint = document_encoder.checkpoint
+
+    def counting(*inputs, **options):
+        recomputed[-1] += 1
+        return checkpoint(*inputs, **options)
+
+    monkeypatch.setattr(document_encoder, "checkpoint", counting)
+    for kept in (0, document_encoder.STATES_KEPT):
+        monkeypatch.setattr(document_encoder, "STATES_KEPT", kept)
+        recomputed.append(0)
+        torch.manual_seed(3)  # of dropout
+        results.append(scores_and_gradients(tiny_model("bert").train(), batch))
+    for again, once in zip(*results, strict=True):
+        assert torch.equal(again, once)
+    assert recomputed[0] > 1 and recomputed[1] == 0
+
+
+def test_a_batch_padded_further_than_its_longest_document_gives_the_same():
+    model = tiny_model("bert")
+    batch = random_batch([20, 30], [3, 3])
+    wider = {
+        name: torch.nn.functional.pad(getattr(batch, name), (0, 10))
+        for name in ("input_ids", "attention_mask")
+    }
+    padded = type(batch)(**{name: getattr(batch, name) for name in batch.__slots__} | wider)
+    close(model(padded), model(batch))
+
+
+def test_an_encoder_without_some_of_its_weights_is_refused(tmp_path, capfd):
+
+    model = tiny_model("bert", dtype=torch.float32).encoder.model
+    model.save_pretrained(tmp_path)
+    load_encoder(tmp_path)
+    assert "LOAD REPORT" not in capfd.readouterr().err
+    weights = load_file(tmp_path / "model.safetensors")
+    del weights["embeddings.word_embeddings.weight"]
+    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(EncoderError, match="found no weights for 1 of its tensors"):
+        load_encoder(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["bert", "deberta-v2"])
+@pytest.mark.parametrize("lengths", [(20, 32, 5), (70, 20, 150)], ids=str)
+def test_without_attention_the_states_are_the_same(kind, lengths):
+    batch = random_batch(lengths, [4] * len(lengths))
+    with_rows = tiny_model(kind).encoder
+    without = DocumentEncoder(tiny_model(kind).encoder.model, attention=False)
+    found, expected = without(batch), with_rows(batch)
+    for document, length in enumerate(lengths):
+        close(found.states[document, :length], expected.states[document, :length])
+    assert found.attention is None and expected.attention is expected.rows
+    with pytest.raises(EncoderError, match=r"without attention rows, expected both.*attention=True"):
+        _ = found.rows
+
+
+def test_without_attention_an_encoder_that_has_none_is_welcome():
+    config = FNetConfig(vocab_size=50, hidden_size=16, num_hidden_layers=1, intermediate_size=24)
+    model = AutoModel.from_config(config).eval()
+    encoder = DocumentEncoder(TokensOnly(model), limit=32, attention=False)
+    batch = random_batch([12], [3])
+    assert torch.equal(encoder(batch).states, model(batch.input_ids).last_hidden_state)
+
+
+class TokensOnly(torch.nn.Module):
+    """An encoder that takes no attention mask, under one that does."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model, self.config = model, model.config
+
+    def forward(self, input_ids, attention_mask=None):
+        return self.model(input_ids)
