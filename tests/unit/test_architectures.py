@@ -11,13 +11,13 @@ from tests.reference.batches import only, random_batch
 from tests.unit.by_heart import learn
 from transformers import BertConfig, set_seed
 
-from unnoted.common.checksums import CHECKSUMS
 from unnoted.data.candidates import AllPairs
 from unnoted.data.corpus import Corpus
 from unnoted.data.relations import RelationVocabulary
 from unnoted.data.schema import Document, Entity, Mention
 from unnoted.data.synthetic import generate_documents
 from unnoted.inference import Extractor
+from unnoted.io import CHECKSUMS
 from unnoted.losses import SSRPU
 from unnoted.models.architectures import AxialPairs, UNetPairs
 from unnoted.models.architectures import registry as architectures

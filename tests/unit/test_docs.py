@@ -15,11 +15,11 @@ import pytest
 import yaml
 from tools.docs.commands import commands
 
-from unnoted.common.errors import Kind
-from unnoted.common.limits import Limits, variable
 from unnoted.configs import config_named
 from unnoted.data import load_documents
 from unnoted.data.formats import FORMATS
+from unnoted.errors import Kind
+from unnoted.io import Limits, variable
 from unnoted.training import Settings
 from unnoted.training.settings import option_keys
 

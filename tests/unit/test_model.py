@@ -13,9 +13,9 @@ from tests.reference.atlop import PlainATLOP, bilinear_weight
 from tests.reference.batches import ENCODERS, only, random_batch, tiny_model
 from tests.unit.inference.making import reading_model, saved_model
 
-from unnoted.common.checksums import CHECKSUMS
 from unnoted.data.candidates import TypePairs
 from unnoted.data.relations import RelationVocabulary
+from unnoted.io import CHECKSUMS
 from unnoted.losses import Fixed, Link, NoneClass, ScoreMeaning, TopK
 from unnoted.models.encoders import EncoderError
 from unnoted.models.model import ModelError, RelationConfig, RelationModel

@@ -13,9 +13,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from tests.unit.training.making import tiny_encoder
 
-from unnoted.common.checksums import CHECKSUMS
 from unnoted.data.synthetic import generate_documents
 from unnoted.inference import Extractor
+from unnoted.io import CHECKSUMS
 from unnoted.models.encoders import EncoderError, hub, load_encoder
 from unnoted.models.model import ModelError, RelationModel
 

@@ -18,14 +18,14 @@ from unnoted.cli.common import (
     tell_defects,
 )
 from unnoted.cli.estimate_priors import Scores, shown_priors
-from unnoted.common.outputs import check_output, holds_something
-from unnoted.common.wording import counted
 from unnoted.data.audit_file import AuditFile, question_record
 from unnoted.data.corpus import Corpus
 from unnoted.data.loading import load_documents
 from unnoted.data.type_scores import scores_by_types
+from unnoted.io import check_output, is_nonempty_file
 from unnoted.priors.auditing import draw_audit
 from unnoted.priors.labelled_scores import LabelledScores
+from unnoted.utils import plural
 
 SPOKEN = {"y": "yes", "yes": "yes", "n": "no", "no": "no", "s": "skip", "skip": "skip"}
 
@@ -81,7 +81,7 @@ def audit(
 
 def _draw(corpus: Corpus, scores: Path | None, questions: int, seed: int, to: Path, overwrite: bool) -> None:
     """Write new questions; a file that is there may hold answers, so it is left alone."""
-    if holds_something(to) and not overwrite:
+    if is_nonempty_file(to) and not overwrite:
         raise ValueError(
             f"{to}: found a file, expected a new one; --answers {to} continues an audit, --overwrite "
             "replaces it with new questions"
@@ -96,9 +96,7 @@ def _draw(corpus: Corpus, scores: Path | None, questions: int, seed: int, to: Pa
     design, asked = draw_audit(found, questions, seed)
     names = corpus.relations.names
     AuditFile(design, [question_record(each, found, documents, names) for each in asked]).write(to)
-    tell(
-        f"{counted(len(asked), 'question')} written to {to}: put yes, no or skip into `answer`, or use --ask"
-    )
+    tell(f"{plural(len(asked), 'question')} written to {to}: put yes, no or skip into `answer`, or use --ask")
 
 
 def _check_same(audited: AuditFile, corpus: Corpus, scores: Path | None, path: Path) -> None:
@@ -121,7 +119,7 @@ def _ask(audited: AuditFile, path: Path) -> None:
         try:
             record["answer"] = _heard()
         except typer.Abort:
-            tell(f"stopped; {counted(number, 'answer')} written, --answers {path} --ask continues")
+            tell(f"stopped; {plural(number, 'answer')} written, --answers {path} --ask continues")
             break
         audited.write(path)
 

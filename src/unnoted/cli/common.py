@@ -15,10 +15,10 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from unnoted.common.errors import DataError, DefectLog, Severity, plain
-from unnoted.common.output_streams import STANDARD_NAME
-from unnoted.common.wording import counted
 from unnoted.data.relations import RelationVocabulary
+from unnoted.errors import DataError, DefectLog, Severity
+from unnoted.io import STANDARD_NAME
+from unnoted.utils import plural, strip_control
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -90,12 +90,12 @@ def tell_error(error: OSError) -> None:
 
 def tell(line: str) -> None:
     """A line on stderr, in which nothing that comes from data can move the cursor or colour the terminal."""
-    typer.echo(plain(line), err=True)
+    typer.echo(strip_control(line), err=True)
 
 
 def say(text: str, err: bool = False) -> None:
     """Lines on stdout, or stderr, as harmless as those of `tell`."""
-    typer.echo(plain(text, keep="\n\t"), err=err)
+    typer.echo(strip_control(text, keep="\n\t"), err=err)
 
 
 def json_text(content: object) -> str:
@@ -104,7 +104,8 @@ def json_text(content: object) -> str:
     if all(map(str.isprintable, text.split("\n"))):
         return text
     return "".join(
-        letter if letter == "\n" or plain(letter) == letter else json.dumps(letter)[1:-1] for letter in text
+        letter if letter == "\n" or strip_control(letter) == letter else json.dumps(letter)[1:-1]
+        for letter in text
     )
 
 
@@ -142,7 +143,7 @@ class PlainTable(Table):
 
     def add_row(self, *cells: RenderableType | None, **options: Any) -> None:  # noqa: ANN401
         """Add a row."""
-        shown = (Text(plain(cell)) if isinstance(cell, str) else cell for cell in cells)
+        shown = (Text(strip_control(cell)) if isinstance(cell, str) else cell for cell in cells)
         super().add_row(*shown, **options)
 
 
@@ -166,5 +167,5 @@ def tell_defects(log: DefectLog) -> None:
         kinds = ", ".join(
             f"{count} {kind.slug}" for kind, count in log.counts.items() if kind.severity is Severity.DEFECT
         )
-        defects = counted(found, "defect")
+        defects = plural(found, "defect")
         typer.echo(f"note: {defects} found ({kinds}); `unnoted data check` lists them", err=True)

@@ -20,10 +20,10 @@ from unnoted.cli.common import (
     say,
     table,
 )
-from unnoted.common.errors import plain, shortened
-from unnoted.common.text_inputs import TextInput
 from unnoted.data import candidates as candidate_rules
 from unnoted.data.checking import CheckReport, check_files, group_files
+from unnoted.io import TextInput
+from unnoted.utils import shorten, strip_control
 
 FEW_RELATIONS = 30
 """Up to so many relations are listed without being asked for."""
@@ -71,7 +71,7 @@ def check(
 
 def _print(report: CheckReport, per_relation: bool, every: bool, names: Mapping[str, str]) -> None:
     out = console()
-    files = " + ".join(plain(Path(file).name) for file in report.files)
+    files = " + ".join(strip_control(Path(file).name) for file in report.files)
     out.print(f"\n[bold]{escape(files)}[/bold] ({escape(report.format)})")
     if report.statistics.documents:
         out.print(_figures(report))
@@ -80,7 +80,7 @@ def _print(report: CheckReport, per_relation: bool, every: bool, names: Mapping[
     for kind in report.defects:
         out.print(f"[bold]{kind.severity}[/bold] {report.log.counts[kind]:,} × {kind.slug}: {kind.meaning}")
         for defect in report.log.examples[kind][: None if every else 2]:
-            where = f"{plain(defect.file)}: " if every or len(report.files) > 1 else ""
+            where = f"{strip_control(defect.file)}: " if every or len(report.files) > 1 else ""
             example = "" if every else "e.g. "
             out.print(f"    {example}{where}{defect.within_file}", markup=False, soft_wrap=True)
     out.print("usable" if report.usable else "[bold]not usable[/bold]")
@@ -91,12 +91,10 @@ def _relations(report: CheckReport, names: Mapping[str, str]) -> Table:
     counts = table(None, "relation", "name", "from type → to type", "facts", text=3)
     for relation, count in report.statistics.relations.most_common():
         types = report.statistics.connected[relation].most_common()
-        shown = [f"{shortened(head, 30)} → {shortened(tail, 30)} {each:,}" for (head, tail), each in types]
+        shown = [f"{shorten(head, 30)} → {shorten(tail, 30)} {each:,}" for (head, tail), each in types]
         if len(shown) > MOST_TYPES:
             shown[MOST_TYPES:] = [f"and {len(shown) - MOST_TYPES} more"]
-        counts.add_row(
-            shortened(relation), shortened(names.get(relation, "")), "; ".join(shown), f"{count:,}"
-        )
+        counts.add_row(shorten(relation), shorten(names.get(relation, "")), "; ".join(shown), f"{count:,}")
     return counts
 
 
@@ -124,15 +122,15 @@ def _figures(report: CheckReport) -> Table:
     figures.add_row("  of them labelled", f"{labelled:,}", f"{share:.2%} of pairs")
     figures.add_row("relations", f"{len(statistics.relations):,}", "")
     types = statistics.entity_types.most_common()
-    listed = [f"{shortened(kind, 30)} {count:,}" for kind, count in types[:MOST_TYPES]]
+    listed = [f"{shorten(kind, 30)} {count:,}" for kind, count in types[:MOST_TYPES]]
     figures.add_row(
         "entity types", f"{len(types):,}", ", ".join(listed) + (", …" if types[MOST_TYPES:] else "")
     )
     figures.add_row(
-        "longest document (words)", f"{statistics.longest[0]:,}", shortened(statistics.longest[1], 60)
+        "longest document (words)", f"{statistics.longest[0]:,}", shorten(statistics.longest[1], 60)
     )
     figures.add_row(
-        "most entities", f"{statistics.most_entities[0]:,}", shortened(statistics.most_entities[1], 60)
+        "most entities", f"{statistics.most_entities[0]:,}", shorten(statistics.most_entities[1], 60)
     )
     if rows := report.relation_rows():
         read, kept = rows.pop("read"), rows.pop("kept")

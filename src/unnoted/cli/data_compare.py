@@ -17,11 +17,11 @@ from unnoted.cli.common import (
     tell,
     tell_defects,
 )
-from unnoted.common.errors import plain, shortened
-from unnoted.common.text_inputs import TextInput
 from unnoted.data.comparison import LabellingComparison, RelationComparison
 from unnoted.data.comparison import compare as compare_labellings
 from unnoted.data.loading import load_documents
+from unnoted.io import TextInput
+from unnoted.utils import shorten, strip_control
 
 
 @reports_errors
@@ -48,7 +48,7 @@ def compare(
     )
     for row in (result.overall, *result.relations):
         name = names.name(row.relation) if names and row.relation in names else ""
-        rows.add_row(shortened(row.relation), shortened(name), *_figures(row))
+        rows.add_row(shorten(row.relation), shorten(name), *_figures(row))
     out.print(rows)
     _print_documents(result)
 
@@ -69,7 +69,7 @@ def _print_documents(result: LabellingComparison) -> None:
     out.print(f"documents compared: {result.compared:,}")
     for reason, documents in _left_out(result).items():
         if documents:
-            first = ", ".join(plain(shortened(document, 60)) for document in documents[:5])
+            first = ", ".join(strip_control(shorten(document, 60)) for document in documents[:5])
             rest = ", …" if len(documents) > 5 else ""
             out.print(f"not compared, {reason}: {len(documents):,} ({first}{rest})", markup=False)
 

@@ -13,11 +13,10 @@ from unnoted.cli.common import (
     tell,
     tell_defects,
 )
-from unnoted.common.output_streams import is_stream, shown_name
-from unnoted.common.outputs import claimed
-from unnoted.common.wording import counted
 from unnoted.data.converting import convert_files
 from unnoted.data.formats import FORMATS
+from unnoted.io import display_name, is_stream, lock_output
+from unnoted.utils import plural
 
 
 @reports_errors
@@ -33,9 +32,9 @@ def convert(
 
     Files that are in that format already keep every record as it is.
     """
-    with claimed(to, inputs=[*files, *([vocabulary] if vocabulary else [])], overwrite=overwrite):
+    with lock_output(to, inputs=[*files, *([vocabulary] if vocabulary else [])], overwrite=overwrite):
         done = convert_files(files, to, format, read_vocabulary(vocabulary), strict)
     tell_defects(done.log)
     if done.left_behind:
         tell(f"note: not carried over to {FORMATS[done.format].name}: {'; '.join(done.left_behind)}")
-    say(f"{counted(done.records, 'record')} written to {shown_name(to)}", err=is_stream(to))
+    say(f"{plural(done.records, 'record')} written to {display_name(to)}", err=is_stream(to))

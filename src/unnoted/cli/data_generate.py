@@ -6,13 +6,12 @@ from typing import Annotated
 import typer
 
 from unnoted.cli.common import FormatName, Overwrite, Seed, To, reports_errors, say
-from unnoted.common.output_streams import is_stream, shown_name
-from unnoted.common.outputs import claimed
-from unnoted.common.wording import counted
 from unnoted.data.levels import LEVELS, level
 from unnoted.data.synthetic import generate_documents
 from unnoted.data.thinning import ThinningReport, thin
 from unnoted.data.writing import write_documents
+from unnoted.io import display_name, is_stream, lock_output
+from unnoted.utils import plural
 
 SAMPLE = 1_000
 """Documents whose frequencies stand for those of the corpus, which need not be held in memory then."""
@@ -41,14 +40,14 @@ def generate(
     made = thin(generate_documents(documents, seed, start), rule, seed, report)
     outputs = [to, *([truth] if truth else [])]
     streamed = any(map(is_stream, outputs))
-    with claimed(*outputs, overwrite=overwrite):
+    with lock_output(*outputs, overwrite=overwrite):
         write_documents(to, made, format)
         say(
-            f"{counted(report.documents, 'document')} written to {shown_name(to)}: "
-            f"{report.after.total():,} of {counted(report.before.total(), 'true fact')} labelled "
+            f"{plural(report.documents, 'document')} written to {display_name(to)}: "
+            f"{report.after.total():,} of {plural(report.before.total(), 'true fact')} labelled "
             f"({report.share:.2%})",
             err=streamed,
         )
         if truth is not None:
             write_documents(truth, generate_documents(documents, seed, start), format)
-            say(f"documents with all facts written to {shown_name(truth)}", err=streamed)
+            say(f"documents with all facts written to {display_name(truth)}", err=streamed)

@@ -6,12 +6,11 @@ from typing import Annotated
 import typer
 
 from unnoted.cli.common import Files, FormatName, Overwrite, Seed, Strict, reports_errors, say, tell_defects
-from unnoted.common.output_streams import is_stream, shown_name
-from unnoted.common.outputs import claimed
-from unnoted.common.wording import counted
 from unnoted.data.loading import load_documents
 from unnoted.data.selecting import AllBut, ids_of, write_selected
 from unnoted.data.splitting import split_documents
+from unnoted.io import display_name, is_stream, lock_output
+from unnoted.utils import plural
 
 
 @reports_errors
@@ -35,14 +34,14 @@ def split(
     targets = [_target(part) for part in into]
     paths = [path for path, _ in targets]
     streamed = any(map(is_stream, paths))
-    with claimed(*paths, inputs=files, overwrite=overwrite):
+    with lock_output(*paths, inputs=files, overwrite=overwrite):
         corpus = load_documents(*files, strict=strict)
         parts = split_documents(corpus.documents, [share for _, share in targets], seed)
         # What is no document, such as a task that was rejected, is in the first part.
         first = AllBut(ids_of(document for part in parts[1:] for document in part))
         for path, part in zip(paths, parts, strict=True):
             write_selected(files, part, path, format, first if part is parts[0] else None)
-            say(f"{counted(len(part), 'document')} written to {shown_name(path)}", err=streamed)
+            say(f"{plural(len(part), 'document')} written to {display_name(path)}", err=streamed)
     tell_defects(corpus.log)
 
 

@@ -19,16 +19,14 @@ from unnoted.cli.common import (
     tell,
     tell_defects,
 )
-from unnoted.common.errors import DefectLog, shortened
-from unnoted.common.output_streams import is_stream
-from unnoted.common.outputs import claimed
-from unnoted.common.text_inputs import rereadable
-from unnoted.common.wording import counted
 from unnoted.data.levels import LEVELS, level
 from unnoted.data.loading import stream_documents
 from unnoted.data.thinning import BIAS, PopularShare, Thinning, ThinningReport, UniformShare
 from unnoted.data.thinning import thin as thin_documents
 from unnoted.data.writing import write_documents
+from unnoted.errors import DefectLog
+from unnoted.io import is_stream, lock_output, rereadable
+from unnoted.utils import plural, shorten
 
 
 @reports_errors
@@ -59,7 +57,7 @@ def thin(
     """Hide facts of a corpus: documents and entities stay, labels are removed."""
     report = ThinningReport()
     log = DefectLog(strict=strict)
-    with claimed(to, inputs=files, overwrite=overwrite), rereadable(files) as kept:
+    with lock_output(to, inputs=files, overwrite=overwrite), rereadable(files) as kept:
         rule = _rule(kept, level_name, keep, keep_popular, bias)
         documents = stream_documents(*kept, log=log)
         write_documents(to, thin_documents(documents, rule, seed, report), format)
@@ -73,18 +71,18 @@ def _tell(report: ThinningReport, per_relation: bool, err: bool) -> None:
         tell("note: the documents have no facts, so there was nothing to hide")
     before, after = report.before.total(), report.after.total()
     say(
-        f"{counted(report.documents, 'document')}: {counted(before, 'fact')} before, "
+        f"{plural(report.documents, 'document')}: {plural(before, 'fact')} before, "
         f"{after:,} kept ({report.share:.2%}), {before - after:,} hidden; "
         f"{after / max(report.documents, 1):.2f} facts per document",
         err=err,
     )
     if report.vanished:
-        say(f"relations left without any fact: {shortened(', '.join(report.vanished), 1000)}", err=err)
+        say(f"relations left without any fact: {shorten(', '.join(report.vanished), 1000)}", err=err)
     if per_relation:
         rows = table(None, "relation", "before", "kept", "share")
         for relation, count in report.before.most_common():
             kept = report.after[relation]
-            rows.add_row(shortened(relation), f"{count:,}", f"{kept:,}", f"{kept / count:.1%}")
+            rows.add_row(shorten(relation), f"{count:,}", f"{kept:,}", f"{kept / count:.1%}")
         console(err).print(rows)
 
 

@@ -9,8 +9,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from unnoted.cli.common import console, reports_errors, table, tell
-from unnoted.common.outputs import write_text
 from unnoted.data.levels import LEVELS
+from unnoted.io import write_text
 
 if TYPE_CHECKING:  # loading torch takes seconds
     from unnoted.experiments import Demonstration

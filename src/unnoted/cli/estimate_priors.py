@@ -22,15 +22,15 @@ from unnoted.cli.common import (
     table,
     tell,
 )
-from unnoted.common.errors import shortened
-from unnoted.common.outputs import check_output
 from unnoted.data.corpus import Corpus
 from unnoted.data.loading import load_documents
+from unnoted.io import check_output
 from unnoted.priors.estimated import EstimatedPriors
 from unnoted.priors.estimating import CAUTION, estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.rules.written import PACKAGED
 from unnoted.suggestions.same_documents import require_same_documents
+from unnoted.utils import shorten
 
 Scores = Annotated[
     Path | None,
@@ -135,7 +135,7 @@ def _print(found: EstimatedPriors, names: Mapping[str, str]) -> None:
             figures += ["–", "–"]
         else:
             figures += [f"{ratio:.2f}", f"{low:.2f} to {high:.2f}"]
-        rows.add_row(shortened(relation), shortened(names.get(relation, "")), *figures, row["basis"])
+        rows.add_row(shorten(relation), shorten(names.get(relation, "")), *figures, row["basis"])
     out = console()
     out.print(rows)
     pooled = found.ratio

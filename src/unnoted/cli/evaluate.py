@@ -26,19 +26,17 @@ from unnoted.cli.predict import (
     load_extractor,
     progress,
 )
-from unnoted.common.errors import DefectLog, Severity
-from unnoted.common.lookup import lookup
-from unnoted.common.output_streams import is_stream
-from unnoted.common.outputs import check_output, claimed, write_text
-from unnoted.common.text_inputs import TextInput
 from unnoted.data.formats.predictions import read_predictions
 from unnoted.data.loading import stream_documents
 from unnoted.data.schema import Document
+from unnoted.errors import DefectLog, Severity
 from unnoted.evaluation.benchmarks import BENCHMARKS
 from unnoted.evaluation.figures import Evaluation
 from unnoted.evaluation.figures import evaluate as evaluate_predictions
 from unnoted.evaluation.submission import SubmissionError
 from unnoted.evaluation.table import text_table
+from unnoted.io import TextInput, check_output, is_stream, lock_output, write_text
+from unnoted.utils import lookup
 
 if TYPE_CHECKING:  # loading torch takes seconds
     from unnoted.inference import Extractor
@@ -196,7 +194,7 @@ def _write_curve(
         return
     if evaluation.curve is None:
         raise ValueError(f"{predictions}: found no scores, expected a score for each prediction (--curve)")
-    with claimed(path, inputs=read, overwrite=True):  # what was there was looked at before the work
+    with lock_output(path, inputs=read, overwrite=True):  # what was there was looked at before the work
         evaluation.curve.write_csv(path)
 
 
@@ -213,5 +211,5 @@ def _draw_reliability(evaluation: Evaluation, path: Path | None, read: list[Path
     from unnoted.report.svg import standalone
 
     drawn = reliability_plot(list(evaluation.reliability.items()), "reliability")
-    with claimed(path, inputs=read, overwrite=True), write_text(path) as stream:
+    with lock_output(path, inputs=read, overwrite=True), write_text(path) as stream:
         stream.write(standalone(drawn))

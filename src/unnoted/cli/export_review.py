@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from unnoted.cli.common import Overwrite, To, reports_errors, say, tell
-from unnoted.common.output_streams import is_stream, shown_name
-from unnoted.common.wording import counted
+from unnoted.io import display_name, is_stream
 from unnoted.review.exporting import export_review
 from unnoted.review.opening import existing_review
+from unnoted.utils import plural
 
 
 @reports_errors
@@ -34,5 +34,5 @@ def export(
     if found.tied:
         left = "1 fact left as it was" if found.tied == 1 else f"{found.tied:,} facts left as they were"
         tell(f"note: {left}: as many reviewers for as against")
-    added, rejected = counted(report.added, "fact"), counted(report.rejected, "known negative")
-    say(f"{added} added, {rejected}; written to {shown_name(to)}", err=is_stream(to))
+    added, rejected = plural(report.added, "fact"), plural(report.rejected, "known negative")
+    say(f"{added} added, {rejected}; written to {display_name(to)}", err=is_stream(to))

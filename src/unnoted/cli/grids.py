@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnoted.cli.common import say, tell
-from unnoted.common.lookup import lookup
-from unnoted.common.own_files import OwnFiles
+from unnoted.experiments.own_files import OwnFiles
+from unnoted.utils import lookup
 
 if TYPE_CHECKING:  # loading torch takes seconds
     from unnoted.experiments.grid import Pool

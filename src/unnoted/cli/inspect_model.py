@@ -8,8 +8,8 @@ import typer
 from rich.table import Table
 
 from unnoted.cli.common import AsJSON, console, json_text, reports_errors, say, table
-from unnoted.common.errors import plain
 from unnoted.data.candidates import IN_ONE_SENTENCE, JSONCandidates
+from unnoted.utils import strip_control
 
 LONGEST_LIST = 8
 """Entries up to which a list is shown whole, and of a longer one those that are shown."""
@@ -42,7 +42,7 @@ def inspect(
         if description[name] is not None:
             out.print(f"\n[bold]{name}[/bold]")
             for line in _lines(description[name]):
-                out.print(f"  {plain(line)}", markup=False, soft_wrap=True)
+                out.print(f"  {strip_control(line)}", markup=False, soft_wrap=True)
     if description["type_bias"]:
         out.print()
         out.print(_type_bias(description["type_bias"]))

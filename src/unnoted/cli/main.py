@@ -8,7 +8,7 @@ import typer
 
 from unnoted.cli.default_command import DefaultingGroup
 from unnoted.cli.lazy import LazyGroup
-from unnoted.common.output_streams import name_standard_output
+from unnoted.io import name_standard_output
 
 
 class Program(LazyGroup):

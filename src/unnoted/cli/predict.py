@@ -15,12 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from unnoted.cli.common import FILES, Overwrite, reports_errors, say, stops_with, tell, tell_defects
 from unnoted.cli.text_options import Entities, Text, TypePair, found_in_text, refuse_without_text
-from unnoted.common.errors import DefectLog
-from unnoted.common.output_streams import is_stream, shown_name
-from unnoted.common.outputs import check_output, partial_of
-from unnoted.common.text_inputs import rereadable
-from unnoted.common.wording import counted, duration
 from unnoted.data.loading import stream_documents
+from unnoted.errors import DefectLog
+from unnoted.io import check_output, display_name, is_stream, partial_path, rereadable
+from unnoted.utils import duration, plural
 
 if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait for it
     from unnoted.inference import Extractor
@@ -124,7 +122,7 @@ def predict(
         raise ValueError(f"found --format {format} without --to, expected a file to write to")
     named, given = _model_and_files(first, files, model)
     if to is not None:
-        check_output(to, [*given, Path(named)], overwrite or partial_of(to).exists())
+        check_output(to, [*given, Path(named)], overwrite or partial_path(to).exists())
     asked: Asked = {
         "threshold": threshold,
         "target_precision": target_precision,
@@ -221,14 +219,14 @@ def _write(
         options: Any = {**asked, "overwrite": overwrite}
         report = extract_files(extractor, model, files, to, format, told=told, **options)
     _tell(report)
-    documents = counted(report.documents, "document")
-    written = f"{counted(report.facts, 'fact')} of {documents} written to {shown_name(to)}"
+    documents = plural(report.documents, "document")
+    written = f"{plural(report.facts, 'fact')} of {documents} written to {display_name(to)}"
     typer.echo(written, err=is_stream(to))
 
 
 def _tell(report: "ExtractionReport") -> None:
     if report.done_before:
-        done = counted(report.done_before, "document")
+        done = plural(report.done_before, "document")
         typer.echo(f"note: {done} had been done before", err=True)
     for line in report.notes():
         tell(f"note: {line}")
@@ -261,7 +259,7 @@ class Teller:
         elif now - self._told >= SECONDS_A_LINE and done > self._first:
             self._told = now
             left = (now - self._started) / (done - self._first) * (self.total - done)
-            total = counted(self.total, "document")
+            total = plural(self.total, "document")
             typer.echo(f"{done:,} of {total}, {duration(left)} left", err=True)
 
 

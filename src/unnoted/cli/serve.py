@@ -9,9 +9,8 @@ import typer
 from unnoted.cli.common import reports_errors, say, tell
 from unnoted.cli.predict import Backend, Batch, Device, load_extractor
 from unnoted.cli.text_options import Entities, TypePair
-from unnoted.common.extras import needed
-from unnoted.common.limits import MEBI
-from unnoted.common.wording import counted
+from unnoted.io import MEBI
+from unnoted.utils import plural, require_extra
 
 if TYPE_CHECKING:
     from unnoted.data.ner import TextReader
@@ -76,7 +75,7 @@ def serve(
     takes plain text. GET /docs describes everything. On SIGTERM it finishes what it has accepted.
     """
     for module in ("fastapi", "uvicorn", "prometheus_client"):
-        needed(module, "serve")
+        require_extra(module, "serve")
     from unnoted.serve import ExtractionService, ServiceLimits
     from unnoted.serve import serve as listen
     from unnoted.serve.server import is_loopback
@@ -92,7 +91,7 @@ def serve(
     shown = f"[{host}]" if ":" in host else host
     say(f"{service.name}: http://{shown}:{port} (Ctrl-C stops it)")
     listen(service, host, port, token)
-    say(f"stopped: {counted(service.accepted, 'request')} accepted, {service.answered:,} answered")
+    say(f"stopped: {plural(service.accepted, 'request')} accepted, {service.answered:,} answered")
 
 
 def _reader(extractor: "Extractor", entities: str | None, types: list[str]) -> "TextReader | None":

@@ -20,12 +20,12 @@ from unnoted.cli.common import (
     table,
     tell,
 )
-from unnoted.common.errors import shortened
-from unnoted.common.outputs import check_output, write_text
 from unnoted.data.corpus import Corpus
 from unnoted.data.loading import load_documents
+from unnoted.io import check_output, write_text
 from unnoted.rules import ImpliedFacts, MiningLimits, implied_facts, load_rules, mine, noted_shares
 from unnoted.rules.proposing import ProposedRule, as_text, proposed
+from unnoted.utils import shorten
 
 LENIENT = MiningLimits(support=2, confidence=0.2)
 """What is asked of rules that a person looks at."""
@@ -92,7 +92,7 @@ def _print(rows: Sequence[ProposedRule], corpus: Corpus, implied: ImpliedFacts |
     for each in rows:
         rule = each.rule
         noted = f"{rule.support:,} of {rule.pairs:,}" if rule.pairs else "–"
-        shown.add_row(rule.line(name), shortened(each.example), noted, f"{each.added:,}")
+        shown.add_row(rule.line(name), shorten(each.example), noted, f"{each.added:,}")
     out.print(shown)
     if implied is not None:
         low, high = implied.interval

@@ -6,10 +6,9 @@ from typing import Annotated
 import typer
 
 from unnoted.cli.common import Vocabulary, console, reports_errors, stops_with, table, tell
-from unnoted.common.errors import shortened
-from unnoted.common.outputs import check_output
-from unnoted.common.wording import count, counted
+from unnoted.io import check_output
 from unnoted.suggestions import SuggestionSet
+from unnoted.utils import format_count, plural, shorten
 
 SHOWN = 10
 """Relations of which the command prints how many labels are missing."""
@@ -104,11 +103,11 @@ def _print(found: SuggestionSet, to: Path) -> None:
         for each in found.missing[:SHOWN]:
             figures = (f"{number:,.0f}" for number in (each.missing, each.low, each.high))
             name = found.relations[each.relation][0]
-            rows.add_row(shortened(each.relation), shortened(name), count(each.labelled), *figures)
+            rows.add_row(shorten(each.relation), shorten(name), format_count(each.labelled), *figures)
         console().print(rows)
     suggested = sum(not each.labelled for each in found.suggestions)
-    doubted = counted(len(found.suggestions) - suggested, "labelled fact")
+    doubted = plural(len(found.suggestions) - suggested, "labelled fact")
     typer.echo(
-        f"{counted(suggested, 'suggestion')} and {doubted} that look wrong are in {to}; "
-        f"{count(found.unlisted.candidates)} less probable ones are not"
+        f"{plural(suggested, 'suggestion')} and {doubted} that look wrong are in {to}; "
+        f"{format_count(found.unlisted.candidates)} less probable ones are not"
     )

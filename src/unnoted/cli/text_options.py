@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnoted.cli.common import tell
-from unnoted.common.errors import DefectLog, Kind
-from unnoted.common.wording import counted
+from unnoted.errors import DefectLog, Kind
+from unnoted.utils import plural
 
 if TYPE_CHECKING:
     from unnoted.inference import Extractor
@@ -68,5 +68,5 @@ def found_in_text(
     with as_document_file(files, reader, log) as kept:
         without = log.counts[Kind.NO_ENTITIES]
         if without:
-            tell(f"note: no entity found in {counted(without, 'document')} of {len(files):,}")
+            tell(f"note: no entity found in {plural(without, 'document')} of {len(files):,}")
         yield kept

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from unnoted.cli.common import reports_errors, stops_with, tell
-from unnoted.common.wording import counted
+from unnoted.utils import plural
 
 Config = Annotated[
     str,
@@ -121,4 +121,4 @@ def _train(config: str, options: dict[str, Any], changes: list[str], resume: boo
     settings = load_settings(config, options | changed, tell=tell)
     record = run(settings, resume=resume, overwrite=overwrite, tell=tell)
     risk = "" if record.risk is None else f", risk {record.risk:.4g}"
-    typer.echo(f"trained for {counted(record.steps, 'step')}{risk}; the model is in {settings.output}")
+    typer.echo(f"trained for {plural(record.steps, 'step')}{risk}; the model is in {settings.output}")

@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from unnoted.common.errors import DataError, shown
-from unnoted.common.limits import Limits
-from unnoted.common.lookup import LONGEST_NAME, nearest
-from unnoted.common.text_inputs import open_text
-from unnoted.common.yaml_values import YamlError, parse_yaml
+from unnoted.errors import DataError
+from unnoted.io import Limits, YamlError, open_text, parse_yaml
+from unnoted.utils import LONGEST_NAME, nearest, short_repr
 
 FOLDER = Path(__file__).parent
 """The configs of the package."""
@@ -93,7 +91,7 @@ def config_named(name: str) -> Config:
     config = _packaged(name, ())
     if config is None:
         raise ValueError(
-            f"unknown config {shown(name)}{nearest(name, config_names())}: expected a name that "
+            f"unknown config {short_repr(name)}{nearest(name, config_names())}: expected a name that "
             "`unnoted configs` lists, or a file ending in .yaml"
         )
     return config
@@ -147,7 +145,7 @@ def _from_file(path: Path, below: tuple[Path, ...]) -> Config:
     parents = [parents] if isinstance(parents, str) else parents
     if not isinstance(parents, list) or not all(isinstance(parent, str) for parent in parents):
         raise ValueError(
-            f"{path}: {EXTENDS}: found {shown(parents)}, expected a file name, a config or a list of them"
+            f"{path}: {EXTENDS}: found {short_repr(parents)}, expected a file name, a config or a list of them"
         )
     merged: dict[str, Any] = {}
     for parent in parents:
@@ -160,7 +158,7 @@ def _from_file(path: Path, below: tuple[Path, ...]) -> Config:
 
 def _extended(parent: str, path: Path, below: tuple[Path, ...]) -> Config:
     if len(parent) > LONGEST_NAME:
-        found = f"{shown(parent)}, a name of {len(parent):,} characters"
+        found = f"{short_repr(parent)}, a name of {len(parent):,} characters"
         raise ValueError(f"{path}: {EXTENDS}: found {found}, expected a name or .yaml file")
     if parent.endswith(FILE):
         return _from_file(path.parent / parent, below)
@@ -168,7 +166,7 @@ def _extended(parent: str, path: Path, below: tuple[Path, ...]) -> Config:
     if config is None:
         hint = nearest(parent, config_names())
         raise ValueError(
-            f"{path}: {EXTENDS}: unknown config {shown(parent)}{hint}, expected a name or .yaml file"
+            f"{path}: {EXTENDS}: unknown config {short_repr(parent)}{hint}, expected a name or .yaml file"
         )
     return config
 
@@ -188,5 +186,5 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
     except YamlError as error:
         raise ValueError(f"{path}: {error}") from None
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
-        raise ValueError(f"{path}: found {shown(content)}, expected keys and values")
+        raise ValueError(f"{path}: found {short_repr(content)}, expected keys and values")
     return content

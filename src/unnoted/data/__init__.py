@@ -1,6 +1,5 @@
 """What a document is, and how documents are read, written, labelled and made."""
 
-from unnoted.common.errors import DataError, DefectLog
 from unnoted.data.candidates import AllPairs, Candidates, InOneSentence, TypePairs
 from unnoted.data.corpus import Corpus
 from unnoted.data.formats import DocumentFormat, register_format
@@ -8,6 +7,7 @@ from unnoted.data.loading import load_documents, stream_documents
 from unnoted.data.relations import RelationVocabulary
 from unnoted.data.schema import Document, Entity, Fact, LabelSet, Mention
 from unnoted.data.writing import write_documents
+from unnoted.errors import DataError, DefectLog
 
 __all__ = [
     "AllPairs",

@@ -5,15 +5,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from unnoted.common.errors import DataError, Defect, Kind, fail, shown
-from unnoted.common.json_stream import parse_record
-from unnoted.common.outputs import write_lines
-from unnoted.common.text_inputs import TextInput, numbered_lines
 from unnoted.data.schema import Document
+from unnoted.errors import DataError, Defect, Kind, fail
+from unnoted.io import TextInput, numbered_lines, parse_record, write_lines
 from unnoted.priors.audited import Answer, audited_priors
 from unnoted.priors.auditing import BANDS, AuditDesign, Question
 from unnoted.priors.estimated import EstimatedPriors
 from unnoted.priors.labelled_scores import LabelledScores
+from unnoted.utils import short_repr
 
 ANSWERS: dict[object, bool | None] = {
     "yes": True, "y": True, True: True, "no": False, "n": False, False: False, "skip": None, "s": None,
@@ -78,7 +77,7 @@ class AuditFile:
     def _of(cls, lines: list[tuple[str, object]]) -> "AuditFile":
         first = lines[0][1] if lines else None
         if type(first) is not dict or "design" not in first:
-            fail(Kind.MALFORMED, None, "line 1", shown(first), "the design of an audit")
+            fail(Kind.MALFORMED, None, "line 1", short_repr(first), "the design of an audit")
         try:
             design = AuditDesign.from_json(first["design"])
         except ValueError as error:
@@ -120,15 +119,27 @@ def question_record(
 def _checked(record: object, place: str, design: AuditDesign) -> dict[str, Any]:
     """A question, if the estimate can use it."""
     if type(record) is not dict:
-        fail(Kind.MALFORMED, None, place, shown(record), "an object: a question")
+        fail(Kind.MALFORMED, None, place, short_repr(record), "an object: a question")
     answer = record.get("answer")
     if not isinstance(answer, str | bool | None) or (answer is not None and answer not in ANSWERS):
-        fail(Kind.MALFORMED, None, f"{place}: answer", shown(answer), "yes, no, skip or null")
+        fail(Kind.MALFORMED, None, f"{place}: answer", short_repr(answer), "yes, no, skip or null")
     if record.get("relation") not in design.relations:
-        fail(Kind.MALFORMED, None, f"{place}: relation", shown(record.get("relation")), "one of the design")
+        fail(
+            Kind.MALFORMED,
+            None,
+            f"{place}: relation",
+            short_repr(record.get("relation")),
+            "one of the design",
+        )
     band, probability = record.get("band"), record.get("probability")
     if type(band) is not int or not 0 <= band < BANDS:
-        fail(Kind.MALFORMED, None, f"{place}: band", shown(band), f"0 to {BANDS - 1}")
+        fail(Kind.MALFORMED, None, f"{place}: band", short_repr(band), f"0 to {BANDS - 1}")
     if type(probability) not in (int, float) or not 0 < float(str(probability)) <= 1:
-        fail(Kind.MALFORMED, None, f"{place}: probability", shown(probability), "more than 0 and at most 1")
+        fail(
+            Kind.MALFORMED,
+            None,
+            f"{place}: probability",
+            short_repr(probability),
+            "more than 0 and at most 1",
+        )
     return record

@@ -14,9 +14,8 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.common.errors import shown
-from unnoted.common.lookup import nearest
 from unnoted.data.schema import Document, Entity
+from unnoted.utils import nearest, short_repr
 
 Indices: TypeAlias = NDArray[np.int32]
 """Entity indices within a document."""
@@ -297,7 +296,7 @@ def from_json(value: object) -> AllPairs | TypePairs | InOneSentence:
         found = TypePairs(frozenset((head, tail) for head, tail in rule))
     else:
         raise ValueError(
-            f'candidate pairs: found {shown(value)}, expected "all" or a list of [head type, tail type], '
+            f'candidate pairs: found {short_repr(value)}, expected "all" or a list of [head type, tail type], '
             f'or either under "{IN_ONE_SENTENCE}"'
         )
     return found if rule is value else InOneSentence(found)
@@ -354,9 +353,9 @@ def parse(text: str, known: Collection[str] | None = None) -> AllPairs | TypePai
 def _parse_pair(part: str, known: Collection[str] | None) -> TypePair:
     types = [type.strip() for type in part.split(":")]
     if len(types) != 2 or not all(types):
-        raise ValueError(f"candidate pairs: found {shown(part)}, expected HeadType:TailType, or all")
+        raise ValueError(f"candidate pairs: found {short_repr(part)}, expected HeadType:TailType, or all")
     for type in types:
         if known is not None and type not in known:
             expected = ", ".join(sorted(known)) + nearest(type, known)
-            raise ValueError(f"candidate pairs: found type {shown(type)}, expected one of {expected}")
+            raise ValueError(f"candidate pairs: found type {short_repr(type)}, expected one of {expected}")
     return types[0], types[1]

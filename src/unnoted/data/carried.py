@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from unnoted.common.wording import counted
 from unnoted.data.schema import Document
+from unnoted.utils import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,4 +68,4 @@ class LeftBehind:
 
     def told(self) -> list[str]:
         """What was left behind, in words."""
-        return [counted(self.counts[part], part.one, part.many) for part in self.lacks if self.counts[part]]
+        return [plural(self.counts[part], part.one, part.many) for part in self.lacks if self.counts[part]]

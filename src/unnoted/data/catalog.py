@@ -9,10 +9,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from unnoted.common.errors import DataError, shown
-from unnoted.common.json_stream import parse_json
-from unnoted.common.lookup import nearest
-from unnoted.common.text_inputs import read_whole
+from unnoted.errors import DataError
+from unnoted.io import parse_json, read_whole
+from unnoted.utils import nearest, short_repr
 
 SHIPPED_CATALOG = Path(__file__).with_name("catalog.json")
 
@@ -149,7 +148,7 @@ def _located(error: ValidationError) -> str:
     # Fields and names alternate: datasets, NAME, files, FILE, field.
     steps = [repr(step) if number == 3 else str(step) for number, step in enumerate(first["loc"])]
     place = ": ".join(steps[1:] or steps) or "top level"
-    found, expected = shown(first["input"]), _EXPECTED.get(steps[-1]) if len(steps) % 2 else _OBJECT
+    found, expected = short_repr(first["input"]), _EXPECTED.get(steps[-1]) if len(steps) % 2 else _OBJECT
     match first["type"]:
         case "missing":
             found = "nothing"

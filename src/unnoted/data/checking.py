@@ -7,14 +7,14 @@ from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
-from unnoted.common.errors import EXAMPLES_KEPT, Defect, DefectLog, Kind, Severity
-from unnoted.common.text_inputs import TextInput
-from unnoted.common.wording import counted
 from unnoted.data.candidates import Candidates, known_types
 from unnoted.data.formats import format_name, format_of
 from unnoted.data.loading import default_candidates, stream_documents
 from unnoted.data.relations import RelationVocabulary
 from unnoted.data.statistics import Statistics
+from unnoted.errors import EXAMPLES_KEPT, Defect, DefectLog, Kind, Severity
+from unnoted.io import TextInput
+from unnoted.utils import plural
 
 Source = TypeVar("Source", Path, TextInput)
 
@@ -145,7 +145,7 @@ def _judge_facts(statistics: Statistics, log: DefectLog) -> None:
     """Documents without any fact are usable, to predict on; not so where another field looks like facts."""
     found = [name for name in log.ignored if name in MISTAKEN]
     if statistics.documents and not statistics.facts and found:
-        documents = counted(statistics.documents, "document")
+        documents = plural(statistics.documents, "document")
         expected = "`facts` (in DocRED JSON `labels`)"
         log.record(Defect(Kind.MALFORMED, log.file, None, found[0], f"no fact in {documents}", expected))
 

@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from unnoted.common.outputs import open_output, write_binary
-from unnoted.common.replacing import new_folder
-from unnoted.common.text_inputs import TextInput
+from unnoted.io import TextInput, new_folder, open_output, write_binary
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unnoted.common.errors import DefectLog, Kind
-from unnoted.common.wording import counted
 from unnoted.data.carried import LeftBehind
 from unnoted.data.contents import write_content
 from unnoted.data.formats import FORMATS
@@ -13,6 +11,8 @@ from unnoted.data.loading import stream_documents
 from unnoted.data.relations import RelationVocabulary
 from unnoted.data.selecting import AllBut, own_format
 from unnoted.data.writing import format_by_name, write_documents
+from unnoted.errors import DefectLog, Kind
+from unnoted.utils import plural
 
 MOST_NAMES = 5
 """How many fields are named that were left behind."""
@@ -84,7 +84,7 @@ def _not_read(log: DefectLog) -> list[str]:
     told = []
     if fields := log.counts[Kind.IGNORED_FIELD]:
         names = ", ".join(sorted(log.ignored)[:MOST_NAMES]) + (", …" if len(log.ignored) > MOST_NAMES else "")
-        told.append(counted(fields, "unknown field") + (f" ({names})" if names else ""))
+        told.append(plural(fields, "unknown field") + (f" ({names})" if names else ""))
     if annotations := log.counts[Kind.UNUSED_ANNOTATION]:
-        told.append(f"{counted(annotations, 'annotation')} of kinds that are not used here")
+        told.append(f"{plural(annotations, 'annotation')} of kinds that are not used here")
     return told

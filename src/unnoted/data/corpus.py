@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import overload
 
-from unnoted.common.errors import DataError, Defect, DefectLog, Kind, shown
-from unnoted.common.wording import counted
 from unnoted.data.candidates import Candidates
 from unnoted.data.relations import RelationVocabulary
 from unnoted.data.schema import Document
+from unnoted.errors import DataError, Defect, DefectLog, Kind
 from unnoted.priors import Priors
+from unnoted.utils import plural, short_repr
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Corpus(Sequence[Document]):
         with a known negative is a pair like any other: one for which the relation does not hold.
         """
         if not self.relations:  # those that occur, so none does
-            found = f"no fact in {counted(len(self), 'document')}"
+            found = f"no fact in {plural(len(self), 'document')}"
             raise DataError(Defect(Kind.MALFORMED, "priors", None, None, found, "labelled facts to count"))
         counts: Counter[str] = Counter()
         for document in self.documents:
@@ -76,9 +76,9 @@ class Corpus(Sequence[Document]):
             count = rejected[relation]
             if count and overall > 1 - count / pairs:
                 expected = (
-                    f"at most {1 - count / pairs:.3g}: {count} of {counted(pairs, 'pair')} were rejected"
+                    f"at most {1 - count / pairs:.3g}: {count} of {plural(pairs, 'pair')} were rejected"
                 )
-                place, found = f"relation {shown(relation)}", f"overall prior {overall:.3g}"
+                place, found = f"relation {short_repr(relation)}", f"overall prior {overall:.3g}"
                 raise DataError(Defect(Kind.MALFORMED, "priors", None, place, found, expected))
 
     @property
@@ -104,9 +104,9 @@ class Corpus(Sequence[Document]):
 
     def __repr__(self) -> str:
         parts = (
-            counted(len(self.documents), "document"),
-            counted(len(self.relations), "relation"),
-            counted(sum(len(document.facts) for document in self.documents), "fact"),
+            plural(len(self.documents), "document"),
+            plural(len(self.relations), "relation"),
+            plural(sum(len(document.facts) for document in self.documents), "fact"),
         )
         return f"<Corpus: {', '.join(parts)}>"
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from unnoted.common.errors import DataError, Defect, Kind, shown
-from unnoted.common.lookup import nearest
 from unnoted.data.contents import file_text
 from unnoted.data.schema import Document, Triple
+from unnoted.errors import DataError, Defect, Kind
+from unnoted.utils import nearest, short_repr
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,18 +136,18 @@ def _check(decision: FactDecision, number: int, known: Mapping[str, Document]) -
     document = known.get(decision.document)
     if document is None:
         hint = nearest(decision.document, known)
-        _refuse(decision, number, "document", shown(decision.document), f"the id of a document{hint}")
+        _refuse(decision, number, "document", short_repr(decision.document), f"the id of a document{hint}")
     entities, sentences = len(document.entities), len(document.sentences)
     for name, entity in (("head", decision.head), ("tail", decision.tail)):
         if not 0 <= entity < entities:
-            _refuse(decision, number, name, shown(entity), f"an entity index below {entities}")
+            _refuse(decision, number, name, short_repr(entity), f"an entity index below {entities}")
     if decision.head == decision.tail:
-        _refuse(decision, number, "tail", shown(decision.tail), "another entity than the head")
+        _refuse(decision, number, "tail", short_repr(decision.tail), "another entity than the head")
     if not decision.relation.strip():
-        _refuse(decision, number, "relation", shown(decision.relation), "the name of a relation")
+        _refuse(decision, number, "relation", short_repr(decision.relation), "the name of a relation")
     for sentence in decision.evidence:
         if not 0 <= sentence < sentences:
-            _refuse(decision, number, "evidence", shown(sentence), f"sentences below {sentences}")
+            _refuse(decision, number, "evidence", short_repr(sentence), f"sentences below {sentences}")
 
 
 def _refuse(decision: FactDecision, number: int, field: str, found: str, expected: str) -> NoReturn:

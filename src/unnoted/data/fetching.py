@@ -19,10 +19,9 @@ from typing import NamedTuple, TypeAlias
 import requests
 from urllib3.exceptions import HTTPError
 
-from unnoted.common.errors import shown
-from unnoted.common.limits import Limits, variable
-from unnoted.common.outputs import claimed
 from unnoted.data.catalog import Catalog, CatalogFile, FetchError
+from unnoted.io import Limits, lock_output, variable
+from unnoted.utils import short_repr
 
 CHUNK = 1 << 16
 PASSING_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -179,7 +178,7 @@ class _Download:
         """Fetch the file unless it is present, and say what was done."""
         if not present:
             try:
-                with claimed(self.target, overwrite=True):
+                with lock_output(self.target, overwrite=True):
                     self._fetch()
             except OSError as error:  # network errors are _Interrupted by now: this is the disk
                 room = f"room for {self.file.size:,} bytes" if self.file.size else "room for the file"
@@ -284,7 +283,7 @@ class _Download:
             if found.startswith(f"bytes {kept}-"):
                 return kept
             self.part.unlink(missing_ok=True)
-            raise _Interrupted(f"found {shown(found)}, expected bytes {kept}- of {url}")
+            raise _Interrupted(f"found {short_repr(found)}, expected bytes {kept}- of {url}")
         if status == requests.codes.requested_range_not_satisfiable and kept:
             self.part.unlink()  # it is as long as the server's file or longer, and is not that file
             raise _Interrupted(f"what was kept does not fit the file at {url} and was removed")

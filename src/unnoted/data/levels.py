@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable
 
-from unnoted.common.lookup import lookup
 from unnoted.data.schema import Document
 from unnoted.data.thinning import DOCRED_SHARE, KeepAll, OnePerRelation, PopularShare, Thinning
+from unnoted.utils import lookup
 
 LEVELS: dict[str, Callable[[Iterable[Document]], Thinning]] = {
     "full": lambda documents: KeepAll(),

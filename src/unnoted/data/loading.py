@@ -4,15 +4,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from unnoted.common.errors import DataError, Defect, DefectLog, Kind, fail
-from unnoted.common.text_inputs import TextInput
-from unnoted.common.wording import counted
 from unnoted.data.candidates import AllPairs, Candidates, TypePairs, observed
 from unnoted.data.corpus import Corpus
 from unnoted.data.formats import DocumentFormat, format_of, recognise
 from unnoted.data.formats.reading import Reading
 from unnoted.data.relations import RelationVocabulary
 from unnoted.data.schema import Document
+from unnoted.errors import DataError, Defect, DefectLog, Kind, fail
+from unnoted.io import TextInput
+from unnoted.utils import plural
 
 
 def stream_documents(
@@ -133,11 +133,11 @@ def require_facts(documents: int, facts: int, paths: Iterable[str | Path]) -> No
     Example:
         >>> require_facts(20, 0, ["new.jsonl"])
         Traceback (most recent call last):
-        unnoted.common.errors.DataError: new.jsonl: found no fact in 20 documents, expected labelled facts
+        unnoted.errors.DataError: new.jsonl: found no fact in 20 documents, expected labelled facts
     """
     if not facts:
         files = ", ".join(TextInput(path).name for path in paths)
-        found = f"no fact in {counted(documents, 'document')}"
+        found = f"no fact in {plural(documents, 'document')}"
         raise DataError(Defect(Kind.MALFORMED, files, None, None, found, "labelled facts"))
 
 

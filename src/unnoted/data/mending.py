@@ -8,13 +8,12 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from unnoted.common.errors import DataError, Defect, Kind
-from unnoted.common.outputs import claimed
-from unnoted.common.text_inputs import refuse_stream
 from unnoted.data.contents import FileContent, write_content
 from unnoted.data.decided import FactDecision, Mending, MendReport
 from unnoted.data.formats import FORMATS, DocumentFormat, recognise
 from unnoted.data.loading import stream_documents
+from unnoted.errors import DataError, Defect, Kind
+from unnoted.io import lock_output, refuse_stream
 
 Decision = FactDecision
 """What a person said of one fact."""
@@ -75,7 +74,7 @@ def mend(
         texts[Path(f"{outputs[0]}{NEGATIVES}")] = mending.negatives
     if mending.unplaced:
         texts[Path(f"{outputs[0]}{PROVENANCE}")] = "".join(map(_provenance, mending.unplaced))
-    with claimed(*texts, inputs=sources, overwrite=overwrite):
+    with lock_output(*texts, inputs=sources, overwrite=overwrite):
         for path, text in texts.items():
             write_content(path, text)
     mending.report.files = tuple(texts)

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from unnoted.common.errors import shown
 from unnoted.data.candidates import TypePair
 from unnoted.data.schema import Document
+from unnoted.utils import short_repr
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class RelationTypes:
         """
         if not isinstance(value, Mapping) or not _is_written(value.get("types"), value.get("pairs")):
             raise ValueError(
-                f"relation_types: found {shown(value)}, expected types, and pairs of them for each relation"
+                f"relation_types: found {short_repr(value)}, expected types, and pairs of them for each relation"
             )
         pairs = {
             str(relation): tuple((head, tail) for head, tail in found)

@@ -5,11 +5,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NoReturn, overload
 
-from unnoted.common.errors import DataError, Kind, fail, shown
-from unnoted.common.json_stream import parse_json
-from unnoted.common.lookup import nearest
-from unnoted.common.text_inputs import TextInput, read_whole
 from unnoted.data.schema import Document
+from unnoted.errors import DataError, Kind, fail
+from unnoted.io import TextInput, parse_json, read_whole
+from unnoted.utils import nearest, short_repr
 
 NONE_CLASS = "Na"
 """DocRED's id files list the none class among the relations; it is a score here, not a relation."""
@@ -36,7 +35,7 @@ class RelationVocabulary(Sequence[str]):
     def __post_init__(self) -> None:
         positions = {relation: index for index, relation in enumerate(self.ids)}
         if len(positions) < len(self.ids):
-            raise ValueError(f"a relation is listed twice among {shown(self.ids)}")
+            raise ValueError(f"a relation is listed twice among {short_repr(self.ids)}")
         object.__setattr__(self, "_positions", positions)
 
     @overload
@@ -101,7 +100,7 @@ class RelationVocabulary(Sequence[str]):
             case dict() if all(type(item) is int for item in content.values()):
                 ordered = sorted(content, key=content.__getitem__)
                 return cls(tuple(relation for relation in ordered if relation != NONE_CLASS))
-        _refuse(shown(content))
+        _refuse(short_repr(content))
 
     @classmethod
     def _described(cls, content: Mapping[str, object]) -> "RelationVocabulary":
@@ -110,8 +109,11 @@ class RelationVocabulary(Sequence[str]):
         for relation, given in content.items():
             for key, text in (given if isinstance(given, dict) else {"name": given}).items():
                 if key not in texts or not isinstance(text, str):
-                    found, expected = f"{shown(key)}: {shown(text)}", "a name and a description, both text"
-                    fail(Kind.MALFORMED, None, f"relation {shown(relation)}", found, expected)
+                    found, expected = (
+                        f"{short_repr(key)}: {short_repr(text)}",
+                        "a name and a description, both text",
+                    )
+                    fail(Kind.MALFORMED, None, f"relation {short_repr(relation)}", found, expected)
                 if text.strip():
                     texts[key][relation] = text
         return cls(tuple(content), texts["name"], texts["description"])

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from unnoted.common.wording import counted
+from unnoted.utils import plural
 
 Sentence: TypeAlias = tuple[str, ...]
 """The words of one sentence."""
@@ -145,9 +145,9 @@ class Document:
 
     def __repr__(self) -> str:
         parts = (
-            counted(len(self.sentences), "sentence"),
-            counted(len(self.entities), "entity", "entities"),
-            counted(len(self.facts), "fact"),
+            plural(len(self.sentences), "sentence"),
+            plural(len(self.entities), "entity", "entities"),
+            plural(len(self.facts), "fact"),
         )
         return f"<Document {self.id!r}: {', '.join(parts)}>"
 

@@ -4,11 +4,11 @@ from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from unnoted.common.output_streams import is_special
 from unnoted.data.contents import write_content
 from unnoted.data.formats import DocumentFormat, format_of
 from unnoted.data.schema import Document
 from unnoted.data.writing import write_documents
+from unnoted.io import is_special
 
 
 @dataclass(frozen=True, slots=True)

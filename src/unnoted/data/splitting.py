@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from math import isclose
 from random import Random
 
-from unnoted.common.wording import counted
 from unnoted.data.schema import Document
+from unnoted.utils import plural
 
 
 def split_documents(
@@ -33,6 +33,6 @@ def split_documents(
     parts = [sorted(order[start:end]) for start, end in zip([0, *ends[:-1]], ends, strict=True)]
     if not all(parts):
         raise ValueError(
-            f"a part would be empty: {counted(len(order), 'document')} in shares of {list(shares)}"
+            f"a part would be empty: {plural(len(order), 'document')} in shares of {list(shares)}"
         )
     return [[documents[index] for index in part] for part in parts]

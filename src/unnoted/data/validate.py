@@ -4,11 +4,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from unnoted.common.errors import DefectLog, Kind, fail, shortened, shown
-from unnoted.common.json_stream import ENCODABLE
-from unnoted.common.limits import Limits
-from unnoted.common.lookup import nearest
 from unnoted.data.schema import Document, Entity, Fact, Mention, Triple
+from unnoted.errors import DefectLog, Kind, fail
+from unnoted.io import ENCODABLE, Limits
+from unnoted.utils import nearest, short_repr, shorten
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ def _check_entity(
         log.add(Kind.DUPLICATE_MENTION, document.id, place, "the same mention twice", "each mention once")
     if any(mention.type != first.type for mention in entity.mentions):
         types = ", ".join(sorted({mention.type for mention in entity.mentions}))
-        log.add(Kind.MIXED_TYPES, document.id, names.entity.format(index), shortened(types), "one type")
+        log.add(Kind.MIXED_TYPES, document.id, names.entity.format(index), shorten(types), "one type")
 
 
 def _check_identifiers(document: Document, log: DefectLog, names: FieldNames) -> None:
@@ -100,7 +99,11 @@ def _check_identifiers(document: Document, log: DefectLog, names: FieldNames) ->
         if entity.id is not None and first.setdefault((entity.type, entity.id), index) != index:
             place, other = names.entity.format(index), names.entity.format(first[entity.type, entity.id])
             log.add(
-                Kind.DUPLICATE_ENTITY, document.id, f"{place}.id", shown(entity.id), f"not that of {other}"
+                Kind.DUPLICATE_ENTITY,
+                document.id,
+                f"{place}.id",
+                short_repr(entity.id),
+                f"not that of {other}",
             )
 
 
@@ -124,11 +127,11 @@ def _check_span(document: Document, place: str, mention: Mention, names: FieldNa
     sentences = document.sentences
     if not 0 <= mention.sentence < len(sentences):
         expected = f"a sentence from 0 to {len(sentences) - 1}"
-        fail(Kind.MALFORMED, document.id, f"{place}.{names.sentence}", shown(mention.sentence), expected)
+        fail(Kind.MALFORMED, document.id, f"{place}.{names.sentence}", short_repr(mention.sentence), expected)
     words = len(sentences[mention.sentence])
     if not 0 <= mention.start < mention.end <= words:
         expected = f"0 <= start < end <= {words}, the words of sentence {mention.sentence}"
-        found = f"{shown(mention.start)} to {shown(mention.end)}"
+        found = f"{short_repr(mention.start)} to {short_repr(mention.end)}"
         fail(Kind.MALFORMED, document.id, f"{place}.{names.span}", found, expected)
 
 
@@ -136,7 +139,7 @@ def _check_name(
     document: Document, place: str, mention: Mention, log: DefectLog, names: FieldNames, limits: Limits
 ) -> None:
     if not mention.type or mention.type.isspace():
-        fail(Kind.MALFORMED, document.id, f"{place}.{names.type}", shown(mention.type), "a type")
+        fail(Kind.MALFORMED, document.id, f"{place}.{names.type}", short_repr(mention.type), "a type")
     # Before its words are joined: many long mentions of one sentence would be its length times their number.
     limits.check("mention", len(mention.name), "characters in one mention", document.id, place)
     limits.check("mention", mention.end - mention.start, "words in one mention", document.id, place)
@@ -147,8 +150,8 @@ def _check_name(
             Kind.NAME_MISMATCH,
             document.id,
             f"{place}.{names.name}",
-            shown(mention.name),
-            shown(" ".join(covered)),
+            short_repr(mention.name),
+            short_repr(" ".join(covered)),
         )
 
 
@@ -164,7 +167,7 @@ def _check_fact(
     _check_triple(document, place, fact.triple, log, names, vocabulary)
     for sentence in fact.evidence:
         if not 0 <= sentence < sentences:
-            found, expected = shown(sentence), f"sentences below {sentences}"
+            found, expected = short_repr(sentence), f"sentences below {sentences}"
             fail(Kind.MALFORMED, document.id, f"{place}.{names.evidence}", found, expected)
 
 
@@ -177,7 +180,7 @@ def _check_negatives(
         _check_triple(document, place, negative, log, names, vocabulary)
         if negative in facts:
             found, expected = (
-                f"{shown(negative)}, which is a fact, too",
+                f"{short_repr(negative)}, which is a fact, too",
                 "a fact or a known negative, not both",
             )
             fail(Kind.MALFORMED, document.id, place, found, expected)
@@ -196,10 +199,10 @@ def _check_triple(
     entities = len(document.entities)
     if not relation or relation.isspace():
         field = f"{place}.{names.relation}"
-        fail(Kind.MALFORMED, document.id, field, shown(relation), "the name of a relation")
+        fail(Kind.MALFORMED, document.id, field, short_repr(relation), "the name of a relation")
     for name, entity in ((names.head, head), (names.tail, tail)):
         if not 0 <= entity < entities:
-            found, expected = shown(entity), f"an entity index below {entities}"
+            found, expected = short_repr(entity), f"an entity index below {entities}"
             fail(Kind.MALFORMED, document.id, f"{place}.{name}", found, expected)
     if head == tail:
         found = f"head and tail both {head}"
@@ -207,7 +210,7 @@ def _check_triple(
     if vocabulary is not None and relation not in vocabulary:
         hint = nearest(relation, vocabulary) if log.keeps(Kind.UNKNOWN_RELATION) else ""
         field, expected = f"{place}.{names.relation}", f"a relation of the vocabulary{hint}"
-        fail(Kind.UNKNOWN_RELATION, document.id, field, shown(relation), expected)
+        fail(Kind.UNKNOWN_RELATION, document.id, field, short_repr(relation), expected)
 
 
 def _check_encodable(document: Document, names: FieldNames) -> None:
@@ -224,7 +227,7 @@ def _check_encodable(document: Document, names: FieldNames) -> None:
         "".join(strings).encode()
     except UnicodeEncodeError as error:
         letter = error.object[error.start]
-        fail(Kind.MALFORMED, document.id, _place_of(letter, document, names), shown(letter), ENCODABLE)
+        fail(Kind.MALFORMED, document.id, _place_of(letter, document, names), short_repr(letter), ENCODABLE)
 
 
 def _place_of(letter: str, document: Document, names: FieldNames) -> str:
@@ -260,7 +263,9 @@ def _without_repetitions(document: Document, log: DefectLog, names: FieldNames) 
         for index, negative in enumerate(document.negatives):
             if first[negative] != index:
                 place = names.negative.format(index)
-                log.add(Kind.DUPLICATE_FACT, document.id, place, shown(negative), "each known negative once")
+                log.add(
+                    Kind.DUPLICATE_FACT, document.id, place, short_repr(negative), "each known negative once"
+                )
         document = replace(document, negatives=tuple(dict.fromkeys(document.negatives)))
     if len({fact.triple for fact in document.facts}) == len(document.facts):
         return document
@@ -268,5 +273,5 @@ def _without_repetitions(document: Document, log: DefectLog, names: FieldNames) 
     for index, fact in enumerate(document.facts):
         if kept.setdefault(fact.triple, fact) is not fact:
             place = names.fact.format(index)
-            log.add(Kind.DUPLICATE_FACT, document.id, place, shown(fact.triple), "each fact once")
+            log.add(Kind.DUPLICATE_FACT, document.id, place, short_repr(fact.triple), "each fact once")
     return document.with_facts(kept.values())

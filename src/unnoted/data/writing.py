@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from unnoted.common.lookup import lookup
 from unnoted.data.formats import FORMATS
 from unnoted.data.schema import Document
+from unnoted.utils import lookup
 
 
 def write_documents(path: str | Path, documents: Iterable[Document], format: str | None = None) -> int:

@@ -16,8 +16,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.common.errors import shown
 from unnoted.evaluation.score import IGN_SLACK, IgnScore, Score
+from unnoted.utils import short_repr
 
 DocumentScores: TypeAlias = Mapping[str, Score] | Mapping[str, IgnScore]
 """The score of each document by its id: of one run."""
@@ -129,19 +129,19 @@ def _documents(runs: Sequence[DocumentScores]) -> list[str]:
     for run in runs[1:]:
         if different := sorted(run.keys() ^ expected.keys()):
             raise ValueError(
-                f"documents: found {shown(different[0])} in one run and not in another, "
+                f"documents: found {short_repr(different[0])} in one run and not in another, "
                 "expected the same in all"
             )
         for document, score in run.items():
             found, known = _plain(score).gold, _plain(expected[document]).gold
             if type(score) is not type(expected[document]):
                 raise ValueError(
-                    f"document {shown(document)}: found a {type(score).__name__} in one run and "
+                    f"document {short_repr(document)}: found a {type(score).__name__} in one run and "
                     f"a {type(expected[document]).__name__} in another, expected the same of all"
                 )
             if found != known:
                 raise ValueError(
-                    f"document {shown(document)}: found {found} true facts in one run and "
+                    f"document {short_repr(document)}: found {found} true facts in one run and "
                     f"{known} in another, expected as many"
                 )
     return list(expected)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from enum import StrEnum
 from typing import TypeVar
 
-from unnoted.common.lookup import nearest
 from unnoted.evaluation.gold import Gold, Key
 from unnoted.evaluation.score import Score
+from unnoted.utils import nearest
 
 Part = TypeVar("Part", bound=Hashable)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unnoted.common.outputs import open_output
 from unnoted.evaluation.score import Figures, harmonic_mean
+from unnoted.io import open_output
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from unnoted.common.errors import shown
-from unnoted.common.tables import Column, Table, Value, counts, words
-from unnoted.common.wording import count, counted
 from unnoted.evaluation.score import IgnScore, Score
 from unnoted.evaluation.submission import Fault, Submission
+from unnoted.experiments.tables import Column, Table, Value, counts, words
+from unnoted.utils import format_count, plural, short_repr
 
 if TYPE_CHECKING:
     from unnoted.evaluation.figures import Evaluation
@@ -55,7 +54,7 @@ def _rows(evaluation: "Evaluation") -> Iterator[Row]:
     yield _row("all facts", evaluation.overall)
     if evaluation.ignoring_train is not None:
         yield _row("ignoring facts of train (Ign F1)", evaluation.ignoring_train)
-    often = counted(len(evaluation.frequent_relations), "frequent relation")
+    often = plural(len(evaluation.frequent_relations), "frequent relation")
     yield _row(often, evaluation.frequent)
     if evaluation.published is not None:
         yield _row("all facts, published denominator", evaluation.published.overall)
@@ -81,22 +80,22 @@ def _named(relation: str, names: Mapping[str, str]) -> str:
 def _remarks(evaluation: "Evaluation") -> Iterator[str]:
     submission = evaluation.submission
     yield (
-        f"{counted(evaluation.documents, 'document')}; "
-        f"{counted(len(submission.predictions), 'distinct prediction')}, "
-        f"{count(submission.repeated)} repeated ones left out"
+        f"{plural(evaluation.documents, 'document')}; "
+        f"{plural(len(submission.predictions), 'distinct prediction')}, "
+        f"{format_count(submission.repeated)} repeated ones left out"
     )
     present = sum(score.gold > 0 for score in evaluation.relations.values())
     macro = 100 * evaluation.macro_f1
-    yield f"macro-F1 {macro:.2f}, the mean over {counted(present, 'relation')} of the gold"
+    yield f"macro-F1 {macro:.2f}, the mean over {plural(present, 'relation')} of the gold"
     yield f"frequent relations: {', '.join(evaluation.frequent_relations)}"
     if evaluation.ignoring_train is None:
         yield "no Ign F1 and nothing by frequency in train: no training documents were given"
     else:
-        yield f"correct facts known from train: {count(evaluation.ignoring_train.correct_in_train)}"
+        yield f"correct facts known from train: {format_count(evaluation.ignoring_train.correct_in_train)}"
     yield from _curve_remarks(evaluation)
     for facts, found in (evaluation.reliability or {}).items():
         yield (
-            f"calibration error {found.error:.3f} ({facts}: {counted(found.facts, 'fact')}, mean probability "
+            f"calibration error {found.error:.3f} ({facts}: {plural(found.facts, 'fact')}, mean probability "
             f"{found.mean:.3f}, {found.share:.3f} true)"
         )
     yield from _published_remarks(evaluation)
@@ -123,10 +122,10 @@ def _published_remarks(evaluation: "Evaluation") -> Iterator[str]:
             yield "no published denominator: no training documents were given"
         return
     yield (
-        f"the published denominator leaves out {counted(published.facts_of_unseen_relations, 'fact')} of "
-        f"{counted(len(published.unseen_relations), 'relation')} that train does not have, "
-        f"{counted(published.facts_of_shared_mentions, 'fact')} of entities that no mention names alone, "
-        f"and {counted(published.predictions_left_out, 'prediction')} of either"
+        f"the published denominator leaves out {plural(published.facts_of_unseen_relations, 'fact')} of "
+        f"{plural(len(published.unseen_relations), 'relation')} that train does not have, "
+        f"{plural(published.facts_of_shared_mentions, 'fact')} of entities that no mention names alone, "
+        f"and {plural(published.predictions_left_out, 'prediction')} of either"
     )
 
 
@@ -136,6 +135,6 @@ def _fault_remarks(submission: Submission) -> Iterator[str]:
         if faults[fault]:
             title, head, tail, relation = submission.examples(fault)[0]
             yield (
-                f"counted as wrong: {count(faults[fault])} × {fault.slug}: {fault.value}, "
-                f"e.g. {shown(title)}, h_idx {head}, t_idx {tail}, r {shown(relation)}"
+                f"counted as wrong: {format_count(faults[fault])} × {fault.slug}: {fault.value}, "
+                f"e.g. {short_repr(title)}, h_idx {head}, t_idx {tail}, r {short_repr(relation)}"
             )

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from unnoted.common.lookup import lookup
 from unnoted.evaluation import Score
 from unnoted.experiments.results import Figure
 from unnoted.training.record import Record, Scored
+from unnoted.utils import lookup
 
 Share: TypeAlias = Callable[[Scored], float]
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from unnoted.common.lookup import lookup
 from unnoted.configs import read_config
 from unnoted.data.candidates import observed
 from unnoted.data.levels import LEVELS
@@ -19,6 +18,7 @@ from unnoted.experiments.training_files import MadeFile, level_rule, make_traini
 from unnoted.losses.losses import LOSSES, loss_named
 from unnoted.models.architectures.registry import ARCHITECTURES
 from unnoted.training.settings import Settings, load_settings, unused_by
+from unnoted.utils import lookup
 
 COLUMNS = ("Ign F1", "F1", "P", "R")
 

@@ -6,8 +6,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from unnoted.common.lookup import lookup
-from unnoted.common.outputs import write_text
 from unnoted.configs import read_config
 from unnoted.data.levels import LEVELS, level
 from unnoted.data.schema import Document, Fact
@@ -17,8 +15,10 @@ from unnoted.data.writing import write_documents
 from unnoted.evaluation import Evaluation, Score
 from unnoted.evaluation.extraction_scores import FLOOR, evaluate_extractor
 from unnoted.inference import Extraction, Extractor
+from unnoted.io import write_text
 from unnoted.models.encoders.making import make_encoder
 from unnoted.training import Record, RunError, Settings, run
+from unnoted.utils import lookup
 
 PRIOR_MULTIPLIER = 3.0
 """True facts per label as methods are told: the paper's figure for DocRED, not fitted to these documents."""

@@ -6,12 +6,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from unnoted.common.foreign import one_line
-from unnoted.common.wording import counted, duration
 from unnoted.training.fingerprint import fingerprint, is_folder
 from unnoted.training.record import Failure, Record
 from unnoted.training.run_folder import RunFolder
 from unnoted.training.settings import Settings
+from unnoted.utils import duration, one_line, plural
 
 PAUSE = 0.5
 """Seconds between two looks at runs that other processes are at."""
@@ -54,14 +53,14 @@ def run_grid(
     found = {address: RunFolder(run.output).finished(run, tell) for address, run in every.items()}
     outcomes: dict[str, Outcome] = {address: record for address, record in found.items() if record}
     waiting = {address: run for address, run in every.items() if address not in outcomes}
-    tell(f"{counted(len(every), 'run')}: {len(outcomes)} finished before, {len(waiting)} to do")
+    tell(f"{plural(len(every), 'run')}: {len(outcomes)} finished before, {len(waiting)} to do")
     folder.mkdir(parents=True, exist_ok=True)
     teller = _Teller(tell, len(waiting))
     try:
         with pool:
             _perform(waiting, outcomes, pool, teller)
     except KeyboardInterrupt:
-        tell(f"stopped; nothing is lost: the same command continues ({counted(teller.left, 'run')} to do)")
+        tell(f"stopped; nothing is lost: the same command continues ({plural(teller.left, 'run')} to do)")
         raise
     return {address: outcomes[address] for address in every}
 

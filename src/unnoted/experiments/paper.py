@@ -7,9 +7,9 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from unnoted.common.lookup import lookup
 from unnoted.experiments.results import Figure
 from unnoted.training.settings import Settings, load_settings
+from unnoted.utils import lookup
 
 
 @dataclass(frozen=True, slots=True)

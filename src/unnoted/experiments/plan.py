@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from unnoted.common.wording import counted
 from unnoted.evaluation import paired_bootstrap
 from unnoted.experiments.columns import measured
 from unnoted.experiments.grid import Outcome, Pool, run_grid, title
@@ -13,6 +12,7 @@ from unnoted.training.fingerprint import fingerprint
 from unnoted.training.record import Failure, Record
 from unnoted.training.run_folder import RunFolder
 from unnoted.training.settings import Settings
+from unnoted.utils import plural
 
 
 def with_seeds(settings: Settings, seeds: Sequence[int]) -> tuple[Settings, ...]:
@@ -26,7 +26,7 @@ def plan_lines(plan: TableResult, folder: Path) -> Iterator[str]:
     for run in plan.runs:
         address = fingerprint(run).address
         done[address] = RunFolder(folder / address).finished(run) is not None
-    yield f"{plan.name}: {counted(len(done), 'run')}, {sum(done.values())} of them finished, in {folder}"
+    yield f"{plan.name}: {plural(len(done), 'run')}, {sum(done.values())} of them finished, in {folder}"
     for row in plan.rows:
         for failure in row.failures:
             yield f"  {row.name}: cannot be run: {failure.reason}"

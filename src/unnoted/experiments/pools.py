@@ -19,7 +19,6 @@ from typing import Any
 
 import torch
 
-from unnoted.common.foreign import one_line
 from unnoted.experiments.grid import Outcome
 from unnoted.training.fingerprint import fingerprint
 from unnoted.training.record import Failure
@@ -27,6 +26,7 @@ from unnoted.training.run import run
 from unnoted.training.run_folder import LOG, Busy
 from unnoted.training.settings import Settings
 from unnoted.training.trainer import CHECKPOINTS
+from unnoted.utils import one_line
 
 _STARTING = threading.Lock()
 """Held while a process is started: it inherits the environment, which all pools of this process share."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from unnoted.common.lookup import nearest
-from unnoted.common.outputs import write_text
 from unnoted.data.levels import LEVELS
 from unnoted.data.loading import stream_documents
 from unnoted.data.schema import Document
 from unnoted.data.thinning import Thinning, ThinningReport, UniformShare, thin
 from unnoted.data.writing import write_documents
+from unnoted.io import write_text
 from unnoted.training.fingerprint import digest
+from unnoted.utils import nearest
 
 SEED = 0
 """Of what is hidden: the same for all runs, so that they learn from the same labels."""

@@ -9,21 +9,18 @@ from typing import Any
 
 import torch
 
-from unnoted.common.errors import DefectLog
-from unnoted.common.lookup import lookup
-from unnoted.common.output_streams import is_stream
-from unnoted.common.outputs import claimed, partial_of
-from unnoted.common.text_inputs import content_digest
-from unnoted.common.wording import counted
 from unnoted.data.candidates import Candidates
 from unnoted.data.loading import stream_documents
 from unnoted.data.schema import Document
+from unnoted.errors import DefectLog
 from unnoted.inference.extractor import Extractor
 from unnoted.inference.facts import Extraction
 from unnoted.inference.partial import PartialResults
 from unnoted.inference.result_writers import RESULT_WRITERS, Records, Results
 from unnoted.inference.scoring import Asked
+from unnoted.io import content_digest, is_stream, lock_output, partial_path
 from unnoted.models.saved import TOKENIZER_FILES
+from unnoted.utils import lookup, plural
 
 MODEL_FILES = ("config.json", "*.safetensors", "*.safetensors.index.json")
 """What is read of a model's folder; whatever else lies there, such as a training's record, may change."""
@@ -58,7 +55,7 @@ class ExtractionReport:
                 self.unknown_types.update(kind for kind in types if kind not in known)
             yield document
 
-    def counted(self, records: Records) -> Iterator[dict[str, Any]]:
+    def plural(self, records: Records) -> Iterator[dict[str, Any]]:
         """The same results, their facts counted on their way."""
         for record in records:
             self.facts += len(record["facts"])
@@ -68,11 +65,11 @@ class ExtractionReport:
         """What a user should be told, one sentence a line."""
         lines = []
         if self.unknown_types:
-            total = counted(self.unknown_types.total(), "entity", "entities")
+            total = plural(self.unknown_types.total(), "entity", "entities")
             shown = ", ".join(f"{kind} ({count:,})" for kind, count in self.unknown_types.most_common(5))
             lines.append(f"{total} of types that the model has no candidate pairs of: {shown}")
         if self.without_pairs:
-            documents = counted(self.without_pairs, "document")
+            documents = plural(self.without_pairs, "document")
             lines.append(f"{documents} without a candidate pair: nothing to find there")
         return lines
 
@@ -121,13 +118,13 @@ def extract_files(
     asked = Asked(threshold=threshold, target_precision=target_precision, target_recall=target_recall)
     results = extractor.extract(documents, **asked)  # a wrong threshold leaves no file behind
     # With results beside it the file is of this very call, stopped before its last step; others are refused.
-    with claimed(to, inputs=[*files, Path(model)], overwrite=overwrite or partial_of(to).exists()):
+    with lock_output(to, inputs=[*files, Path(model)], overwrite=overwrite or partial_path(to).exists()):
         if is_stream(to):
             told(0)
             write(to, _results(report.counted(_as_found(results, told)), files, model))
             return report
         made_from = made_of(extractor, model, files, asked)
-        with PartialResults(partial_of(to), made_from) as partial:
+        with PartialResults(partial_path(to), made_from) as partial:
             report.done_before = done = partial.pass_over(documents, extractor.chunk)
             told(done)
             for extraction in results:

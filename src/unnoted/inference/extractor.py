@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unnoted.common.errors import DefectLog
 from unnoted.data.ner import EntitySource
 from unnoted.data.schema import Document, Entity
+from unnoted.errors import DefectLog
 from unnoted.inference.evaluation_mode import evaluation_mode
 from unnoted.inference.extraction_stream import ExtractionStream
 from unnoted.inference.facts import ExtractedFact, Extraction

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-from unnoted.common.extras import needed
-from unnoted.common.outputs import open_binary_output, open_output
 from unnoted.inference.facts import Extraction
+from unnoted.io import open_binary_output, open_output
+from unnoted.utils import require_extra
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped, import-not-found, unused-ignore]
@@ -76,7 +76,7 @@ def facts_frame(extractions: Iterable[Extraction]) -> "DataFrame":
     Raises:
         MissingExtra: pandas is not installed.
     """
-    pandas = needed("pandas", "frames")
+    pandas = require_extra("pandas", "frames")
     rows = list(fact_rows(extraction.to_json() for extraction in extractions))
     frame: DataFrame = pandas.DataFrame(rows, columns=FACT_SCHEMA.names)
     return frame.astype(_FRAME_TYPES)  # also of a frame without rows

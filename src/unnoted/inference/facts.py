@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from unnoted.common.wording import counted
 from unnoted.data.formats.predictions import Prediction
 from unnoted.data.mention_offsets import Offsets, TextPlaces
 from unnoted.data.schema import Document
+from unnoted.utils import plural
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped, import-not-found, unused-ignore]
@@ -103,7 +103,7 @@ class Extraction:
         return text_of(self.to_json())
 
     def __repr__(self) -> str:
-        return f"<Extraction of {self.document.id!r}: {counted(len(self.facts), 'fact')}>"
+        return f"<Extraction of {self.document.id!r}: {plural(len(self.facts), 'fact')}>"
 
     def _repr_html_(self) -> str:
         """The document with these facts, drawn in a notebook."""

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from unnoted.common.errors import DataError, DefectLog
 from unnoted.data.formats.jsonl import document_from_record
 from unnoted.data.formats.reading import Reading
 from unnoted.data.schema import Document
+from unnoted.errors import DataError, DefectLog
 
 Source: TypeAlias = Document | Mapping[str, Any]
 """A document, or a dictionary with `text` or `sentences`, and `entities` (docs/formats.md)."""

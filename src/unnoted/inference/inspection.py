@@ -9,8 +9,7 @@ from typing import Any
 import torch
 from torch.nn.functional import pad
 
-from unnoted.common.text_inputs import open_text
-from unnoted.common.yaml_values import parse_yaml
+from unnoted.io import open_text, parse_yaml
 from unnoted.losses.links import undo_class_weight
 from unnoted.models.model import ModelError, RelationModel
 from unnoted.models.scores.lexical import SLOTS, STEMS

@@ -15,10 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from unnoted.common.errors import plain, shortened, shown
-from unnoted.common.locks import BUSY, locked
 from unnoted.data.schema import Document
 from unnoted.inference.facts import Extraction
+from unnoted.io import BUSY, locked
+from unnoted.utils import short_repr, shorten, strip_control
 
 KIND, VERSION = "partial results of unnoted", 3
 MARK = f'{{"{KIND}": '.encode()
@@ -146,8 +146,8 @@ class PartialResults:
         for name in sorted(found.keys() | expected.keys()):
             if found.get(name) != expected.get(name):
                 raise ValueError(
-                    f"{self.path}: results of an interrupted run with another {shortened(plain(name))}: "
-                    f"found {shown(found.get(name), 200)}, expected {shown(expected.get(name), 200)}; delete "
+                    f"{self.path}: results of an interrupted run with another {shorten(strip_control(name))}: "
+                    f"found {short_repr(found.get(name), 200)}, expected {short_repr(expected.get(name), 200)}; delete "
                     "the file to start anew"
                 )
         return len(first)
@@ -162,7 +162,7 @@ class PartialResults:
         result, _, checksum = line.removesuffix(b"\n").rpartition(b"\t")
         if checksum != b"%08x" % zlib.crc32(result):
             raise ValueError(
-                f"{self.path}: line {number}: found {shown(line[:40])} that does not match its checksum, "
+                f"{self.path}: line {number}: found {short_repr(line[:40])} that does not match its checksum, "
                 "expected the result that was written; delete the file to start anew"
             )
         return self._parsed(result, number)

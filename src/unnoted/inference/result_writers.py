@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
-from unnoted.common.outputs import open_output, write_lines, write_list
-from unnoted.common.wording import counted
 from unnoted.data.schema import Document
 from unnoted.inference.facts import predictions_of, text_of
+from unnoted.io import open_output, write_lines, write_list
+from unnoted.utils import plural
 
 Records: TypeAlias = Iterable[dict[str, Any]]
 """Lines of extracted JSONL, as `Extraction.to_json` gives them."""
@@ -70,7 +70,7 @@ def _write_html(path: Path, results: Results) -> None:
             names = {fact["relation"]: fact["relation_name"] for fact in record["facts"]}
             drawn.append(DrawnDocument(next(documents), fact_table(record), names))
     lines = [
-        f"{counted(facts, 'fact')} predicted in {counted(total, 'document')} by the model "
+        f"{plural(facts, 'fact')} predicted in {plural(total, 'document')} by the model "
         f"{PurePath(results.model).name}.",
         "Point at a fact or an arc, or choose it, to see its head (solid frame), its tail (dashed frame) and "
         "the sentences that support it. Sentences and entities are numbered from 0. A confidence of 0.5 is "

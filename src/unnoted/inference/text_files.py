@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from unnoted.common.errors import DataError, DefectLog, Kind, fail
-from unnoted.common.text_inputs import TextInput, read_whole
 from unnoted.data.ner import TextReader
 from unnoted.data.schema import Document
 from unnoted.data.writing import write_documents
+from unnoted.errors import DataError, DefectLog, Kind, fail
+from unnoted.io import TextInput, read_whole
 
 
 def text_documents(files: Sequence[Path], reader: TextReader, log: DefectLog) -> Iterator[Document]:

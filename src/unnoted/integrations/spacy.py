@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from unnoted.common.errors import DefectLog
 from unnoted.data.formats.reading import Reading
 from unnoted.data.ner.spacy_mentions import mentions_of
+from unnoted.errors import DefectLog
 
 if TYPE_CHECKING:
     from unnoted.data.ner import TextReader

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from unnoted.common.lookup import lookup, register
 from unnoted.losses.decisions import above_none
+from unnoted.utils import lookup, register
 
 HIGHEST_START = 64.0
 """Scores are looked for between this and its opposite, far beyond the log odds of any share."""

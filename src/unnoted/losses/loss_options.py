@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from unnoted.common.lookup import lookup
-from unnoted.common.options import Options
+from unnoted.utils import Options, lookup
 
 Thing = TypeVar("Thing")
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from pydantic import Field
 
-from unnoted.common.lookup import lookup, register
 from unnoted.losses.adaptive_focal import AdaptiveFocal
 from unnoted.losses.adaptive_threshold import AdaptiveThreshold
 from unnoted.losses.balanced_softmax import BalancedSoftmax
@@ -38,6 +37,7 @@ from unnoted.losses.surrogates import (
 )
 from unnoted.priors import Priors
 from unnoted.priors.propensity import PROPENSITY_SLOPE
+from unnoted.utils import lookup, register
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,6 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from unnoted.common.foreign import foreign
-from unnoted.common.lookup import lookup
-from unnoted.common.quiet import quiet_transformers
 from unnoted.data import candidates as candidate_rules
 from unnoted.data.candidates import AllPairs, Candidates, JSONCandidates
 from unnoted.data.relation_types import RelationTypes
@@ -34,6 +31,7 @@ from unnoted.models.scores.rule_lift import RuleLift
 from unnoted.models.scores.type_bias import TypeBias
 from unnoted.models.scores.typed_relations import NEVER, TypedRelations
 from unnoted.rules import Rule, RuleSet
+from unnoted.utils import lookup, quiet_transformers, wrap_errors
 
 __all__ = ["ModelError", "PairScores", "RelationConfig", "RelationModel"]
 
@@ -480,14 +478,14 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             )
         if not folder.is_dir():
             expected = "a folder written by save_pretrained, or the name of one on the hub"
-            with foreign(path, "no readable saved model", expected, ModelError):
+            with wrap_errors(path, "no readable saved model", expected, ModelError):
                 folder = fetched_folder(path, options)
         saved = SavedModel.open(folder)
         _check_parts(saved)
         model = cls._loaded(saved, options)
         if saved.has_tokenizer:
             with (
-                foreign(folder, "no usable tokenizer", "the one that was saved", ModelError),
+                wrap_errors(folder, "no usable tokenizer", "the one that was saved", ModelError),
                 quiet_transformers(),
             ):
                 tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
@@ -503,7 +501,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         model: RelationModel
         loading: dict[str, Any]
         with (
-            foreign(folder, "no usable saved model", "a folder written by save_pretrained", ModelError),
+            wrap_errors(folder, "no usable saved model", "a folder written by save_pretrained", ModelError),
             quiet_transformers(),
         ):
             model, loading = super().from_pretrained(  # type: ignore[misc]
@@ -517,7 +515,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
                 )
         if (name := not_finite(model)) is not None:
             raise ModelError(f"{folder}: found weights {name} that are not finite, expected finite numbers")
-        with foreign(folder, "an encoder that does not work", "one that gives states", ModelError):
+        with wrap_errors(folder, "an encoder that does not work", "one that gives states", ModelError):
             model.encoder.prepare()
             model.encoder.try_out()
         return model
@@ -535,7 +533,7 @@ def _named(relations: RelationVocabulary | Sequence[str]) -> dict[str, Any]:
 def _check_parts(saved: SavedModel) -> None:
     """Refuse a configuration whose parts do not fit each other, or the weights, before weights are read."""
     path = saved.folder / CONFIG
-    with foreign(path, "a configuration that cannot be used", "that of a saved model", ModelError):
+    with wrap_errors(path, "a configuration that cannot be used", "that of a saved model", ModelError):
         with no_larger_than(saved.weights, path, ModelError), torch.device("meta"), quiet_transformers():
             model = RelationModel(RelationConfig.from_pretrained(saved.folder))
         saved.check_shapes({name: tuple(tensor.shape) for name, tensor in model.state_dict().items()})

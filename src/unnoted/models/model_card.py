@@ -11,8 +11,8 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
-from unnoted.common.outputs import write_text
-from unnoted.common.wording import count, counted, duration, percent
+from unnoted.io import write_text
+from unnoted.utils import duration, format_count, percent, plural
 
 CARD = "README.md"
 OURS = "library_name: unnoted"
@@ -89,12 +89,12 @@ def _head(record: Mapping[str, Any]) -> str:
 def _what(config: Mapping[str, Any], record: Mapping[str, Any]) -> str:
     names, relations = config.get("relation_names") or {}, config.get("relations") or []
     listed = ", ".join(_plain(names.get(relation, relation)) for relation in relations[:_SHOWN])
-    more = f" and {count(len(relations) - _SHOWN)} more" if len(relations) > _SHOWN else ""
+    more = f" and {format_count(len(relations) - _SHOWN)} more" if len(relations) > _SHOWN else ""
     encoder = config.get("encoder_config") or {}
     named = record.get("settings", {}).get("encoder") or encoder.get("_name_or_path") or ""
     types = ", ".join(map(_plain, config.get("entity_types") or []))
     lines = [
-        f"It finds {counted(len(relations), 'relation')} between the entities of a document: {listed}{more}.",
+        f"It finds {plural(len(relations), 'relation')} between the entities of a document: {listed}{more}.",
         "Entities have to be given, or found by another tool.",
         f"Architecture {_code(config.get('architecture', 'atlop'))} on the encoder "
         f"{_code(PurePath(named).name or encoder.get('model_type', 'unknown'))}.",
@@ -131,8 +131,8 @@ def _data(record: Mapping[str, Any]) -> str:
     each = f", {labels / documents:.1f} per document" if documents else ""
     files = ", ".join(_code(name) for name in _last_names(record.get("settings", {}).get("train")))
     return (
-        f"## Training data\n\n{files or 'Unnamed files'}: {counted(documents, 'document')} with "
-        f"{counted(labels, 'label')} of {counted(len(facts), 'relation')}{each}."
+        f"## Training data\n\n{files or 'Unnamed files'}: {plural(documents, 'document')} with "
+        f"{plural(labels, 'label')} of {plural(len(facts), 'relation')}{each}."
     )
 
 
@@ -162,7 +162,7 @@ def _labelling(
         name = _plain(names.get(row["relation"], row["relation"]))
         lines.append(f"| {name} | {100 * row['labelled']:.3f} | {100 * row['overall']:.3f} |")
     if len(priors) > _SHOWN:
-        lines.append(f"\nThe {_SHOWN} most labelled of {count(len(priors))} relations.")
+        lines.append(f"\nThe {_SHOWN} most labelled of {format_count(len(priors))} relations.")
     return "\n".join(lines)
 
 
@@ -178,7 +178,11 @@ def _scores(record: Mapping[str, Any]) -> str:
     for name, figures in scored.items():
         overall = figures["overall"]
         values = [*_figures(overall), figures.get("average_precision", 0.0)]
-        cells = [count(len(figures.get("documents", {}))), count(overall["gold"]), *map(percent, values)]
+        cells = [
+            format_count(len(figures.get("documents", {}))),
+            format_count(overall["gold"]),
+            *map(percent, values),
+        ]
         title = _plain(", ".join(_files(record, name)) or name)
         lines.append(f"| {title} | {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -187,8 +191,8 @@ def _scores(record: Mapping[str, Any]) -> str:
 def _procedure(record: Mapping[str, Any], environment: Mapping[str, Any]) -> str:
     settings, training = record.get("settings", {}), record.get("training", {})
     parts = [
-        counted(settings["epochs"], "epoch") if "epochs" in settings else "",
-        f"{count(training['steps'])} steps" if "steps" in training else "",
+        plural(settings["epochs"], "epoch") if "epochs" in settings else "",
+        f"{format_count(training['steps'])} steps" if "steps" in training else "",
         f"seed {settings['seed']}" if "seed" in settings else "",
         duration(record["seconds"]) if "seconds" in record else "",
     ]
@@ -222,7 +226,7 @@ def _limits(config: Mapping[str, Any], record: Mapping[str, Any]) -> str:
             listed = ", ".join(_plain(names.get(relation, relation)) for relation in few[:_SHOWN])
             more = " and others" if len(few) > _SHOWN else ""
             lines.append(
-                f"{counted(len(few), 'relation')} with fewer than {FEW_LABELS} labels in training, hardly "
+                f"{plural(len(few), 'relation')} with fewer than {FEW_LABELS} labels in training, hardly "
                 f"learnt: {listed}{more}."
             )
         if record.get("scored"):

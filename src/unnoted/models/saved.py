@@ -8,9 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from unnoted.common.checksums import check_checksums, write_checksums
-from unnoted.common.errors import shown
-from unnoted.common.foreign import foreign, read_json
+from unnoted.io import check_checksums, read_json, write_checksums
 from unnoted.models.encoders.stored_weights import (
     INDEX,
     REAL_TYPES,
@@ -21,6 +19,7 @@ from unnoted.models.encoders.stored_weights import (
     stored_weights,
 )
 from unnoted.models.features import Tokeniser
+from unnoted.utils import short_repr, wrap_errors
 
 MODEL_TYPE = "unnoted-relation"
 CONFIG = "config.json"
@@ -111,7 +110,7 @@ class SavedModel:
         kind = content.get("model_type") if isinstance(content, dict) else None
         if kind != MODEL_TYPE:
             raise ModelError(
-                f"{path}: found a model of type {shown(kind)}, expected {MODEL_TYPE!r} (an encoder becomes a "
+                f"{path}: found a model of type {short_repr(kind)}, expected {MODEL_TYPE!r} (an encoder becomes a "
                 "relation model by RelationModel.from_encoder and training)"
             )
         _check_config(content, path)
@@ -151,7 +150,7 @@ class SavedModel:
         Raises:
             ModelError: if it gives tokens that the encoder does not know, or lacks one that documents need.
         """
-        with foreign(self.folder, "no usable tokenizer", "the one that was saved", ModelError):
+        with wrap_errors(self.folder, "no usable tokenizer", "the one that was saved", ModelError):
             check_vocabulary(tokenizer, encoder, self.folder, ModelError)
             Tokeniser(tokenizer, markers)
 
@@ -173,7 +172,7 @@ def _refuse_others(folder: Path, noted: Collection[str]) -> None:
 def _check_config(content: Mapping[str, Any], path: Path) -> None:
     for name in SWITCHES:
         if content.get(name) is not None:
-            raise ModelError(f"{path}: {name}: found {shown(content[name])}, expected no such key")
+            raise ModelError(f"{path}: {name}: found {short_repr(content[name])}, expected no such key")
     # Earlier versions left the meaning out, and wrote null for what a model does not have.
     try:
         SavedConfig.model_validate(content)
@@ -182,7 +181,9 @@ def _check_config(content: Mapping[str, Any], path: Path) -> None:
             raise ModelError(f"{path}: found values nested too deeply, expected a configuration") from None
         first = error.errors(include_url=False)[0]
         place, expected = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Input should be ")
-        raise ModelError(f"{path}: {place}: found {shown(first['input'])}, expected {expected}") from None
+        raise ModelError(
+            f"{path}: {place}: found {short_repr(first['input'])}, expected {expected}"
+        ) from None
     check_counts(content["encoder_config"], f"{path}: encoder_config", ModelError)
 
 

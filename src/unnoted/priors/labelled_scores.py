@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.common.replacing import replacing
+from unnoted.io import atomic_write
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +109,7 @@ class LabelledScores:
 
     def save(self, path: Path) -> None:
         """Write everything to one file (numpy's npz, without pickles); it appears when it is whole."""
-        with replacing(path) as stream:
+        with atomic_write(path) as stream:
             np.savez(
                 stream,
                 relations=np.array(self.relations),

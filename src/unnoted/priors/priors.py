@@ -12,12 +12,9 @@ from numbers import Real
 from pathlib import Path
 from typing import NoReturn, TypedDict, TypeGuard
 
-from unnoted.common.errors import DataError, Defect, Kind, shown
-from unnoted.common.json_stream import parse_json
-from unnoted.common.lookup import nearest
-from unnoted.common.outputs import open_output
-from unnoted.common.text_inputs import TextInput, read_whole
-from unnoted.common.wording import counted
+from unnoted.errors import DataError, Defect, Kind
+from unnoted.io import TextInput, open_output, parse_json, read_whole
+from unnoted.utils import nearest, plural, short_repr
 
 SLACK = 1e-9
 """By how much, relatively, an overall prior may fall below the labelled one and be taken for equal to it."""
@@ -56,7 +53,7 @@ class Priors:
         ((0.01, 0.0), (0.03, 0.0))
         >>> labelled * 200  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        unnoted.common.errors.DataError: priors: relation 'spouse': found overall prior 2.0, expected ...
+        unnoted.errors.DataError: priors: relation 'spouse': found overall prior 2.0, expected ...
     """
 
     relations: tuple[str, ...]
@@ -66,10 +63,10 @@ class Priors:
     def __post_init__(self) -> None:
         relations, labelled, overall = tuple(self.relations), _floats(self.labelled), _floats(self.overall)
         if not relations or len(set(relations)) < len(relations):
-            _refuse(None, shown(relations), "one or more different relations")
+            _refuse(None, short_repr(relations), "one or more different relations")
         if not len(relations) == len(labelled) == len(overall):
             found = f"{len(labelled)} labelled and {len(overall)} overall priors"
-            _refuse(None, found, f"one of each for {counted(len(relations), 'relation')}")
+            _refuse(None, found, f"one of each for {plural(len(relations), 'relation')}")
         checked = tuple(map(_checked, relations, labelled, overall))
         for name, value in (("relations", relations), ("labelled", labelled), ("overall", checked)):
             object.__setattr__(self, name, value)
@@ -87,7 +84,7 @@ class Priors:
             _check_known(relation, relations)
             if not 0 <= count <= pairs:
                 _refuse(
-                    relation, counted(count, "labelled pair"), f"0 to {pairs}, the number of candidate pairs"
+                    relation, plural(count, "labelled pair"), f"0 to {pairs}, the number of candidate pairs"
                 )
         labelled = tuple(counts.get(relation, 0) / max(pairs, 1) for relation in relations)
         return cls(tuple(relations), labelled, labelled)
@@ -155,7 +152,7 @@ class Priors:
         try:
             content = parse_json(read_whole(path))
             if not isinstance(content, dict):
-                _refuse(None, shown(content), "an object of relation to prior")
+                _refuse(None, short_repr(content), "an object of relation to prior")
             return labelled.with_overall(_overall_of(content, labelled))
         except DataError as error:
             raise DataError(replace(error.defect, file=TextInput(path).name)) from None
@@ -172,7 +169,7 @@ def _floats(values: Iterable[float]) -> tuple[float, ...]:
 
 
 def _refuse(relation: str | None, found: str, expected: str) -> NoReturn:
-    place = None if relation is None else f"relation {shown(relation)}"
+    place = None if relation is None else f"relation {short_repr(relation)}"
     raise DataError(Defect(Kind.MALFORMED, "priors", None, place, found, expected))
 
 
@@ -210,7 +207,7 @@ def _overall_prior(relation: str, value: object, labelled: float) -> float:
     """A prior as a file gives it: a number, or an object that holds a multiplier."""
     unit, number = (labelled, value["multiplier"]) if _is_multiplier(value) else (1.0, value)
     if isinstance(number, bool) or not isinstance(number, int | float):
-        _refuse(relation, shown(value), 'a number or {"multiplier": number}')
+        _refuse(relation, short_repr(value), 'a number or {"multiplier": number}')
     # An integer of a JSON file may be larger than any float.
     return unit * (number if isinstance(number, float) else max(-1e300, min(number, 1e300)))
 

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from unnoted.common.tables import Column, Table, Value, counts, shares, words
-from unnoted.common.wording import count, duration, percent, signed
 from unnoted.data.visualization import entity_types
 from unnoted.evaluation import Score
 from unnoted.experiments import Demonstration, MethodResult
+from unnoted.experiments.tables import Column, Table, Value, counts, shares, words
 from unnoted.report.drawing import draw_document, legend
 from unnoted.report.judged_facts import judge
 from unnoted.report.page import fill
@@ -18,6 +17,7 @@ from unnoted.report.plots import (
     precision_recall_plot,
     reliability_plot,
 )
+from unnoted.utils import duration, format_count, percent, signed
 
 PARTS = ("labelled", "hidden, found", "hidden, missed")
 NOTHING = Score(0, 0, 0)
@@ -48,7 +48,7 @@ def demo_page(demonstration: Demonstration) -> str:
         for facts, found in (each.evaluation.reliability or {}).items()
     ]
     relations = relation_scores(demonstration)
-    rows = [(f"{name} ({count(true)})", f1) for name, true, f1 in relations]
+    rows = [(f"{name} ({format_count(true)})", f1) for name, true, f1 in relations]
     types = entity_types(shown.document for shown in demonstration.shown)
     drawings = [
         (shown.document, judge(shown.document, shown.hidden, shown.extractions))

@@ -8,11 +8,11 @@ from statistics import fmean, median
 from markupsafe import Markup
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from unnoted.common.tables import Column, Table, counts, words
-from unnoted.common.wording import percent, signed
 from unnoted.evaluation import Score
 from unnoted.experiments.results import RowResult, TableResult
+from unnoted.experiments.tables import Column, Table, counts, words
 from unnoted.report.svg import INK, WIDTH, inline_svg, look, new_axes, plain, style
+from unnoted.utils import percent, signed
 
 METHOD, BASELINE = "ssr-pu", "atlop"
 """The losses that are compared."""

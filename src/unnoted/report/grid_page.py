@@ -5,9 +5,9 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from unnoted.common.outputs import write_text
-from unnoted.common.tables import Table
 from unnoted.experiments.results import TableResult
+from unnoted.experiments.tables import Table
+from unnoted.io import write_text
 from unnoted.report.gains import BASELINE, METHOD, gains, gains_plot, gains_table
 from unnoted.report.grid_tables import csv_table, grid_table, runs_table, statistics_table
 from unnoted.report.page import fill

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from unnoted.common.tables import NO_VALUE, Column, Notes, Table, Value, counts, words
-from unnoted.common.wording import counted, duration, percent, signed
 from unnoted.experiments.columns import measured
 from unnoted.experiments.results import Claim, Figure, RowResult, TableResult
+from unnoted.experiments.tables import NO_VALUE, Column, Notes, Table, Value, counts, words
+from unnoted.utils import duration, percent, plural, signed
 
 MARKS = {
     "own": ("∗", "the published figures are from the authors' own implementation"),
@@ -114,7 +114,7 @@ def _notes(result: TableResult, gaps: bool) -> Notes:
 
 def _failures(row: RowResult) -> Iterator[str]:
     """A line for each reason, with the folders of the runs that it stopped; a run never begun has none."""
-    runs = counted(len(row.records) + len(row.failures), "run")
+    runs = plural(len(row.records) + len(row.failures), "run")
     for reason, number in Counter(failure.reason for failure in row.failures).items():
         folders = [each.address for each in row.failures if each.reason == reason and each.address]
         where = f" ({', '.join(folders)})" if folders else ""

@@ -5,9 +5,9 @@ from functools import cache
 from jinja2 import Environment
 from markupsafe import Markup
 
-from unnoted.common.tables import Table
-from unnoted.common.templates import templates_of
 from unnoted.data.visualization import SCRIPT, STYLE
+from unnoted.experiments.tables import Table
+from unnoted.utils import templates_of
 
 
 @cache

@@ -7,9 +7,9 @@ import numpy as np
 from markupsafe import Markup
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from unnoted.common.wording import count, percent
 from unnoted.evaluation import Reliability, Score
 from unnoted.report.svg import COLOURS, INK, WIDTH, inline_svg, look, new_axes, plain, style
+from unnoted.utils import format_count, percent
 
 FAINT, LEAST_WRITTEN = 0.22, 0.07
 """The ink of auxiliary lines; the share of the longest bar that a part needs for its count to be written."""
@@ -77,7 +77,7 @@ def parts_plot(
     whole, lowest = max((sum(counts) for _, counts in rows), default=0) or 1, max(len(rows), 1)
     axes = new_axes(1.2 + 0.5 * lowest, xlim=(0, whole), ylim=(lowest - 0.4, -0.6), xlabel=thing)
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: count(round(value))))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: format_count(round(value))))
     axes.set_yticks(range(len(rows)), labels=[plain(label, 20) for label, _ in rows])
     axes.tick_params(axis="y", length=0)
     start = np.zeros(len(rows))
@@ -86,7 +86,7 @@ def parts_plot(
         bars = axes.barh(range(len(rows)), numbers, 0.6, start, facecolor=face, label=plain(part))
         for bar in bars:
             bar.set(edgecolor=(INK, 0.5), linewidth=0.9, linestyle=edge)
-        written = [count(number) if number >= LEAST_WRITTEN * whole else "" for number in numbers]
+        written = [format_count(number) if number >= LEAST_WRITTEN * whole else "" for number in numbers]
         axes.bar_label(bars, written, label_type="center")
         start += numbers
     return inline_svg(axes, name, f"{thing}: {', '.join(map(plain, parts))}.")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unnoted.common.text_inputs import content_digest
 from unnoted.data.decided import MendReport
 from unnoted.data.mending import Decision, mend
+from unnoted.io import content_digest
 from unnoted.review.store import ReviewStore
 from unnoted.review.verdict import Verdict
 

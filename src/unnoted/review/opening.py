@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from unnoted.common.text_inputs import content_digest
-from unnoted.common.wording import counted
+from unnoted.io import content_digest
 from unnoted.review.carrying import carry
 from unnoted.review.store import ReviewStore
 from unnoted.review.store_making import make_store
 from unnoted.suggestions.suggestion_file import SuggestionSet
+from unnoted.utils import plural
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -99,7 +99,7 @@ def _opened(file: Path, database: Path, tell: Callable[[str], None]) -> ReviewSt
     if not database.exists():
         found = SuggestionSet.load(file)
         make_store(database, found, file.name, checksum)
-        tell(f"{counted(len(found.suggestions), 'suggestion')} to review in {database}")
+        tell(f"{plural(len(found.suggestions), 'suggestion')} to review in {database}")
     elif not is_review(database):
         raise ValueError(f"{database}: found another file, expected a review or nothing")
     store = ReviewStore(database)
@@ -125,7 +125,7 @@ def _carry(store: ReviewStore, resume: Path, tell: Callable[[str], None]) -> Non
     if carried is None:
         tell(f"what was decided in {resume} is here already")
         return
-    tell(f"{counted(carried.kept, 'decision')} of {resume} kept")
+    tell(f"{plural(carried.kept, 'decision')} of {resume} kept")
     if carried.lost:
-        lost = counted(carried.lost, "decision")
+        lost = plural(carried.lost, "decision")
         tell(f"note: {lost} not kept: document, entities or relation are not the same any more")

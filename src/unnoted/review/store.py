@@ -14,12 +14,13 @@ from functools import lru_cache
 from pathlib import Path
 from threading import Lock, local
 
-from unnoted.common.errors import DefectLog, shown
 from unnoted.data.formats.jsonl import document_from_record
 from unnoted.data.formats.reading import Reading
 from unnoted.data.schema import Document, Triple
+from unnoted.errors import DefectLog
 from unnoted.review.store_schema import FORMAT
 from unnoted.review.verdict import Verdict, state_of
+from unnoted.utils import short_repr
 
 CARRIED = "carried"
 """The stream of what was decided in a round before; an undo does not reach back there."""
@@ -118,7 +119,7 @@ class ReviewStore:
     def _document(self, name: str) -> Document:
         found = self.reading.execute("SELECT record FROM documents WHERE id = ?", (name,)).fetchone()
         if found is None:
-            raise NotDecided(f"There is no document {shown(name)}.")
+            raise NotDecided(f"There is no document {short_repr(name)}.")
         return document_from_record(json.loads(found[0]), Reading(DefectLog(str(self.path))))
 
     @contextmanager
@@ -220,7 +221,7 @@ class _Transaction:
         if not all(0 <= entity < len(document.entities) for entity in (head, tail)) or head == tail:
             raise NotDecided("A fact needs two different entities of the document.")
         if not self.connection.execute("SELECT 1 FROM relations WHERE id = ?", (relation,)).fetchone():
-            raise NotDecided(f"There is no relation {shown(relation)}.")
+            raise NotDecided(f"There is no relation {short_repr(relation)}.")
         return None if fact in document.labels else add_item(self.connection, document, fact)
 
     def _add_act(self, undoes: int | None) -> int:

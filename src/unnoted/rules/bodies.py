@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, TypeAlias
 
-from unnoted.common.lookup import lookup
 from unnoted.data.schema import Triple
+from unnoted.utils import lookup
 
 Pair: TypeAlias = tuple[int, int]
 """Head and tail of a conclusion."""

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, overload
 
-from unnoted.common.errors import DataError, Defect, Kind, shown
-from unnoted.common.json_stream import parse_json
-from unnoted.common.outputs import open_output
-from unnoted.common.text_inputs import TextInput, read_whole
+from unnoted.errors import DataError, Defect, Kind
+from unnoted.io import TextInput, open_output, parse_json, read_whole
 from unnoted.rules.bodies import Namer, RuleBody, body_of
 from unnoted.rules.constraints import Constraints
+from unnoted.utils import short_repr
 
 FORMAT = 1
 """Of files of rules."""
@@ -131,7 +130,7 @@ class RuleSet(Sequence[Rule]):
         content = parse_json(read_whole(path))
         file, expected = TextInput(path).name, f"rules in format {FORMAT}, as RuleSet.save writes them"
         if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise DataError(Defect(Kind.MALFORMED, file, None, "format", shown(content), expected))
+            raise DataError(Defect(Kind.MALFORMED, file, None, "format", short_repr(content), expected))
         place = "rules"
         try:
             rules = []
@@ -144,7 +143,9 @@ class RuleSet(Sequence[Rule]):
             place = "functional"
             functional = frozenset(map(_text, content["functional"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise DataError(Defect(Kind.MALFORMED, file, None, place, shown(str(error)), expected)) from None
+            raise DataError(
+                Defect(Kind.MALFORMED, file, None, place, short_repr(str(error)), expected)
+            ) from None
         return cls(tuple(rules), Constraints(types, functional))
 
 
@@ -155,5 +156,5 @@ def _pair(types: Sequence[str]) -> tuple[str, str]:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"found {shown(value)}, expected a string")
+        raise TypeError(f"found {short_repr(value)}, expected a string")
     return value

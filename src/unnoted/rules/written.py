@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from unnoted.common.errors import DataError, Defect, DefectLog, Kind, shown
-from unnoted.common.lookup import nearest
-from unnoted.common.text_inputs import TextInput, read_whole
-from unnoted.common.wording import counted
 from unnoted.data.relations import RelationVocabulary
+from unnoted.errors import DataError, Defect, DefectLog, Kind
+from unnoted.io import TextInput, read_whole
 from unnoted.rules.bodies import body_of
 from unnoted.rules.constraints import Constraints
 from unnoted.rules.rule import Rule, RuleSet
+from unnoted.utils import nearest, plural, short_repr
 
 PACKAGED = ("docred",)
 """Rules that come with the package, by name."""
@@ -99,12 +98,14 @@ def load_rules(
         raise DataError(Defect(Kind.MALFORMED, file, None, "rules", str(error), EXPECTED)) from None
     if str(name) in PACKAGED:
         others = []  # they serve many documents
-    which = "".join(f"; line {line}: {shown(one)}{nearest(one, _ids(relations))}" for line, one in others[:3])
+    which = "".join(
+        f"; line {line}: {short_repr(one)}{nearest(one, _ids(relations))}" for line, one in others[:3]
+    )
     if not rules:
         found = f"no rule about {', '.join(relations.ids[:3])}, ...{which}"
         raise DataError(Defect(Kind.MALFORMED, file, None, "rules", found, EXPECTED))
     if others:
-        tell(f"note: {file}: {counted(len(others), 'rule')} about other relations left out{which}")
+        tell(f"note: {file}: {plural(len(others), 'rule')} about other relations left out{which}")
     return rules
 
 
@@ -120,13 +121,13 @@ def _parsed(statement: str, number: int) -> Iterator[str]:
     body, arrow, head = statement.partition("->")
     atoms = [_ATOM.fullmatch(each.strip()) for each in (*body.split("&"), head)]
     if not arrow or None in atoms:
-        raise ValueError(f"line {number}: {shown(statement)}")
+        raise ValueError(f"line {number}: {short_repr(statement)}")
     *premises, conclusion = (
         (atom["relation"].strip(), atom["first"] + atom["second"]) for atom in atoms if atom
     )
     shape = tuple(places for _, places in premises)
     if conclusion[1] != "ht" or shape not in _SHAPES:
-        raise ValueError(f"line {number}: {shown(statement)}")
+        raise ValueError(f"line {number}: {short_repr(statement)}")
     yield _SHAPES[shape]
     yield from (relation for relation, _ in premises)
     yield conclusion[0]

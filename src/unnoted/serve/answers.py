@@ -5,7 +5,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from unnoted.common.wording import counted
 from unnoted.data.mention_offsets import TextPlaces
 from unnoted.data.relations import RelationVocabulary
 from unnoted.data.schema import Document
@@ -13,6 +12,7 @@ from unnoted.data.visualization import entity_types, render_document, render_typ
 from unnoted.inference import Extraction
 from unnoted.inference.drawn_facts import fact_table
 from unnoted.serve.graph_drawing import render_graph
+from unnoted.utils import plural
 
 
 def answer(extraction: Extraction, notes: Sequence[str] = (), entities: bool = False) -> dict[str, Any]:
@@ -53,8 +53,8 @@ def drawn(extractions: Sequence[Extraction], relations: RelationVocabulary) -> M
     pieces = [Markup('<div class="unnoted-document">{}</div>').format(render_types(types))] if types else []
     for extraction in extractions:
         document, table = extraction.document, fact_table(extraction.to_json())
-        entities = counted(len(document.entities), "entity", "entities")
-        told = f"{counted(len(extraction.facts), 'fact')} among {entities}"
+        entities = plural(len(document.entities), "entity", "entities")
+        told = f"{plural(len(extraction.facts), 'fact')} among {entities}"
         graph = render_graph(document, table, names=relations.names, types=types)
         drawing = render_document(document, table, names=relations.names, types=types)
         pieces.append(

@@ -14,7 +14,6 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
-from unnoted.common.templates import templates_of
 from unnoted.data.visualization import SCRIPT, STYLE
 from unnoted.serve.api_models import ErrorAnswer, ModelAnswer, StatusAnswer, given_schemas
 from unnoted.serve.extraction_routes import extraction_routes
@@ -22,6 +21,7 @@ from unnoted.serve.extraction_service import ExtractionService
 from unnoted.serve.gate import Gate
 from unnoted.serve.problems import Problem
 from unnoted.serve.service_metrics import CONTENT_TYPE
+from unnoted.utils import templates_of
 
 ABOUT = "Facts of whole documents, found by a trained model."
 

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeAlias
 
-from unnoted.common.errors import DataError
-from unnoted.common.foreign import reason
 from unnoted.data.ner import TextReader
 from unnoted.data.schema import Document
+from unnoted.errors import DataError
 from unnoted.inference import Extraction, Extractor
 from unnoted.inference.reading_text import known_types
 from unnoted.inference.scoring import Asked, Wanted
@@ -16,6 +15,7 @@ from unnoted.serve.batching_queue import BatchingQueue, QueueClosed, QueueFull
 from unnoted.serve.problems import Problem
 from unnoted.serve.service_limits import ServiceLimits
 from unnoted.serve.service_metrics import ServiceMetrics
+from unnoted.utils import describe_error
 
 Results: TypeAlias = list[Future[Extraction]]
 
@@ -135,7 +135,7 @@ class ExtractionService:
         except DataError as error:
             raise Problem.of_document(error) from None
         except ValueError as error:  # spaCy's, of a text that it does not take
-            raise Problem(422, f"found a text that cannot be read ({reason(error)})") from error
+            raise Problem(422, f"found a text that cannot be read ({describe_error(error)})") from error
 
     def close(self) -> None:
         """Finish what was accepted, and accept nothing more."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
-from unnoted.common.errors import DataError
+from unnoted.errors import DataError
 
 RETRY_SECONDS = 1
 """When a client may try again."""

@@ -6,14 +6,13 @@ from typing import Any, TypeVar
 
 from starlette.requests import Request
 
-from unnoted.common.errors import DataError, DefectLog, Kind, Severity, fail, shown
-from unnoted.common.json_stream import parse_json
-from unnoted.common.limits import Limits
-from unnoted.common.wording import counted
 from unnoted.data.formats.jsonl import document_from_record
 from unnoted.data.formats.reading import Reading
 from unnoted.data.schema import Document
+from unnoted.errors import DataError, DefectLog, Kind, Severity, fail
+from unnoted.io import Limits, parse_json
 from unnoted.serve.problems import Problem
+from unnoted.utils import plural, short_repr
 
 JSON = "application/json"
 LINES = "application/x-ndjson"
@@ -107,7 +106,7 @@ def several(value: object, most: int, things: str) -> list[object]:
         raise Problem(422, f"found an empty list, expected at least one {things}")
     if len(value) > most:
         raise Problem(
-            413, f"found {counted(len(value), things)}, expected at most {most:,}, or a stream ({LINES})"
+            413, f"found {plural(len(value), things)}, expected at most {most:,}, or a stream ({LINES})"
         )
     return value
 
@@ -124,7 +123,7 @@ def document_of(value: object, number: int, limits: Limits, **place: int) -> tup
         ((('Ada', '.'),), ["document '1': colour: found 1, expected a known field"])
     """
     if not isinstance(value, Mapping):
-        found = f"found {shown(value)}, expected a document with `text` or `sentences`, and `entities`"
+        found = f"found {short_repr(value)}, expected a document with `text` or `sentences`, and `entities`"
         raise Problem(422, found, **place)
     log = DefectLog()
     try:
@@ -149,7 +148,7 @@ def text_of(value: object, number: int, limits: Limits) -> tuple[str, str]:
     fields = value if isinstance(value, Mapping) else fields
     name, text = fields.get("id", str(number)), fields.get("text")
     if not (isinstance(text, str) and isinstance(name, str) and name and fields.keys() <= {"id", "text"}):
-        raise Problem(422, f'found {shown(value)}, expected a text, or {{"id": …, "text": …}}')
+        raise Problem(422, f'found {short_repr(value)}, expected a text, or {{"id": …, "text": …}}')
     try:
         if not text.strip():
             fail(Kind.MALFORMED, name, "text", "no text", "a text")

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass, replace
 
-from unnoted.common.limits import MEBI, Limits, variable
+from unnoted.io import MEBI, Limits, variable
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unnoted.common.extras import needed
-from unnoted.common.outputs import open_output
-from unnoted.common.wording import count, counted
 from unnoted.data.schema import Document
 from unnoted.data.visualization.documents_page import DrawnDocument, documents_page
 from unnoted.data.visualization.fact_table import FactCell, FactGroup, FactLine, FactTable
+from unnoted.io import open_output
 from unnoted.suggestions.suggestion import Suggestion
+from unnoted.utils import format_count, plural, require_extra
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped,unused-ignore]
@@ -48,7 +47,7 @@ def suggestions_frame(found: "SuggestionSet") -> "DataFrame":
     Raises:
         MissingExtra: pandas is not installed.
     """
-    frame: DataFrame = needed("pandas", "frames").DataFrame(
+    frame: DataFrame = require_extra("pandas", "frames").DataFrame(
         list(suggestion_rows(found)), columns=list(COLUMNS)
     )
     return frame
@@ -81,8 +80,8 @@ def write_suggestions_page(path: Path, found: "SuggestionSet") -> None:
 def _lines(found: "SuggestionSet", names: dict[str, str]) -> list[str]:
     suggested = sum(not each.labelled for each in found.suggestions)
     lines = [
-        f"{counted(suggested, 'probable fact')} that nobody noted, and "
-        f"{counted(len(found.suggestions) - suggested, 'labelled fact')} that look wrong, in {found.source}; "
+        f"{plural(suggested, 'probable fact')} that nobody noted, and "
+        f"{plural(len(found.suggestions) - suggested, 'labelled fact')} that look wrong, in {found.source}; "
         f"judged by {found.model}."
     ]
     unlisted = found.unlisted
@@ -90,7 +89,7 @@ def _lines(found: "SuggestionSet", names: dict[str, str]) -> list[str]:
         expected = (
             "" if unlisted.expected is None else f"; {unlisted.expected:,.0f} of them are expected to hold"
         )
-        lines.append(f"{count(unlisted.candidates)} less probable ones are not listed{expected}.")
+        lines.append(f"{format_count(unlisted.candidates)} less probable ones are not listed{expected}.")
     if found.missing:
         most = "; ".join(
             f"{names[each.relation]} {each.missing:,.0f} ({each.low:,.0f} to {each.high:,.0f})"

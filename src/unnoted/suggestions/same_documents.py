@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from unnoted.common.errors import DataError, Defect, Kind
 from unnoted.data.corpus import Corpus
+from unnoted.errors import DataError, Defect, Kind
 from unnoted.priors.labelled_scores import LabelledScores
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from unnoted.common.text_inputs import content_digest
 from unnoted.data.corpus import Corpus
 from unnoted.data.formats import recognise
 from unnoted.data.loading import load_documents, require_facts
 from unnoted.data.relations import RelationVocabulary
 from unnoted.data.writing import write_documents
+from unnoted.io import content_digest
 from unnoted.models.model import RelationModel
 from unnoted.priors.estimating import CAUTION, estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores

@@ -9,17 +9,16 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
-from unnoted.common.json_stream import parse_record
-from unnoted.common.outputs import write_lines
-from unnoted.common.text_inputs import TextInput, numbered_lines
 from unnoted.data.formats import jsonl
 from unnoted.data.formats.fields import expect, take, take_list
 from unnoted.data.formats.reading import Reading
 from unnoted.data.schema import Document
+from unnoted.errors import DataError, DefectLog, Kind, fail
+from unnoted.io import TextInput, numbered_lines, parse_record, write_lines
 from unnoted.suggestions.exports import suggestions_frame, write_suggestions_csv, write_suggestions_page
 from unnoted.suggestions.suggestion import MissingLabels, Suggestion, Unlisted
 from unnoted.suggestions.suggestion_lines import SuggestionReader, check_encodable, number, suggestion_record
+from unnoted.utils import short_repr
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped,unused-ignore]
@@ -138,7 +137,7 @@ def _read(records: Iterator[Line]) -> SuggestionSet:
     place, header = next(records, ("line 1", {}))
     if header.get("unnoted") != MARK or header.get("format") != FORMAT:
         expected = f"the first line of a file of suggestions, format {FORMAT}"
-        fail(Kind.MALFORMED, None, place, shown(header), expected)
+        fail(Kind.MALFORMED, None, place, short_repr(header), expected)
     texts = {key: take(header, key, str, None, place) for key in TEXTS}
     relations = _relations(take(header, "relations", dict, None, place), place)
     missing = _missing(take_list(header, "missing", dict, None, place), relations, place)
@@ -153,7 +152,7 @@ def _read(records: Iterator[Line]) -> SuggestionSet:
     reader = SuggestionReader(documents, relations)
     suggestions = tuple(reader.read(*line) for line in _taken(records, counts[1], "suggestions"))
     for place, record in records:
-        fail(Kind.MALFORMED, None, place, shown(record), "the end of the file after the last suggestion")
+        fail(Kind.MALFORMED, None, place, short_repr(record), "the end of the file after the last suggestion")
     return SuggestionSet(
         **texts, relations=relations, documents=documents, suggestions=suggestions, missing=missing,
         unlisted=unlisted,
@@ -175,7 +174,7 @@ def _taken(records: Iterator[Line], count: int, name: str) -> Iterator[Line]:
 def _count(record: Mapping[str, Any], key: str, place: str) -> int:
     value = take(record, key, int, None, place)
     if value < 0:
-        fail(Kind.MALFORMED, None, f"{place}.{key}", shown(value), "0 or more")
+        fail(Kind.MALFORMED, None, f"{place}.{key}", short_repr(value), "0 or more")
     return value
 
 
@@ -183,8 +182,8 @@ def _relations(found: Mapping[str, Any], place: str) -> dict[str, tuple[str, str
     relations = {}
     for relation, texts in found.items():
         if type(texts) is not list or [type(text) for text in texts] != [str, str]:
-            where = f"{place}.relations.{shown(relation)}"
-            fail(Kind.MALFORMED, None, where, shown(texts), "a list of a name and a description")
+            where = f"{place}.relations.{short_repr(relation)}"
+            fail(Kind.MALFORMED, None, where, short_repr(texts), "a list of a name and a description")
         relations[relation] = (texts[0], texts[1])
     return relations
 
@@ -197,7 +196,9 @@ def _missing(
         where = f"{place}.missing[{index}]"
         relation = take(record, "relation", str, None, where)
         if relation not in relations:
-            fail(Kind.MALFORMED, None, f"{where}.relation", shown(relation), "a relation of the same line")
+            fail(
+                Kind.MALFORMED, None, f"{where}.relation", short_repr(relation), "a relation of the same line"
+            )
         numbers = (number(record, key, None, where) for key in ("missing", "low", "high"))
         estimates.append(MissingLabels(relation, _count(record, "labelled", where), *numbers))
     return tuple(estimates)

@@ -4,11 +4,12 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from unnoted.common.errors import Kind, fail, shown
-from unnoted.common.json_stream import ENCODABLE
 from unnoted.data.formats.fields import take, take_list
 from unnoted.data.schema import Document
+from unnoted.errors import Kind, fail
+from unnoted.io import ENCODABLE
 from unnoted.suggestions.suggestion import Suggestion
+from unnoted.utils import short_repr
 
 
 def suggestion_record(suggestion: Suggestion) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def number(record: Mapping[str, Any], key: str, document: str | None, place: str
     """A field that must be a finite number."""
     value: Any = record.get(key)
     if type(value) not in (int, float) or not math.isfinite(value):
-        found = "nothing" if value is None else shown(value)
+        found = "nothing" if value is None else short_repr(value)
         fail(Kind.MALFORMED, document, f"{place}.{key}", found, "a number")
     return float(value)
 
@@ -41,7 +42,7 @@ def check_encodable(texts: list[str], place: str = "line 1") -> None:
     try:
         "".join(texts).encode()
     except UnicodeEncodeError as error:
-        fail(Kind.MALFORMED, None, place, shown(error.object[error.start]), ENCODABLE)
+        fail(Kind.MALFORMED, None, place, short_repr(error.object[error.start]), ENCODABLE)
 
 
 class SuggestionReader:
@@ -57,16 +58,22 @@ class SuggestionReader:
         name = take(record, "document", str, None, place)
         document = self.documents.get(name)
         if document is None:
-            fail(Kind.MALFORMED, name, f"{place}.document", shown(name), "a document of this file")
+            fail(Kind.MALFORMED, name, f"{place}.document", short_repr(name), "a document of this file")
         head, tail = (self._entity(record, key, document, place) for key in ("head", "tail"))
         relation = take(record, "relation", str, name, place)
         if head == tail:
             fail(Kind.MALFORMED, name, f"{place}.tail", f"the head, {head}", "another entity")
         if relation not in self.relations:
-            fail(Kind.MALFORMED, name, f"{place}.relation", shown(relation), "a relation of the first line")
+            fail(
+                Kind.MALFORMED,
+                name,
+                f"{place}.relation",
+                short_repr(relation),
+                "a relation of the first line",
+            )
         key = (name, head, tail, relation)
         if key in self.seen:
-            fail(Kind.MALFORMED, name, place, f"{shown(key[1:])} again", "each suggestion once")
+            fail(Kind.MALFORMED, name, place, f"{short_repr(key[1:])} again", "each suggestion once")
         self.seen.add(key)
         return Suggestion(
             *key,
@@ -81,7 +88,7 @@ class SuggestionReader:
         value = take(record, key, int, document.id, place)
         if not 0 <= value < len(document.entities):
             expected = f"an entity index below {len(document.entities)}"
-            fail(Kind.MALFORMED, document.id, f"{place}.{key}", shown(value), expected)
+            fail(Kind.MALFORMED, document.id, f"{place}.{key}", short_repr(value), expected)
         return value
 
     def _probability(self, record: Mapping[str, Any], name: str, place: str) -> float | None:
@@ -89,7 +96,7 @@ class SuggestionReader:
             return None
         value = number(record, "probability", name, place)
         if not 0 <= value <= 1:
-            fail(Kind.MALFORMED, name, f"{place}.probability", shown(value), "0 to 1, or null")
+            fail(Kind.MALFORMED, name, f"{place}.probability", short_repr(value), "0 to 1, or null")
         return value
 
     def _evidence(self, record: Mapping[str, Any], document: Document, place: str) -> tuple[int, ...]:
@@ -99,7 +106,7 @@ class SuggestionReader:
         for sentence in sentences:
             if not 0 <= sentence < len(document.sentences):
                 expected = f"sentences below {len(document.sentences)}"
-                fail(Kind.MALFORMED, document.id, f"{place}.evidence", shown(sentence), expected)
+                fail(Kind.MALFORMED, document.id, f"{place}.evidence", short_repr(sentence), expected)
         return sentences
 
     def _rule(self, record: Mapping[str, Any], name: str, place: str) -> str | None:
@@ -114,5 +121,5 @@ class SuggestionReader:
         is_noted = key[1:] in self.labels[key[0]]
         if type(labelled) is not bool or labelled != is_noted:
             expected = f"{str(is_noted).lower()}: the document has {'that' if is_noted else 'no such'} fact"
-            fail(Kind.MALFORMED, key[0], f"{place}.labelled", shown(labelled), expected)
+            fail(Kind.MALFORMED, key[0], f"{place}.labelled", short_repr(labelled), expected)
         return labelled

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from unnoted.common.wording import counted
 from unnoted.data.candidates import Candidates
 from unnoted.data.schema import Document
 from unnoted.models.model import RelationModel
@@ -17,6 +16,7 @@ from unnoted.training.ingredients import risk_of
 from unnoted.training.scored_documents import labelled_scores
 from unnoted.training.settings import Settings
 from unnoted.training.stages import Plan
+from unnoted.utils import plural
 
 DENSEST = 0.95
 """Among some pairs a relation is never thought to hold more often, unless it does so among all."""
@@ -80,8 +80,8 @@ def calibrate(
         times = each.stated / each.prior if each.prior else float("inf")
         tell(f"note: {each.relation} is stated {times:.1f} times as often as its prior says")
     if missed:
-        tell(f"note: {counted(missed, 'label')} of pairs that are no candidates; such facts are missed")
-    tell(f"calibrated on {counted(scores.pairs, 'pair')}; line at {fitted.line:.3f}")
+        tell(f"note: {plural(missed, 'label')} of pairs that are no candidates; such facts are missed")
+    tell(f"calibrated on {plural(scores.pairs, 'pair')}; line at {fitted.line:.3f}")
     return {
         "pairs": scores.pairs,
         "line": fitted.line,

@@ -10,9 +10,8 @@ from pickle import UnpicklingError
 
 from safetensors import SafetensorError
 
-from unnoted.common.checksums import check_checksums, write_checksums
-from unnoted.common.errors import shown
-from unnoted.common.foreign import one_line, read_json
+from unnoted.io import check_checksums, read_json, write_checksums
+from unnoted.utils import one_line, short_repr
 
 KEPT = 2
 """How many checkpoints are kept: the last one, and one before it should the disk have damaged that."""
@@ -125,7 +124,7 @@ def check_files(checkpoint: Path) -> None:
     step = state.get("global_step") if isinstance(state, dict) else None
     if checkpoint.name != f"checkpoint-{step}":
         raise CheckpointError(
-            f"{checkpoint / STATE}: global_step: found {shown(step)}, expected that of {checkpoint.name}; "
+            f"{checkpoint / STATE}: global_step: found {short_repr(step)}, expected that of {checkpoint.name}; "
             f"{REMEDY}"
         )
 

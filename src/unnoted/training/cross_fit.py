@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from unnoted.common.foreign import read_json
-from unnoted.common.outputs import write_json
 from unnoted.data.candidates import AllPairs, Candidates, TypePairs
 from unnoted.data.corpus import Corpus
 from unnoted.data.schema import Document
+from unnoted.io import read_json, write_json
 from unnoted.losses import Risk
 from unnoted.losses.losses import LabelLikelihoodLoss
 from unnoted.models.model import RelationModel

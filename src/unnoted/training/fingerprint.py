@@ -8,13 +8,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from unnoted.common.errors import shown
-from unnoted.common.text_inputs import content_digest, refuse_stream
+from unnoted.io import content_digest, refuse_stream
 from unnoted.models.architectures.registry import ARCHITECTURES
 from unnoted.models.encoders import ENCODER_KINDS
 from unnoted.models.encoders.own_tokenizers import SUBWORDS, WORDS
 from unnoted.models.saved import TOKENIZER_FILES
 from unnoted.training.settings import Settings
+from unnoted.utils import short_repr
 
 FREE = frozenset({"output", "checkpoint_steps", "log_steps"})
 """Settings that change nothing about the result: a resumed run may have other ones."""
@@ -69,7 +69,7 @@ class Fingerprint:
         """The settings in which a run that was begun differs, each as `key theirs, not ours`."""
         keys = sorted(self.values.keys() | began.keys())
         return [
-            f"{key} {shown(began.get(key))}, not {shown(self.values.get(key))}"
+            f"{key} {short_repr(began.get(key))}, not {short_repr(self.values.get(key))}"
             for key in keys
             if not self._is_content(key, began)
             and not _goes_without_saying(key, self.values, began)

@@ -8,14 +8,13 @@ from tempfile import TemporaryDirectory
 
 from transformers import set_seed
 
-from unnoted.common.errors import Severity
-from unnoted.common.wording import counted
 from unnoted.data import candidates as candidate_rules
 from unnoted.data.candidates import labelled_types
 from unnoted.data.corpus import Corpus
 from unnoted.data.loading import load_documents
 from unnoted.data.relation_types import RelationTypes
 from unnoted.data.relations import RelationVocabulary
+from unnoted.errors import Severity
 from unnoted.losses import Risk, loss_named
 from unnoted.models.encoders import ENCODER_KINDS, make_encoder
 from unnoted.models.encoders.making import SUBWORD_VOCABULARY
@@ -25,6 +24,7 @@ from unnoted.priors import Priors
 from unnoted.rules import RuleSet, load_rules
 from unnoted.training.lexical_share import HALF
 from unnoted.training.settings import Settings
+from unnoted.utils import plural
 
 
 def load_corpus(settings: Settings, files: Sequence[Path]) -> Corpus:
@@ -109,5 +109,5 @@ def tell_defects(corpus: Corpus, tell: Callable[[str], None]) -> None:
     counts = {kind: count for kind, count in corpus.log.counts.items() if kind.severity is Severity.DEFECT}
     if counts:
         kinds = ", ".join(f"{count} {kind.slug}" for kind, count in counts.items())
-        defects = counted(sum(counts.values()), "defect")
+        defects = plural(sum(counts.values()), "defect")
         tell(f"note: {defects} found ({kinds}); `unnoted data check` lists them")

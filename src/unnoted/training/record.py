@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from unnoted.common.outputs import write_text
 from unnoted.evaluation import Evaluation, IgnScore, Score
+from unnoted.io import write_text
 
 CURVE_POINTS = 300
 """How many points of a precision-recall curve a record keeps at most."""

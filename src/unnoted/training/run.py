@@ -9,15 +9,12 @@ from typing import Any
 
 from safetensors import SafetensorError
 
-from unnoted.common.errors import shown
-from unnoted.common.foreign import one_line, read_json
-from unnoted.common.outputs import write_json
-from unnoted.common.wording import counted
 from unnoted.data.loading import load_documents
 from unnoted.evaluation import BENCHMARKS
 from unnoted.evaluation.documents import document_scores
 from unnoted.evaluation.extraction_scores import evaluate_extractor
 from unnoted.inference import Extractor
+from unnoted.io import read_json, write_json
 from unnoted.models.model_card import renew_card
 from unnoted.training.calibrating import calibrate, with_estimated_priors
 from unnoted.training.checkpoints import CheckpointError, check_files, last_good, whole_folder
@@ -32,6 +29,7 @@ from unnoted.training.stages import DISTILLATION, Plan, Stage, is_distilled, pla
 from unnoted.training.trainer import CHECKPOINTS
 from unnoted.training.training_labels import training_labels
 from unnoted.training.tuning import tuned_on
+from unnoted.utils import one_line, plural, short_repr
 
 MODEL = ".model"
 """Where the trained model is put together before its files are moved into the run's folder."""
@@ -155,7 +153,7 @@ def _distil(folder: Path, plan: Plan, resume: bool, tell: Callable[[str], None])
             raise RunError(f"{path}: found no file, expected what the first stage came to")
         over = read_json(path, RunError)
         if not isinstance(over, dict) or type(over.get("steps")) is not int:
-            raise RunError(f"{path}: found {shown(over)}, expected what the first stage came to")
+            raise RunError(f"{path}: found {short_repr(over)}, expected what the first stage came to")
         return over
     summary = plan.distillation.train(plan.model, resume, tell)
     _write_priors(folder, plan.distillation)
@@ -198,7 +196,7 @@ def _scored(
     for name, files in left.items():
         # Without the vocabulary: a fact that the model cannot predict still has to be found.
         gold = load_documents(*files).documents
-        tell(f"scoring {name}: {counted(len(gold), 'document')}")
+        tell(f"scoring {name}: {plural(len(gold), 'document')}")
         evaluation = evaluate_extractor(extractor, gold, train, benchmark=BENCHMARKS[settings.benchmark])
         documents = document_scores(gold, evaluation.submission.predictions, train)
         scored = {**record.scored, name: Scored.of(evaluation, documents)}

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from unnoted.common.locks import held, is_held
-from unnoted.common.outputs import write_json, write_text
+from unnoted.io import hold_lock, is_held, write_json, write_text
 from unnoted.training.fingerprint import Fingerprint, RunError
 from unnoted.training.record import Record
 from unnoted.training.settings import Settings
@@ -57,7 +56,7 @@ class RunFolder:
         """Keep other processes out; a process that is killed lets go."""
         self._refuse_other_files()
         self.path.mkdir(parents=True, exist_ok=True)
-        with held(self.path / LOCK, Busy(f"{self.path}: found a training that is running here")):
+        with hold_lock(self.path / LOCK, Busy(f"{self.path}: found a training that is running here")):
             yield
 
     def _refuse_other_files(self) -> None:

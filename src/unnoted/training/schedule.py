@@ -8,8 +8,8 @@ from transformers.optimization import (
     get_linear_schedule_with_warmup,
 )
 
-from unnoted.common.wording import counted
 from unnoted.training.optimisation import HALF_A_PERIOD, Optimisation
+from unnoted.utils import plural
 
 
 def undertrained(step: int, warm_up: float) -> str | None:
@@ -26,9 +26,9 @@ def undertrained(step: int, warm_up: float) -> str | None:
         'trained for 10 steps, too few for a warm-up'
     """
     if 0 < warm_up < 1:
-        return f"trained for {counted(step, 'step')}, too few for a warm-up"
+        return f"trained for {plural(step, 'step')}, too few for a warm-up"
     if step <= int(warm_up):
-        return f"trained for {counted(step, 'step')}, of which {int(warm_up)} are its warm-up"
+        return f"trained for {plural(step, 'step')}, of which {int(warm_up)} are its warm-up"
     return None
 
 

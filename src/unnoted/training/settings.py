@@ -8,14 +8,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 import yaml  # type: ignore[import-untyped]
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from unnoted.common.errors import shortened, shown
-from unnoted.common.lookup import lookup, nearest
-from unnoted.common.options import Options
-from unnoted.common.outputs import write_text
-from unnoted.common.yaml_values import YamlError, parse_yaml
 from unnoted.configs import Config, read_config
 from unnoted.data import candidates as candidate_rules
 from unnoted.evaluation.benchmarks import BENCHMARKS
+from unnoted.io import YamlError, parse_yaml, write_text
 from unnoted.losses import LOSSES, Loss, loss_named
 from unnoted.models.architectures.registry import ARCHITECTURES, Architecture
 from unnoted.models.encoders import ENCODER_KINDS
@@ -28,6 +24,7 @@ from unnoted.training.optimisation import (
     Positive,
     no_truth_value,
 )
+from unnoted.utils import Options, lookup, nearest, short_repr, shorten
 
 __all__ = [
     "DistillationSettings",
@@ -210,7 +207,9 @@ class Settings(Optimisation):
         architecture = values.get("architecture", cls.model_fields["architecture"].default)
         for key, who in unused_by(loss, architecture).items():
             if values.get(key) is not None:
-                raise ValueError(f"{key}: found {shown(values[key])}, expected none: {who} does not use it")
+                raise ValueError(
+                    f"{key}: found {short_repr(values[key])}, expected none: {who} does not use it"
+                )
         others = {key: value for key, value in values.items() if key not in every}
         parts: dict[str, tuple[str, type[Options]]] = {"loss_options": (f"loss {loss.name!r}", loss.options)}
         if isinstance(architecture, str) and architecture in ARCHITECTURES:  # or else an error of its own
@@ -239,7 +238,7 @@ class Settings(Optimisation):
             raise ValueError("typed_markers: found true without markers, expected markers")
         if self.lexical_share and self.loss != LIKELIHOOD:
             raise ValueError(
-                f"lexical_share: found {shown(self.lexical_share)} with the loss {self.loss!r}, expected 0, "
+                f"lexical_share: found {short_repr(self.lexical_share)} with the loss {self.loss!r}, expected 0, "
                 f"or {LIKELIHOOD!r}: log odds are added to log odds"
             )
         self._check_made_encoder()
@@ -271,13 +270,13 @@ class Settings(Optimisation):
             if getattr(self, key) is not None and self.encoder not in ENCODER_KINDS:
                 kinds = ", ".join(ENCODER_KINDS)
                 raise ValueError(
-                    f"{key}: found {shown(str(getattr(self, key)))}, expected none: the encoder "
-                    f"{shown(self.encoder)} has its own (encoders that are made: {kinds})"
+                    f"{key}: found {short_repr(str(getattr(self, key)))}, expected none: the encoder "
+                    f"{short_repr(self.encoder)} has its own (encoders that are made: {kinds})"
                 )
         if self.subword_vocabulary is not None and self.tokenizer != SUBWORDS:
             raise ValueError(
                 f"subword_vocabulary: found {self.subword_vocabulary}, expected none: the tokenizer is "
-                f"{shown(self.tokenizer or WORDS)}, not {SUBWORDS!r}"
+                f"{short_repr(self.tokenizer or WORDS)}, not {SUBWORDS!r}"
             )
 
     def _check_distillation(self) -> None:
@@ -396,7 +395,7 @@ def load_settings(
         ]
         problems = [_problem(dict(detail), chosen.source, changes) for detail in details]
         rest = f"; and {len(problems) - MOST_PROBLEMS:,} more" if len(problems) > MOST_PROBLEMS else ""
-        raise SettingsError("; ".join(map(shortened, problems[:MOST_PROBLEMS])) + rest) from None
+        raise SettingsError("; ".join(map(shorten, problems[:MOST_PROBLEMS])) + rest) from None
 
 
 def _check_candidates(text: str) -> None:
@@ -427,7 +426,7 @@ def _change(text: str) -> tuple[str, object]:
         return key.strip(), parse_yaml(value)
     except YamlError as error:
         raise SettingsError(
-            f"--set {key.strip()}: found {shown(value)}, expected a YAML value ({error})"
+            f"--set {key.strip()}: found {short_repr(value)}, expected a YAML value ({error})"
         ) from None
 
 
@@ -438,12 +437,12 @@ def _used(config: Config, changes: Mapping[str, object], tell: Callable[[str], N
     unused = unused_by(LOSSES[name], architecture) if isinstance(name, str) and name in LOSSES else {}
     for key in sorted(unused.keys() & config.values.keys() - changes.keys()):
         if config.values[key] is not None:
-            found = shown(config.values[key])
+            found = short_repr(config.values[key])
             tell(f"note: {config.source}: {key} {found} is left out: {unused[key]} does not use it")
     changed = {key for key, value in changes.items() if value != config.values.get(key)}
     gone = {key for other, key in GO_WITH.items() if other in changed and key not in changes}
     for key in sorted(gone & config.values.keys() - unused.keys()):
-        found = shown(config.values[key])
+        found = short_repr(config.values[key])
         tell(f"note: {config.source}: {key} {found} is left out: it went with what was changed")
     return {key: value for key, value in config.values.items() if key not in gone | unused.keys()}
 
@@ -457,13 +456,13 @@ def _problem(detail: Mapping[str, Any], source: str, changes: Mapping[str, objec
     begin = "" if changes.keys() & set(named) else f"{source}: "
     if detail["type"] == "extra_forbidden":
         if place[-1] in RENAMED:
-            return f"{begin}unknown key {shown(key)}: it is called {RENAMED[place[-1]]!r} now"
-        return f"{begin}unknown key {shown(key)}{nearest(place[-1], _keys(place))}"
+            return f"{begin}unknown key {short_repr(key)}: it is called {RENAMED[place[-1]]!r} now"
+        return f"{begin}unknown key {short_repr(key)}{nearest(place[-1], _keys(place))}"
     if detail["type"] == "missing":
         return f"{begin}{place[0]}: found nothing, expected a value"
     if not place:
         return f"{begin}{message}"
-    return f"{begin}{key}: found {shown(detail['input'])}, expected {message[:1].lower()}{message[1:]}"
+    return f"{begin}{key}: found {short_repr(detail['input'])}, expected {message[:1].lower()}{message[1:]}"
 
 
 def _keys(place: Sequence[str]) -> set[str]:

@@ -17,10 +17,9 @@ from torch.utils.data import DataLoader
 from transformers import PrinterCallback, ProgressCallback, set_seed
 from transformers.integrations.integration_utils import TensorBoardCallback
 
-from unnoted.common.errors import shown
-from unnoted.common.foreign import one_line, read_json
 from unnoted.data.corpus import Corpus
 from unnoted.data.schema import Document
+from unnoted.io import read_json
 from unnoted.losses import Risk
 from unnoted.models.encoders.stored_weights import not_finite
 from unnoted.models.features import Batch, Collator, Epoch, FeatureCache, FeatureSet
@@ -60,6 +59,7 @@ from unnoted.training.progress import Progress
 from unnoted.training.schedule import make_schedule, undertrained
 from unnoted.training.start import begin
 from unnoted.training.watch import NotFinite, RiskWatch
+from unnoted.utils import one_line, short_repr
 
 CHECKPOINTS = "checkpoints"
 LOGS = "logs"
@@ -319,8 +319,8 @@ class Trainer(transformers.Trainer):
             found = saved.get(key)
             if json.dumps(found, sort_keys=True) != json.dumps(own.get(key), sort_keys=True):
                 raise CheckpointError(
-                    f"{checkpoint / 'config.json'}: {key}: found {shown(found)}, expected this model's "
-                    f"{shown(own.get(key))}; {REMEDY}"
+                    f"{checkpoint / 'config.json'}: {key}: found {short_repr(found)}, expected this model's "
+                    f"{short_repr(own.get(key))}; {REMEDY}"
                 )
 
     def _note_length(self, step: int) -> None:

@@ -8,12 +8,12 @@ what they say that was noted tells how complete the labels are (`rules.implied`)
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from unnoted.common.wording import counted
 from unnoted.data.corpus import Corpus
 from unnoted.priors import Priors
 from unnoted.rules import close, implied_facts
 from unnoted.training.ingredients import rules_of
 from unnoted.training.settings import Settings
+from unnoted.utils import plural
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ def training_labels(
         multiplier, (low, high) = implied.multiplier, implied.interval
         tell(
             f"priors implied: {multiplier:.2f} facts for each labelled one ({low:.2f} to {high:.2f}); of "
-            f"{counted(implied.implied, 'fact')} that follow by rules {implied.noted:,} are noted"
+            f"{plural(implied.implied, 'fact')} that follow by rules {implied.noted:,} are noted"
         )
     closed = close(corpus, rules)
     noted = sum(len(document.labels) for document in corpus)
     added = sum(len(each.derived) for each in closed)
-    tell(f"labels closed: {counted(len(rules), 'rule')} added {counted(added, 'fact')}")
+    tell(f"labels closed: {plural(len(rules), 'rule')} added {plural(added, 'fact')}")
     if multiplier is not None and noted:
         multiplier = max(1.0, multiplier * noted / (noted + added))
     documents = tuple(each.document for each in closed)

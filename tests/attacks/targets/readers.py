@@ -7,10 +7,10 @@ from random import Random
 
 from tests.attacks.judging import Files, Wrong
 from tests.attacks.mutations import mutate
-from unnoted.common.errors import DataError
 from unnoted.data.loading import load_documents
 from unnoted.data.synthetic import generate_documents
 from unnoted.data.writing import write_documents
+from unnoted.errors import DataError
 
 PUBTATOR = """\
 1|t|Aspirin and pain.

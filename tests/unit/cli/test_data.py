@@ -229,7 +229,7 @@ def test_two_outputs_are_two_files(train, tmp_path):
 def test_what_another_process_writes_is_not_touched(train, tmp_path):
     out = tmp_path / "out.jsonl"
     hold = (
-        "from pathlib import Path; from unnoted.common.outputs import claimed; import sys\n"
+        "from pathlib import Path; from unnoted.io import claimed; import sys\n"
         "with claimed(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(

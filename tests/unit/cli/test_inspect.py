@@ -9,7 +9,7 @@ from tests.unit.inference.making import RELATIONS, reading_model
 from typer.testing import CliRunner
 
 from unnoted.cli.inspect_model import inspect
-from unnoted.common.checksums import CHECKSUMS
+from unnoted.io import CHECKSUMS
 from unnoted.losses import Link, ScoreMeaning, TopK
 from unnoted.models.scores.lexical import SLOTS, STEMS
 from unnoted.priors import Priors

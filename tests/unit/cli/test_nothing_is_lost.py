@@ -8,8 +8,8 @@ from tests.unit.data.test_docred_reader import GOOD
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app
-from unnoted.common.own_files import OwnFiles
 from unnoted.experiments.demonstrate import DemoPlan, demonstrate
+from unnoted.experiments.own_files import OwnFiles
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.training.fingerprint import Fingerprint, RunError
 from unnoted.training.run_folder import RunFolder

@@ -20,10 +20,10 @@ from typer.testing import CliRunner
 
 from unnoted.cli import predict as command
 from unnoted.cli.evaluate import evaluate
-from unnoted.common.checksums import CHECKSUMS
 from unnoted.data.formats.predictions import read_predictions
 from unnoted.data.writing import write_documents
 from unnoted.inference import Extractor
+from unnoted.io import CHECKSUMS
 from unnoted.models.features import BatchLimits
 
 app = typer.Typer()

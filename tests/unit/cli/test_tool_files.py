@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app
-from unnoted.common.text_inputs import content_digest
 from unnoted.data import load_documents
+from unnoted.io import content_digest
 
 
 def run(*words):

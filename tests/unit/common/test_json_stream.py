@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnoted.common.errors import DataError
-from unnoted.common.json_stream import ArrayReader, RepeatedKey, parse_json, parse_record
-from unnoted.common.limits import Limits
+from unnoted.errors import DataError
+from unnoted.io import ArrayReader, Limits, RepeatedKey, parse_json, parse_record
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)

@@ -10,13 +10,13 @@ from threading import Thread, Timer
 
 import pytest
 
-from unnoted.common.locks import held, is_held, output_lock
+from unnoted.io import hold_lock, is_held, output_lock
 from unnoted.training.run_folder import LOCK, RunFolder
 
 HOLD = """
 import sys
 from pathlib import Path
-from unnoted.common.locks import held
+from unnoted.io import held
 with held(Path(sys.argv[1]), RuntimeError("busy")):
     print("held", flush=True)
     sys.stdin.read()
@@ -42,11 +42,11 @@ def holder(lock):
 
 def test_another_process_is_kept_out_until_the_holder_ends(lock, holder):
     assert is_held(lock)
-    with pytest.raises(ValueError, match="busy"), held(lock, ValueError("busy")):
+    with pytest.raises(ValueError, match="busy"), hold_lock(lock, ValueError("busy")):
         pass
     holder.communicate("")
     assert not is_held(lock)
-    with held(lock, ValueError("busy")):
+    with hold_lock(lock, ValueError("busy")):
         assert is_held(lock)
     assert not is_held(lock)
 
@@ -55,12 +55,12 @@ def test_a_killed_process_lets_go(lock, holder):
     holder.kill()
     holder.wait()
     assert not is_held(lock)
-    with held(lock, ValueError("busy")):
+    with hold_lock(lock, ValueError("busy")):
         pass
 
 
 def test_an_error_inside_lets_go(lock):
-    with pytest.raises(KeyError), held(lock, ValueError("busy")):
+    with pytest.raises(KeyError), hold_lock(lock, ValueError("busy")):
         raise KeyError
     assert not is_held(lock)
 
@@ -89,7 +89,7 @@ def test_looks_keep_nobody_out(lock):
     lock.touch()
     threads = looking(lock, [])
     for _ in range(20):
-        with held(lock, ValueError("busy")):
+        with hold_lock(lock, ValueError("busy")):
             pass
     for thread in threads:
         thread.join()
@@ -110,7 +110,7 @@ def test_a_look_that_takes_long_keeps_nobody_out(lock):
         fcntl.flock(stopped, fcntl.LOCK_SH)  # as a look does, in a process that is then stopped for a while
         timer = Timer(0.5, lambda: fcntl.flock(stopped, fcntl.LOCK_UN))
         timer.start()
-        with held(lock, ValueError("busy")):
+        with hold_lock(lock, ValueError("busy")):
             assert is_held(lock)
         timer.join()
 
@@ -124,7 +124,7 @@ def test_a_planted_link_is_not_followed(lock, tmp_path, there):
     assert not is_held(lock)
     with (
         pytest.raises(OSError, match="found a link in the place of a lock") as caught,
-        held(lock, ValueError()),
+        hold_lock(lock, ValueError()),
     ):
         pass
     assert caught.value.filename == str(lock)

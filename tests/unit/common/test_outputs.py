@@ -17,11 +17,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.data.test_docred_reader import GOOD
 
-from unnoted.common import replacing
-from unnoted.common.json_stream import ArrayReader
-from unnoted.common.locks import output_lock
-from unnoted.common.outputs import check_output, claimed, open_output, write_lines, write_list, write_text
+from unnoted import io as unnoted_io
 from unnoted.data import DataError, load_documents, write_documents
+from unnoted.io import (
+    ArrayReader,
+    check_output,
+    lock_output,
+    open_output,
+    output_lock,
+    write_lines,
+    write_list,
+    write_text,
+)
 
 BOTH = json.dumps([GOOD, {**GOOD, "title": "Bo"}]).encode()
 
@@ -126,7 +133,7 @@ def test_written_files_have_ordinary_permissions(tmp_path):
 def temporary(request, monkeypatch):
     """Both kinds of files that data go to before they have their name."""
     if request.param == "with a name":
-        monkeypatch.setattr(replacing, "UNNAMED", None)
+        monkeypatch.setattr(unnoted_io, "UNNAMED", None)
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o002, 0o077])
@@ -179,7 +186,7 @@ def test_a_folder_is_refused_before_the_work(tmp_path):
 WRITE = """
 import sys
 from pathlib import Path
-from unnoted.common.outputs import claimed, open_output
+from unnoted.io import claimed, open_output
 with claimed(Path(sys.argv[1]), overwrite=True), open_output(Path(sys.argv[1])) as stream:
     stream.write("new" * 10_000)
     stream.flush()
@@ -204,7 +211,7 @@ def test_a_kill_leaves_the_old_file_and_nothing_else(tmp_path, writer):
     writer.kill()
     writer.wait()
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out.json": "old"}
-    with claimed(tmp_path / "out.json", overwrite=True):
+    with lock_output(tmp_path / "out.json", overwrite=True):
         pass
 
 
@@ -213,15 +220,15 @@ def test_an_output_is_written_by_one_process_at_a_time(tmp_path, writer):
     link.symlink_to("out.json")
     for name in (out, link, tmp_path / ".." / tmp_path.name / "out.json"):
         message = f"^{re.escape(str(name))}: another process is writing it"
-        with pytest.raises(ValueError, match=message), claimed(name):
+        with pytest.raises(ValueError, match=message), lock_output(name):
             pass
         with pytest.raises(ValueError, match=message):
             check_output(name)
-    with claimed(tmp_path / "other.json"):
+    with lock_output(tmp_path / "other.json"):
         pass
     writer.communicate("")
     assert out.read_text() == "new" * 10_000
-    with claimed(out, overwrite=True):
+    with lock_output(out, overwrite=True):
         lock = output_lock(out)
         assert lock.exists()
     assert not lock.exists()
@@ -243,14 +250,17 @@ def test_an_input_is_not_written_over(tmp_path):
         (tmp_path / "coming", tmp_path / "later"),
     ):
         message = f"^{re.escape(str(output))}: found as input and as output"
-        with pytest.raises(ValueError, match=message), claimed(output, inputs=[tmp_path / "b.json", read]):
+        with (
+            pytest.raises(ValueError, match=message),
+            lock_output(output, inputs=[tmp_path / "b.json", read]),
+        ):
             pass
     with (
         pytest.raises(ValueError, match="found twice as output"),
-        claimed(source, tmp_path / "link", overwrite=True),
+        lock_output(source, tmp_path / "link", overwrite=True),
     ):
         pass
-    with claimed(Path("/dev/null"), Path("/dev/null"), inputs=[Path("/dev/null"), Path("-")]):
+    with lock_output(Path("/dev/null"), Path("/dev/null"), inputs=[Path("/dev/null"), Path("-")]):
         pass
 
 
@@ -263,12 +273,12 @@ def test_what_is_there_is_not_replaced_unless_asked(tmp_path, name):
     (tmp_path / "folder").symlink_to(tmp_path)
     output = Path(f"{tmp_path}/{name}")
     message = "found a file of that name, expected a new one; --overwrite replaces it"
-    with pytest.raises(ValueError, match=message), claimed(output):
+    with pytest.raises(ValueError, match=message), lock_output(output):
         pass
-    with claimed(output, overwrite=True):
+    with lock_output(output, overwrite=True):
         pass
     source.write_text("")  # nothing is lost with it
-    with claimed(output):
+    with lock_output(output):
         pass
 
 
@@ -306,7 +316,7 @@ def test_an_open_file_goes_on_where_it_stands(tmp_path, form):
         (tmp_path / "link").symlink_to(f"/dev/fd/{stream.fileno()}")
         before = path.stat().st_ino
         name = Path(form.format(stream.fileno(), link=tmp_path / "link"))
-        with claimed(name), open_output(name) as text:
+        with lock_output(name), open_output(name) as text:
             text.write("written\n")
         stream.write("after\n")
     assert path.read_text() == "before\nwritten\nafter\n" and path.stat().st_ino == before

@@ -1,10 +1,10 @@
 import pytest
 from tests.unit.report.markup import parse
 
-from unnoted.common.tables import Column, Table, shares, words
-from unnoted.common.wording import count
 from unnoted.experiments.results import Figure
+from unnoted.experiments.tables import Column, Table, shares, words
 from unnoted.report.page import table_html
+from unnoted.utils import format_count
 
 
 def cells(table):
@@ -47,8 +47,8 @@ def test_html():
     columns = (
         words("Method"),
         shares("F1", group="In"),
-        Column("Facts", count, group="In"),
-        Column("All", count, group="Out"),
+        Column("Facts", format_count, group="In"),
+        Column("All", format_count, group="Out"),
     )
     table = Table("A <caption>", columns, (("A & B", 0.5, 1000, 2), ("C", 0.25, 3, 4)))
     root = parse(table_html(table))

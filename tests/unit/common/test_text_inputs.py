@@ -7,16 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from unnoted.common.errors import DataError
-from unnoted.common.limits import Limits
-from unnoted.common.text_inputs import (
-    TextInput,
-    content_digest,
-    numbered_lines,
-    open_text,
-    read_whole,
-    rereadable,
-)
+from unnoted.errors import DataError
+from unnoted.io import Limits, TextInput, content_digest, numbered_lines, open_text, read_whole, rereadable
 
 TEXT = "größer\n" * 50_000
 

@@ -6,10 +6,10 @@ import pytest
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app
-from unnoted.common.errors import DataError, Kind
 from unnoted.data import load_documents
 from unnoted.data.candidates import parse
 from unnoted.data.checking import check_files
+from unnoted.errors import DataError, Kind
 
 TEXT = "Ada Lorne lives in Kelm. She met Bo."
 SPANS = {"Q1": ("PER", 0, 9), "Q2": ("LOC", 19, 23), "Q3": ("PER", 33, 35)}

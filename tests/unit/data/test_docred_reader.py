@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import word_documents
 
-from unnoted.common.errors import Kind
 from unnoted.data import DataError, DefectLog, RelationVocabulary, load_documents, stream_documents
 from unnoted.data.formats.docred import record
+from unnoted.errors import Kind
 
 GOOD = {
     "title": "Ada",

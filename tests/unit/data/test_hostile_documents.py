@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.data.test_docred_reader import GOOD, changed
 
-from unnoted.common.errors import DataError, Kind
 from unnoted.data import RelationVocabulary, load_documents
 from unnoted.data.checking import check_files
 from unnoted.data.segmentation import _WORD, split_text
+from unnoted.errors import DataError, Kind
 
 MEBI = 1 << 20
 

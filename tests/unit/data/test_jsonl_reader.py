@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from unnoted.common.errors import Kind
 from unnoted.data import DataError, load_documents
+from unnoted.errors import Kind
 
 TEXT = {
     "id": "1",

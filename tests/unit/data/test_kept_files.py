@@ -12,13 +12,13 @@ from tests.strategies import corpora
 from tests.unit.data.test_tool_mending import content, pairs
 from tests.unit.data.test_tool_round_trips import row_documents, tool_documents
 
-from unnoted.common.errors import DataError
 from unnoted.data import load_documents, stream_documents, write_documents
 from unnoted.data.converting import convert_files
 from unnoted.data.formats import FORMATS, recognise
 from unnoted.data.mending import Decision, mend
 from unnoted.data.selecting import AllBut, ids_of, write_selected
 from unnoted.data.splitting import split_documents
+from unnoted.errors import DataError
 
 NAMES = {
     "docred": "a.json",

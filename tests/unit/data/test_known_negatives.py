@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from unnoted.common.errors import DataError, DefectLog, Kind
 from unnoted.data import load_documents
 from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.errors import DataError, DefectLog, Kind
 from unnoted.rules import Constraints, Inverse, Rule, RuleSet, close
 
 WORDS = ["Ada", "met", "Bo", "and", "Cy"]

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import RELATIONS, corpora
 
-from unnoted.common.errors import DataError, DefectLog
 from unnoted.data import load_documents, stream_documents
 from unnoted.data.checking import check_files
 from unnoted.data.formats import FORMATS, DocumentFormat, docred, jsonl, register_format
 from unnoted.data.mending import Decision, mend
+from unnoted.errors import DataError, DefectLog
 
 STYLES = [{}, {"indent": 2}, {"separators": (",", ":")}, {"ensure_ascii": False}, {"indent": "\t"}]
 

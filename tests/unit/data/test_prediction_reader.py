@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import word_documents
 
-from unnoted.common.errors import Kind
 from unnoted.data import DataError, DefectLog, write_documents
 from unnoted.data.formats.predictions import Prediction, read_predictions
+from unnoted.errors import Kind
 
 GOOD = {"title": "Ada", "h_idx": 0, "t_idx": 2, "r": "P26", "evidence": [0, 1], "score": 0.5}
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnoted.common.errors import Kind
 from unnoted.data import DataError, DefectLog, TypePairs, load_documents
+from unnoted.errors import Kind
 
 TITLE = "Dorvane and H2O2-induced velosis."
 ABSTRACT = "We gave dorvane (DV). It raised KLM1/2 in mice, e.g. Mus minor! Velosis fell."

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from unnoted.common.errors import DefectLog, Kind
 from unnoted.data import DataError, Document, Entity, Mention, load_documents, write_documents
 from unnoted.data.checking import check_files
 from unnoted.data.entity_rule import Mark, MarkedText, group_marks
@@ -12,6 +11,7 @@ from unnoted.data.formats import format_name
 from unnoted.data.formats.json_shapes import first_fields
 from unnoted.data.formats.marked_text import document_of
 from unnoted.data.formats.reading import Reading
+from unnoted.errors import DefectLog, Kind
 
 
 def put(path, content):

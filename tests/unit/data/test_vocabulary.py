@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from unnoted.common.errors import DataError
 from unnoted.data import RelationVocabulary
+from unnoted.errors import DataError
 
 
 def read(tmp_path, content):

@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 from tests.unit.inference.making import corpus, reading_model
 
-from unnoted.common.extras import MissingExtra
 from unnoted.data.schema import Document, Entity, Mention
 from unnoted.inference import ExtractedFact, Extraction, ExtractionStream, Extractor, FactEntity
 from unnoted.inference.fact_frames import FACT_SCHEMA, write_csv, write_parquet
+from unnoted.utils import MissingExtra
 
 ADA = Entity((Mention(0, 0, 1, "PER", "Ada"), Mention(1, 0, 1, "PER", "Ada")), "Q7259")
 ROME = Entity((Mention(0, 2, 3, "LOC", "Rome, the city"),))

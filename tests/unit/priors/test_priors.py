@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnoted.common.errors import DataError
+from unnoted.errors import DataError
 from unnoted.priors import Priors
 
 LABELLED = Priors.from_counts(("spouse", "child", "employer"), {"spouse": 10, "child": 50}, pairs=1000)

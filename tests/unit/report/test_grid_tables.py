@@ -5,8 +5,8 @@ import re
 import pytest
 from tests.unit.report.grids import all_tables, levels_table, methods_table
 
-from unnoted.common.tables import Table, latex_text
 from unnoted.experiments.results import Claim, Figure, RowResult, TableResult
+from unnoted.experiments.tables import Table, latex_text
 from unnoted.report.grid_tables import CSV_COLUMNS, csv_table, grid_table, statistics_table
 from unnoted.training.record import Failure
 

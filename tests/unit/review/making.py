@@ -2,10 +2,10 @@
 
 from fastapi.testclient import TestClient
 
-from unnoted.common.text_inputs import content_digest
 from unnoted.data.formats import jsonl
 from unnoted.data.schema import Document, Entity, Fact, Mention
 from unnoted.data.synthetic import generate_documents
+from unnoted.io import content_digest
 from unnoted.review.app import make_app
 from unnoted.review.store import ReviewStore, Signature
 from unnoted.review.store_making import make_store

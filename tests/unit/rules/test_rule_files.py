@@ -4,7 +4,7 @@ import json
 
 from pytest import mark, raises
 
-from unnoted.common.errors import DataError
+from unnoted.errors import DataError
 from unnoted.rules import Constraints, Inverse, Rule, RuleSet, SamePair, TwoStep
 
 RULES = RuleSet(

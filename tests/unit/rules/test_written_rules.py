@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnoted.common.errors import DataError
 from unnoted.data.relations import RelationVocabulary
+from unnoted.errors import DataError
 from unnoted.rules import Inverse, Rule, RuleSet, SamePair, TwoStep, load_rules, written_rules
 
 names = st.text("abz ()0", min_size=1).map(str.strip).filter(bool)

@@ -154,7 +154,7 @@ def test_folds_side_by_side_say_the_same(tmp_path):
 
 
 def test_a_model_is_not_asked_about_what_it_was_trained_on(own, tmp_path):
-    from unnoted.common.text_inputs import content_digest
+    from unnoted.io import content_digest
 
     model = tmp_path / "model"
     model.mkdir()

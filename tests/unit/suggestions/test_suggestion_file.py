@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import CHARACTERS, corpora
 
-from unnoted.common.errors import DataError
 from unnoted.data.synthetic import generate_documents
+from unnoted.errors import DataError
 from unnoted.suggestions import MissingLabels, Suggestion, SuggestionSet, Unlisted
 
 RELATIONS = ["P17", "spouse", "chem_gene:affects^binding", "größer als"]

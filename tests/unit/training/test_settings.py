@@ -5,10 +5,10 @@ import re
 import pytest
 from pydantic import Field
 
-from unnoted.common.errors import shown
 from unnoted.losses import LOSSES, Loss, LossOptions, losses
 from unnoted.losses.adaptive_threshold import AdaptiveThreshold
 from unnoted.training.settings import Optimisation, Settings, SettingsError, load_settings, parse_changes
+from unnoted.utils import short_repr
 
 GOOD = """
 train: train.json
@@ -88,7 +88,7 @@ def test_what_a_config_says_and_the_loss_does_not_use_is_left_out_with_a_note(tm
 )
 def test_what_is_typed_and_the_loss_does_not_use_is_refused(tmp_path, loss, change):
     key, _ = change.split("=")
-    expected = f"{key}: found {shown(parse_changes([change])[key])}, expected none: the loss {loss!r} does not use it"
+    expected = f"{key}: found {short_repr(parse_changes([change])[key])}, expected none: the loss {loss!r} does not use it"
     assert refusal(tmp_path, GOOD, f"loss={loss}", change) == expected
     values = {"train": "a", "encoder": "b", "output": "c", "loss": loss}
     with pytest.raises(ValueError, match="does not use it"):

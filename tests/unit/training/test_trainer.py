@@ -12,12 +12,12 @@ import torch
 from tests.unit.training.making import tiny_encoder
 from transformers import TrainerCallback, set_seed
 
-from unnoted.common.checksums import CHECKSUMS
 from unnoted.data.candidates import AllPairs, TypePairs
 from unnoted.data.corpus import Corpus
 from unnoted.data.relations import RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.inference import Extractor
+from unnoted.io import CHECKSUMS
 from unnoted.losses import ATLOP, SPU, SSRPU, AdaptiveThreshold, Expected, PerBatch, Running, Uncorrected
 from unnoted.losses.decisions import Fixed, NoneClass, TopK
 from unnoted.losses.links import Link

@@ -9,10 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
-from unnoted.common.lookup import register
-from unnoted.common.output_streams import is_special
-from unnoted.common.text_inputs import TextInput
 from unnoted.data.carried import MARKED_LACK, PREDICTIONS_LACK, ROWS_LACK, DocumentPart
 from unnoted.data.contents import FileContent
 from unnoted.data.decided import Mending
@@ -36,6 +32,9 @@ from unnoted.data.formats import (
 from unnoted.data.formats.json_shapes import PAGE, described
 from unnoted.data.formats.reading import Reading
 from unnoted.data.schema import Document
+from unnoted.errors import DataError, DefectLog, Kind, fail
+from unnoted.io import TextInput, is_special
+from unnoted.utils import register, short_repr
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +243,7 @@ def recognise(source: str | Path | TextInput) -> DocumentFormat:
             expected = f"DocRED JSON, Label Studio JSON or rows of tokens ({PAGE} tells of other tools)"
             fail(Kind.UNREADABLE, None, "start of the file", described(start), expected)
         expected = " or ".join(entry.name for entry in FORMATS.values() if entry.has_documents)
-        fail(Kind.UNREADABLE, None, "start of the file", shown(start), expected)
+        fail(Kind.UNREADABLE, None, "start of the file", short_repr(start), expected)
     except DataError as error:
         raise log.located(error) from None
 

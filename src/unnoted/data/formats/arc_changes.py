@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from unnoted.common.errors import DefectLog
 from unnoted.data.decided import FactDecision, Mending
 from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.data.formats.fields import expect, take, take_list
 from unnoted.data.formats.marked_text import arc_between, lifted
 from unnoted.data.schema import Triple
+from unnoted.errors import DefectLog
 
 UNNAMED = "related"
 """The relation of an arc that was drawn and not labelled."""

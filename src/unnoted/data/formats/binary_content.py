@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from unnoted.common.errors import DataError, Kind, fail
-from unnoted.common.foreign import reason
+from unnoted.errors import DataError, Kind, fail
+from unnoted.utils import describe_error
 
 
 @contextmanager
@@ -17,11 +17,11 @@ def readable(expected: str) -> Iterator[None]:
         >>> with readable("a Parquet file"):
         ...     {}["schema"]
         Traceback (most recent call last):
-        unnoted.common.errors.DataError: : found damaged content (KeyError: 'schema'), expected a Parquet file
+        unnoted.errors.DataError: : found damaged content (KeyError: 'schema'), expected a Parquet file
     """
     try:
         yield
     except DataError:
         raise
     except Exception as error:
-        fail(Kind.UNREADABLE, None, None, f"damaged content ({reason(error)})", expected)
+        fail(Kind.UNREADABLE, None, None, f"damaged content ({describe_error(error)})", expected)

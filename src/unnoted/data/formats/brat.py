@@ -15,15 +15,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from unnoted.common.errors import DefectLog, Kind, fail, shown
-from unnoted.common.replacing import new_folder
-from unnoted.common.text_inputs import read_whole
 from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
 from unnoted.data.formats.file_names import file_name, title_of
 from unnoted.data.formats.marked_text import document_of, marked_of
 from unnoted.data.formats.reading import Reading
 from unnoted.data.schema import Document
 from unnoted.data.validate import FieldNames
+from unnoted.errors import DefectLog, Kind, fail
+from unnoted.io import new_folder, read_whole
+from unnoted.utils import short_repr
 
 FIELDS = FieldNames(fact="relation {}", entity="entity {}", mention="entity {}, mention {}")
 OWN = "unnoted"
@@ -126,8 +126,8 @@ class Standoff:
             found = _matched(_REFERENCE, line, self.title, place, "N1<tab>Reference T1 Base:id<tab>name")
             identifier = found[3].removeprefix(f"{OWN}:")
             if self.ids.setdefault(found[2], identifier) != identifier:
-                expected = f"{shown(self.ids[found[2]])}, the first id of {found[2]}"
-                self.log.add(Kind.CONFLICTING_ID, self.title, place, shown(found[3]), expected)
+                expected = f"{short_repr(self.ids[found[2]])}, the first id of {found[2]}"
+                self.log.add(Kind.CONFLICTING_ID, self.title, place, short_repr(found[3]), expected)
         elif kind == "*":
             found = _matched(_EQUIVALENCE, line, self.title, place, "*<tab>Equiv T1 T2")
             self.links.append(tuple(found[1].split()))
@@ -136,9 +136,9 @@ class Standoff:
         elif kind in UNUSED:
             if event := _EVENT.match(line):
                 self.triggers[event[1]] = event[2]
-            self.log.add(Kind.UNUSED_ANNOTATION, self.title, place, shown(line), "a T, R, N or * line")
+            self.log.add(Kind.UNUSED_ANNOTATION, self.title, place, short_repr(line), "a T, R, N or * line")
         else:
-            fail(Kind.MALFORMED, self.title, place, shown(line), "a line of brat's standoff format")
+            fail(Kind.MALFORMED, self.title, place, short_repr(line), "a line of brat's standoff format")
 
     def _take_mark(self, line: str, place: str) -> None:
         found = _matched(_TEXT_BOUND, line, self.title, place, "T1<tab>Type start end<tab>text")
@@ -146,8 +146,8 @@ class Standoff:
         start, end = pieces[0][0], pieces[-1][1]
         covered = " ".join(self.text[first:last] for first, last in pieces)
         if covered.split() != found[4].split():
-            found_text = f"{shown(found[4])} at {found[3]}"
-            expected = f"{shown(covered)}, the text there"
+            found_text = f"{short_repr(found[4])} at {found[3]}"
+            expected = f"{short_repr(covered)}, the text there"
             fail(Kind.OFFSET_MISMATCH, self.title, place, found_text, expected)
         whole = self.text[start:end]  # brat cuts a mention at the end of a line: nothing else lies between
         name = whole if whole.split() == found[4].split() else found[4]
@@ -157,7 +157,7 @@ class Standoff:
 def _matched(pattern: re.Pattern[str], line: str, title: str, place: str, expected: str) -> re.Match[str]:
     found = pattern.fullmatch(line)
     if found is None:
-        fail(Kind.MALFORMED, title, place, shown(line), expected)
+        fail(Kind.MALFORMED, title, place, short_repr(line), expected)
     return found
 
 
@@ -225,7 +225,7 @@ def negative_line(identifier: str, arc: MarkedArc, document: str) -> str:
 
 def _without_blank(name: str, document: str, field: str) -> str:
     if not name or any(letter.isspace() for letter in name):
-        fail(Kind.MALFORMED, document, field, shown(name), "a name without blanks, as brat has them")
+        fail(Kind.MALFORMED, document, field, short_repr(name), "a name without blanks, as brat has them")
     return name
 
 

@@ -5,14 +5,14 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
-from unnoted.common.errors import DefectLog, Kind, fail
-from unnoted.common.text_inputs import read_whole
 from unnoted.data.contents import FolderContent, file_text
 from unnoted.data.decided import FactDecision, Mending
 from unnoted.data.entity_rule import MarkedArc
 from unnoted.data.formats import brat
 from unnoted.data.formats.arc_changes import ArcChanges
 from unnoted.data.formats.file_names import title_of
+from unnoted.errors import DefectLog, Kind, fail
+from unnoted.io import read_whole
 
 PROVENANCE = "Provenance"
 """The type of a note on a relation that says who decided."""

@@ -19,16 +19,15 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unnoted.common.errors import Kind, fail, shown
-from unnoted.common.limits import Limits
-from unnoted.common.outputs import write_binary
-from unnoted.common.text_inputs import read_bytes
 from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.data.formats.binary_content import readable
 from unnoted.data.formats.marked_text import document_of, marked_of, word_spans
 from unnoted.data.formats.reading import Reading
 from unnoted.data.schema import Document
 from unnoted.data.validate import FieldNames
+from unnoted.errors import Kind, fail
+from unnoted.io import Limits, read_bytes, write_binary
+from unnoted.utils import short_repr
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, DocBin, Span
@@ -182,15 +181,15 @@ def _arcs(relations: object, firsts: Mapping[int, str], title: str, name: str) -
     if relations is None:
         return
     if not isinstance(relations, dict):
-        fail(Kind.MALFORMED, title, name, shown(relations), "{(head, tail): {label: value}}")
+        fail(Kind.MALFORMED, title, name, short_repr(relations), "{(head, tail): {label: value}}")
     for pair, labels in relations.items():
-        place = f"{name}[{shown(pair)}]"
+        place = f"{name}[{short_repr(pair)}]"
         if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(labels, dict)):
-            fail(Kind.MALFORMED, title, place, shown(labels), "(head, tail): {label: value}")
+            fail(Kind.MALFORMED, title, place, short_repr(labels), "(head, tail): {label: value}")
         head, tail = (firsts.get(token, f"token {token}") if isinstance(token, int) else "" for token in pair)
         for label, value in labels.items():
             if not (isinstance(label, str) and isinstance(value, int | float)):
-                fail(Kind.MALFORMED, title, place, shown(labels), "{label: value}")
+                fail(Kind.MALFORMED, title, place, short_repr(labels), "{label: value}")
             if value >= HOLDS:
                 yield MarkedArc(head, tail, label, place)
 
@@ -259,7 +258,7 @@ def relations_of(
     for arc in arcs:
         ends = starts[arc.head], starts[arc.tail]
         if max(owners[end] for end in ends) > 1:
-            found = f"{shown(arc.relation)} with a mention that starts where another one does"
+            found = f"{short_repr(arc.relation)} with a mention that starts where another one does"
             fail(Kind.MALFORMED, title, "doc._.rel", found, "mentions that start at different words")
         relations.setdefault(ends, {})[arc.relation] = 1.0
     return relations

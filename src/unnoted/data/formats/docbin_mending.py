@@ -5,11 +5,12 @@ from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unnoted.common.errors import Kind, fail, shown
 from unnoted.data.decided import Mending
 from unnoted.data.entity_rule import MarkedArc
 from unnoted.data.formats import docbin
 from unnoted.data.formats.arc_changes import ArcChanges
+from unnoted.errors import Kind, fail
+from unnoted.utils import short_repr
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, DocBin
@@ -27,7 +28,13 @@ def select(paths: Sequence[Path], ids: Container[str]) -> bytes:
     whole = parts[0]
     for other in parts[1:]:
         if other.attrs != whole.attrs:
-            fail(Kind.MALFORMED, None, "attrs", shown(other.attrs), f"{shown(whole.attrs)}, as before")
+            fail(
+                Kind.MALFORMED,
+                None,
+                "attrs",
+                short_repr(other.attrs),
+                f"{short_repr(whole.attrs)}, as before",
+            )
         whole.merge(other)
     return whole.to_bytes()
 

@@ -11,9 +11,6 @@ from pathlib import Path
 from sys import intern
 from typing import Any, TextIO
 
-from unnoted.common.errors import DefectLog, Kind, fail, shown
-from unnoted.common.json_stream import ArrayReader
-from unnoted.common.outputs import write_list
 from unnoted.data.decided import Mending
 from unnoted.data.formats.fields import expect, note_unknown_keys, take, take_identifier, take_list
 from unnoted.data.formats.json_shapes import first_fields
@@ -23,6 +20,9 @@ from unnoted.data.formats.whole_records import records_of, select_by
 from unnoted.data.schema import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.data.segmentation import is_split_of
 from unnoted.data.validate import FieldNames, validate
+from unnoted.errors import DefectLog, Kind, fail
+from unnoted.io import ArrayReader, write_list
+from unnoted.utils import short_repr
 
 FIELDS = FieldNames(
     mention="vertexSet[{}][{}]",
@@ -91,7 +91,7 @@ def _text(fields: dict[str, Any], title: str, sentences: tuple[Sentence, ...]) -
         return None
     text = take(fields, "text", str, title)
     if not is_split_of(text, sentences):
-        fail(Kind.MALFORMED, title, "text", shown(text), "a text whose words are `sents`")
+        fail(Kind.MALFORMED, title, "text", short_repr(text), "a text whose words are `sents`")
     return text
 
 
@@ -107,8 +107,8 @@ def _entity(mentions: object, title: str, number: int, log: DefectLog) -> Entity
             found = take_identifier(fields, title, where) or take(fields, "id", str, title, where)
             identifier = found if identifier is None else identifier
             if found != identifier:
-                where, expected = f"{place}[{index}].id", f"{shown(identifier)}, the id of the entity"
-                log.add(Kind.CONFLICTING_ID, title, where, shown(found), expected)
+                where, expected = f"{place}[{index}].id", f"{short_repr(identifier)}, the id of the entity"
+                log.add(Kind.CONFLICTING_ID, title, where, short_repr(found), expected)
     return Entity(tuple(built), identifier)
 
 
@@ -116,7 +116,7 @@ def _mention(fields: dict[str, Any], title: str, place: str, log: DefectLog) -> 
     note_unknown_keys(fields, MENTION_KEYS, log, title, place)
     position = take_list(fields, "pos", int, title, place)
     if len(position) != 2:
-        fail(Kind.MALFORMED, title, f"{place}.pos", shown(position), "[start, end]")
+        fail(Kind.MALFORMED, title, f"{place}.pos", short_repr(position), "[start, end]")
     return Mention(
         take(fields, "sent_id", int, title, place),
         position[0],

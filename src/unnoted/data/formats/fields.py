@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, NoReturn, TypeVar
 
-from unnoted.common.errors import DefectLog, Kind, fail, shown
-from unnoted.common.json_stream import RepeatedKey
+from unnoted.errors import DefectLog, Kind, fail
+from unnoted.io import RepeatedKey
+from unnoted.utils import short_repr
 
 T = TypeVar("T")
 
@@ -52,7 +53,7 @@ def wrong_type(value: object, kind: type, document: str | None, place: str | Non
     """Fail on a value of the wrong type; an object in which a key stands twice is of none."""
     if isinstance(value, RepeatedKey):
         fail(Kind.MALFORMED, document, place, repr(value), "each key once")
-    fail(Kind.MALFORMED, document, place, shown(value), _TYPE_NAMES[kind])
+    fail(Kind.MALFORMED, document, place, short_repr(value), _TYPE_NAMES[kind])
 
 
 def note_unknown_keys(
@@ -64,7 +65,7 @@ def note_unknown_keys(
     for key in sorted(record.keys() - known):
         if not place and (key in log.ignored or len(log.ignored) < KEYS_KEPT):
             log.ignored[key] += 1
-        log.add(Kind.IGNORED_FIELD, document, _join(place, key), shown(record[key], 30), "a known field")
+        log.add(Kind.IGNORED_FIELD, document, _join(place, key), short_repr(record[key], 30), "a known field")
 
 
 def take_identifier(

@@ -3,7 +3,8 @@
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from unnoted.common.errors import Kind, fail, shown
+from unnoted.errors import Kind, fail
+from unnoted.utils import short_repr
 
 LONGEST = 200
 """Bytes of a file's name, without its suffix."""
@@ -22,7 +23,7 @@ def file_name(identifier: str) -> str:
     try:
         parts = [_escaped(part) for part in identifier.split("/")]
     except UnicodeEncodeError:
-        fail(Kind.MALFORMED, identifier, "id", shown(identifier), "characters that UTF-8 can hold")
+        fail(Kind.MALFORMED, identifier, "id", short_repr(identifier), "characters that UTF-8 can hold")
     if any(len(part.encode()) > LONGEST for part in parts):
         fail(Kind.TOO_LARGE, identifier, "id", "an id too long for a file's name", f"at most {LONGEST} bytes")
     return "/".join(parts)

@@ -11,12 +11,6 @@ from pathlib import Path
 from sys import intern
 from typing import Any, TextIO
 
-from unnoted.common.errors import DefectLog, Kind, fail, shown
-from unnoted.common.json_stream import parse_record
-from unnoted.common.limits import Limits
-from unnoted.common.lookup import nearest
-from unnoted.common.outputs import write_lines
-from unnoted.common.text_inputs import numbered_lines
 from unnoted.data.decided import Mending
 from unnoted.data.formats import prodigy, token_rows
 from unnoted.data.formats.fields import (
@@ -33,6 +27,9 @@ from unnoted.data.formats.word_edges import note_cuts
 from unnoted.data.schema import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.data.segmentation import SplitText, is_split_of, split_text
 from unnoted.data.validate import FieldNames, validate
+from unnoted.errors import DefectLog, Kind, fail
+from unnoted.io import Limits, numbered_lines, parse_record, write_lines
+from unnoted.utils import nearest, short_repr
 
 FIELDS = FieldNames()
 DOCUMENT_KEYS = frozenset({"id", "text", "sentences", "entities", "facts", "negatives"})
@@ -120,7 +117,7 @@ def _words(fields: Mapping[str, Any], title: str, limits: Limits) -> tuple[tuple
         return sentences, None
     text = take(fields, "text", str, title)
     if not is_split_of(text, sentences):
-        fail(Kind.MALFORMED, title, "text", shown(text), "a text whose words are `sentences`")
+        fail(Kind.MALFORMED, title, "text", short_repr(text), "a text whose words are `sentences`")
     return sentences, text
 
 
@@ -160,7 +157,13 @@ def _character_spans(
             start, end = (take(mention, key, int, title, place) for key in ("start", "end"))
             if not 0 <= start < end <= length:
                 expected = f"0 <= start < end <= {length}, the characters of the text"
-                fail(Kind.MALFORMED, title, f"{place}.start/end", f"{shown(start)} to {shown(end)}", expected)
+                fail(
+                    Kind.MALFORMED,
+                    title,
+                    f"{place}.start/end",
+                    f"{short_repr(start)} to {short_repr(end)}",
+                    expected,
+                )
             limits.check("mention", end - start, "characters in one mention", title, place)
             spans.append((start, end))
             note_cuts(text, start, end, title, place, log)
@@ -178,11 +181,15 @@ def _text_entity(
         name = take(mention, "name", str, title, place) if "name" in mention else covered
         if name != covered:
             fail(
-                Kind.OFFSET_MISMATCH, title, f"{place}.name", shown(name), f"{shown(covered)}, the text there"
+                Kind.OFFSET_MISMATCH,
+                title,
+                f"{place}.name",
+                short_repr(name),
+                f"{short_repr(covered)}, the text there",
             )
         span = split.locate(mention["start"], mention["end"])
         if span is None:
-            fail(Kind.MALFORMED, title, f"{place}.start/end", shown(covered), "at least one word")
+            fail(Kind.MALFORMED, title, f"{place}.start/end", short_repr(covered), "at least one word")
         mentions.append(Mention(*span, kind, intern(name)))
     return Entity(tuple(mentions), take_identifier(entity, title, f"entities[{index}]"))
 
@@ -198,7 +205,7 @@ def _refuse_ambiguous(fields: Mapping[str, Any], entities: list[dict[str, Any]],
                     expected = (
                         f"{str(fact[end])!r} for the id, or entities without numbers as ids for the index"
                     )
-                    fail(Kind.MALFORMED, title, f"{key}[{number}].{end}", shown(fact[end]), expected)
+                    fail(Kind.MALFORMED, title, f"{key}[{number}].{end}", short_repr(fact[end]), expected)
 
 
 def _identifiers(entities: tuple[Entity, ...]) -> dict[str, list[int]]:
@@ -258,14 +265,16 @@ def _entity_index(
         return value
     expected = "the index of an entity, or an id that one entity has"
     if type(value) is not str:
-        fail(Kind.MALFORMED, title, f"{place}.{key}", shown(value) if key in fact else "nothing", expected)
+        fail(
+            Kind.MALFORMED, title, f"{place}.{key}", short_repr(value) if key in fact else "nothing", expected
+        )
     owners = identifiers.get(value, [])
     if len(owners) > 1:
-        found = f"{shown(value)}, the id of entities[{owners[0]}] and entities[{owners[1]}]"
+        found = f"{short_repr(value)}, the id of entities[{owners[0]}] and entities[{owners[1]}]"
         fail(Kind.MALFORMED, title, f"{place}.{key}", found, expected)
     if not owners:
         hint = nearest(value, identifiers) if log.keeps(Kind.MALFORMED) else ""
-        fail(Kind.MALFORMED, title, f"{place}.{key}", shown(value), expected + hint)
+        fail(Kind.MALFORMED, title, f"{place}.{key}", short_repr(value), expected + hint)
     return owners[0]
 
 

@@ -15,9 +15,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO
 
-from unnoted.common.errors import DefectLog, Kind, fail, shown
-from unnoted.common.json_stream import ArrayReader
-from unnoted.common.outputs import write_list
 from unnoted.data.contents import file_text
 from unnoted.data.decided import Mending
 from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
@@ -36,6 +33,9 @@ from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.whole_records import WholeRecord, changed, select_by
 from unnoted.data.schema import Document
 from unnoted.data.validate import FieldNames
+from unnoted.errors import DefectLog, Kind, fail
+from unnoted.io import ArrayReader, write_list
+from unnoted.utils import short_repr
 
 FIELDS = FieldNames(fact="relation {}", entity="entity {}", mention="entity {}, mention {}")
 DOCUMENT_ID = "document_id"
@@ -90,11 +90,11 @@ def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
         if kind == "labels":
             mark = _mark(fields, title, place, offsets)
             if marks.setdefault(mark.ref, mark) is not mark:  # a region that two controls have labelled
-                log.add(Kind.UNUSED_ANNOTATION, title, place, shown(mark.type), "one label of a region")
+                log.add(Kind.UNUSED_ANNOTATION, title, place, short_repr(mark.type), "one label of a region")
         elif kind == "relation":
             arcs += _arcs(fields, title, place)
         else:
-            log.add(Kind.UNUSED_ANNOTATION, title, place, shown(kind), "'labels' or 'relation'")
+            log.add(Kind.UNUSED_ANNOTATION, title, place, short_repr(kind), "'labels' or 'relation'")
     links = [(arc.head, arc.tail) for arc in arcs if is_coreference(arc.relation)]
     labelled = field.startswith("annotations") or field.startswith("completions")
     facts = [arc for arc in arcs if labelled and not is_coreference(arc.relation)]
@@ -118,7 +118,13 @@ def _text(data: Mapping[str, Any], title: str) -> str:
     if "text" in texts:
         return texts["text"]
     if len(texts) != 1:
-        fail(Kind.MALFORMED, title, "data", f"texts in {shown(sorted(texts))}", "one, or one called 'text'")
+        fail(
+            Kind.MALFORMED,
+            title,
+            "data",
+            f"texts in {short_repr(sorted(texts))}",
+            "one, or one called 'text'",
+        )
     return next(iter(texts.values()))
 
 
@@ -184,8 +190,8 @@ def _mark(fields: Mapping[str, Any], title: str, place: str, offsets: _Offsets) 
     start, end = offsets.span(start, end, name)
     covered = offsets.text[max(start, 0) : max(end, 0)]
     if name is not None and 0 <= start < end <= len(offsets.text) and not offsets._is(covered, name):
-        expected = f"{shown(covered)}, the text at {start} to {end}"
-        fail(Kind.OFFSET_MISMATCH, title, f"{place}.value.text", shown(name), expected)
+        expected = f"{short_repr(covered)}, the text at {start} to {end}"
+        fail(Kind.OFFSET_MISMATCH, title, f"{place}.value.text", short_repr(name), expected)
     return Mark(take(fields, "id", str, title, place), start, end, labels[0], covered, _id(fields), place)
 
 

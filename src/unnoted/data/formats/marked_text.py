@@ -4,13 +4,14 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from sys import intern
 
-from unnoted.common.errors import DefectLog, Kind, fail, shown
 from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText, group_marks
 from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.word_edges import note_cuts
 from unnoted.data.schema import Document, Entity, Fact, Mention, Triple
 from unnoted.data.segmentation import SplitText, split_at, split_text
 from unnoted.data.validate import FieldNames, validate
+from unnoted.errors import DefectLog, Kind, fail
+from unnoted.utils import short_repr
 
 Span = tuple[int, int]
 
@@ -54,11 +55,11 @@ def _check_marks(marked: MarkedText, reading: Reading) -> None:
     known: set[str] = set()
     for mark in marked.marks:
         if mark.ref in known:
-            fail(Kind.MALFORMED, marked.id, mark.place, f"{shown(mark.ref)} a second time", "a new name")
+            fail(Kind.MALFORMED, marked.id, mark.place, f"{short_repr(mark.ref)} a second time", "a new name")
         known.add(mark.ref)
         if not 0 <= mark.start < mark.end <= length:
             expected = f"0 <= start < end <= {length}, the characters of the text"
-            found = f"{shown(mark.start)} to {shown(mark.end)}"
+            found = f"{short_repr(mark.start)} to {short_repr(mark.end)}"
             fail(Kind.MALFORMED, marked.id, f"{mark.place}, start/end", found, expected)
         reading.limits.check(
             "mention", mark.end - mark.start, "characters in one mention", marked.id, mark.place
@@ -68,15 +69,15 @@ def _check_marks(marked: MarkedText, reading: Reading) -> None:
         if marked.words is None:
             note_cuts(marked.text, mark.start, mark.end, marked.id, mark.place, reading.log)
     for missing in (ref for refs in marked.links for ref in refs if ref not in known):
-        reading.log.add(Kind.UNLINKED_ENTITY, marked.id, "coreference", shown(missing), "a mention")
+        reading.log.add(Kind.UNLINKED_ENTITY, marked.id, "coreference", short_repr(missing), "a mention")
 
 
 def grouped(marked: MarkedText, log: DefectLog) -> list[list[Mark]]:
     """The marks that are of one entity; what a link cannot join is a defect."""
     found = group_marks(marked.marks, marked.links)
     for first, other in found.refused:
-        expected = f"the id of {shown(first.name)}, which it is linked to; they stay apart"
-        log.add(Kind.CONFLICTING_ID, marked.id, other.place, shown(other.id), expected)
+        expected = f"the id of {short_repr(first.name)}, which it is linked to; they stay apart"
+        log.add(Kind.CONFLICTING_ID, marked.id, other.place, short_repr(other.id), expected)
     return found.groups
 
 
@@ -84,14 +85,14 @@ def _entity(group: Sequence[Mark], split: SplitText, document: str, log: DefectL
     """The entity of some marks; None if no mark says of which type it is."""
     kind = next((mark.type for mark in group if mark.type is not None), None)
     if kind is None:
-        log.add(Kind.UNLINKED_MENTION, document, group[0].place, shown(group[0].name), "a type")
+        log.add(Kind.UNLINKED_MENTION, document, group[0].place, short_repr(group[0].name), "a type")
         return None
     identifier = next((mark.id for mark in group if mark.id is not None), None)
     mentions = []
     for mark in group:
         span = split.locate(mark.start, mark.end)
         if span is None:  # the words of a damaged file may not be those of its text
-            fail(Kind.MALFORMED, document, mark.place, shown(mark.name), "at least one word")
+            fail(Kind.MALFORMED, document, mark.place, short_repr(mark.name), "at least one word")
         mentions.append(Mention(*span, intern(mark.type or kind), intern(mark.name)))
     return Entity(tuple(mentions), identifier)
 
@@ -104,11 +105,11 @@ def lifted(
     for arc in arcs:
         missing = next((ref for ref in (arc.head, arc.tail) if ref not in owners), None)
         if missing is not None:
-            log.add(Kind.UNLINKED_ENTITY, document, arc.place, shown(missing), "a mention of an entity")
+            log.add(Kind.UNLINKED_ENTITY, document, arc.place, short_repr(missing), "a mention of an entity")
             continue
         head, tail = owners[arc.head], owners[arc.tail]
         if head == tail:
-            found = f"{shown(arc.relation)} between two mentions of one entity"
+            found = f"{short_repr(arc.relation)} between two mentions of one entity"
             log.add(Kind.SELF_RELATION, document, arc.place, found, "two entities")
             continue
         triple = head, tail, intern(arc.relation)

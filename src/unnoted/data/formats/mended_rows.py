@@ -12,12 +12,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from unnoted.common.errors import DataError, Defect, DefectLog, Kind, shown
 from unnoted.data.contents import file_text
 from unnoted.data.decided import FactDecision, Mending
 from unnoted.data.formats import pubtator, relation_rows
 from unnoted.data.formats.relation_rows import FALSE, Row, split_row
 from unnoted.data.schema import Document, Triple
+from unnoted.errors import DataError, Defect, DefectLog, Kind
+from unnoted.utils import short_repr
 
 
 class PlacedRow(NamedTuple):
@@ -154,7 +155,7 @@ class _Place:
         columns = [document.id, decision.relation, subject, object_]
         if found != [decision.triple] or any(letter in "".join(columns) for letter in "\t\r\n"):
             place, expected = (
-                f"relation {shown(decision.relation)}",
+                f"relation {short_repr(decision.relation)}",
                 "a relation and ids that name this pair alone",
             )
             raise DataError(

@@ -7,14 +7,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unnoted.common.errors import Kind, fail, shown
-from unnoted.common.outputs import write_binary
-from unnoted.common.text_inputs import refuse_stream
 from unnoted.data.decided import Mending
 from unnoted.data.formats import token_rows
 from unnoted.data.formats.binary_content import readable
 from unnoted.data.formats.reading import Reading
 from unnoted.data.schema import Document
+from unnoted.errors import Kind, fail
+from unnoted.io import refuse_stream, write_binary
+from unnoted.utils import short_repr
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -120,7 +120,7 @@ def select(paths: Sequence[Path], ids: Container[str]) -> bytes:
     try:
         return _packed(pa.concat_tables(parts, promote_options="default"))
     except pa.ArrowInvalid as error:
-        fail(Kind.MALFORMED, None, "schema", shown(str(error)), "columns of the same types in all files")
+        fail(Kind.MALFORMED, None, "schema", short_repr(str(error)), "columns of the same types in all files")
 
 
 def mend(mending: Mending) -> list[bytes]:

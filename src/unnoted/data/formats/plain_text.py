@@ -7,7 +7,6 @@ look like a table: a damaged PubTator file is no text. A folder of such files is
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
-from unnoted.common.text_inputs import read_whole
 from unnoted.data.contents import FileContent
 from unnoted.data.entity_rule import MarkedText
 from unnoted.data.formats import brat_mending
@@ -15,6 +14,7 @@ from unnoted.data.formats.file_names import title_of
 from unnoted.data.formats.marked_text import document_of
 from unnoted.data.formats.reading import Reading
 from unnoted.data.schema import Document
+from unnoted.io import read_whole
 
 SUFFIX = ".txt"
 

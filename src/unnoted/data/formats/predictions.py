@@ -12,12 +12,11 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
-from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
-from unnoted.common.json_stream import ENCODABLE, ArrayReader
-from unnoted.common.outputs import write_list
-from unnoted.common.text_inputs import TextInput, open_text
 from unnoted.data.formats.fields import expect, note_unknown_keys, take, take_list
 from unnoted.data.schema import Document
+from unnoted.errors import DataError, DefectLog, Kind, fail
+from unnoted.io import ENCODABLE, ArrayReader, TextInput, open_text, write_list
+from unnoted.utils import short_repr
 
 KEYS = frozenset({"title", "h_idx", "t_idx", "r", "evidence", "score", "probability"})
 
@@ -109,14 +108,14 @@ def _encodable(text: str, title: str | None, place: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        fail(Kind.MALFORMED, title, place, shown(text), ENCODABLE)
+        fail(Kind.MALFORMED, title, place, short_repr(text), ENCODABLE)
     return text
 
 
 def _probability(fields: dict[str, Any], title: str, place: str) -> float | None:
     number = _number(fields, "probability", title, place)
     if number is not None and not 0 <= number <= 1:
-        fail(Kind.MALFORMED, title, f"{place}.probability", shown(number), "a probability from 0 to 1")
+        fail(Kind.MALFORMED, title, f"{place}.probability", short_repr(number), "a probability from 0 to 1")
     return number
 
 
@@ -129,7 +128,7 @@ def _number(fields: dict[str, Any], name: str, title: str, place: str) -> float 
     except OverflowError:  # a whole number beyond every float
         number = math.inf
     if not math.isfinite(number):
-        fail(Kind.MALFORMED, title, f"{place}.{name}", shown(value), "a finite number")
+        fail(Kind.MALFORMED, title, f"{place}.{name}", short_repr(value), "a finite number")
     return number
 
 

@@ -16,10 +16,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO
 
-from unnoted.common.errors import DataError, DefectLog, Kind, shown
-from unnoted.common.json_stream import parse_record
-from unnoted.common.outputs import write_lines
-from unnoted.common.text_inputs import numbered_lines
 from unnoted.data.contents import file_text
 from unnoted.data.decided import Mending
 from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
@@ -38,6 +34,9 @@ from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.whole_records import WholeRecord, changed, select_by
 from unnoted.data.schema import Document
 from unnoted.data.validate import FieldNames
+from unnoted.errors import DataError, DefectLog, Kind
+from unnoted.io import numbered_lines, parse_record, write_lines
+from unnoted.utils import short_repr
 
 FIELDS = FieldNames(fact="relation {}", entity="entity {}", mention="entity {}, mention {}")
 
@@ -70,7 +69,7 @@ def _accepted(stream: TextIO, reading: Reading) -> Iterator[tuple[int, object]]:
             yield number, task
         else:
             expected = "the answer 'accept'"
-            reading.log.add(Kind.UNUSED_ANNOTATION, None, f"line {number}", shown(answer), expected)
+            reading.log.add(Kind.UNUSED_ANNOTATION, None, f"line {number}", short_repr(answer), expected)
 
 
 def answer_of(task: object) -> object:
@@ -99,7 +98,7 @@ def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
     for number, span in enumerate(take_list(task, "spans", dict, title) if task.get("spans") else []):
         mark = _mark(span, title, f"spans[{number}]", text)
         if marks.setdefault((mark.start, mark.end), mark) is not mark:
-            found = f"{shown(mark.type)} where {shown(marks[mark.start, mark.end].type)} is"
+            found = f"{short_repr(mark.type)} where {short_repr(marks[mark.start, mark.end].type)} is"
             log.add(Kind.UNUSED_ANNOTATION, title, mark.place, found, "one span of these characters")
     arcs: list[MarkedArc] = []
     links: list[tuple[str, str]] = []

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from sys import intern
 from typing import TextIO, TypeAlias
 
-from unnoted.common.errors import DefectLog, Kind, fail, shown
-from unnoted.common.limits import Limits
-from unnoted.common.text_inputs import numbered_lines
 from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.relation_rows import Row
 from unnoted.data.schema import Document, Entity, Fact, Mention
 from unnoted.data.segmentation import split_text
 from unnoted.data.validate import FieldNames, validate
+from unnoted.errors import DefectLog, Kind, fail
+from unnoted.io import Limits, numbered_lines
+from unnoted.utils import short_repr
 
 FIELDS = FieldNames(fact="relation {}", entity="entity {}", mention="entity {}, mention {}")
 UNLINKED = frozenset({"-", "-1", ""})
@@ -84,7 +84,7 @@ def _document(block: tuple[int, list[str]], reading: Reading) -> Document:
     for number, line in enumerate(lines[body:], start=first_line + body):
         columns = line.split("\t")
         if columns[0] != identifier:
-            fail(Kind.MALFORMED, identifier, f"line {number}", shown(line), f"a line of {identifier}")
+            fail(Kind.MALFORMED, identifier, f"line {number}", short_repr(line), f"a line of {identifier}")
         if len(columns) == 4 and not is_offset(columns[1]):
             rows.append(Row(columns[1], columns[2], columns[3], log.file, number))
             log.relation_rows += 1
@@ -103,7 +103,7 @@ def _header(first_line: int, lines: list[str], reading: Reading) -> tuple[str, s
     """The id, the whole text, where the title ends in it, and the index of the first line after them."""
     title = _HEADER.fullmatch(lines[0])
     if title is None or title[2] != "t":
-        fail(Kind.MALFORMED, None, f"line {first_line}", shown(lines[0]), "a title line, 'ID|t|title'")
+        fail(Kind.MALFORMED, None, f"line {first_line}", short_repr(lines[0]), "a title line, 'ID|t|title'")
     identifier = reading.new_id(title[1], f"line {first_line}")
     abstract = _HEADER.fullmatch(lines[1]) if len(lines) > 1 else None
     if abstract is None:
@@ -113,7 +113,7 @@ def _header(first_line: int, lines: list[str], reading: Reading) -> tuple[str, s
         return identifier, title[3] + " ", len(title[3]), 1
     if (abstract[1], abstract[2]) != (identifier, "a"):
         expected = f"'{identifier}|a|abstract'"
-        fail(Kind.MALFORMED, identifier, f"line {first_line + 1}", shown(lines[1]), expected)
+        fail(Kind.MALFORMED, identifier, f"line {first_line + 1}", short_repr(lines[1]), expected)
     return identifier, f"{title[3]} {abstract[3]}", len(title[3]), 2
 
 
@@ -121,20 +121,24 @@ def _annotation(columns: list[str], number: int, identifier: str, text: str) -> 
     place = f"line {number}"
     if len(columns) not in (6, 7):
         expected = "6 columns: document, start, end, mention, type, id (or 4: a relation)"
-        fail(Kind.MALFORMED, identifier, place, f"{len(columns)} columns in {shown(columns)}", expected)
+        fail(Kind.MALFORMED, identifier, place, f"{len(columns)} columns in {short_repr(columns)}", expected)
     _, start, end, mention, kind, ids = columns[:6]
     if not (is_offset(start) and is_offset(end) and int(start) < int(end) <= len(text)):
         expected = f"whole numbers, 0 <= start < end <= {len(text)}"
-        found = f"{shown(start)} to {shown(end)}"
+        found = f"{short_repr(start)} to {short_repr(end)}"
         fail(Kind.MALFORMED, identifier, f"{place}, start/end", found, expected)
     covered = text[int(start) : int(end)]
     if covered != mention:
-        found = f"{shown(mention)} at {start} to {end}"
+        found = f"{short_repr(mention)} at {start} to {end}"
         fail(
-            Kind.OFFSET_MISMATCH, identifier, f"{place}, mention", found, f"{shown(covered)}, the text there"
+            Kind.OFFSET_MISMATCH,
+            identifier,
+            f"{place}, mention",
+            found,
+            f"{short_repr(covered)}, the text there",
         )
     if not covered.strip() or not kind:
-        fail(Kind.MALFORMED, identifier, place, shown(columns), "a mention with a word and a type")
+        fail(Kind.MALFORMED, identifier, place, short_repr(columns), "a mention with a word and a type")
     return Annotation(number, int(start), int(end), intern(mention), intern(kind), ids)
 
 
@@ -153,9 +157,9 @@ def _entities(
         ids = _ids(item)
         place = f"line {item.line}"
         if not ids:
-            log.add(Kind.UNLINKED_MENTION, identifier, place, shown(item.ids), "an id")
+            log.add(Kind.UNLINKED_MENTION, identifier, place, short_repr(item.ids), "an id")
         elif len(ids) > 1:
-            log.add(Kind.SHARED_MENTION, identifier, place, shown(item.ids), "one id")
+            log.add(Kind.SHARED_MENTION, identifier, place, short_repr(item.ids), "one id")
         reading.limits.check("entities", len(ids), "ids of one mention", identifier, place)
         span = locate(item.start, item.end)
         assert span is not None  # a mention has a word: checked when its line was read
@@ -198,4 +202,4 @@ def facts_of(
 
 
 def _drop(row: Row, reason: Kind, found: str, expected: str, identifier: str, log: DefectLog) -> None:
-    log.add(reason, identifier, f"line {row.line}", shown(found), expected, row.file)
+    log.add(reason, identifier, f"line {row.line}", short_repr(found), expected, row.file)

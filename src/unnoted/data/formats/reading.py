@@ -4,11 +4,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from unnoted.common.errors import DataError, DefectLog, Kind, fail
-from unnoted.common.limits import Limits
 from unnoted.data.formats.fields import take
 from unnoted.data.formats.relation_rows import RelationRows
 from unnoted.data.schema import Document
+from unnoted.errors import DataError, DefectLog, Kind, fail
+from unnoted.io import Limits
 
 Source = TypeVar("Source")
 

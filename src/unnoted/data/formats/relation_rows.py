@@ -7,9 +7,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import NamedTuple, TextIO
 
-from unnoted.common.errors import DataError, DefectLog, Kind, fail, shown
-from unnoted.common.limits import Limits
-from unnoted.common.text_inputs import numbered_lines
+from unnoted.errors import DataError, DefectLog, Kind, fail
+from unnoted.io import Limits, numbered_lines
+from unnoted.utils import short_repr
 
 FALSE = "false"
 """What the fifth column of a known negative says."""
@@ -59,7 +59,7 @@ class RelationRows:
             try:
                 if (columns := split_row(text)) is None:
                     expected = "document, relation, subject and object, separated by tabs"
-                    fail(Kind.MALFORMED, None, f"line {number}", shown(text), expected)
+                    fail(Kind.MALFORMED, None, f"line {number}", short_repr(text), expected)
             except DataError as error:
                 log.error(error)
                 continue

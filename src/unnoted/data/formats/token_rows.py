@@ -20,10 +20,6 @@ from pathlib import Path
 from sys import intern
 from typing import Any, TextIO
 
-from unnoted.common.errors import DataError, Kind, fail, shown
-from unnoted.common.json_stream import ArrayReader, parse_record
-from unnoted.common.outputs import write_lines
-from unnoted.common.text_inputs import numbered_lines
 from unnoted.data.contents import file_text
 from unnoted.data.decided import Mending
 from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText
@@ -35,6 +31,9 @@ from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.whole_records import WholeRecord, changed, select_by
 from unnoted.data.schema import Document, Entity, Fact, Mention, Sentence
 from unnoted.data.validate import FieldNames, validate
+from unnoted.errors import DataError, Kind, fail
+from unnoted.io import ArrayReader, numbered_lines, parse_record, write_lines
+from unnoted.utils import short_repr
 
 FIELDS = FieldNames(fact="relations[{}]", entity="entity {}", mention="entity {}, mention {}")
 TOKENS = ("tokens", "words")
@@ -166,7 +165,9 @@ def _mark(fields: Mapping[str, Any], number: int, title: str, words: Sequence[st
     start, end = (take(fields, key, int, title, place) for key in ("start", "end"))
     if not 0 <= start < end <= len(words):
         expected = f"0 <= start < end <= {len(words)}, the tokens of the row"
-        fail(Kind.MALFORMED, title, f"{place}.start/end", f"{shown(start)} to {shown(end)}", expected)
+        fail(
+            Kind.MALFORMED, title, f"{place}.start/end", f"{short_repr(start)} to {short_repr(end)}", expected
+        )
     identifier = fields.get("id")
     if identifier is not None:
         identifier = str(identifier) if isinstance(identifier, int) else take(fields, "id", str, title, place)
@@ -189,7 +190,7 @@ def _tagged(row: Mapping[str, Any], title: str, words: Sequence[str]) -> Iterato
     for place, tag in enumerate(tags):
         if type(tag) is int:
             expected = "tags as names, such as 'B-PER' (a Parquet file of `datasets` has them in its schema)"
-            fail(Kind.MALFORMED, title, f"{key}[{place}]", shown(tag), expected)
+            fail(Kind.MALFORMED, title, f"{key}[{place}]", short_repr(tag), expected)
         mark, _, kind = expect(tag, str, title, f"{key}[{place}]").partition("-")
         if mark in ("I", "E", "M", "L") and kind and before == kind:
             spans[-1][1] = place + 1
@@ -204,7 +205,13 @@ def _tagged(row: Mapping[str, Any], title: str, words: Sequence[str]) -> Iterato
 def _end(fields: Mapping[str, Any], key: str, count: int, title: str, place: str) -> str:
     number = take(fields, key, int, title, place)
     if not 0 <= number < count:
-        fail(Kind.MALFORMED, title, f"{place}.{key}", shown(number), f"the number of a mention below {count}")
+        fail(
+            Kind.MALFORMED,
+            title,
+            f"{place}.{key}",
+            short_repr(number),
+            f"the number of a mention below {count}",
+        )
     return str(number)
 
 

@@ -1,6 +1,7 @@
 """Mentions that begin or end where no word does: mostly offsets that are off by one."""
 
-from unnoted.common.errors import DefectLog, Kind, shown
+from unnoted.errors import DefectLog, Kind
+from unnoted.utils import short_repr
 
 FIRST_WITHOUT_BLANKS = "\u0e00"
 """From Thai on, many scripts write words without blanks between them."""
@@ -17,8 +18,8 @@ def note_cuts(text: str, start: int, end: int, title: str, place: str, log: Defe
     ):
         inside = 0 < at < len(text) and _is_letter(text[at - 1]) and _is_letter(text[at])
         if inside or edge.isspace():
-            found = f"{at}, which makes it {shown(text[start:end])}"
-            expected = f"the edge of a word in {shown(text[max(0, start - 15) : end + 15])}"
+            found = f"{at}, which makes it {short_repr(text[start:end])}"
+            expected = f"the edge of a word in {short_repr(text[max(0, start - 15) : end + 15])}"
             log.add(kind, title, f"{place}.{name}", found, expected)
 
 

@@ -5,11 +5,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from unnoted.common.errors import shown
-from unnoted.common.extras import needed
-from unnoted.common.foreign import foreign
 from unnoted.data.ner.found_mention import FoundMention
 from unnoted.data.segmentation import split_text
+from unnoted.utils import require_extra, short_repr, wrap_errors
 
 CONFIG = "gliner_config.json"
 """The file by which a folder is known as a GLiNER model's."""
@@ -95,8 +93,8 @@ class GlinerMentions:
             MissingExtra: GLiNER is not installed.
             ValueError: the folder holds no such model.
         """
-        gliner = needed("gliner", "gliner")
-        with foreign(folder, "no GLiNER model that can be loaded", "a whole one", ValueError):
+        gliner = require_extra("gliner", "gliner")
+        with wrap_errors(folder, "no GLiNER model that can be loaded", "a whole one", ValueError):
             return cls(gliner.GLiNER.from_pretrained(str(folder), local_files_only=True), labels)
 
     def find(self, texts: Iterable[str]) -> Iterator[tuple[FoundMention, ...]]:
@@ -107,7 +105,7 @@ class GlinerMentions:
     def _piece(self, text: str, start: int, end: int) -> Iterator[FoundMention]:
         for entity in self.model.predict_entities(text[start:end], self.labels, threshold=self.threshold):
             if not 0 <= entity["start"] < entity["end"] <= end - start:
-                raise ValueError(f"GLiNER: found {shown(entity)}, expected a place within the text")
+                raise ValueError(f"GLiNER: found {short_repr(entity)}, expected a place within the text")
             yield FoundMention(start + entity["start"], start + entity["end"], entity["label"])
 
 

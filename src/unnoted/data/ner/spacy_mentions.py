@@ -4,10 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from unnoted.common.errors import shortened
-from unnoted.common.extras import needed
-from unnoted.common.foreign import one_line
 from unnoted.data.ner.found_mention import FoundMention
+from unnoted.utils import one_line, require_extra, shorten
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -57,13 +55,13 @@ class SpacyMentions:
             MissingExtra: spaCy is not installed.
             ValueError: there is no such pipeline.
         """
-        spacy = needed("spacy", "spacy")
+        spacy = require_extra("spacy", "spacy")
         try:
             return cls(spacy.load(name))
         except (OSError, ValueError, ImportError) as error:
             names = ", ".join(installed()) or "those that `python -m spacy download` installs"
             raise ValueError(
-                f"{name}: found no spaCy pipeline that can be loaded ({shortened(one_line(error), 120)}), "
+                f"{name}: found no spaCy pipeline that can be loaded ({shorten(one_line(error), 120)}), "
                 f"expected one of {names}, or a folder"
             ) from error
 
@@ -81,7 +79,7 @@ def installed() -> list[str]:
         True
     """
     try:
-        return sorted(needed("spacy.util", "spacy").get_installed_models())
+        return sorted(require_extra("spacy.util", "spacy").get_installed_models())
     except ValueError:
         return []
 

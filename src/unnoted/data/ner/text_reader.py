@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from warnings import warn
 
-from unnoted.common.errors import DataError, DefectLog, shown
-from unnoted.common.limits import Limits
 from unnoted.data.formats.jsonl import document_from_record
 from unnoted.data.formats.reading import Reading
 from unnoted.data.ner.found_mention import FoundMention, MentionFinder
@@ -18,6 +16,9 @@ from unnoted.data.ner.joining import join_mentions
 from unnoted.data.ner.spacy_mentions import SpacyMentions, installed
 from unnoted.data.ner.type_names import LEFT_OUT, TypeNames
 from unnoted.data.schema import Document
+from unnoted.errors import DataError, DefectLog
+from unnoted.io import Limits
+from unnoted.utils import short_repr
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -145,6 +146,6 @@ def parse_types(pairs: Iterable[str]) -> dict[str, str]:
     for pair in pairs:
         found, equals, name = pair.partition("=")
         if not (found.strip() and equals):
-            raise ValueError(f"type: found {shown(pair)}, expected FOUND=OURS, such as PERSON=PER")
+            raise ValueError(f"type: found {short_repr(pair)}, expected FOUND=OURS, such as PERSON=PER")
         types[found.strip()] = name.strip()
     return types

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from warnings import warn
 
-from unnoted.common.errors import shown
-from unnoted.common.lookup import nearest
+from unnoted.utils import nearest, short_repr
 
 LEFT_OUT = ""
 """What a type is called whose mentions are left out."""
@@ -50,7 +49,9 @@ class TypeNames:
         for type, name in self.given.items():
             if self.known and name != LEFT_OUT and name not in self.known:
                 expected = ", ".join(sorted(self.known)) + nearest(name, self.known)
-                raise ValueError(f"type {shown(type)}: found {shown(name)}, expected one of {expected}")
+                raise ValueError(
+                    f"type {short_repr(type)}: found {short_repr(name)}, expected one of {expected}"
+                )
 
     def of(self, type: str) -> str:
         """The model's name of a type; empty where its mentions are left out."""

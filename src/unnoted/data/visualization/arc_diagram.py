@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from unnoted.common.wording import count
 from unnoted.data.schema import Document
 from unnoted.data.visualization.arc_layout import Arc, ArcLayout, EntityRow
 from unnoted.data.visualization.fact_table import DrawableFact, FactTable
 from unnoted.data.visualization.mention_spans import entity_types, type_colour
+from unnoted.utils import format_count
 
 MOST_ARCS = 40
 """How many facts are drawn as arcs; the list beside them has all."""
@@ -82,7 +82,7 @@ def render_arcs(
 def _caption(facts: int) -> str:
     """What is drawn, and what is not."""
     if facts > MOST_ARCS:
-        return f"The first {count(MOST_ARCS)} of {count(facts)} facts, from head to tail."
+        return f"The first {format_count(MOST_ARCS)} of {format_count(facts)} facts, from head to tail."
     return "Each fact from its head to its tail." if facts > 1 else "The fact from its head to its tail."
 
 

@@ -7,7 +7,6 @@ from importlib.resources import files
 from jinja2 import Environment
 from markupsafe import Markup
 
-from unnoted.common.templates import templates_of
 from unnoted.data.schema import Document
 from unnoted.data.visualization.arc_diagram import render_arcs
 from unnoted.data.visualization.fact_table import DrawableFact, FactTable
@@ -17,6 +16,7 @@ from unnoted.data.visualization.mention_spans import (
     drawn_sentence,
     entity_types,
 )
+from unnoted.utils import templates_of
 
 _TEMPLATES = files("unnoted.data.visualization") / "templates"
 

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from unnoted.common.wording import count
 from unnoted.data.schema import Document
 from unnoted.data.visualization.document_html import (
     SCRIPT,
@@ -16,6 +15,7 @@ from unnoted.data.visualization.document_html import (
 )
 from unnoted.data.visualization.fact_table import FactTable
 from unnoted.data.visualization.mention_spans import entity_types
+from unnoted.utils import format_count
 
 MOST_DOCUMENTS = 1000
 """How many documents a page draws, so that a browser can hold it."""
@@ -52,7 +52,7 @@ def documents_page(
     types = entity_types(each.document for each in documents)
     left_out = total is not None and total > len(documents)
     cut = (
-        f"The first {count(len(documents))} of {count(total or 0)} documents are drawn here."
+        f"The first {format_count(len(documents))} of {format_count(total or 0)} documents are drawn here."
         if left_out
         else ""
     )

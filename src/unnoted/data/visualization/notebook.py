@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
-from unnoted.common.wording import count, counted
 from unnoted.data.schema import Document
 from unnoted.data.visualization.document_html import SCRIPT, STYLE, render_document
 from unnoted.data.visualization.fact_table import DrawableFact, FactTable
+from unnoted.utils import format_count, plural
 
 SHOWN = 10
 """How many documents of a corpus a notebook draws."""
@@ -30,9 +30,9 @@ def notebook_html(
     table = FactTable.of(facts)
     facts_drawn = sum(1 for _ in table.lines())
     parts = (
-        counted(len(document.sentences), "sentence"),
-        counted(len(document.entities), "entity", "entities"),
-        counted(facts_drawn, "fact"),
+        plural(len(document.sentences), "sentence"),
+        plural(len(document.entities), "entity", "entities"),
+        plural(facts_drawn, "fact"),
     )
     drawn = render_document(document, table, names=names, types=types)
     return _cell(f"{document.id}: {', '.join(parts)}", drawn)
@@ -55,12 +55,12 @@ def notebook_list(
     folds = (
         Markup("<details{}><summary>{}</summary>{}</details>").format(
             Markup(" open") if number == 0 else "",
-            f"{document.id}: {counted(len(document.facts), 'fact')}",
+            f"{document.id}: {plural(len(document.facts), 'fact')}",
             render_document(document, document.facts, names=names, types=types),
         )
         for number, document in enumerate(documents[:SHOWN])
     )
-    cut = f"The first {SHOWN} of {count(len(documents))} documents." if len(documents) > SHOWN else ""
+    cut = f"The first {SHOWN} of {format_count(len(documents))} documents." if len(documents) > SHOWN else ""
     note = Markup('<div class="unnoted-document"><p>{}</p></div>').format(cut) if cut else Markup()
     return _cell(title, Markup("\n").join(folds) + note)
 

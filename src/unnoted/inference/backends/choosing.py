@@ -6,11 +6,11 @@ from pathlib import Path
 
 import torch
 
-from unnoted.common.lookup import lookup
 from unnoted.inference.backends.onnx_encoder import EXPORT, OnnxEncoder
 from unnoted.models.encoders.eight_bit_bert import EightBitBert
 from unnoted.models.kernels.eight_bits import has_eight_bits
 from unnoted.models.model import ModelError, RelationModel
+from unnoted.utils import lookup
 
 SMALLEST_WIDTH = 256
 """Encoders whose states are narrower gain nothing from 8 bits."""

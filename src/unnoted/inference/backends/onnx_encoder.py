@@ -8,12 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from unnoted.common.checksums import CHECKSUMS
-from unnoted.common.errors import shown
-from unnoted.common.foreign import foreign, read_json
-from unnoted.common.text_inputs import content_digest
+from unnoted.io import CHECKSUMS, content_digest, read_json
 from unnoted.models.encoders.calls import encode_in_calls
 from unnoted.models.saved import ModelError
+from unnoted.utils import short_repr, wrap_errors
 
 EXPORT = "export.json"
 """What a folder was exported from, and how: the checksums of what it belongs to."""
@@ -67,7 +65,7 @@ class OnnxEncoder:
         # Torch works in between: threads that spin while they wait would take its cores.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
-        with foreign(self._graph, "no usable graph", "one that unnoted export wrote", ModelError):
+        with wrap_errors(self._graph, "no usable graph", "one that unnoted export wrote", ModelError):
             return self._onnxruntime.InferenceSession(
                 str(self._graph), options, providers=["CPUExecutionProvider"],
                 disabled_optimizers=list(UNUSED_FUSIONS),
@@ -90,7 +88,9 @@ class OnnxEncoder:
         noted = read_json(path, ModelError)
         files = noted.get("files") if isinstance(noted, dict) else None
         if not isinstance(files, dict) or not isinstance(files.get(GRAPH), str):
-            raise ModelError(f"{path}: found {shown(noted)}, expected what unnoted export wrote; {REMEDY}")
+            raise ModelError(
+                f"{path}: found {short_repr(noted)}, expected what unnoted export wrote; {REMEDY}"
+            )
         for name, digest in files.items():
             _check(folder / name, digest)
         return cls(folder / GRAPH, files[GRAPH])

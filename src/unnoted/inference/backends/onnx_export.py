@@ -11,10 +11,9 @@ from typing import Any
 
 import torch
 
-from unnoted.common.outputs import check_output, write_json
-from unnoted.common.text_inputs import content_digest
 from unnoted.inference.backends.onnx_encoder import EXPORT, GRAPH, OnnxEncoder
 from unnoted.inference.backends.onnx_graph import Encoding, example, quiet_exporters, write_graph
+from unnoted.io import check_output, content_digest, write_json
 from unnoted.models.encoders import DocumentEncoder
 from unnoted.models.model import ModelError, RelationModel
 

@@ -13,8 +13,6 @@ from typing import Any, Literal
 from pydantic import Field
 from torch import nn
 
-from unnoted.common.lookup import register
-from unnoted.common.options import Options
 from unnoted.models.architectures import (
     AxialPairs,
     EntityPairs,
@@ -29,6 +27,7 @@ from unnoted.models.architectures.map_norms import MapNormalisation
 from unnoted.models.architectures.mention_tokens import MentionTokens
 from unnoted.models.architectures.upsampling import MapUpsampling
 from unnoted.models.scores import BiAffine, CosineScores, GroupedBilinear, LinearScores
+from unnoted.utils import Options, register
 
 
 @dataclass(frozen=True, slots=True)

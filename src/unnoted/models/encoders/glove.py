@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.common.errors import DataError, shown
-from unnoted.common.text_inputs import numbered_lines, open_text
+from unnoted.errors import DataError
+from unnoted.io import numbered_lines, open_text
 from unnoted.models.encoders.pretrained import EncoderError
+from unnoted.utils import short_repr
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +88,7 @@ def _split(line: str, size: int, place: str) -> tuple[str, list[str]]:
     """A line's word and its values, which are not looked at."""
     word, *fields = line.rsplit(" ", size)
     if not word or not size or len(fields) < size:
-        raise EncoderError(f"{place}: found {shown(line)}, expected a word and {size or 'its'} values")
+        raise EncoderError(f"{place}: found {short_repr(line)}, expected a word and {size or 'its'} values")
     # A word with spaces is one thing, too many values are another.
     if " " in word and _is_number(word.rpartition(" ")[2]):
         found = line.count(" ")
@@ -99,7 +100,7 @@ def _parsed(word: str, fields: list[str], place: str) -> NDArray[np.float32]:
     for field in fields:
         if not _is_number(field):
             raise EncoderError(
-                f"{place}: found {shown(field)} after the word {shown(word)}, expected a number"
+                f"{place}: found {short_repr(field)} after the word {short_repr(word)}, expected a number"
             )
     return np.array(fields, dtype=np.float32)
 

@@ -11,7 +11,6 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, set_seed
 
-from unnoted.common.quiet import quiet_transformers
 from unnoted.data.schema import Document
 from unnoted.models.encoders.convolutional_attention import (
     ConvolutionalAttentionConfig,
@@ -31,6 +30,7 @@ from unnoted.models.encoders.recurrent import RecurrentConfig, RecurrentEncoder
 from unnoted.models.encoders.survey import Survey
 from unnoted.models.encoders.transformer_convolutions import TransformerConvolutionsConfig
 from unnoted.models.features.tokenise import MARKER, Tokeniser
+from unnoted.utils import quiet_transformers
 
 MakeableConfig: TypeAlias = RecurrentConfig | ConvolutionalAttentionConfig | TransformerConvolutionsConfig
 """The sizes of an encoder that can be made."""

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
-from unnoted.common.foreign import foreign
-from unnoted.common.quiet import quiet_transformers
 from unnoted.models.encoders.hub import hub_options
 from unnoted.models.encoders.pretrained import EncoderError
 from unnoted.models.features.tokenise import MARKER
+from unnoted.utils import quiet_transformers, wrap_errors
 
 SPECIAL = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
 """The tokens that stand for no text, in the order of their numbers."""
@@ -71,7 +70,10 @@ def tokenizer_from(name: str) -> PreTrainedTokenizerBase:
         EncoderError: if there is none that can be used.
     """
     expected = f"{WORDS!r}, {SUBWORDS!r}, a folder with tokenizer.json or a name on the hub"
-    with foreign(f"tokenizer {name!r}", "no usable tokenizer", expected, EncoderError), quiet_transformers():
+    with (
+        wrap_errors(f"tokenizer {name!r}", "no usable tokenizer", expected, EncoderError),
+        quiet_transformers(),
+    ):
         tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(
             name, trust_remote_code=False, **hub_options(name)
         )

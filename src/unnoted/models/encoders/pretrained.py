@@ -8,9 +8,7 @@ from torch import nn
 from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedConfig, PreTrainedModel
 from transformers import PreTrainedTokenizerBase as Tokenizer
 
-from unnoted.common.errors import shown
-from unnoted.common.foreign import foreign, read_json, reason
-from unnoted.common.quiet import quiet_transformers
+from unnoted.io import read_json
 from unnoted.models.encoders.hub import hub_options, is_on_hub
 from unnoted.models.encoders.stored_weights import (
     check_counts,
@@ -19,6 +17,7 @@ from unnoted.models.encoders.stored_weights import (
     not_finite,
     stored_weights,
 )
+from unnoted.utils import describe_error, quiet_transformers, short_repr, wrap_errors
 
 
 class EncoderError(ValueError):
@@ -56,7 +55,7 @@ def load_encoder(path: str | Path, layers: int | None = None, revision: str | No
     expected = "model.safetensors beside config.json, and its sizes in there"
     model: PreTrainedModel
     with (
-        foreign(place, "no readable weights in safetensors format", expected, EncoderError),
+        wrap_errors(place, "no readable weights in safetensors format", expected, EncoderError),
         no_larger_than(stored_weights(Path(path), EncoderError), place, EncoderError),
         quiet_transformers(),  # weights left over (of the pooler, of heads) are no news
     ):
@@ -88,7 +87,7 @@ def load_tokenizer(path: str | Path, encoder: PreTrainedModel) -> Tokenizer:
     """
     place = f"encoder {str(path)!r}"
     expected = "tokenizer.json and tokenizer_config.json, which need no code of their own"
-    with foreign(place, "no usable tokenizer", expected, EncoderError), quiet_transformers():
+    with wrap_errors(place, "no usable tokenizer", expected, EncoderError), quiet_transformers():
         tokenizer: Tokenizer = AutoTokenizer.from_pretrained(
             path, trust_remote_code=False, **hub_options(path)
         )
@@ -143,7 +142,9 @@ def _refuse_fetched_code(config: PreTrainedConfig, place: str) -> None:
     """Attention by the name of a repository is code that transformers would fetch and run."""
     attention = config._attn_implementation
     if attention is not None and not str(attention).replace("_", "").isalnum():
-        raise EncoderError(f"{place}: found attention by {shown(attention)}, expected no code from elsewhere")
+        raise EncoderError(
+            f"{place}: found attention by {short_repr(attention)}, expected no code from elsewhere"
+        )
 
 
 def _keep_layers(config: PreTrainedConfig, layers: int, path: object) -> None:
@@ -158,8 +159,8 @@ def _keep_layers(config: PreTrainedConfig, layers: int, path: object) -> None:
 def _not_found(path: str | Path, error: Exception) -> str:
     folder = Path(path)
     if folder.is_dir():
-        return f"encoder folder {str(path)!r}: found no usable config.json ({reason(error)})"
+        return f"encoder folder {str(path)!r}: found no usable config.json ({describe_error(error)})"
     return (
         f"encoder {str(path)!r}: found neither a folder of that name nor such a model on the hub or in its "
-        f"cache ({reason(error)}); expected a folder with config.json and model.safetensors, or a name"
+        f"cache ({describe_error(error)}); expected a folder with config.json and model.safetensors, or a name"
     )

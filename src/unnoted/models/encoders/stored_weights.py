@@ -18,9 +18,8 @@ from torch.nn.modules.module import (
 )
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from unnoted.common.errors import shown
-from unnoted.common.foreign import foreign, read_json
-from unnoted.common.wording import counted
+from unnoted.io import read_json
+from unnoted.utils import plural, short_repr, wrap_errors
 
 WEIGHTS = "model.safetensors"
 INDEX = f"{WEIGHTS}.index.json"
@@ -78,7 +77,7 @@ def stored_weights(folder: Path, error: type[ValueError]) -> StoredWeights | Non
     tensors: dict[str, StoredTensor] = {}
     for file in _files(folder, error):
         with (
-            foreign(file, "damaged or truncated weights", "a whole safetensors file", error),
+            wrap_errors(file, "damaged or truncated weights", "a whole safetensors file", error),
             safe_open(file, framework="pt") as opened,
         ):
             for name in opened.keys():  # noqa: SIM118 - it is no dictionary
@@ -96,11 +95,11 @@ def _files(folder: Path, error: type[ValueError]) -> list[Path]:
     content = read_json(path, error)
     places = content.get("weight_map") if isinstance(content, dict) else None
     if not isinstance(places, dict) or not places:
-        raise error(f"{path}: found {shown(content)}, expected which file has which weights")
+        raise error(f"{path}: found {short_repr(content)}, expected which file has which weights")
     for tensor, name in places.items():
         if not isinstance(name, str) or PurePath(name).name != name or not (folder / name).is_file():
             raise error(
-                f"{path}: weight_map.{shown(tensor)}: found {shown(name)}, expected a file in {folder}"
+                f"{path}: weight_map.{short_repr(tensor)}: found {short_repr(name)}, expected a file in {folder}"
             )
     return [folder / name for name in sorted(set(places.values()))]
 
@@ -137,7 +136,7 @@ def no_larger_than(weights: StoredWeights | None, place: object, error: type[Val
     builder, built = threading.get_ident(), {"modules": 0, "numbers": 0}
 
     def refuse() -> None:
-        what = f"{counted(len(weights.tensors), 'tensor')} of {counted(weights.numbers, 'number')}"
+        what = f"{plural(len(weights.tensors), 'tensor')} of {plural(weights.numbers, 'number')}"
         raise error(f"{place}: found sizes of a model that is far larger than its weights, expected {what}")
 
     def note_parameter(module: nn.Module, name: str, parameter: Tensor | None) -> None:

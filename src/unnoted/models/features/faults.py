@@ -6,8 +6,9 @@ notices cheaply *that* something is wrong, the plain loops here tell *what*.
 
 from collections.abc import Iterable, Iterator
 
-from unnoted.common.errors import DataError, Defect, Kind, shown
 from unnoted.data.schema import Document
+from unnoted.errors import DataError, Defect, Kind
+from unnoted.utils import short_repr
 
 
 def first_fault(documents: Iterable[Document]) -> DataError:
@@ -31,11 +32,11 @@ def first_fault(documents: Iterable[Document]) -> DataError:
 def _faults(document: Document) -> Iterator[tuple[str, str, str]]:
     """Each fault as (place, found, expected)."""
     if not _encodable(document.id):
-        yield "id", shown(document.id), "valid Unicode"
+        yield "id", short_repr(document.id), "valid Unicode"
     for number, sentence in enumerate(document.sentences):
         for word in sentence:
             if not _encodable(word):
-                yield f"sentences[{number}]", shown(word), "words of valid Unicode"
+                yield f"sentences[{number}]", short_repr(word), "words of valid Unicode"
     for number, entity in enumerate(document.entities):
         if not entity.mentions:
             yield f"entities[{number}]", "no mention", "at least one mention"

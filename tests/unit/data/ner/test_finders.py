@@ -7,11 +7,11 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
-from unnoted.common.errors import DataError
-from unnoted.common.limits import Limits
 from unnoted.data.ner import FoundMention, GlinerMentions, SpacyMentions, TextReader
 from unnoted.data.ner.gliner_mentions import CONFIG, asked_types, pieces
 from unnoted.data.ner.spacy_mentions import mentions_of
+from unnoted.errors import DataError
+from unnoted.io import Limits
 
 TEXT = "Ada Lorne lives in Kelm. She was born in May 1990. Lorne likes kelm."
 PATTERNS = [

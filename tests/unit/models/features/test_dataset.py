@@ -15,9 +15,9 @@ from tests.unit.models.features.making import (
     word_piece,
 )
 
-from unnoted.common.errors import DataError
 from unnoted.data.candidates import AllPairs, TypePairs
 from unnoted.data.schema import Document, Fact
+from unnoted.errors import DataError
 from unnoted.models.features import FeatureCache, FeatureReport, FeatureSet, dataset, featurise
 
 type_pairs = st.frozensets(st.tuples(st.sampled_from(TYPES), st.sampled_from(TYPES)))

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.models.features.making import RELATIONS, TYPES, chain_of, documents, patient, word_piece
 
-from unnoted.common.errors import DataError
 from unnoted.data.candidates import AllPairs, TypePairs
+from unnoted.errors import DataError
 from unnoted.losses import LabelLikelihood
 from unnoted.models.features import Collator, FeatureCache, UnlabelledPerLabelled, UnlabelledSample, featurise
 from unnoted.models.features.typed_sampling import UnlabelledByTypes

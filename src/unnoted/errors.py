@@ -8,11 +8,12 @@ Three severities:
 * a **note** is information that a user of the data will want to have: never an error.
 """
 
-import unicodedata
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import NoReturn
+
+from unnoted.utils import short_repr, shorten, strip_control
 
 
 class Severity(StrEnum):
@@ -89,7 +90,7 @@ class Defect:
     line: int | None = None
 
     def __str__(self) -> str:
-        return f"{plain(self.file)}: {self.within_file}"
+        return f"{strip_control(self.file)}: {self.within_file}"
 
     @property
     def within_file(self) -> str:
@@ -98,11 +99,11 @@ class Defect:
         if self.line is not None and not (self.field or "").startswith("line "):
             places.append(f"line {self.line}")
         if self.document is not None:
-            places.append(f"document {shown(self.document)}")
+            places.append(f"document {short_repr(self.document)}")
         if self.field is not None:
-            places.append(shortened(self.field))
-        return plain(
-            ": ".join([*places, f"found {shortened(self.found)}, expected {shortened(self.expected)}"])
+            places.append(shorten(self.field))
+        return strip_control(
+            ": ".join([*places, f"found {shorten(self.found)}, expected {shorten(self.expected)}"])
         )
 
 
@@ -112,59 +113,6 @@ class DataError(ValueError):
     def __init__(self, defect: Defect) -> None:
         super().__init__(str(defect))
         self.defect = defect
-
-
-def shown(value: object, longest: int = 60) -> str:
-    """A value as an error message shows it: its repr, shortened.
-
-    Example:
-        >>> shown("x" * 100)[-6:], shown(10**5000)
-        ('xxx...', 'a value of type int')
-    """
-    try:
-        text = repr(value)
-    except (RecursionError, ValueError):  # nested too deeply, or a number too long to be written out
-        text = f"a value of type {type(value).__name__}"
-    return shortened(text, longest)
-
-
-def shortened(text: str, longest: int = 300) -> str:
-    """A text, or its beginning where it is long.
-
-    Example:
-        >>> shortened("abcdefgh", 6)
-        'abc...'
-    """
-    return text if len(text) <= longest else text[: longest - 3] + "..."
-
-
-_JOINERS = "\u200c\u200d"
-"""Characters of the category of direction marks that are needed to write Persian, Hindi and some emoji."""
-
-
-def plain(text: str, keep: str = "") -> str:
-    r"""A text that a terminal only shows: escape codes, direction marks and the like are spelt out.
-
-    Args:
-        text: may come from anywhere.
-        keep: control characters that mean no harm here, such as a newline.
-
-    Example:
-        >>> print(plain("a\x1b[31m\u202eb\nc"))
-        a\x1b[31m\u202eb\nc
-        >>> plain("größer\u00a0als") == "größer\u00a0als"
-        True
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        letter if letter in keep or letter in _JOINERS or _is_shown(letter) else repr(letter)[1:-1]
-        for letter in text
-    )
-
-
-def _is_shown(letter: str) -> bool:
-    return letter.isprintable() or unicodedata.category(letter) in ("Zs", "Co", "Cn")
 
 
 def fail(kind: Kind, document: str | None, place: str | None, found: str, expected: str) -> NoReturn:

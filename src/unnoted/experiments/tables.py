@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-from unnoted.common.wording import count, percent
+from unnoted.utils import format_count, percent
 
 T = TypeVar("T")
 
@@ -70,7 +70,7 @@ def words(title: str) -> Column:
 
 def counts(title: str) -> Column:
     """A column of counts."""
-    return Column(title, count)
+    return Column(title, format_count)
 
 
 def shares(title: str, group: str = "") -> Column:

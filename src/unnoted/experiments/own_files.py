@@ -4,8 +4,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from unnoted.common.outputs import holds_something, write_json
-from unnoted.common.text_inputs import content_digest
+from unnoted.io import content_digest, is_nonempty_file, write_json
 
 
 class OwnFiles:
@@ -38,7 +37,7 @@ class OwnFiles:
         """
         known = self._known()
         for file in files:
-            if holds_something(file) and known.get(file.name) != content_digest(file):
+            if is_nonempty_file(file) and known.get(file.name) != content_digest(file):
                 raise ValueError(
                     f"{file}: found a file that was not written here, expected none; --overwrite replaces it"
                 )

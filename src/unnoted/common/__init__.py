@@ -1,1 +1,0 @@
-"""What every room uses: located errors, atomic files, lookup by name, locks."""
