@@ -71,7 +71,6 @@ $(SITE): $(READY)
 	touch $(SITE)
 
 docs: $(SITE)  ## Build the documentation as a web site in site/; a broken link or name is an error
-	$(BIN)/python -m tools.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 sbom:  ## List everything that an installation brings, with its licences, in build/sbom/unnoted.cdx.json
