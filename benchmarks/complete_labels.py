@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from unnoted.data import Document, RelationVocabulary, load_documents
 from unnoted.data.comparison import match_entities
 from unnoted.data.corpus import Corpus
-from unnoted.data.schema import Triple
+from unnoted.data.document import Triple
 from unnoted.priors.labelled_scores import LabelledScores
 
 DATA = Path(__file__).parents[2] / "shared/data/docred"

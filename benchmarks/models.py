@@ -19,7 +19,7 @@ from benchmarks.learning import optimised, over
 from benchmarks.measure import times_in_turns
 from unnoted.data import Corpus, load_documents
 from unnoted.data.candidates import AllPairs
-from unnoted.data.relations import RelationVocabulary
+from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.losses import SSRPU
 from unnoted.models.architectures.registry import ARCHITECTURES
@@ -144,4 +144,4 @@ def _measure(shared: Path | None, folder: Path) -> dict[str, float]:
 
 def _generated() -> Corpus:
     documents = tuple(generate_documents(BATCHES * BATCH))
-    return Corpus(documents, RelationVocabulary.of(documents), AllPairs())
+    return Corpus(documents, RelationVocabulary.from_documents(documents), AllPairs())

@@ -127,7 +127,7 @@ class Answers:
     def __init__(self, found: SuggestionSet, truth: Truth) -> None:
         self.listed = [each for each in found.suggestions if each.document in truth and not each.labelled]
         self.holds = np.array([each.triple in truth[each.document] for each in self.listed])
-        noted = {name: found.documents[name].labels.triples for name in truth}
+        noted = {name: found.documents[name].labels for name in truth}
         self.noted = sum(len(noted[name] & truth[name]) for name in truth)
         self.total = sum(map(len, truth.values()))
         self.labels = Counter(relation for facts in noted.values() for _, _, relation in facts)

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.data.segmentation import split_text
 
 TYPES = st.sampled_from(["PER", "LOC", "ORG", "Chemical", "Gene"])

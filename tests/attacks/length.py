@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from unnoted.data.schema import Document, Entity, Mention
+from unnoted.data.document import Document, Entity, Mention
 from unnoted.inference import Extractor
 from unnoted.models.encoders import ENCODER_KINDS, make_encoder
 from unnoted.models.model import RelationModel

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from threading import Barrier
 from typing import TypeAlias
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.data.synthetic import generate_documents, relation_names
 from unnoted.inference import Extraction, Extractor
 from unnoted.models.encoders import ENCODER_KINDS, make_encoder

@@ -11,7 +11,7 @@ from tests.browser.conftest import CHROMIUM
 from tests.unit.review.making import HOSTILE, TOKEN, opened, people, suggested
 
 from unnoted.data import load_documents
-from unnoted.data.schema import Fact
+from unnoted.data.document import Fact
 from unnoted.review.app import make_app
 from unnoted.review.exporting import export_review
 from unnoted.suggestions import Suggestion
@@ -154,7 +154,7 @@ def test_by_keyboard_alone(at, store_of_people, tmp_path):
     assert states(store_of_people) == expected
     report, _ = export_review(store_of_people, tmp_path / "mended.jsonl")
     assert (report.added, report.rejected) == (4, 3)
-    mended = {each.id: each.labels.triples for each in load_documents(tmp_path / "mended.jsonl")}
+    mended = {each.id: each.labels for each in load_documents(tmp_path / "mended.jsonl")}
     assert mended["d2"] == {(0, 1, "lives"), (3, 1, "knows")}
 
 

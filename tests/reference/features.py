@@ -6,7 +6,7 @@ opening `*`, each word is tokenised by itself), with no thought for speed.
 
 from dataclasses import dataclass
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 
 
 @dataclass

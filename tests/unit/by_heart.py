@@ -5,8 +5,7 @@ from torch import nn
 from transformers import TrainerCallback, set_seed
 
 from unnoted.data.candidates import AllPairs
-from unnoted.data.corpus import Corpus
-from unnoted.data.relations import RelationVocabulary
+from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.models.encoders import RecurrentConfig, make_encoder
 from unnoted.models.model import RelationModel
@@ -40,7 +39,7 @@ def learn(folder, loss, head, how, encoder=SMALL):
         encoder: its configuration.
     """
     documents = tuple(generate_documents(8))
-    docs = Corpus(documents, RelationVocabulary.of(documents), AllPairs())
+    docs = Corpus(documents, RelationVocabulary.from_documents(documents), AllPairs())
     make_encoder(folder, documents, config=encoder, rarest=1)
     set_seed(0)
     model = RelationModel.from_encoder(folder, docs.relations, entity_types=docs.entity_types, **head)

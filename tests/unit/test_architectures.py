@@ -12,9 +12,8 @@ from tests.unit.by_heart import learn
 from transformers import BertConfig, set_seed
 
 from unnoted.data.candidates import AllPairs
-from unnoted.data.corpus import Corpus
-from unnoted.data.relations import RelationVocabulary
-from unnoted.data.schema import Document, Entity, Mention
+from unnoted.data.corpus import Corpus, RelationVocabulary
+from unnoted.data.document import Document, Entity, Mention
 from unnoted.data.synthetic import generate_documents
 from unnoted.inference import Extractor
 from unnoted.io import CHECKSUMS
@@ -74,7 +73,7 @@ def encoder(tmp_path_factory):
 
 def corpus(documents):
     made = tuple(generate_documents(documents))
-    return Corpus(made, RelationVocabulary.of(made), AllPairs())
+    return Corpus(made, RelationVocabulary.from_documents(made), AllPairs())
 
 
 def on_documents(architecture, encoder, docs):

@@ -14,7 +14,7 @@ from tests.reference.batches import ENCODERS, only, random_batch, tiny_model
 from tests.unit.inference.making import reading_model, saved_model
 
 from unnoted.data.candidates import TypePairs
-from unnoted.data.relations import RelationVocabulary
+from unnoted.data.corpus import RelationVocabulary
 from unnoted.io import CHECKSUMS
 from unnoted.losses import Fixed, Link, NoneClass, ScoreMeaning, TopK
 from unnoted.models.encoders import EncoderError

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from tools.docs.drawing import FAINT, INK, Line, draw, look, new_axes, svg
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.data.synthetic import generate_documents
 from unnoted.data.thinning import DOCRED_SHARE, PopularShare, thin
 from unnoted.evaluation import Score

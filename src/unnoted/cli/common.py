@@ -15,7 +15,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from unnoted.data.relations import RelationVocabulary
+from unnoted.data.corpus import RelationVocabulary
 from unnoted.errors import DataError, DefectLog, Severity
 from unnoted.io import STANDARD_NAME
 from unnoted.utils import plural, strip_control

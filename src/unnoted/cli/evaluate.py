@@ -26,9 +26,9 @@ from unnoted.cli.predict import (
     load_extractor,
     progress,
 )
+from unnoted.data.document import Document
 from unnoted.data.formats.predictions import read_predictions
 from unnoted.data.loading import stream_documents
-from unnoted.data.schema import Document
 from unnoted.errors import DefectLog, Severity
 from unnoted.evaluation.benchmarks import BENCHMARKS
 from unnoted.evaluation.figures import Evaluation

@@ -109,7 +109,7 @@ def show_plan(plan: "TableResult", folder: Path) -> None:
 
 def put_out(result: "TableResult", folder: Path, format: str) -> None:
     """Write a table of runs in every format, and print it in one."""
-    from unnoted.data.relations import RelationVocabulary
+    from unnoted.data.corpus import RelationVocabulary
     from unnoted.report import write_table
 
     files = {row.records[0].settings.get("vocabulary") for row in result.rows if row.records}

@@ -1,11 +1,10 @@
 """What a document is, and how documents are read, written, labelled and made."""
 
 from unnoted.data.candidates import AllPairs, Candidates, InOneSentence, TypePairs
-from unnoted.data.corpus import Corpus
+from unnoted.data.corpus import Corpus, RelationVocabulary
+from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.data.formats import DocumentFormat, register_format
 from unnoted.data.loading import load_documents, stream_documents
-from unnoted.data.relations import RelationVocabulary
-from unnoted.data.schema import Document, Entity, Fact, LabelSet, Mention
 from unnoted.data.writing import write_documents
 from unnoted.errors import DataError, DefectLog
 
@@ -20,7 +19,6 @@ __all__ = [
     "Entity",
     "Fact",
     "InOneSentence",
-    "LabelSet",
     "Mention",
     "RelationVocabulary",
     "TypePairs",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.errors import DataError, Defect, Kind, fail
 from unnoted.io import TextInput, numbered_lines, parse_record, write_lines
 from unnoted.priors.audited import Answer, audited_priors

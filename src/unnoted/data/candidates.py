@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.data.schema import Document, Entity
+from unnoted.data.document import Document, Entity
 from unnoted.utils import nearest, short_repr
 
 Indices: TypeAlias = NDArray[np.int32]
@@ -80,7 +80,7 @@ class AllPairs:
     """Every ordered pair of two different entities, as in DocRED.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Mention
+        >>> from unnoted.data.document import Entity, Mention
         >>> entity = Entity((Mention(0, 0, 1, "PER", "Ada"),))
         >>> document = Document("d1", (("Ada",),), (entity, entity, entity))
         >>> AllPairs().pairs(document)
@@ -150,7 +150,7 @@ class TypePairs:
         types: the allowed (head type, tail type).
 
     Example:
-        >>> from unnoted.data.schema import Entity, Mention
+        >>> from unnoted.data.document import Entity, Mention
         >>> drug, disease = (Entity((Mention(0, 0, 1, type, type),)) for type in ("Chemical", "Disease"))
         >>> document = Document("d1", (("words",),), (disease, drug, drug))
         >>> rule = TypePairs(frozenset({("Chemical", "Disease")}))
@@ -204,7 +204,7 @@ class InOneSentence:
         rule: the other one.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Mention
+        >>> from unnoted.data.document import Entity, Mention
         >>> ada, ben, cy = (Entity((Mention(s, 0, 1, "PER", "w"),)) for s in (0, 0, 1))
         >>> document = Document("d1", (("Ada", "Ben"), ("Cy",)), (ada, ben, cy))
         >>> rule = InOneSentence(AllPairs())
@@ -267,7 +267,7 @@ def labelled_types(documents: Iterable[Document]) -> TypePairs | None:
         documents: with labels.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Fact, Mention
+        >>> from unnoted.data.document import Entity, Fact, Mention
         >>> ada, kelm = (Entity((Mention(0, i, i + 1, t, t),)) for i, t in enumerate(("PER", "LOC")))
         >>> document = Document("d1", (("Ada", "Kelm"),), (ada, kelm), (Fact(0, 1, "born in"),))
         >>> labelled_types([document]), labelled_types([document] * 2)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.utils import plural
 
 
@@ -49,7 +49,7 @@ class LeftBehind:
         lacks: the parts of documents that the format lacks.
 
     Example:
-        >>> from unnoted.data.schema import Fact
+        >>> from unnoted.data.document import Fact
         >>> left = LeftBehind(MARKED_LACK)
         >>> _ = list(left.watch([Document("1", (), (), (Fact(0, 1, "spouse", (0,)),))]))
         >>> left.told()

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from unnoted.data.candidates import Candidates, known_types
+from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.formats import format_name, format_of
 from unnoted.data.loading import default_candidates, stream_documents
-from unnoted.data.relations import RelationVocabulary
 from unnoted.data.statistics import Statistics
 from unnoted.errors import EXAMPLES_KEPT, Defect, DefectLog, Kind, Severity
 from unnoted.io import TextInput

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TypeAlias
 
-from unnoted.data.schema import Document, Entity, Triple
+from unnoted.data.document import Document, Entity, Triple
 
 Places: TypeAlias = frozenset[tuple[int, int, int]]
 """Where an entity is mentioned: sentence, start and end of each mention."""
@@ -121,7 +121,7 @@ def _add(result: LabellingComparison, document: Document, other: Document, mappi
     noted: frozenset[Triple] = frozenset(
         (mapping[head], mapping[tail], relation) for head, tail, relation in document.labels
     )
-    reference = other.labels.triples
+    reference = other.labels
     result.compared += 1
     result.in_a.update(relation for *_, relation in noted)
     result.in_b.update(relation for *_, relation in reference)

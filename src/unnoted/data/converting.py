@@ -6,9 +6,9 @@ from pathlib import Path
 
 from unnoted.data.carried import LeftBehind
 from unnoted.data.contents import write_content
+from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.formats import FORMATS
 from unnoted.data.loading import stream_documents
-from unnoted.data.relations import RelationVocabulary
 from unnoted.data.selecting import AllBut, own_format
 from unnoted.data.writing import format_by_name, write_documents
 from unnoted.errors import DefectLog, Kind

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from unnoted.data.contents import file_text
-from unnoted.data.schema import Document, Triple
+from unnoted.data.document import Document, Triple
 from unnoted.errors import DataError, Defect, Kind
 from unnoted.utils import nearest, short_repr
 

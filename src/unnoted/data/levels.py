@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.data.thinning import DOCRED_SHARE, KeepAll, OnePerRelation, PopularShare, Thinning
 from unnoted.utils import lookup
 

@@ -5,11 +5,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from unnoted.data.candidates import AllPairs, Candidates, TypePairs, observed
-from unnoted.data.corpus import Corpus
+from unnoted.data.corpus import Corpus, RelationVocabulary
+from unnoted.data.document import Document
 from unnoted.data.formats import DocumentFormat, format_of, recognise
 from unnoted.data.formats.reading import Reading
-from unnoted.data.relations import RelationVocabulary
-from unnoted.data.schema import Document
 from unnoted.errors import DataError, Defect, DefectLog, Kind, fail
 from unnoted.io import TextInput
 from unnoted.utils import plural
@@ -123,7 +122,7 @@ def load_documents(
     documents = tuple(stream_documents(*sources, vocabulary=vocabulary, log=log))
     if candidates is None:
         candidates = default_candidates(sources, lambda: observed(documents))
-    relations = vocabulary if vocabulary is not None else RelationVocabulary.of(documents)
+    relations = vocabulary if vocabulary is not None else RelationVocabulary.from_documents(documents)
     return Corpus(documents, relations, candidates, log)
 
 

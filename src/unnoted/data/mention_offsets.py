@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TypeAlias
 
-from unnoted.data.schema import Document, Entity
+from unnoted.data.document import Document, Entity
 
 Offsets: TypeAlias = tuple[tuple[int, int], ...]
 """Start and end (exclusive) of each mention of an entity, in characters."""
@@ -17,7 +17,7 @@ class TextPlaces:
         document: whose words are the pieces of its text.
 
     Example:
-        >>> from unnoted.data.schema import Mention
+        >>> from unnoted.data.document import Mention
         >>> entity = Entity((Mention(1, 0, 2, "PER", "Ada Lorne"),))
         >>> words = ("Hello", "!"), ("Ada", "Lorne", ".")
         >>> document = Document("d1", words, (entity,), text="Hello! Ada  Lorne.")

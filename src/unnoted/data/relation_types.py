@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unnoted.data.candidates import TypePair
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.utils import short_repr
 
 
@@ -21,7 +21,7 @@ class RelationTypes:
         pairs: by relation, the types of head and tail, sorted; a relation without a label is not there.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Fact, Mention
+        >>> from unnoted.data.document import Entity, Fact, Mention
         >>> ada, york = (Entity((Mention(0, i, i + 1, t, t),)) for i, t in enumerate(("PER", "LOC")))
         >>> document = Document("d1", (("Ada", "York"),), (ada, york), (Fact(0, 1, "born in"),))
         >>> found = RelationTypes.of([document])

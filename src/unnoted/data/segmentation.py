@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from sys import intern
 
-from unnoted.data.schema import Sentence
+from unnoted.data.document import Sentence
 
 _WORD = re.compile(r"\w+(?:[-'’./]\w+)*|[^\w\s]")
 _ENDS = frozenset(".!?")

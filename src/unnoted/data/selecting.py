@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from unnoted.data.contents import write_content
+from unnoted.data.document import Document
 from unnoted.data.formats import DocumentFormat, format_of
-from unnoted.data.schema import Document
 from unnoted.data.writing import write_documents
 from unnoted.io import is_special
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isclose
 from random import Random
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.utils import plural
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unnoted.data.candidates import Candidates, TypePair, TypePairs
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 
 
 @dataclass(slots=True)
@@ -18,7 +18,7 @@ class Statistics:
             afterwards.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Fact, Mention
+        >>> from unnoted.data.document import Entity, Fact, Mention
         >>> ada, bo = (Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in enumerate(["Ada", "Bo"]))
         >>> statistics = Statistics()
         >>> for _ in statistics.watch([Document("1", (("Ada", "Bo"),), (ada, bo), (Fact(0, 1, "met"),))]):

@@ -11,7 +11,7 @@ from math import pow
 from random import Random
 from typing import Protocol
 
-from unnoted.data.schema import Document, Fact
+from unnoted.data.document import Document, Fact
 
 DOCRED_SHARE = 0.35
 """The share of its true facts that DocRED has labelled: 1,832 of 5,199 in its development set."""

@@ -17,9 +17,9 @@ def scores_by_types(corpus: Corpus) -> LabelledScores:
     Example:
         >>> from unnoted.data.candidates import AllPairs
         >>> from unnoted.data.synthetic import generate_documents
-        >>> from unnoted.data.relations import RelationVocabulary
+        >>> from unnoted.data.corpus import RelationVocabulary
         >>> documents = tuple(generate_documents(3))
-        >>> found = scores_by_types(Corpus(documents, RelationVocabulary.of(documents), AllPairs()))
+        >>> found = scores_by_types(Corpus(documents, RelationVocabulary.from_documents(documents), AllPairs()))
         >>> found.pairs == sum(len(d.entities) * (len(d.entities) - 1) for d in documents)
         True
         >>> int(found.labelled.sum()) == sum(len(d.labels) for d in documents)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from unnoted.data.schema import Document, Entity, Fact, Mention, Triple
+from unnoted.data.document import Document, Entity, Fact, Mention, Triple
 from unnoted.errors import DefectLog, Kind, fail
 from unnoted.io import ENCODABLE, Limits
 from unnoted.utils import nearest, short_repr, shorten

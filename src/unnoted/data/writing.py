@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from unnoted.data.document import Document
 from unnoted.data.formats import FORMATS
-from unnoted.data.schema import Document
 from unnoted.utils import lookup
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.evaluation.breakdowns import scores_by
 from unnoted.evaluation.gold import Gold, Key, TrainOverlap
 from unnoted.evaluation.score import IgnScore, Score
@@ -26,7 +26,7 @@ def document_scores(
         ValueError: gold without a fact, or with two documents of one id.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Fact, Mention
+        >>> from unnoted.data.document import Entity, Fact, Mention
         >>> ada, bo = (Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in enumerate(["Ada", "Bo"]))
         >>> gold = [Document(id, (("Ada", "Bo"),), (ada, bo), (Fact(0, 1, "spouse"),)) for id in ("a", "b")]
         >>> scores = document_scores(gold, [("b", 0, 1, "spouse"), ("b", 1, 0, "spouse")], train=())

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unnoted.data.document import Document
 from unnoted.data.formats.predictions import Prediction
-from unnoted.data.schema import Document
 from unnoted.evaluation.benchmarks import DOCRED, Benchmark
 from unnoted.evaluation.curve import Curve, precision_recall_curve
 from unnoted.evaluation.figures import Evaluation, evaluate

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from unnoted.data.document import Document
 from unnoted.data.formats.predictions import Prediction
-from unnoted.data.schema import Document
 from unnoted.evaluation.benchmarks import PLAIN, Benchmark
 from unnoted.evaluation.breakdowns import (
     Distance,
@@ -124,7 +124,7 @@ def evaluate(
         ValueError: gold without a fact or with two documents of one id; scores for a part of the predictions.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Fact, Mention
+        >>> from unnoted.data.document import Entity, Fact, Mention
         >>> ada, bo = (Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in enumerate(["Ada", "Bo"]))
         >>> facts = (Fact(0, 1, "spouse"), Fact(1, 0, "spouse"))
         >>> gold = [Document("d", (("Ada", "Bo"),), (ada, bo), facts)]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from unnoted.data.schema import Document, Fact
+from unnoted.data.document import Document, Fact
 
 Key: TypeAlias = tuple[str, int, int, str]
 """A fact of a corpus: (document, head, tail, relation)."""

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.evaluation.breakdowns import relation_of, scores_by, total
 from unnoted.evaluation.gold import Gold, Key
 from unnoted.evaluation.score import Score
@@ -53,7 +53,7 @@ def linked_alone(document: Document) -> list[bool]:
     """For each entity, whether some mention of it is shared with no other entity of its type.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Mention
+        >>> from unnoted.data.document import Entity, Mention
         >>> shared, own = Mention(0, 0, 1, "Gene", "A/B"), Mention(0, 1, 2, "Gene", "A")
         >>> linked_alone(Document("d", (("A/B", "A"),), (Entity((shared, own)), Entity((shared,)))))
         [True, False]

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from unnoted.configs import read_config
+from unnoted.data.document import Document, Fact
 from unnoted.data.levels import LEVELS, level
-from unnoted.data.schema import Document, Fact
 from unnoted.data.synthetic import generate_documents, relation_names
 from unnoted.data.thinning import thin
 from unnoted.data.writing import write_documents

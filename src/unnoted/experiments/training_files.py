@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from unnoted.data.document import Document
 from unnoted.data.levels import LEVELS
 from unnoted.data.loading import stream_documents
-from unnoted.data.schema import Document
 from unnoted.data.thinning import Thinning, ThinningReport, UniformShare, thin
 from unnoted.data.writing import write_documents
 from unnoted.io import write_text

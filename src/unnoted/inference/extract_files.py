@@ -10,8 +10,8 @@ from typing import Any
 import torch
 
 from unnoted.data.candidates import Candidates
+from unnoted.data.document import Document
 from unnoted.data.loading import stream_documents
-from unnoted.data.schema import Document
 from unnoted.errors import DefectLog
 from unnoted.inference.extractor import Extractor
 from unnoted.inference.facts import Extraction

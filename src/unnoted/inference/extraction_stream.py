@@ -16,7 +16,7 @@ class ExtractionStream(Iterator[Extraction]):
         extractions: in the order of the documents.
 
     Example:
-        >>> from unnoted.data.schema import Document
+        >>> from unnoted.data.document import Document
         >>> stream = ExtractionStream([Extraction(Document("d1", (("It", "rained"),), ()), ())])
         >>> [extraction.document.id for extraction in stream], list(stream)
         (['d1'], [])

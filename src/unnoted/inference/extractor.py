@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from unnoted.data.document import Document, Entity
 from unnoted.data.ner import EntitySource
-from unnoted.data.schema import Document, Entity
 from unnoted.errors import DefectLog
 from unnoted.inference.evaluation_mode import evaluation_mode
 from unnoted.inference.extraction_stream import ExtractionStream

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from unnoted.data.document import Document
 from unnoted.data.formats.predictions import Prediction
 from unnoted.data.mention_offsets import Offsets, TextPlaces
-from unnoted.data.schema import Document
 from unnoted.utils import plural
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Extraction:
     """The facts found in one document, ordered by head, tail and the model's order of relations.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Mention
+        >>> from unnoted.data.document import Entity, Mention
         >>> ada, bo = (Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in ((0, "Ada"), (2, "Bo")))
         >>> document = Document("d1", (("Ada", "met", "Bo"),), (ada, bo))
         >>> extraction = Extraction(document, (ExtractedFact(0, 1, "P1", "met", 0.9, 0.2, (0,)),))

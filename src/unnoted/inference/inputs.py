@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from unnoted.data.document import Document
 from unnoted.data.formats.jsonl import document_from_record
 from unnoted.data.formats.reading import Reading
-from unnoted.data.schema import Document
 from unnoted.errors import DataError, DefectLog
 
 Source: TypeAlias = Document | Mapping[str, Any]

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.inference.facts import Extraction
 from unnoted.io import BUSY, locked
 from unnoted.utils import short_repr, shorten, strip_control

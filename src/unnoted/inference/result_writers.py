@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.inference.facts import predictions_of, text_of
 from unnoted.io import open_output, write_lines, write_list
 from unnoted.utils import plural

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.inference.support import attention_shares, mention_shares
 from unnoted.losses import ScoreMeaning, confidence_of, distance_of
 from unnoted.models.features import Batch

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unnoted.data.schema import Entity
+from unnoted.data.document import Entity
 from unnoted.models.features import Batch
 
 MOST_SENTENCES = 3
@@ -106,7 +106,7 @@ def supporting_sentences(head: Entity, tail: Entity, shares: NDArray[np.floating
         shares: the share of each of the document's sentences.
 
     Example:
-        >>> from unnoted.data.schema import Mention
+        >>> from unnoted.data.document import Mention
         >>> ada, bo = (Entity((Mention(sentence, 0, 1, "PER", "x"),)) for sentence in (0, 2))
         >>> supporting_sentences(ada, bo, np.array([0.5, 0.1, 0.4]))
         (0, 2)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from unnoted.data.document import Document
 from unnoted.data.ner import TextReader
-from unnoted.data.schema import Document
 from unnoted.data.writing import write_documents
 from unnoted.errors import DataError, DefectLog, Kind, fail
 from unnoted.io import TextInput, read_whole

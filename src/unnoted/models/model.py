@@ -11,8 +11,8 @@ from transformers import AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTr
 
 from unnoted.data import candidates as candidate_rules
 from unnoted.data.candidates import AllPairs, Candidates, JSONCandidates
+from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.relation_types import RelationTypes
-from unnoted.data.relations import RelationVocabulary
 from unnoted.losses import NoneClass, ScoreMeaning
 from unnoted.losses.decisions import Decision, decision_from_json
 from unnoted.losses.links import Link

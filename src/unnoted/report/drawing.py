@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.data.visualization import (
     FactCell,
     FactGroup,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from unnoted.data.schema import Document, Fact, Triple
+from unnoted.data.document import Document, Fact, Triple
 from unnoted.inference import ExtractedFact, Extraction
 
 
@@ -48,7 +48,7 @@ def judge(
         extractions: what each method found in the document, by the method's title.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Mention
+        >>> from unnoted.data.document import Entity, Mention
         >>> from unnoted.inference import ExtractedFact
         >>> ada, bo = (Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in enumerate(["Ada", "Bo"]))
         >>> document = Document("d", (("Ada", "Bo"),), (ada, bo), (Fact(0, 1, "spouse"),))

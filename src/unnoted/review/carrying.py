@@ -3,7 +3,7 @@
 import sqlite3
 from dataclasses import dataclass
 
-from unnoted.data.schema import Document, Triple
+from unnoted.data.document import Document, Triple
 from unnoted.review.store import CARRIED, NotDecided, ReviewStore, add_item, settle
 
 RESUMED = "resumed"

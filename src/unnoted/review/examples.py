@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
-from unnoted.data.schema import Document, Fact, Mention
+from unnoted.data.document import Document, Fact, Mention
 
 EXAMPLES_PER_RELATION = 3
 """Two are shown; the third takes the place of one from the document that is looked at."""

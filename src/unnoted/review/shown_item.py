@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unnoted.data.schema import Document, Fact
+from unnoted.data.document import Document, Fact
 from unnoted.data.visualization import FactGroup, FactLine, FactTable, render_document
 from unnoted.review.queue import column
 from unnoted.review.store import NotDecided, ReviewStore

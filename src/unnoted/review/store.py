@@ -14,9 +14,9 @@ from functools import lru_cache
 from pathlib import Path
 from threading import Lock, local
 
+from unnoted.data.document import Document, Triple
 from unnoted.data.formats.jsonl import document_from_record
 from unnoted.data.formats.reading import Reading
-from unnoted.data.schema import Document, Triple
 from unnoted.errors import DefectLog
 from unnoted.review.store_schema import FORMAT
 from unnoted.review.verdict import Verdict, state_of

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, TypeAlias
 
-from unnoted.data.schema import Triple
+from unnoted.data.document import Triple
 from unnoted.utils import lookup
 
 Pair: TypeAlias = tuple[int, int]

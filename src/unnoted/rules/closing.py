@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from unnoted.data.schema import Document, Fact, Triple
+from unnoted.data.document import Document, Fact, Triple
 from unnoted.rules.bodies import Matches, Premises, RuleBody, matches
 from unnoted.rules.rule import Rule, RuleSet
 
@@ -52,7 +52,7 @@ def close(documents: Iterable[Document], rules: RuleSet, depth: int = DEPTH) -> 
         depth: rounds at most; it ends earlier once nothing follows.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Mention
+        >>> from unnoted.data.document import Entity, Mention
         >>> from unnoted.rules import Constraints, Inverse
         >>> pair = [Entity((Mention(0, i, i + 1, "PER", name),)) for i, name in enumerate(("Ada", "Bo"))]
         >>> document = Document("d", (("Ada", "Bo"),), tuple(pair), (Fact(0, 1, "spouse", (0,)),))

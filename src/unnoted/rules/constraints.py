@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from unnoted.data.schema import Document, Triple
+from unnoted.data.document import Document, Triple
 
 MOST_WITH_TWO = 0.1
 """Up to this share of heads may have a second tail for a relation to be functional."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from unnoted.data.schema import Document, Triple
+from unnoted.data.document import Document, Triple
 from unnoted.rules.bodies import matches
 from unnoted.rules.bounds import DocumentShare
 from unnoted.rules.rule import RuleSet
@@ -57,7 +57,7 @@ def implied_facts(documents: Iterable[Document], rules: RuleSet) -> ImpliedFacts
     """Count what follows from the noted facts of documents, in one step.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Fact, Mention
+        >>> from unnoted.data.document import Entity, Fact, Mention
         >>> from unnoted.rules.written import written_rules
         >>> entities = [Entity((Mention(0, i, i + 1, "PER", name),)) for i, name in enumerate("abc")]
         >>> noted = (Fact(0, 1, "spouse"), Fact(1, 0, "spouse"), Fact(0, 2, "spouse"))
@@ -70,7 +70,7 @@ def implied_facts(documents: Iterable[Document], rules: RuleSet) -> ImpliedFacts
     for document in documents:
         implied = _implied(document, rules)
         if implied:
-            counted.add(len(implied), len(implied & document.labels.triples))
+            counted.add(len(implied), len(implied & document.labels))
     return ImpliedFacts(counted.pairs, int(counted.hits), counted.low(), counted.high())
 
 

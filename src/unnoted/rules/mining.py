@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from unnoted.data.schema import Document, Triple
+from unnoted.data.document import Document, Triple
 from unnoted.priors import Priors
 from unnoted.rules.bodies import Pair, RuleBody, matches
 from unnoted.rules.bounds import ONE_SIDED, DocumentShare
@@ -156,7 +156,7 @@ def count(documents: Sequence[Document], constraints: Constraints, support: int)
     rates = TypeRates.of(documents)
     counted: dict[Shape, RuleCounts] = defaultdict(RuleCounts)
     for document in documents:
-        labels = document.labels.triples
+        labels = document.labels
         for body, ways in matches(labels).items():
             for conclusion in candidates.get(body, ()):
                 facts = proposals(document, ways, conclusion, constraints)
@@ -188,7 +188,7 @@ def proposals(
     document: Document, pairs: Iterable[Pair], conclusion: str, constraints: Constraints
 ) -> list[Triple]:
     """The facts that a rule speaks of: those that are noted, and those that constraints would let it add."""
-    labels = document.labels.triples
+    labels = document.labels
     taken = {(head, relation) for head, _, relation in labels}
     return list(_allowed(document, pairs, conclusion, constraints, labels, taken))
 

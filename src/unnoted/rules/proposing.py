@@ -7,7 +7,7 @@ what the relations mean sees it at a glance.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.rules.bodies import Namer
 from unnoted.rules.closing import Derived, close
 from unnoted.rules.rule import Rule, RuleSet

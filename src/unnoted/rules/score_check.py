@@ -22,7 +22,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.rules.bodies import Pair, RuleBody, matches
 from unnoted.rules.bounds import ONE_SIDED, DocumentShare

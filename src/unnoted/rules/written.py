@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from unnoted.data.relations import RelationVocabulary
+from unnoted.data.corpus import RelationVocabulary
 from unnoted.errors import DataError, Defect, DefectLog, Kind
 from unnoted.io import TextInput, read_whole
 from unnoted.rules.bodies import body_of

@@ -5,9 +5,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from unnoted.data.corpus import RelationVocabulary
+from unnoted.data.document import Document
 from unnoted.data.mention_offsets import TextPlaces
-from unnoted.data.relations import RelationVocabulary
-from unnoted.data.schema import Document
 from unnoted.data.visualization import entity_types, render_document, render_types
 from unnoted.inference import Extraction
 from unnoted.inference.drawn_facts import fact_table
@@ -27,7 +27,7 @@ def entities_of(document: Document) -> list[dict[str, Any]]:
     """The entities of a document that was given as text, with the characters of their mentions.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Mention
+        >>> from unnoted.data.document import Entity, Mention
         >>> bo = Entity((Mention(0, 2, 3, "PER", "Bo"),))
         >>> entities_of(Document("d", (("I", "met", "Bo", "."),), (bo,), text="I  met Bo."))
         [{'type': 'PER', 'name': 'Bo', 'mentions': [{'start': 7, 'end': 9, 'sentence': 0}]}]

@@ -10,7 +10,7 @@ from threading import Condition
 
 import torch
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.inference import Extraction, Extractor
 from unnoted.inference.scoring import Asked
 from unnoted.inference.side_by_side import threads_alone

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.inference import Extraction
 from unnoted.serve.answers import answer, drawn
 from unnoted.serve.api_models import DocumentResult, ErrorAnswer, one_or_many

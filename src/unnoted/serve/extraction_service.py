@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeAlias
 
+from unnoted.data.document import Document
 from unnoted.data.ner import TextReader
-from unnoted.data.schema import Document
 from unnoted.errors import DataError
 from unnoted.inference import Extraction, Extractor
 from unnoted.inference.reading_text import known_types

@@ -6,7 +6,7 @@ from itertools import islice
 
 from markupsafe import Markup
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.data.visualization import FactLine, FactTable
 from unnoted.data.visualization.mention_spans import type_colour
 from unnoted.serve.graph_arrows import Arrow, ArrowRoom
@@ -37,7 +37,7 @@ def render_graph(
         types: entity types in the order of their colours.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Fact, Mention
+        >>> from unnoted.data.document import Entity, Fact, Mention
         >>> ada, bo = (Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in enumerate(["<Ada>", "Bo"]))
         >>> document = Document("d", (("<Ada>", "Bo"),), (ada, bo))
         >>> svg = render_graph(document, FactTable.of([Fact(0, 1, "P26")]), names={"P26": "spouse"})

@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 from starlette.requests import Request
 
+from unnoted.data.document import Document
 from unnoted.data.formats.jsonl import document_from_record
 from unnoted.data.formats.reading import Reading
-from unnoted.data.schema import Document
 from unnoted.errors import DataError, DefectLog, Kind, Severity, fail
 from unnoted.io import Limits, parse_json
 from unnoted.serve.problems import Problem

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.data.visualization.documents_page import DrawnDocument, documents_page
 from unnoted.data.visualization.fact_table import FactCell, FactGroup, FactLine, FactTable
 from unnoted.io import open_output

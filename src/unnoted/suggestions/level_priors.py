@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from unnoted.calibration.counted_priors import counted_priors
 from unnoted.data.corpus import Corpus
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.priors.estimated import EstimatedPriors, Interval
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.rules import RuleSet, close, implied_facts, load_rules
@@ -39,7 +39,7 @@ def priors_at_level(
 
 def beside_labels_of(scores: LabelledScores, documents: Iterable[Document]) -> LabelledScores:
     """The same scores beside the labels that these documents have."""
-    return scores.relabelled({document.id: document.labels.triples for document in documents})
+    return scores.relabelled({document.id: document.labels for document in documents})
 
 
 def _implied(corpus: Corpus, written: RuleSet, name: str) -> Interval:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.data.schema import Document, Triple
+from unnoted.data.document import Document, Triple
 from unnoted.inference.support import supporting_sentences
 from unnoted.rules import RuleSet, close
 from unnoted.suggestions.judged import JudgedPairs
@@ -164,7 +164,7 @@ def mentioning_sentences(document: Document, head: int, tail: int) -> tuple[int,
     Out-of-fold models are gone when the list is made, so that their attention is not asked.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Mention
+        >>> from unnoted.data.document import Entity, Mention
         >>> ada, bo = (Entity((Mention(sentence, 0, 1, "PER", "x"),)) for sentence in (0, 1))
         >>> mentioning_sentences(Document("d", (("x",), ("x",)), (ada, bo)), 0, 1)
         (0, 1)

@@ -11,10 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from unnoted.data.corpus import Corpus
+from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.formats import recognise
 from unnoted.data.loading import load_documents, require_facts
-from unnoted.data.relations import RelationVocabulary
 from unnoted.data.writing import write_documents
 from unnoted.io import content_digest
 from unnoted.models.model import RelationModel

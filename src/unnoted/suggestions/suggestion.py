@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from unnoted.data.schema import Triple
+from unnoted.data.document import Triple
 
 
 @dataclass(frozen=True, slots=True)

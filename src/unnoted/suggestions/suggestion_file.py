@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unnoted.data.document import Document
 from unnoted.data.formats import jsonl
 from unnoted.data.formats.fields import expect, take, take_list
 from unnoted.data.formats.reading import Reading
-from unnoted.data.schema import Document
 from unnoted.errors import DataError, DefectLog, Kind, fail
 from unnoted.io import TextInput, numbered_lines, parse_record, write_lines
 from unnoted.suggestions.exports import suggestions_frame, write_suggestions_csv, write_suggestions_page

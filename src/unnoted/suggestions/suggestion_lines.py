@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from unnoted.data.document import Document
 from unnoted.data.formats.fields import take, take_list
-from unnoted.data.schema import Document
 from unnoted.errors import Kind, fail
 from unnoted.io import ENCODABLE
 from unnoted.suggestions.suggestion import Suggestion

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from unnoted.data.candidates import Candidates
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
 from unnoted.priors.estimating import CAUTION, estimate_priors

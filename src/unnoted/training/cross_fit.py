@@ -18,7 +18,7 @@ import numpy as np
 
 from unnoted.data.candidates import AllPairs, Candidates, TypePairs
 from unnoted.data.corpus import Corpus
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.io import read_json, write_json
 from unnoted.losses import Risk
 from unnoted.losses.losses import LabelLikelihoodLoss

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.evaluation import evaluate
 from unnoted.inference import Extractor
 from unnoted.models.model import RelationModel

@@ -10,10 +10,9 @@ from transformers import set_seed
 
 from unnoted.data import candidates as candidate_rules
 from unnoted.data.candidates import labelled_types
-from unnoted.data.corpus import Corpus
+from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.loading import load_documents
 from unnoted.data.relation_types import RelationTypes
-from unnoted.data.relations import RelationVocabulary
 from unnoted.errors import Severity
 from unnoted.losses import Risk, loss_named
 from unnoted.models.encoders import ENCODER_KINDS, make_encoder

@@ -11,7 +11,7 @@ import numpy as np
 from torch import Tensor
 
 from unnoted.data.corpus import Corpus
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.evaluation.curve import precision_recall_curve
 from unnoted.losses.decisions import above_none
 from unnoted.models.features import Batch

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from unnoted.data.candidates import AllPairs, InOneSentence, TypePairs
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.training.reading_gain import PairKinds, what_reading_tells
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from unnoted.data.corpus import Corpus
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.inference import BATCH
 from unnoted.models.features import Batch, Collator, FeatureSet, SortedBatches
 from unnoted.models.model import RelationModel

@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from unnoted.data.corpus import Corpus
+from unnoted.data.document import Document
 from unnoted.data.loading import load_documents, require_facts
-from unnoted.data.schema import Document
 from unnoted.losses import Risk
 from unnoted.models.features import FeatureCache, FeatureSet
 from unnoted.models.model import RelationModel

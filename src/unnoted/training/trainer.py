@@ -18,7 +18,7 @@ from transformers import PrinterCallback, ProgressCallback, set_seed
 from transformers.integrations.integration_utils import TensorBoardCallback
 
 from unnoted.data.corpus import Corpus
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.io import read_json
 from unnoted.losses import Risk
 from unnoted.models.encoders.stored_weights import not_finite

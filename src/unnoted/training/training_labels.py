@@ -35,7 +35,7 @@ class TrainingLabels:
         corpus = self.corpus if part is None else part
         priors = self._asked_for(corpus.labelled_priors)
         if priors is not None:
-            corpus.require_room(priors)
+            corpus.check_priors(priors)
         return priors
 
     def _asked_for(self, labelled: Priors) -> Priors | None:

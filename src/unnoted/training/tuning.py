@@ -10,7 +10,7 @@ from torch import Tensor
 from unnoted.calibration import NEVER, tune_thresholds
 from unnoted.data.candidates import Candidates
 from unnoted.data.corpus import Corpus
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.losses import Decision, ScoreMeaning, with_thresholds
 from unnoted.models.features import FeatureReport, FeatureSet
 from unnoted.models.model import RelationModel

@@ -139,7 +139,7 @@ def judged(own, tmp_path_factory):
     shape = len(rows), len(corpus.relations)
     scores = LabelledScores(
         corpus.relations.ids, names, document, head, tail, np.zeros(shape, np.float32), np.zeros(shape, bool)
-    ).relabelled({each.id: each.labels.triples for each in corpus})
+    ).relabelled({each.id: each.labels for each in corpus})
     margin = random.normal(size=shape) + 4 * scores.labelled
     path = tmp_path_factory.mktemp("judged") / "scores.npz"
     replace(scores, margin=margin.astype(np.float32)).save(path)

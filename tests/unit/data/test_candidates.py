@@ -12,7 +12,7 @@ from unnoted.data.candidates import (
     observed,
     parse,
 )
-from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.data.document import Document, Entity, Fact, Mention
 
 TYPES = ("Chemical", "Disease", "Gene")
 type_pairs = st.frozensets(st.tuples(st.sampled_from(TYPES), st.sampled_from(TYPES)))

@@ -118,7 +118,7 @@ def test_whole_numbers_are_ids(tmp_path):
     fact = {"head": "7", "tail": "8", "relation": "residence"}
     (read,) = load_documents(file(tmp_path, document(17, entities=entities, facts=[fact])))
     assert (read.id, [each.id for each in read.entities]) == ("17", ["7", "8", "9"])
-    assert read.labels.triples == {(0, 1, "residence")}
+    assert read.labels == {(0, 1, "residence")}
     docred = {"title": 3, "sents": [["a"]], "vertexSet": [[{"name": "a", "pos": [0, 1], "sent_id": 0,
               "type": "X", "id": 5}]]}  # fmt: skip
     (tmp_path / "d.json").write_text(json.dumps([docred]))

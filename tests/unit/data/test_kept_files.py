@@ -204,7 +204,7 @@ def check_mended(folder, source, format, read, data):
     mend(source, [Decision(document.id, head, tail, "new", holds=True)], to)
     for before, after in zip(read, stream_documents(to), strict=True):
         added = {(head, tail, "new")} if before.id == document.id else set()
-        assert after.labels.triples == before.labels.triples | added
+        assert after.labels == before.labels | added
         assert (after.entities, after.text, after.sentences) == (
             before.entities,
             before.text,

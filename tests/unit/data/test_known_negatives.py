@@ -5,7 +5,7 @@ import json
 import pytest
 
 from unnoted.data import load_documents
-from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.errors import DataError, DefectLog, Kind
 from unnoted.rules import Constraints, Inverse, Rule, RuleSet, close
 

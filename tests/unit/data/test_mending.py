@@ -68,7 +68,7 @@ def test_what_was_decided_is_read_again_and_the_rest_is_as_it_was(drawn, style, 
             report = mend(source, decisions, to)
             for before, after in zip(documents, stream_documents(to, log=DefectLog()), strict=True):
                 facts, negatives = wanted(before, decisions)
-                assert (after.labels.triples, set(after.negatives)) == (facts, negatives)
+                assert (after.labels, set(after.negatives)) == (facts, negatives)
                 assert before.with_facts(()).entities == after.entities and before.text == after.text
                 kept = [fact for fact in before.facts if fact.triple in facts]
                 assert list(after.facts)[: len(kept)] == kept
@@ -147,8 +147,8 @@ def test_pubtator_gets_lines_and_files_beside_it(tmp_path, end):
     expected = PUBTATOR.replace("1\tCID\tC1\tD1", "1\tcured-by\tD1\tC1") + "\n2\tCID\tC2\tD2\n"
     assert to.read_bytes().decode() == expected.replace("\n", end)
     first, second = load_documents(to, negatives)
-    assert first.labels.triples == {(1, 0, "cured-by")} and first.negatives == ((0, 1, "CID"),)
-    assert second.labels.triples == {(0, 1, "CID")} and second.negatives == ()
+    assert first.labels == {(1, 0, "cured-by")} and first.negatives == ((0, 1, "CID"),)
+    assert second.labels == {(0, 1, "CID")} and second.negatives == ()
     assert check_files([to, negatives]).relation_rows() == {"read": 3, "kept": 3}
     assert [json.loads(line)["provenance"] for line in provenance.open()] == [{"by": "ada"}, {"by": "bo"}]
     third = tmp_path / "c.txt", tmp_path / "c.tsv"

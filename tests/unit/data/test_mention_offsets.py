@@ -4,9 +4,8 @@ from hypothesis import given
 from tests.strategies import text_documents
 
 from unnoted.data.candidates import AllPairs
-from unnoted.data.corpus import Corpus
+from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.mention_offsets import TextPlaces
-from unnoted.data.relations import RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.data.visualization.notebook import SHOWN
 
@@ -28,7 +27,7 @@ def test_without_text_there_are_no_places():
 
 def test_reprs_are_short_and_name_what_is_there():
     documents = tuple(generate_documents(SHOWN + 2))
-    corpus = Corpus(documents, RelationVocabulary.of(documents), AllPairs())
+    corpus = Corpus(documents, RelationVocabulary.from_documents(documents), AllPairs())
     first = documents[0]
     assert repr(first) == (
         f"<Document {first.id!r}: {len(first.sentences)} sentences, {len(first.entities)} entities, {len(first.facts)} facts>"

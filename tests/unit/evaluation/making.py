@@ -1,6 +1,6 @@
 """Small documents for the evaluation tests."""
 
-from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.data.document import Document, Entity, Fact, Mention
 
 
 def entity(name, *sentences, kind="PER"):

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.data.formats.predictions import Prediction
-from unnoted.data.schema import Document, Entity, Fact, Mention
 from unnoted.data.synthetic import generate_documents
 from unnoted.evaluation import IgnScore, Score, evaluate
 from unnoted.evaluation.documents import document_scores

@@ -1,6 +1,6 @@
 """ChemDisGene's two denominators."""
 
-from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.evaluation import CHEMDISGENE, DOCRED, Prediction, Score, evaluate
 from unnoted.evaluation.published import linked_alone
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from unnoted.data import load_documents
-from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.evaluation import Score
 from unnoted.experiments import DemoPlan, demonstrate
 from unnoted.experiments.demonstrate import demo_settings, recovered_facts

@@ -6,7 +6,7 @@ import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import BertConfig, PreTrainedTokenizerFast
 
-from unnoted.data.schema import Document, Entity, Mention
+from unnoted.data.document import Document, Entity, Mention
 from unnoted.data.synthetic import generate_documents, relation_names
 from unnoted.losses import Link, NoneClass, ScoreMeaning
 from unnoted.models.model import RelationConfig, RelationModel

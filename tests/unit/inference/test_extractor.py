@@ -8,8 +8,8 @@ import torch
 from tests.unit.inference.making import RELATIONS, corpus, document_of, reading_model, saved_model, tokenizer
 
 from unnoted.data.candidates import TypePairs
+from unnoted.data.document import Document, Fact
 from unnoted.data.formats import jsonl
-from unnoted.data.schema import Document, Fact
 from unnoted.errors import DataError, DefectLog, Kind
 from unnoted.inference import Extractor
 from unnoted.losses import confidence_of

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.unit.inference.making import corpus, reading_model
 
-from unnoted.data.schema import Document, Entity, Mention
+from unnoted.data.document import Document, Entity, Mention
 from unnoted.inference import ExtractedFact, Extraction, ExtractionStream, Extractor, FactEntity
 from unnoted.inference.fact_frames import FACT_SCHEMA, write_csv, write_parquet
 from unnoted.utils import MissingExtra

@@ -6,7 +6,7 @@ import torch
 from tests.reference.batches import random_batch
 from tests.unit.inference.making import corpus, document_of, reading_model, tokenizer
 
-from unnoted.data.schema import Entity, Mention
+from unnoted.data.document import Entity, Mention
 from unnoted.inference import Extractor, support
 from unnoted.models.features import Collator, Tokeniser, featurise
 

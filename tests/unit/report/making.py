@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache
 from random import Random
 
-from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.data.synthetic import generate_documents, relation_names
 from unnoted.data.thinning import PopularShare, thin
 from unnoted.evaluation import Score, evaluate

@@ -2,8 +2,8 @@
 
 from fastapi.testclient import TestClient
 
+from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.data.formats import jsonl
-from unnoted.data.schema import Document, Entity, Fact, Mention
 from unnoted.data.synthetic import generate_documents
 from unnoted.io import content_digest
 from unnoted.review.app import make_app

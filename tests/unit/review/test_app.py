@@ -1,7 +1,7 @@
 import pytest
 from tests.unit.review.making import HOST, HOSTILE, TOKEN, client, opened, people, suggested
 
-from unnoted.data.schema import Fact
+from unnoted.data.document import Fact
 from unnoted.review.app import PAGES
 from unnoted.suggestions import Suggestion
 

@@ -43,7 +43,7 @@ def test_export_adds_what_was_accepted_and_keeps_what_was_rejected_as_negatives(
     report, _ = export_review(store, tmp_path / "mended.jsonl")
     assert (report.added, report.removed, report.rejected) == (2, 1, 2)
     mended = {each.id: each for each in load_documents(tmp_path / "mended.jsonl")}
-    assert mended["d1"].labels.triples == {(0, 1, "lives"), (2, 3, "lives"), (3, 0, "knows")}
+    assert mended["d1"].labels == {(0, 1, "lives"), (2, 3, "lives"), (3, 0, "knows")}
     assert not mended["d2"].facts
     assert set(mended["d2"].negatives) == {(2, 1, "lives"), (0, 1, "lives")}
     assert mended["d3"] == people("d3", facts=())

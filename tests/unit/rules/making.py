@@ -1,6 +1,6 @@
 """Documents with chosen types and facts."""
 
-from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.data.document import Document, Entity, Fact, Mention
 
 
 def make_document(types, triples, name="d", evidence=()):

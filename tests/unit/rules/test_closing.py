@@ -47,7 +47,7 @@ def rule_sets(draw, functional=some_relations):
 
 
 def facts_of(closed):
-    return closed.document.labels.triples
+    return closed.document.labels
 
 
 @given(documents(), rule_sets(), st.integers(0, 4))
@@ -56,7 +56,7 @@ def test_the_same_facts_and_confidences_as_by_plain_loops(document, rules, depth
     plain = [(rule.body.kind, rule.body.relations, rule.conclusion, rule.confidence) for rule in rules]
     types = [entity.type for entity in document.entities]
     expected = closure(
-        document.labels.triples, types, plain, rules.constraints.types, rules.constraints.functional, depth
+        document.labels, types, plain, rules.constraints.types, rules.constraints.functional, depth
     )
     assert facts_of(closed) == expected.keys()
     for each in closed.derived:
@@ -66,7 +66,7 @@ def test_the_same_facts_and_confidences_as_by_plain_loops(document, rules, depth
 @given(documents(), rule_sets(), st.integers(0, 3))
 def test_deeper_is_never_less(document, rules, depth):
     (less,), (more,) = close([document], rules, depth), close([document], rules, depth + 1)
-    assert document.labels.triples <= facts_of(less) <= facts_of(more)
+    assert document.labels <= facts_of(less) <= facts_of(more)
     assert more.derived[: len(less.derived)] == less.derived
 
 
@@ -88,7 +88,7 @@ def test_nothing_follows_from_what_is_closed(document, rules):
 @given(documents(), rule_sets(), st.integers(0, 4))
 def test_no_derived_fact_breaks_a_constraint(document, rules, depth):
     (closed,) = close([document], rules, depth)
-    there = set(document.labels.triples)
+    there = set(document.labels)
     for each in closed.derived:
         head, tail, name = each.fact.triple
         types = document.entities[head].type, document.entities[tail].type

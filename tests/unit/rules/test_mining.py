@@ -96,7 +96,7 @@ def test_rules_of_a_generated_world_are_found_where_labels_are_missing_at_random
     thin = [document.with_facts(f for f in document.facts if dice.random() < 0.5) for document in complete]
     relations = {fact.relation for document in complete for fact in document.facts}
     rules = mine(thin, dict.fromkeys(relations, 0.5), MiningLimits(confidence=0.6))
-    truth = {document.id: document.labels.triples for document in complete}
+    truth = {document.id: document.labels for document in complete}
     derived = [(each.document.id, one.fact.triple) for each in close(thin, rules) for one in each.derived]
     right = sum(triple in truth[name] for name, triple in derived)
     missing = sum(len(truth[document.id]) - len(document.facts) for document in thin)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnoted.data.relations import RelationVocabulary
+from unnoted.data.corpus import RelationVocabulary
 from unnoted.errors import DataError
 from unnoted.rules import Inverse, Rule, RuleSet, SamePair, TwoStep, load_rules, written_rules
 

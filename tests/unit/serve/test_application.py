@@ -6,7 +6,7 @@ import threading
 import pytest
 from tests.unit.serve.making import DOCUMENTS, LINES, RECORDS, TEXT, client, extractor, lines, reader
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.inference import Extraction
 
 

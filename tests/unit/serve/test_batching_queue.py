@@ -4,7 +4,7 @@ import threading
 
 import torch
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.inference import Extraction
 from unnoted.inference.scoring import Asked
 from unnoted.serve.batching_queue import BatchingQueue

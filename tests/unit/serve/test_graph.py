@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import documents
 
-from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.data.visualization import FactTable
 from unnoted.serve.graph_drawing import MOST_FACTS, WIDTH, render_graph
 from unnoted.serve.graph_layout import layout

@@ -10,7 +10,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, set_seed
 
 from unnoted.data import load_documents
-from unnoted.data.relations import RelationVocabulary
+from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.data.writing import write_documents
 from unnoted.models.model import RelationModel
@@ -64,7 +64,7 @@ def settings_file(folder, documents=12, **changes):
 def vocabulary_file(folder):
     """Write the relations of all generated documents; those of a few would not be those of a few others."""
     path = folder / "relations.json"
-    path.write_text(json.dumps(list(RelationVocabulary.of(generate_documents(60)))), "utf-8")
+    path.write_text(json.dumps(list(RelationVocabulary.from_documents(generate_documents(60)))), "utf-8")
     return path
 
 

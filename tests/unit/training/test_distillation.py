@@ -13,8 +13,7 @@ from transformers import set_seed
 
 from unnoted.data import DataError, load_documents
 from unnoted.data.candidates import AllPairs
-from unnoted.data.corpus import Corpus
-from unnoted.data.relations import RelationVocabulary
+from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.data.writing import write_documents
 from unnoted.losses import ATLOP, SPU, SSRPU, Distillation
@@ -27,7 +26,7 @@ from unnoted.training.preparing import tell_task
 from unnoted.training.run_folder import RunFolder
 from unnoted.training.settings import parse_changes
 
-VOCABULARY = RelationVocabulary.of(generate_documents(60))
+VOCABULARY = RelationVocabulary.from_documents(generate_documents(60))
 DOCS = Corpus(tuple(generate_documents(4)), VOCABULARY, AllPairs())
 STAGES = {
     "epochs": 2,
@@ -217,7 +216,7 @@ def test_another_first_stage_is_another_run(finished):
 def test_a_refusal_leaves_the_output_untouched(tmp_path):
     path = two_stages_file(tmp_path, documents=2, distant=2, epochs=1)
     small = tiny_encoder(tmp_path / "other", documents=3)
-    fewer = RelationVocabulary.of(generate_documents(2))
+    fewer = RelationVocabulary.from_documents(generate_documents(2))
     cases = [
         (lambda: teacher_folder(tmp_path, relations=fewer), ModelError, r"teacher: found \d+ relations, expected"),
         (lambda: teacher_folder(tmp_path, encoder=small), ModelError, "teacher: found another tokenizer"),
@@ -238,7 +237,9 @@ def test_a_refusal_leaves_the_output_untouched(tmp_path):
 
 def test_a_relation_that_train_does_not_have_is_named_with_its_file(tmp_path):
     path = two_stages_file(tmp_path, documents=2, distant=20)
-    (tmp_path / "relations.json").write_text(json.dumps(list(RelationVocabulary.of(generate_documents(2)))))
-    teacher_folder(tmp_path, relations=RelationVocabulary.of(generate_documents(2)))
+    (tmp_path / "relations.json").write_text(
+        json.dumps(list(RelationVocabulary.from_documents(generate_documents(2))))
+    )
+    teacher_folder(tmp_path, relations=RelationVocabulary.from_documents(generate_documents(2)))
     with pytest.raises(DataError, match=r"distant\.json: line \d+: document .*: found .*, expected"):
         run(load_settings(path))

@@ -14,8 +14,7 @@ from tests.unit.training.making import tiny_encoder
 from transformers import set_seed
 
 from unnoted.data.candidates import AllPairs
-from unnoted.data.corpus import Corpus
-from unnoted.data.relations import RelationVocabulary
+from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.models.encoders import ENCODER_KINDS, make_encoder
 from unnoted.models.features import Collator
@@ -40,7 +39,7 @@ def encoder(tmp_path_factory):
 
 def corpus(documents=8):
     made = tuple(generate_documents(documents))
-    return Corpus(made, RelationVocabulary.of(made), AllPairs())
+    return Corpus(made, RelationVocabulary.from_documents(made), AllPairs())
 
 
 def fresh(encoder, docs, markers=False):

@@ -9,8 +9,7 @@ from sklearn.metrics import average_precision_score
 from tests.unit.training.making import settings_file, tiny_encoder, vocabulary_file
 
 from unnoted.data.candidates import AllPairs
-from unnoted.data.corpus import Corpus
-from unnoted.data.relations import RelationVocabulary
+from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.models.model import RelationModel
 from unnoted.training import SettingsError, load_settings, run
@@ -18,7 +17,7 @@ from unnoted.training import lexical_share as module
 from unnoted.training.lexical_share import HALF, SHARES, fit_share
 
 DOCUMENTS = tuple(generate_documents(12))
-CORPUS = Corpus(DOCUMENTS, RelationVocabulary.of(DOCUMENTS), AllPairs())
+CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), AllPairs())
 
 
 @pytest.fixture

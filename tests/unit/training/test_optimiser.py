@@ -6,8 +6,7 @@ from tests.unit.training.making import tiny_encoder
 from transformers import set_seed
 
 from unnoted.data.candidates import AllPairs
-from unnoted.data.corpus import Corpus
-from unnoted.data.relations import RelationVocabulary
+from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.losses import ATLOP
 from unnoted.models.architectures.registry import ARCHITECTURES
@@ -20,7 +19,7 @@ from unnoted.training.optimiser import (
     parameter_groups,
 )
 
-VOCABULARY = RelationVocabulary.of(generate_documents(10))
+VOCABULARY = RelationVocabulary.from_documents(generate_documents(10))
 RATES = Optimisation(encoder_learning_rate=1e-5, head_learning_rate=1e-4, map_learning_rate=4e-4)
 
 

@@ -13,8 +13,7 @@ from tests.unit.training.making import tiny_encoder
 from transformers import TrainerCallback, set_seed
 
 from unnoted.data.candidates import AllPairs, TypePairs
-from unnoted.data.corpus import Corpus
-from unnoted.data.relations import RelationVocabulary
+from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.inference import Extractor
 from unnoted.io import CHECKSUMS
@@ -27,7 +26,7 @@ from unnoted.training import CheckpointError, NotFinite, Optimisation, Trainer
 from unnoted.training.checkpoints import check_files, checkpoints
 from unnoted.training.development import development_score
 
-VOCABULARY = RelationVocabulary.of(generate_documents(40))
+VOCABULARY = RelationVocabulary.from_documents(generate_documents(40))
 QUICK = Optimisation(
     epochs=2, batch_documents=2, encoder_learning_rate=1e-3, head_learning_rate=1e-3, log_steps=1
 )

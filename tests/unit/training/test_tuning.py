@@ -13,7 +13,7 @@ from transformers import set_seed
 from unnoted.calibration import NEVER, tune_thresholds
 from unnoted.data import load_documents
 from unnoted.data.candidates import AllPairs, TypePairs
-from unnoted.data.relations import RelationVocabulary
+from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.data.writing import write_documents
 from unnoted.losses import LOSSES
@@ -26,7 +26,7 @@ from unnoted.training.run import run as train
 from unnoted.training.run_folder import RunFolder
 from unnoted.training.tuning import tuned_on
 
-VOCABULARY = RelationVocabulary.of(generate_documents(60))
+VOCABULARY = RelationVocabulary.from_documents(generate_documents(60))
 
 
 def by_hand(model, documents):

@@ -12,6 +12,7 @@ from typing import TextIO
 from unnoted.data.carried import MARKED_LACK, PREDICTIONS_LACK, ROWS_LACK, DocumentPart
 from unnoted.data.contents import FileContent
 from unnoted.data.decided import Mending
+from unnoted.data.document import Document
 from unnoted.data.formats import (
     brat,
     brat_mending,
@@ -31,7 +32,6 @@ from unnoted.data.formats import (
 )
 from unnoted.data.formats.json_shapes import PAGE, described
 from unnoted.data.formats.reading import Reading
-from unnoted.data.schema import Document
 from unnoted.errors import DataError, DefectLog, Kind, fail
 from unnoted.io import TextInput, is_special
 from unnoted.utils import register, short_repr

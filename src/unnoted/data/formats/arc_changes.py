@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unnoted.data.decided import FactDecision, Mending
+from unnoted.data.document import Triple
 from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.data.formats.fields import expect, take, take_list
 from unnoted.data.formats.marked_text import arc_between, lifted
-from unnoted.data.schema import Triple
 from unnoted.errors import DefectLog
 
 UNNAMED = "related"

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from unnoted.data.document import Document
 from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
 from unnoted.data.formats.file_names import file_name, title_of
 from unnoted.data.formats.marked_text import document_of, marked_of
 from unnoted.data.formats.reading import Reading
-from unnoted.data.schema import Document
 from unnoted.data.validate import FieldNames
 from unnoted.errors import DefectLog, Kind, fail
 from unnoted.io import new_folder, read_whole

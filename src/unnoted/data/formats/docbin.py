@@ -19,11 +19,11 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from unnoted.data.document import Document
 from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.data.formats.binary_content import readable
 from unnoted.data.formats.marked_text import document_of, marked_of, word_spans
 from unnoted.data.formats.reading import Reading
-from unnoted.data.schema import Document
 from unnoted.data.validate import FieldNames
 from unnoted.errors import Kind, fail
 from unnoted.io import Limits, read_bytes, write_binary

@@ -12,12 +12,12 @@ from sys import intern
 from typing import Any, TextIO
 
 from unnoted.data.decided import Mending
+from unnoted.data.document import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.data.formats.fields import expect, note_unknown_keys, take, take_identifier, take_list
 from unnoted.data.formats.json_shapes import first_fields
 from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.splicing import RecordShape, Splices
 from unnoted.data.formats.whole_records import records_of, select_by
-from unnoted.data.schema import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.data.segmentation import is_split_of
 from unnoted.data.validate import FieldNames, validate
 from unnoted.errors import DefectLog, Kind, fail

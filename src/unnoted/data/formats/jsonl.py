@@ -12,6 +12,7 @@ from sys import intern
 from typing import Any, TextIO
 
 from unnoted.data.decided import Mending
+from unnoted.data.document import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.data.formats import prodigy, token_rows
 from unnoted.data.formats.fields import (
     expect,
@@ -24,7 +25,6 @@ from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.splicing import RecordShape, Splices
 from unnoted.data.formats.whole_records import records_of, select_by
 from unnoted.data.formats.word_edges import note_cuts
-from unnoted.data.schema import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.data.segmentation import SplitText, is_split_of, split_text
 from unnoted.data.validate import FieldNames, validate
 from unnoted.errors import DefectLog, Kind, fail

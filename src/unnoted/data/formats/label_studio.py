@@ -17,6 +17,7 @@ from typing import Any, TextIO
 
 from unnoted.data.contents import file_text
 from unnoted.data.decided import Mending
+from unnoted.data.document import Document
 from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
 from unnoted.data.formats.arc_changes import (
     NOTE,
@@ -31,7 +32,6 @@ from unnoted.data.formats.json_shapes import first_fields
 from unnoted.data.formats.marked_text import document_of, marked_of
 from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.whole_records import WholeRecord, changed, select_by
-from unnoted.data.schema import Document
 from unnoted.data.validate import FieldNames
 from unnoted.errors import DefectLog, Kind, fail
 from unnoted.io import ArrayReader, write_list

@@ -4,10 +4,10 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from sys import intern
 
+from unnoted.data.document import Document, Entity, Fact, Mention, Triple
 from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText, group_marks
 from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.word_edges import note_cuts
-from unnoted.data.schema import Document, Entity, Fact, Mention, Triple
 from unnoted.data.segmentation import SplitText, split_at, split_text
 from unnoted.data.validate import FieldNames, validate
 from unnoted.errors import DefectLog, Kind, fail

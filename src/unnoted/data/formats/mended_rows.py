@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from unnoted.data.contents import file_text
 from unnoted.data.decided import FactDecision, Mending
+from unnoted.data.document import Document, Triple
 from unnoted.data.formats import pubtator, relation_rows
 from unnoted.data.formats.relation_rows import FALSE, Row, split_row
-from unnoted.data.schema import Document, Triple
 from unnoted.errors import DataError, Defect, DefectLog, Kind
 from unnoted.utils import short_repr
 

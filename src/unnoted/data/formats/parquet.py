@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unnoted.data.decided import Mending
+from unnoted.data.document import Document
 from unnoted.data.formats import token_rows
 from unnoted.data.formats.binary_content import readable
 from unnoted.data.formats.reading import Reading
-from unnoted.data.schema import Document
 from unnoted.errors import Kind, fail
 from unnoted.io import refuse_stream, write_binary
 from unnoted.utils import short_repr

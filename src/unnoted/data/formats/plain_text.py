@@ -8,12 +8,12 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 from unnoted.data.contents import FileContent
+from unnoted.data.document import Document
 from unnoted.data.entity_rule import MarkedText
 from unnoted.data.formats import brat_mending
 from unnoted.data.formats.file_names import title_of
 from unnoted.data.formats.marked_text import document_of
 from unnoted.data.formats.reading import Reading
-from unnoted.data.schema import Document
 from unnoted.io import read_whole
 
 SUFFIX = ".txt"

@@ -12,8 +12,8 @@ from pathlib import Path
 from sys import intern
 from typing import Any
 
+from unnoted.data.document import Document
 from unnoted.data.formats.fields import expect, note_unknown_keys, take, take_list
-from unnoted.data.schema import Document
 from unnoted.errors import DataError, DefectLog, Kind, fail
 from unnoted.io import ENCODABLE, ArrayReader, TextInput, open_text, write_list
 from unnoted.utils import short_repr

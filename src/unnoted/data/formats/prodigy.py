@@ -18,6 +18,7 @@ from typing import Any, TextIO
 
 from unnoted.data.contents import file_text
 from unnoted.data.decided import Mending
+from unnoted.data.document import Document
 from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
 from unnoted.data.formats.arc_changes import (
     NOTE,
@@ -32,7 +33,6 @@ from unnoted.data.formats.json_shapes import first_fields
 from unnoted.data.formats.marked_text import document_of, marked_of, word_spans
 from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.whole_records import WholeRecord, changed, select_by
-from unnoted.data.schema import Document
 from unnoted.data.validate import FieldNames
 from unnoted.errors import DataError, DefectLog, Kind
 from unnoted.io import numbered_lines, parse_record, write_lines

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from sys import intern
 from typing import TextIO, TypeAlias
 
+from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.relation_rows import Row
-from unnoted.data.schema import Document, Entity, Fact, Mention
 from unnoted.data.segmentation import split_text
 from unnoted.data.validate import FieldNames, validate
 from unnoted.errors import DefectLog, Kind, fail

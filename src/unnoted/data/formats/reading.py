@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from unnoted.data.document import Document
 from unnoted.data.formats.fields import take
 from unnoted.data.formats.relation_rows import RelationRows
-from unnoted.data.schema import Document
 from unnoted.errors import DataError, DefectLog, Kind, fail
 from unnoted.io import Limits
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from unnoted.data.decided import Changes, FactDecision, Mending
-from unnoted.data.schema import Triple
+from unnoted.data.document import Triple
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()

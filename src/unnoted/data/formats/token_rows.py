@@ -22,6 +22,7 @@ from typing import Any, TextIO
 
 from unnoted.data.contents import file_text
 from unnoted.data.decided import Mending
+from unnoted.data.document import Document, Entity, Fact, Mention, Sentence
 from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.data.formats.arc_changes import ArcChanges
 from unnoted.data.formats.fields import expect, take, take_list
@@ -29,7 +30,6 @@ from unnoted.data.formats.json_shapes import first_fields
 from unnoted.data.formats.marked_text import grouped, lifted
 from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.whole_records import WholeRecord, changed, select_by
-from unnoted.data.schema import Document, Entity, Fact, Mention, Sentence
 from unnoted.data.validate import FieldNames, validate
 from unnoted.errors import DataError, Kind, fail
 from unnoted.io import ArrayReader, numbered_lines, parse_record, write_lines

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 from warnings import warn
 
+from unnoted.data.document import Document
 from unnoted.data.formats.jsonl import document_from_record
 from unnoted.data.formats.reading import Reading
 from unnoted.data.ner.found_mention import FoundMention, MentionFinder
@@ -15,7 +16,6 @@ from unnoted.data.ner.gliner_mentions import CONFIG, GlinerMentions, asked_types
 from unnoted.data.ner.joining import join_mentions
 from unnoted.data.ner.spacy_mentions import SpacyMentions, installed
 from unnoted.data.ner.type_names import LEFT_OUT, TypeNames
-from unnoted.data.schema import Document
 from unnoted.errors import DataError, DefectLog
 from unnoted.io import Limits
 from unnoted.utils import short_repr

@@ -9,7 +9,7 @@ mention entities without relating them, or deny a relation.
 from collections.abc import Iterator
 from functools import cache
 
-from unnoted.data.schema import Document, Entity, Fact
+from unnoted.data.document import Document, Entity, Fact
 from unnoted.data.synthetic.dice import Dice
 from unnoted.data.synthetic.sentences import plan_sentences
 from unnoted.data.synthetic.vocabulary import RELATION_IDS, RELATIONS

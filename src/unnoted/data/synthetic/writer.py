@@ -2,7 +2,7 @@
 
 from sys import intern
 
-from unnoted.data.schema import Mention
+from unnoted.data.document import Mention
 from unnoted.data.synthetic.dice import Dice
 from unnoted.data.synthetic.sentences import Clause, SentencePlan
 from unnoted.data.synthetic.vocabulary import CLOSERS, OPENERS, Words

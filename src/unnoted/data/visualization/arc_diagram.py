@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.data.visualization.arc_layout import Arc, ArcLayout, EntityRow
 from unnoted.data.visualization.fact_table import DrawableFact, FactTable
 from unnoted.data.visualization.mention_spans import entity_types, type_colour
@@ -51,7 +51,7 @@ def render_arcs(
         types: entity types in the order of their colours; by default the document's own.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Fact, Mention
+        >>> from unnoted.data.document import Entity, Fact, Mention
         >>> ada, bo = (Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in enumerate(["Ada", "Bo"]))
         >>> svg = render_arcs(Document("d", (("Ada", "Bo"),), (ada, bo)), [Fact(0, 1, "P26")])
         >>> svg.count('class="arc lane'), "P26" in svg

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.data.visualization.fact_table import FactLine
 
 LINE, GAP = 19, 9
@@ -39,7 +39,7 @@ class ArcLayout:
     """All rows and arcs.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Mention
+        >>> from unnoted.data.document import Entity, Mention
         >>> entities = tuple(Entity((Mention(0, i, i + 1, "PER", str(i)),)) for i in range(3))
         >>> document = Document("d", (("0", "1", "2"),), entities)
         >>> layout = ArcLayout.of(document, [FactLine(0, 2, "a"), FactLine(0, 1, "b")])

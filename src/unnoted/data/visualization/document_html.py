@@ -7,7 +7,7 @@ from importlib.resources import files
 from jinja2 import Environment
 from markupsafe import Markup
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.data.visualization.arc_diagram import render_arcs
 from unnoted.data.visualization.fact_table import DrawableFact, FactTable
 from unnoted.data.visualization.mention_spans import (
@@ -59,7 +59,7 @@ def render_document(
         arcs: whether facts are drawn as arcs, too.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Fact, Mention
+        >>> from unnoted.data.document import Entity, Fact, Mention
         >>> ada, bo = (Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in ((0, "Ada"), (2, "<Bo>")))
         >>> document = Document("d1", (("Ada", "met", "<Bo>"),), (ada, bo), (Fact(0, 1, "met", (0,)),))
         >>> html = render_document(document, document.facts, outlined=(0, 1))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.data.visualization.document_html import (
     SCRIPT,
     STYLE,

@@ -70,7 +70,7 @@ class FactTable:
         columns: the titles of the further columns.
 
     Example:
-        >>> from unnoted.data.schema import Fact
+        >>> from unnoted.data.document import Fact
         >>> table = FactTable.of([Fact(0, 1, "spouse", (2,))])
         >>> list(table.lines())
         [FactLine(head=0, tail=1, relation='spouse', evidence=(2,), cells=())]

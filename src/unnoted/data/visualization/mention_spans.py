@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
-from unnoted.data.schema import Document, Sentence
+from unnoted.data.document import Document, Sentence
 
 TYPE_COLOURS = 8
 """How many types have a colour of their own; the ninth has that of the first. The type is written, too."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.data.visualization.document_html import SCRIPT, STYLE, render_document
 from unnoted.data.visualization.fact_table import DrawableFact, FactTable
 from unnoted.utils import format_count, plural

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, set_seed
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.models.encoders.convolutional_attention import (
     ConvolutionalAttentionConfig,
     ConvolutionalAttentionEncoder,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.models.encoders.glove import WordVectors
 from unnoted.models.features.tokenise import MARKER
 

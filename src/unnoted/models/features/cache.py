@@ -15,7 +15,7 @@ from pathlib import Path
 import tokenizers
 
 from unnoted.data.candidates import Candidates
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 
 FORMAT = 5
 """To be raised whenever the same documents give other features than before, or files of another shape."""

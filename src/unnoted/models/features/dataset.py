@@ -14,7 +14,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from torch.utils.data import Dataset
 
 from unnoted.data.candidates import Candidates, from_json
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.models.features.cache import FeatureCache, fingerprint
 from unnoted.models.features.records import RAGGED, read_records, record_batch, view, write_records
 from unnoted.models.features.report import FeatureReport

@@ -6,7 +6,7 @@ notices cheaply *that* something is wrong, the plain loops here tell *what*.
 
 from collections.abc import Iterable, Iterator
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.errors import DataError, Defect, Kind
 from unnoted.utils import short_repr
 
@@ -18,7 +18,7 @@ def first_fault(documents: Iterable[Document]) -> DataError:
         AssertionError: if there is none.
 
     Example:
-        >>> from unnoted.data.schema import Entity, Mention
+        >>> from unnoted.data.document import Entity, Mention
         >>> astray = Entity((Mention(0, 1, 3, "PER", "Ada"),))
         >>> print(first_fault([Document("d1", (("Hello", "Ada"),), (astray,))]))
         features: document 'd1': entities[0].mentions[0]: found words 1 to 3, expected words below 2

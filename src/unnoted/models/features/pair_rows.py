@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.models.features.faults import first_fault
 from unnoted.models.features.word_table import Ids, Offsets
 

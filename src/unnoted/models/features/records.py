@@ -10,7 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
 from unnoted.data.candidates import Candidates
-from unnoted.data.schema import Document, Fact
+from unnoted.data.document import Document, Fact
 from unnoted.models.features.faults import first_fault
 from unnoted.models.features.pair_rows import PairRows, within
 from unnoted.models.features.rejected import Rejected

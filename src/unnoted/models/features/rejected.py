@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.models.features.pair_rows import PairRows, within
 from unnoted.models.features.word_table import Ids, Offsets
 

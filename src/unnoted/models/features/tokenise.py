@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from tokenizers import Tokenizer
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.models.features.faults import first_fault
 from unnoted.models.features.word_table import Ids, Offsets, WordTable
 

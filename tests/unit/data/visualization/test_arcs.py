@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.report.markup import parse
 
-from unnoted.data.schema import Document, Entity, Mention
+from unnoted.data.document import Document, Entity, Mention
 from unnoted.data.visualization import render_arcs
 from unnoted.data.visualization.arc_diagram import MOST_ARCS
 from unnoted.data.visualization.arc_layout import ArcLayout

@@ -5,7 +5,7 @@ from tests.strategies import documents
 from tests.unit.report.making import fact, words
 from tests.unit.report.markup import parse
 
-from unnoted.data.schema import Document
+from unnoted.data.document import Document
 from unnoted.data.visualization import FactTable, notebook_html, render_document, render_types
 
 HOSTILE = '"><script>alert("1")</script><!-- {{ 7 * 7 }} \'&amp;'

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.report.markup import parse
 
-from unnoted.data.schema import Document, Entity, Mention
+from unnoted.data.document import Document, Entity, Mention
 from unnoted.data.visualization.mention_spans import TYPE_COLOURS, drawn_mentions, drawn_sentence
 
 WORDS = tuple("abcdefgh")

@@ -6,7 +6,7 @@ import pytest
 import torch
 from transformers import AutoTokenizer, set_seed
 
-from unnoted.data.schema import Document, Entity, Mention
+from unnoted.data.document import Document, Entity, Mention
 from unnoted.data.synthetic import generate_documents
 from unnoted.models.encoders import EncoderError, RecurrentConfig, RecurrentEncoder, load_encoder
 from unnoted.models.encoders.convolutional_attention import ConvolutionalAttentionConfig

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
-from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.data.document import Document, Entity, Fact, Mention
 
 TYPES = ("PER", "LOC", "ORG")
 RELATIONS = ("born-in", "works-for", "part-of")

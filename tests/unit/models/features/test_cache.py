@@ -7,7 +7,7 @@ from tests.unit.models.features.making import RELATIONS, byte_level, chain_of, d
 from tests.unit.models.features.test_dataset import same
 
 from unnoted.data.candidates import AllPairs, TypePairs
-from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.models.features import FeatureCache, Tokeniser, cache, dataset, featurise
 from unnoted.models.features.cache import cache_directory, fingerprint
 

@@ -12,7 +12,7 @@ from tests.unit.models.features.making import RELATIONS, chain_of, documents, pa
 from torch.utils.data import DataLoader
 
 from unnoted.data.candidates import AllPairs
-from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.models.features import (
     Batch,
     Collator,

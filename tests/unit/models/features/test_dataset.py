@@ -16,7 +16,7 @@ from tests.unit.models.features.making import (
 )
 
 from unnoted.data.candidates import AllPairs, TypePairs
-from unnoted.data.schema import Document, Fact
+from unnoted.data.document import Document, Fact
 from unnoted.errors import DataError
 from unnoted.models.features import FeatureCache, FeatureReport, FeatureSet, dataset, featurise
 

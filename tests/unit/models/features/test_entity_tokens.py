@@ -7,7 +7,7 @@ from tests.reference.alone import tokens_of
 from tests.unit.models.features.making import RELATIONS, document_of, documents, patient, word_piece
 
 from unnoted.data.candidates import AllPairs
-from unnoted.data.schema import Document, Entity, Mention
+from unnoted.data.document import Document, Entity, Mention
 from unnoted.models.features import Collator, featurise
 
 

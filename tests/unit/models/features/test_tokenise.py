@@ -9,7 +9,7 @@ from tests.unit.models.features.making import byte_level, document_of, documents
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from unnoted.data.schema import Document, Entity, Mention
+from unnoted.data.document import Document, Entity, Mention
 from unnoted.errors import DataError
 from unnoted.models.features import word_table as words_module
 from unnoted.models.features.tokenise import Tokenised, Tokeniser

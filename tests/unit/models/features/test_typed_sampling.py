@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.unit.models.features.making import RELATIONS, TYPES, documents, patient, word_piece
 
 from unnoted.data.candidates import AllPairs
-from unnoted.data.schema import Document, Entity, Fact, Mention
+from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.models.features import Epoch, UnlabelledByTypes, featurise, relative_rates
 from unnoted.models.features.typed_sampling import LEAST, pair_types
 

@@ -9,8 +9,7 @@ from tests.unit.training.making import tiny_encoder
 
 from unnoted import SSRPU
 from unnoted.data.candidates import AllPairs, InOneSentence
-from unnoted.data.corpus import Corpus
-from unnoted.data.relations import RelationVocabulary
+from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.losses.losses import LabelLikelihoodLoss
 from unnoted.models.features import Collator
@@ -22,7 +21,7 @@ from unnoted.training.settings import SettingsError, load_settings
 from unnoted.training.start import TypeCounts, begin, start_scores
 
 DOCUMENTS = tuple(generate_documents(12))
-CORPUS = Corpus(DOCUMENTS, RelationVocabulary.of(DOCUMENTS), AllPairs())
+CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), AllPairs())
 MULTIPLIER = 2
 
 
