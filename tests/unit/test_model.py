@@ -224,7 +224,7 @@ DAMAGE = {
     "no config": (lambda f: (f / "config.json").unlink(), "found no config.json"),
     "no weights": (lambda f: (f / "model.safetensors").unlink(), "found no model.safetensors"),
     "cut weights": (lambda f: truncate(f / "model.safetensors"), "found damaged or truncated weights"),
-    "cut config": (lambda f: truncate(f / "config.json"), r"config\.json: found no readable JSON"),
+    "cut config": (lambda f: truncate(f / "config.json"), r"config\.json: no readable JSON"),
     "a weight less": (lambda f: drop_a_weight(f / "model.safetensors"), r"missing keys \(scores\.bias\)"),
     "not ours": (
         lambda f: (f / "config.json").write_text(json.dumps({"model_type": "bert"})),

@@ -17,7 +17,6 @@ from rich.text import Text
 
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.errors import DataError, DefectLog, Severity
-from unnoted.io import STANDARD_NAME
 from unnoted.utils import plural, strip_control
 
 P = ParamSpec("P")
@@ -129,7 +128,7 @@ class PlainConsole(Console):
 
     def on_broken_pipe(self) -> None:
         """Raise what happened, instead of leaving the program."""
-        raise BrokenPipeError(errno.EPIPE, f"not written: {os.strerror(errno.EPIPE)}", STANDARD_NAME)
+        raise BrokenPipeError(errno.EPIPE, f"not written: {os.strerror(errno.EPIPE)}", "standard output")
 
 
 def console(err: bool = False) -> Console:

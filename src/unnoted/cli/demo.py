@@ -10,7 +10,7 @@ from rich.table import Table
 
 from unnoted.cli.common import console, reports_errors, table, tell
 from unnoted.data.levels import LEVELS
-from unnoted.io import write_text
+from unnoted.io import open_output
 
 if TYPE_CHECKING:  # loading torch takes seconds
     from unnoted.experiments import Demonstration
@@ -54,7 +54,7 @@ def demo(
     plan = DemoPlan(documents, test_documents, level, epochs, seed)
     shown = demonstrate(to, plan, overwrite=overwrite, tell=tell)
     page = to / "report.html"
-    with write_text(page) as stream:
+    with open_output(page) as stream:
         stream.write(demo_page(shown))
     out = console()
     out.print(_methods(shown), end="\n\n")

@@ -35,7 +35,7 @@ from unnoted.evaluation.figures import Evaluation
 from unnoted.evaluation.figures import evaluate as evaluate_predictions
 from unnoted.evaluation.submission import SubmissionError
 from unnoted.evaluation.table import text_table
-from unnoted.io import TextInput, check_output, is_stream, lock_output, write_text
+from unnoted.io import TextInput, check_output, is_stream, lock_output, open_output
 from unnoted.utils import lookup
 
 if TYPE_CHECKING:  # loading torch takes seconds
@@ -211,5 +211,5 @@ def _draw_reliability(evaluation: Evaluation, path: Path | None, read: list[Path
     from unnoted.report.svg import standalone
 
     drawn = reliability_plot(list(evaluation.reliability.items()), "reliability")
-    with lock_output(path, inputs=read, overwrite=True), write_text(path) as stream:
+    with lock_output(path, inputs=read, overwrite=True), open_output(path) as stream:
         stream.write(standalone(drawn))

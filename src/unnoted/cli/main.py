@@ -8,7 +8,6 @@ import typer
 
 from unnoted.cli.default_command import DefaultingGroup
 from unnoted.cli.lazy import LazyGroup
-from unnoted.io import name_standard_output
 
 
 class Program(LazyGroup):
@@ -113,7 +112,6 @@ def main() -> None:
     # Said for both before they are imported: forked processes are ours, and what is wrong we say ourselves.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
-    name_standard_output()
     try:
         app()
     except OSError as error:  # help and the version, which no command prints

@@ -22,7 +22,7 @@ from unnoted.cli.common import (
 )
 from unnoted.data.corpus import Corpus
 from unnoted.data.loading import load_documents
-from unnoted.io import check_output, write_text
+from unnoted.io import check_output, open_output
 from unnoted.rules import ImpliedFacts, MiningLimits, implied_facts, load_rules, mine, noted_shares
 from unnoted.rules.proposing import ProposedRule, as_text, proposed
 from unnoted.utils import shorten
@@ -71,7 +71,7 @@ def rules(
     else:
         _print(rows[:limit], corpus, implied)
     if to is not None:
-        with write_text(to) as stream:
+        with open_output(to) as stream:
             stream.write(as_text(rows, name))
         tell(f"{len(rows):,} rules written to {to}; take away the # of those that always hold")
 

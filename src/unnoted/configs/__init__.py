@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from unnoted.errors import DataError
-from unnoted.io import Limits, YamlError, open_text, parse_yaml
+from unnoted.io import CONFIG_CHARACTERS, YamlError, open_text, parse_yaml
 from unnoted.utils import LONGEST_NAME, nearest, short_repr
 
 FOLDER = Path(__file__).parent
@@ -174,7 +174,7 @@ def _extended(parent: str, path: Path, below: tuple[Path, ...]) -> Config:
 def _text(path: Path) -> str:
     try:
         with open_text(path) as stream:
-            return stream.read(Limits.current().config + 1)
+            return stream.read(CONFIG_CHARACTERS + 1)
     except DataError as error:
         reason = f"{error.defect.found}, expected {error.defect.expected}"
         raise ValueError(f"{path}: found no readable file ({reason})") from None

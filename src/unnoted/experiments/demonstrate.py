@@ -15,7 +15,7 @@ from unnoted.data.writing import write_documents
 from unnoted.evaluation import Evaluation, Score
 from unnoted.evaluation.extraction_scores import FLOOR, evaluate_extractor
 from unnoted.inference import Extraction, Extractor
-from unnoted.io import write_text
+from unnoted.io import open_output
 from unnoted.models.encoders.making import make_encoder
 from unnoted.training import Record, RunError, Settings, run
 from unnoted.utils import lookup
@@ -196,7 +196,7 @@ def _claim(folder: Path, plan: DemoPlan, overwrite: bool) -> None:
             f"{folder}: found {other.name!r} but no demonstration, expected an empty folder or a new one"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    with write_text(mark) as stream:
+    with open_output(mark) as stream:
         stream.write(wanted)
 
 

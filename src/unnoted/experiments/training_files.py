@@ -12,7 +12,7 @@ from unnoted.data.levels import LEVELS
 from unnoted.data.loading import stream_documents
 from unnoted.data.thinning import Thinning, ThinningReport, UniformShare, thin
 from unnoted.data.writing import write_documents
-from unnoted.io import write_text
+from unnoted.io import open_output
 from unnoted.training.fingerprint import digest
 from unnoted.utils import nearest
 
@@ -57,7 +57,7 @@ def make_training_file(
     counted = {
         "documents": report.documents, "before": report.before.total(), "after": report.after.total(),
     }  # fmt: skip
-    with write_text(counts) as stream:
+    with open_output(counts) as stream:
         json.dump(counted, stream)
     return MadeFile(path, **counted)
 

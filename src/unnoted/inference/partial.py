@@ -6,6 +6,7 @@ done. A program that is killed leaves at most its last line cut, which is droppe
 """
 
 import errno
+import fcntl
 import json
 import os
 import stat
@@ -17,7 +18,6 @@ from typing import Any
 
 from unnoted.data.document import Document
 from unnoted.inference.facts import Extraction
-from unnoted.io import BUSY, locked
 from unnoted.utils import short_repr, shorten, strip_control
 
 KIND, VERSION = "partial results of unnoted", 3
@@ -122,8 +122,8 @@ class PartialResults:
     def _refuse_others(self) -> None:
         """Lock the file, and see that it still is the one of that name: a process at its end removes it."""
         descriptor = self._stream.fileno()
-        if not locked(descriptor) or not os.fstat(descriptor).st_nlink:
-            raise ValueError(f"{self.path}: {BUSY}")
+        if not _locked(descriptor) or not os.fstat(descriptor).st_nlink:
+            raise ValueError(f"{self.path}: another process is writing it")
 
     def _write(self, line: str) -> None:
         self._stream.seek(0, os.SEEK_END)
@@ -178,3 +178,14 @@ class PartialResults:
                 "delete the file to start anew"
             )
         return record
+
+
+def _locked(descriptor: int) -> bool:
+    """Lock an open file until it is closed; False if somebody else holds it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True

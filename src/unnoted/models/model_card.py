@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
-from unnoted.io import write_text
+from unnoted.io import open_output
 from unnoted.utils import duration, format_count, percent, plural
 
 CARD = "README.md"
@@ -268,7 +268,7 @@ def write_card(folder: Path, text: str) -> None:
     except (OSError, ValueError):
         return
     if OURS in found or FROM_TEMPLATE in found:
-        with write_text(path) as stream:
+        with open_output(path) as stream:
             stream.write(text)
 
 

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from unnoted.experiments.results import TableResult
 from unnoted.experiments.tables import Table
-from unnoted.io import write_text
+from unnoted.io import open_output
 from unnoted.report.gains import BASELINE, METHOD, gains, gains_plot, gains_table
 from unnoted.report.grid_tables import csv_table, grid_table, runs_table, statistics_table
 from unnoted.report.page import fill
@@ -37,7 +37,7 @@ def _write(result: TableResult, table: Table, page: str, folder: Path) -> dict[s
     written |= {"latex": table.latex(), "html": page}
     paths = {name: folder / f"{result.name}{SUFFIXES[name]}" for name in written}
     for name, text in written.items():
-        with write_text(paths[name]) as stream:
+        with open_output(paths[name]) as stream:
             stream.write(text.rstrip("\n") + "\n")
     return paths
 

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from unnoted.evaluation import Evaluation, IgnScore, Score
-from unnoted.io import write_text
+from unnoted.io import open_output
 
 CURVE_POINTS = 300
 """How many points of a precision-recall curve a record keeps at most."""
@@ -114,7 +114,7 @@ class Record:
 
     def write(self, path: Path) -> None:
         """Write it as JSON."""
-        with write_text(path) as stream:
+        with open_output(path) as stream:
             stream.write(_adapter().dump_json(self).decode("utf-8"))
 
     @classmethod

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from unnoted.io import hold_lock, is_held, write_json, write_text
+from unnoted.io import hold_lock, is_held, open_output, write_json
 from unnoted.training.fingerprint import Fingerprint, RunError
 from unnoted.training.record import Record
 from unnoted.training.settings import Settings
@@ -167,7 +167,7 @@ class RunFolder:
 
         def note() -> float:
             seconds = earlier + time.monotonic() - since
-            with write_text(path) as stream:
+            with open_output(path) as stream:
                 stream.write(str(seconds))
             return seconds
 

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from unnoted.configs import Config, read_config
 from unnoted.data import candidates as candidate_rules
 from unnoted.evaluation.benchmarks import BENCHMARKS
-from unnoted.io import YamlError, parse_yaml, write_text
+from unnoted.io import YamlError, open_output, parse_yaml
 from unnoted.losses import LOSSES, Loss, loss_named
 from unnoted.models.architectures.registry import ARCHITECTURES, Architecture
 from unnoted.models.encoders import ENCODER_KINDS
@@ -326,7 +326,7 @@ class Settings(Optimisation):
 
     def save(self, path: Path) -> None:
         """Write them as a file that `load_settings` reads."""
-        with write_text(path) as stream:
+        with open_output(path) as stream:
             stream.write(self.to_yaml())
 
 

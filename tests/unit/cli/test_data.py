@@ -144,7 +144,7 @@ def test_no_command_writes_over_its_input(train, tmp_path, arguments):
     (tmp_path / "link.json").symlink_to(train)
     for output in (train, tmp_path / "x" / ".." / "train.json", tmp_path / "link.json"):
         given = [arguments[0], str(train), *(text.replace("{}", str(output)) for text in arguments[2:])]
-        assert "found as input and as output" in run(*given, code=1).stderr
+        assert "is read as input" in run(*given, code=1).stderr
     assert train.read_bytes() == before
 
 
@@ -214,16 +214,16 @@ def test_no_command_writes_over_what_it_reads(train, tmp_path, command, kind):
         part.replace("TRAIN", str(train)).replace("OTHER", str(tmp_path / "other.json")) for part in first
     ]
     told = run(*given, last.replace("TRAIN", str(output)), code=1).stderr
-    assert told == f"error: {output}: found as input and as output, expected another file to write to\n"
+    assert told == f"error: {output}: is read as input; write to another file\n"
     assert train.read_bytes() == before and not (tmp_path / "other.json").exists()
 
 
 def test_two_outputs_are_two_files(train, tmp_path):
     out = tmp_path / "out.json"
     told = run("split", train, "--into", f"{out}=0.5", "--into", f"{tmp_path}/./out.json=0.5", code=1).stderr
-    assert "found twice as output" in told
+    assert "named twice as output" in told
     told = run("generate", "--to", out, "--truth", out, "--documents", 2, code=1).stderr
-    assert "found twice as output" in told and not out.exists()
+    assert "named twice as output" in told and not out.exists()
 
 
 def test_what_another_process_writes_is_not_touched(train, tmp_path):

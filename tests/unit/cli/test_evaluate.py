@@ -166,9 +166,9 @@ def test_the_curve_never_replaces_what_is_read(gold, predictions, tmp_path):
     config = written(model / "config.json", {})
     for read in (gold, predictions):
         error = run("--predictions", predictions, "--gold", gold, "--curve", read, code=1).stderr
-        assert error == f"error: {read}: found as input and as output, expected another file to write to\n"
+        assert error == f"error: {read}: is read as input; write to another file\n"
     error = run("--model", model, "--gold", gold, "--curve", config, code=1).stderr
-    assert error == f"error: {config}: found as input and as output, expected another file to write to\n"
+    assert error == f"error: {config}: is read as input; write to another file\n"
     assert config.read_text("utf-8") == "{}"
 
 

@@ -107,7 +107,7 @@ def test_training_summary(folder):
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        ("config.json", "{", "found no readable JSON"),
+        ("config.json", "{", "no readable JSON"),
         ("training.json", "{", "found no readable summary of the training"),
         ("settings.yaml", "a: [", "found no readable summary of the training"),
     ],

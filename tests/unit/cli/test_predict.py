@@ -206,7 +206,7 @@ def test_neither_an_input_nor_the_model_is_written_over(model, documents, tmp_pa
     (tmp_path / "hard.json").hardlink_to(model / "config.json")
     for to in (documents, tmp_path / "link.jsonl", model / "model.safetensors", tmp_path / "hard.json"):
         told = run("predict", model, documents, "--to", to, code=1).stderr
-        assert told == f"error: {to}: found as input and as output, expected another file to write to\n"
+        assert told == f"error: {to}: is read as input; write to another file\n"
     assert {path: path.read_bytes() for path in before} == before
 
 
@@ -300,7 +300,7 @@ def cut(path):
         (lambda folder: (folder / "model.safetensors").unlink(), "found no model.safetensors"),
         (lambda folder: cut(folder / "model.safetensors"), "damaged or truncated weights"),
         (lambda folder: (folder / "tokenizer_config.json").unlink(), "found no tokenizer"),
-        (lambda folder: cut(folder / "tokenizer.json"), "tokenizer.json: found no readable JSON"),
+        (lambda folder: cut(folder / "tokenizer.json"), "tokenizer.json: no readable JSON"),
     ],
 )
 def test_a_damaged_model_is_refused(documents, tmp_path, damage, message):

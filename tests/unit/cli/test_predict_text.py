@@ -103,7 +103,7 @@ def test_errors_are_one_line(model, pipeline, files, tmp_path):
         (model, "one.txt", *ruler): "found --entities without --text",
         (model, "--text"): "found no file, expected MODEL FILES...",
         ("--text",): "found no model, expected MODEL FILES...",
-        (model, "--text", "one.txt", *ruler, "--to", "one.txt"): "one.txt: found as input and as output",
+        (model, "--text", "one.txt", *ruler, "--to", "one.txt"): "one.txt: is read as input",
     }
     for arguments, message in cases.items():
         told = run(*arguments, code=1).stderr

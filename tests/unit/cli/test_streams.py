@@ -123,7 +123,7 @@ def test_a_line_without_end_from_a_pipe_is_refused(tmp_path):
     assert done.returncode == 1 and "standard input" in done.stdout
     command = f"(printf '{{'; yes x | tr -d '\\n') | {sys.executable} -m unnoted data check -"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1 and "UNNOTED_MAX_LINE" in done.stdout
+    assert done.returncode == 1 and "UNNOTED_MAX_DOCUMENT" in done.stdout
 
 
 def test_a_training_needs_files(tmp_path):

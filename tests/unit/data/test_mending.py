@@ -207,7 +207,7 @@ def test_neither_the_source_nor_another_file_is_written_over(tmp_path):
     (tmp_path / "link.txt").symlink_to(source)
     (tmp_path / "hard.txt").hardlink_to(source)
     for name in ("a.txt", "link.txt", "hard.txt"):
-        with pytest.raises(ValueError, match="found as input and as output"):
+        with pytest.raises(ValueError, match="is read as input"):
             mend(source, SAID, tmp_path / name, overwrite=True)
     with pytest.raises(ValueError, match="expected a new one; --overwrite replaces it"):
         mend(source, SAID, other)

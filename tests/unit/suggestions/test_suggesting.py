@@ -173,7 +173,7 @@ def test_scores_of_other_documents_are_refused(own, tmp_path):
 
 def test_no_input_is_written_over(own):
     shown = run(own / "own.json", "--scores", own / "scores.npz", "--to", own / "own.json", code=1)
-    assert "found as input and as output" in shown.stderr
+    assert "is read as input" in shown.stderr
 
 
 def test_a_mean_of_scores_does_not_mind_the_order_of_documents(own):

@@ -183,7 +183,7 @@ def test_the_second_stage_begins_where_the_first_ended(tmp_path):
 
 @pytest.mark.parametrize(
     ("changed", "message"),
-    [("distant.json", r"distant\.json: found other content"), ("teacher", r"model\.safetensors: found other content")],
+    [("distant.json", r"distant\.json: found other content"), ("teacher", r"model\.safetensors: the content differs")],
 )  # fmt: skip
 def test_distant_documents_or_a_teacher_that_changed_are_named(tmp_path, changed, message):
     settings = load_settings(two_stages_file(tmp_path, documents=2, distant=2))

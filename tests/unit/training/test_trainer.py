@@ -384,9 +384,9 @@ def forget_checksums(path):
 
 
 DAMAGE = {
-    "a bit of the weights": (lambda f: flip(f / "model.safetensors"), r"model\.safetensors: found other content"),
-    "a bit of the optimiser": (lambda f: flip(f / "optimizer.pt"), r"optimizer\.pt: found other content"),
-    "a bit of the random numbers": (lambda f: flip(f / "rng_state.pth"), r"rng_state\.pth: found other content"),
+    "a bit of the weights": (lambda f: flip(f / "model.safetensors"), r"model\.safetensors: the content differs"),
+    "a bit of the optimiser": (lambda f: flip(f / "optimizer.pt"), r"optimizer\.pt: the content differs"),
+    "a bit of the random numbers": (lambda f: flip(f / "rng_state.pth"), r"rng_state\.pth: the content differs"),
     "an edited step": (
         lambda f: (edit(f / "trainer_state.json", global_step=1), forget_checksums(f / "any")),
         "global_step: found 1, expected that of checkpoint-6",
@@ -434,7 +434,7 @@ def test_two_damaged_checkpoints_are_an_error(encoder, whole, tmp_path):
     trainer = Trainer(
         fresh(encoder), SSRPU(corpus().labelled_priors * 2), corpus(), folder=tmp_path, optimisation=QUICK
     )
-    with pytest.raises(CheckpointError, match=r"checkpoint-6/model\.safetensors: found other content"):
+    with pytest.raises(CheckpointError, match=r"checkpoint-6/model\.safetensors: the content differs"):
         trainer.train(resume=True)
 
 
