@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unnoted.data import AllPairs, Document, Entity, load_documents
+from unnoted.data import CandidatePairs, Document, Entity, load_documents
 from unnoted.data.formats.predictions import Prediction
 from unnoted.evaluation import evaluate
 from unnoted.inference import Extractor
@@ -42,7 +42,7 @@ def labelled_pairs(model: RelationModel, documents: Sequence[Document]) -> list[
     """Head, tail, shares and evidence of each labelled pair that has evidence."""
     assert model.tokenizer is not None
     features = featurise(
-        documents, model.tokenizer, model.relations.ids, AllPairs(), None, model.entity_types
+        documents, model.tokenizer, model.relations.ids, CandidatePairs(), None, model.entity_types
     )
     found = []
     for indices in SortedBatches(features, BatchLimits(documents=16)):

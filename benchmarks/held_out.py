@@ -19,7 +19,7 @@ from sklearn.metrics import average_precision_score
 from benchmarks.complete_labels import known_pairs, truth_of
 from benchmarks.results import SEED, make_documents, read_grid, settings_of
 from unnoted.data import load_documents
-from unnoted.data.candidates import AllPairs, InOneSentence, TypePairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.evaluation.curve import precision_recall_curve
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.training.cross_fit import fold_documents, fold_model
@@ -82,8 +82,7 @@ def main() -> None:
     truth = truth_of(list(held_out), list(complete))
     model = fold_model(labels, held_out, None)
     if arguments.in_one_sentence:
-        assert isinstance(noted.candidates, AllPairs | TypePairs), "this run has no other pairs"
-        model.candidates = InOneSentence(noted.candidates)
+        model.candidates = CandidatePairs(noted.candidates.types, intra_sentence=True)
     for share in arguments.shares or [None]:
         if share is not None:
             assert model.lexical is not None, "this run has no linear model"

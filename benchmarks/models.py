@@ -18,7 +18,7 @@ from transformers import AutoConfig, AutoTokenizer, set_seed
 from benchmarks.learning import optimised, over
 from benchmarks.measure import times_in_turns
 from unnoted.data import Corpus, load_documents
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.losses import SSRPU
@@ -144,4 +144,4 @@ def _measure(shared: Path | None, folder: Path) -> dict[str, float]:
 
 def _generated() -> Corpus:
     documents = tuple(generate_documents(BATCHES * BATCH))
-    return Corpus(documents, RelationVocabulary.from_documents(documents), AllPairs())
+    return Corpus(documents, RelationVocabulary.from_documents(documents), CandidatePairs())

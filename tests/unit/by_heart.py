@@ -4,7 +4,7 @@ from tests.making import make_risk
 from torch import nn
 from transformers import TrainerCallback, set_seed
 
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.models.encoders import RecurrentConfig, make_encoder
@@ -39,7 +39,7 @@ def learn(folder, loss, head, how, encoder=SMALL):
         encoder: its configuration.
     """
     documents = tuple(generate_documents(8))
-    docs = Corpus(documents, RelationVocabulary.from_documents(documents), AllPairs())
+    docs = Corpus(documents, RelationVocabulary.from_documents(documents), CandidatePairs())
     make_encoder(folder, documents, config=encoder, rarest=1)
     set_seed(0)
     model = RelationModel.from_encoder(folder, docs.relations, entity_types=docs.entity_types, **head)

@@ -11,7 +11,7 @@ from tests.reference.batches import only, random_batch
 from tests.unit.by_heart import learn
 from transformers import BertConfig, set_seed
 
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.document import Document, Entity, Mention
 from unnoted.data.synthetic import generate_documents
@@ -73,7 +73,7 @@ def encoder(tmp_path_factory):
 
 def corpus(documents):
     made = tuple(generate_documents(documents))
-    return Corpus(made, RelationVocabulary.from_documents(made), AllPairs())
+    return Corpus(made, RelationVocabulary.from_documents(made), CandidatePairs())
 
 
 def on_documents(architecture, encoder, docs):

@@ -13,7 +13,7 @@ from tests.reference.atlop import PlainATLOP, bilinear_weight
 from tests.reference.batches import ENCODERS, only, random_batch, tiny_model
 from tests.unit.inference.making import reading_model, saved_model
 
-from unnoted.data.candidates import TypePairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.io import CHECKSUMS
 from unnoted.losses import Fixed, Link, NoneClass, ScoreMeaning, TopK
@@ -145,7 +145,7 @@ def test_a_saved_model_comes_back_bit_equal(kind, tmp_path):
         assert torch.equal(again.state_dict()[name], tensor), name
     assert again.relations == RelationVocabulary(("r0", "r1", "r2"), *texts.values())
     assert again.meaning == model.meaning
-    assert again.candidates == TypePairs(frozenset({("A", "B")}))
+    assert again.candidates == CandidatePairs(frozenset({("A", "B")}))
 
 
 @pytest.mark.parametrize("found", ["sigmoid", "ranking-margin"])

@@ -20,7 +20,7 @@ from unnoted.cli.common import (
     say,
     table,
 )
-from unnoted.data import candidates as candidate_rules
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.checking import CheckReport, check_files, group_files
 from unnoted.io import TextInput
 from unnoted.utils import shorten, strip_control
@@ -43,7 +43,7 @@ def check(
         str | None,
         typer.Option(
             help="Candidate pairs to count: all, or HeadType:TailType,… (PubTator: those of its facts); "
-            '"in one sentence" may follow.'
+            '"intra-sentence" may follow.'
         ),
     ] = None,
     per_relation: Annotated[
@@ -56,7 +56,7 @@ def check(
     as_json: AsJSON = False,
 ) -> None:
     """Validate files and show what they contain. The exit code is 0 only if all are usable."""
-    rule = candidate_rules.parse(candidates) if candidates else None
+    rule = CandidatePairs.parse(candidates) if candidates else None
     names = read_vocabulary(vocabulary)
     sources = [TextInput(file) for file in files]
     reports = [check_files(group, names, rule, strict, every) for group in group_files(sources)]

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from unnoted.cli.common import AsJSON, console, json_text, reports_errors, say, table
-from unnoted.data.candidates import IN_ONE_SENTENCE, JSONCandidates
+from unnoted.data.candidates import CandidatePairs
 from unnoted.utils import strip_control
 
 LONGEST_LIST = 8
@@ -67,7 +67,7 @@ def _rows(description: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     )
     yield "parameters", f"{description['parameters']:,} in {description['precision']}"
     yield "tokenizer", description["tokenizer"] or "none: cannot read documents"
-    yield "candidate pairs", _candidates(description["candidates"])
+    yield "candidate pairs", CandidatePairs.from_json(description["candidates"])
     if description["typed_relations"]:
         yield "types", "a relation is predicted between types that it was labelled with (--any-types: any)"
     if description["rules"]:
@@ -100,12 +100,6 @@ def _probability(calibration: dict[str, Any] | None) -> str:
     more = ", …" if len(apart) > LONGEST_LIST else ""
     remark = f"; stated ÷ expected far from 1: {told}{more}" if apart else ""
     return f"calibrated, line {calibration['line']:.3f} (expected {expected}){remark}"
-
-
-def _candidates(rule: JSONCandidates) -> str:
-    if isinstance(rule, dict):
-        return f"{_candidates(rule[IN_ONE_SENTENCE])} {IN_ONE_SENTENCE}"
-    return rule if isinstance(rule, str) else ", ".join(":".join(pair) for pair in rule)
 
 
 def _lines(value: object, name: str = "") -> Iterator[str]:

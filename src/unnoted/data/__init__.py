@@ -1,6 +1,6 @@
 """What a document is, and how documents are read, written, labelled and made."""
 
-from unnoted.data.candidates import AllPairs, Candidates, InOneSentence, TypePairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.data.formats import DocumentFormat, register_format
@@ -9,8 +9,7 @@ from unnoted.data.writing import write_documents
 from unnoted.errors import DataError, DefectLog
 
 __all__ = [
-    "AllPairs",
-    "Candidates",
+    "CandidatePairs",
     "Corpus",
     "DataError",
     "DefectLog",
@@ -18,10 +17,8 @@ __all__ = [
     "DocumentFormat",
     "Entity",
     "Fact",
-    "InOneSentence",
     "Mention",
     "RelationVocabulary",
-    "TypePairs",
     "load_documents",
     "register_format",
     "stream_documents",

@@ -7,7 +7,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
-from unnoted.data.candidates import Candidates, known_types
+from unnoted.data.candidates import CandidatePairs, list_types
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.formats import format_name, format_of
 from unnoted.data.loading import default_candidates, stream_documents
@@ -46,7 +46,7 @@ class CheckReport:
     files: tuple[str, ...]
     format: str
     statistics: Statistics
-    candidates: Candidates
+    candidates: CandidatePairs
     log: DefectLog
 
     @property
@@ -96,7 +96,7 @@ class CheckReport:
 def check_files(
     paths: Sequence[str | Path | TextInput],
     vocabulary: RelationVocabulary | None = None,
-    candidates: Candidates | None = None,
+    candidates: CandidatePairs | None = None,
     strict: bool = False,
     every: bool = False,
 ) -> CheckReport:
@@ -150,10 +150,10 @@ def _judge_facts(statistics: Statistics, log: DefectLog) -> None:
         log.record(Defect(Kind.MALFORMED, log.file, None, found[0], f"no fact in {documents}", expected))
 
 
-def _judge_candidates(rule: Candidates, statistics: Statistics, log: DefectLog) -> None:
+def _judge_candidates(rule: CandidatePairs, statistics: Statistics, log: DefectLog) -> None:
     pairs, _ = statistics.candidate_pairs(rule)
     if statistics.all_pairs and not pairs:
-        expected = known_types(statistics.entity_types)
+        expected = f"pairs of {list_types(statistics.entity_types)}"
         log.record(Defect(Kind.MALFORMED, log.file, None, "candidates", "no candidate pair", expected))
 
 

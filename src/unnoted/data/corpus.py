@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NoReturn, overload
 
-from unnoted.data.candidates import Candidates
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document
 from unnoted.errors import DataError, Defect, DefectLog, Kind, fail
 from unnoted.io import TextInput, parse_json, read_whole
@@ -153,14 +153,14 @@ class Corpus(Sequence[Document]):
         log: the defects that were found while reading.
 
     Example:
-        >>> from unnoted.data import AllPairs
-        >>> Corpus((Document("d1", (("It", "rained"),), ()),), RelationVocabulary(("P17",)), AllPairs())
+        >>> from unnoted.data import CandidatePairs
+        >>> Corpus((Document("d1", (("It", "rained"),), ()),), RelationVocabulary(("P17",)), CandidatePairs())
         <Corpus: 1 document, 1 relation, 0 facts>
     """
 
     documents: tuple[Document, ...]
     relations: RelationVocabulary
-    candidates: Candidates
+    candidates: CandidatePairs
     log: DefectLog = field(default_factory=DefectLog, compare=False)
 
     @overload

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from unnoted.data.candidates import AllPairs, Candidates, TypePairs, observed
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.document import Document
 from unnoted.data.formats import DocumentFormat, format_of, recognise
@@ -91,7 +91,7 @@ def _documents(source: TextInput, entry: DocumentFormat, reading: Reading) -> It
 def load_documents(
     *paths: str | Path | TextInput,
     vocabulary: RelationVocabulary | None = None,
-    candidates: Candidates | None = None,
+    candidates: CandidatePairs | None = None,
     strict: bool = False,
     log: DefectLog | None = None,
 ) -> Corpus:
@@ -121,7 +121,7 @@ def load_documents(
     sources = [TextInput.of(path) for path in paths]
     documents = tuple(stream_documents(*sources, vocabulary=vocabulary, log=log))
     if candidates is None:
-        candidates = default_candidates(sources, lambda: observed(documents))
+        candidates = default_candidates(sources, lambda: CandidatePairs.from_facts(documents))
     relations = vocabulary if vocabulary is not None else RelationVocabulary.from_documents(documents)
     return Corpus(documents, relations, candidates, log)
 
@@ -140,9 +140,11 @@ def require_facts(documents: int, facts: int, paths: Iterable[str | Path]) -> No
         raise DataError(Defect(Kind.MALFORMED, files, None, None, found, "labelled facts"))
 
 
-def default_candidates(paths: Iterable[str | Path | TextInput], seen: Callable[[], TypePairs]) -> Candidates:
+def default_candidates(
+    paths: Iterable[str | Path | TextInput], seen: Callable[[], CandidatePairs]
+) -> CandidatePairs:
     """All ordered pairs; for a format whose relations are typed, the type pairs `seen` among its facts."""
     if not any(entry.typed for entry in map(format_of, paths) if entry):
-        return AllPairs()
+        return CandidatePairs()
     types = seen()
-    return types if types.types else AllPairs()
+    return types if types.types else CandidatePairs()

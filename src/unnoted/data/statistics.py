@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from unnoted.data.candidates import Candidates, TypePair, TypePairs
+from unnoted.data.candidates import CandidatePairs, TypePair
 from unnoted.data.document import Document
 
 
@@ -27,7 +27,7 @@ class Statistics:
         (1, 1, 2, (2, '1'))
     """
 
-    rule: Candidates | None = None
+    rule: CandidatePairs | None = None
     documents: int = 0
     sentences: int = 0
     words: int = 0
@@ -100,11 +100,11 @@ class Statistics:
         return found
 
     @property
-    def observed(self) -> TypePairs:
+    def observed(self) -> CandidatePairs:
         """The type pairs that stand in some fact."""
-        return TypePairs(frozenset(self.labelled_by_type))
+        return CandidatePairs(frozenset(self.labelled_by_type))
 
-    def candidate_pairs(self, rule: Candidates) -> tuple[int, int]:
+    def candidate_pairs(self, rule: CandidatePairs) -> tuple[int, int]:
         """How many pairs are candidates under a rule, and how many of those have a fact.
 
         The rule is `rule`, or one that allows pairs by their types alone.
@@ -123,7 +123,7 @@ class Statistics:
         """A total per document."""
         return total / self.documents if self.documents else 0.0
 
-    def to_json(self, rule: Candidates) -> dict[str, Any]:
+    def to_json(self, rule: CandidatePairs) -> dict[str, Any]:
         """Everything as plain data."""
         candidates, labelled = self.candidate_pairs(rule)
         return {

@@ -15,17 +15,17 @@ def scores_by_types(corpus: Corpus) -> LabelledScores:
     For an audit of documents that no model has scored yet. Entity types are all that orders the pairs.
 
     Example:
-        >>> from unnoted.data.candidates import AllPairs
+        >>> from unnoted.data.candidates import CandidatePairs
         >>> from unnoted.data.synthetic import generate_documents
         >>> from unnoted.data.corpus import RelationVocabulary
         >>> documents = tuple(generate_documents(3))
-        >>> found = scores_by_types(Corpus(documents, RelationVocabulary.from_documents(documents), AllPairs()))
+        >>> found = scores_by_types(Corpus(documents, RelationVocabulary.from_documents(documents), CandidatePairs()))
         >>> found.pairs == sum(len(d.entities) * (len(d.entities) - 1) for d in documents)
         True
         >>> int(found.labelled.sum()) == sum(len(d.labels) for d in documents)
         True
     """
-    arrays = [corpus.candidates.arrays(document) for document in corpus]
+    arrays = [corpus.candidates.index_pairs(document) for document in corpus]
     heads, tails = (np.concatenate([pair[side] for pair in arrays]) for side in (0, 1))
     number = np.repeat(np.arange(len(corpus), dtype=np.int32), [len(pair[0]) for pair in arrays])
     labelled = np.zeros((len(heads), len(corpus.relations)), dtype=bool)  # [P, K]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from unnoted.configs import read_config
-from unnoted.data.candidates import observed
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.levels import LEVELS
 from unnoted.data.loading import default_candidates, require_facts, stream_documents
 from unnoted.evaluation import BENCHMARKS
@@ -140,7 +140,9 @@ def _settings(config: str | Path, given: Mapping[str, object], scale: Scale) -> 
 
 def _candidates(contest: Contest) -> dict[str, object]:
     """The candidate pairs of PubTator documents: the runs read another format, which does not tell them."""
-    rule = default_candidates(contest.train, lambda: observed(stream_documents(*contest.train)))
+    rule = default_candidates(
+        contest.train, lambda: CandidatePairs.from_facts(stream_documents(*contest.train))
+    )
     if rule.types is None or "candidates" in read_config(contest.config).values:
         return {}
     return {"candidates": ",".join(f"{head}:{tail}" for head, tail in sorted(rule.types))}

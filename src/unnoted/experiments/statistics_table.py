@@ -1,6 +1,6 @@
 """The paper's table of the data sets, counted anew from the files at hand."""
 
-from unnoted.data import candidates as candidate_rules
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.loading import stream_documents
 from unnoted.data.statistics import Statistics
 from unnoted.evaluation.gold import Gold
@@ -60,7 +60,7 @@ def statistics_table(paper: PaperTable, data: DataFolder) -> TableResult:
 
 def _count(files: Files, statistics: Statistics, candidates: str | None) -> int:
     """Count documents, and their entities of the types that candidate pairs have."""
-    rule = None if candidates is None else candidate_rules.parse(candidates)
+    rule = None if candidates is None else CandidatePairs.parse(candidates)
     types = {side for pair in (rule and rule.types) or () for side in pair}
     documents = statistics.watch(stream_documents(*files.paths))
     return sum(entity.type in types for document in documents for entity in document.entities)

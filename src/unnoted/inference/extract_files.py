@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from unnoted.data.candidates import Candidates
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document
 from unnoted.data.loading import stream_documents
 from unnoted.errors import DefectLog
@@ -44,7 +44,7 @@ class ExtractionReport:
     facts: int = 0
     unknown_types: Counter[str] = field(default_factory=Counter)
 
-    def watched(self, documents: Iterable[Document], candidates: Candidates) -> Iterator[Document]:
+    def watched(self, documents: Iterable[Document], candidates: CandidatePairs) -> Iterator[Document]:
         """The same documents, counted on their way."""
         known = None if candidates.types is None else {kind for pair in candidates.types for kind in pair}
         for document in documents:

@@ -9,8 +9,7 @@ import torch
 from torch import Tensor, nn
 from transformers import AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from unnoted.data import candidates as candidate_rules
-from unnoted.data.candidates import AllPairs, Candidates, JSONCandidates
+from unnoted.data.candidates import CandidatePairs, JSONCandidates
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.relation_types import RelationTypes
 from unnoted.losses import NoneClass, ScoreMeaning
@@ -58,7 +57,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         type_bias: whether relations have a bias for the types of head and tail.
         lexical_share: what a linear model of types, places and words counts beside the network
             (`scores.lexical`); 0 for a model without.
-        candidates: which pairs are scored, as `Candidates.to_json` writes it.
+        candidates: which pairs are scored, as `CandidatePairs.to_json` writes it.
         rules: that the scores of a trained model keep to (`scores.rule_lift`), as `Rule.to_json` gives them.
         relation_types: the types that each relation was labelled with, as `RelationTypes.to_json` gives them;
             None where they were not learnt, or are not to be heeded.
@@ -303,12 +302,12 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         return None if learnt is None else TypedRelations(learnt, self.numbered_types, self.relations.ids)
 
     @property
-    def candidates(self) -> Candidates:
+    def candidates(self) -> CandidatePairs:
         """Which pairs are scored."""
-        return candidate_rules.from_json(self.config.candidates)
+        return CandidatePairs.from_json(self.config.candidates)
 
     @candidates.setter
-    def candidates(self, candidates: Candidates) -> None:
+    def candidates(self, candidates: CandidatePairs) -> None:
         self.config.candidates = candidates.to_json()
 
     @property
@@ -376,7 +375,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         typed_markers: bool = False,
         type_bias: bool = False,
         lexical_share: float = 0.0,
-        candidates: Candidates | None = None,
+        candidates: CandidatePairs | None = None,
         rules: RuleSet | None = None,
     ) -> "RelationModel":
         """A model to be trained: a pretrained encoder, its tokenizer, and new layers.
@@ -411,7 +410,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             embedding=embedding, block=block, window=window, fast_dropout=fast_dropout,
             row_dropout=row_dropout, markers=markers, type_bias=type_bias, lexical_share=lexical_share,
             type_tokens=type_tokens(tokenizer, entity_types) if typed_markers else None,
-            candidates=(AllPairs() if candidates is None else candidates).to_json(),
+            candidates=(CandidatePairs() if candidates is None else candidates).to_json(),
             rules=[rule.to_json() for rule in rules] if rules else None,
         )  # fmt: skip
         model = cls(config, encoder)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from unnoted.data.candidates import Candidates
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document
 from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
@@ -114,16 +114,16 @@ def priors_among(scores: LabelledScores, priors: Priors | None) -> Priors:
     return Priors(scores.relations, tuple(labelled), tuple(among))
 
 
-def labels_elsewhere(documents: Iterable[Document], candidates: Candidates) -> int:
+def labels_elsewhere(documents: Iterable[Document], candidates: CandidatePairs) -> int:
     """How many labels are of pairs that are no candidates.
 
     Example:
-        >>> from unnoted.data.candidates import AllPairs, InOneSentence
+        >>> from unnoted.data.candidates import CandidatePairs
         >>> from unnoted.data.synthetic import generate_documents
         >>> documents = list(generate_documents(20))
-        >>> labels_elsewhere(documents, AllPairs())
+        >>> labels_elsewhere(documents, CandidatePairs())
         0
-        >>> labels_elsewhere(documents, InOneSentence(AllPairs())) > 0
+        >>> labels_elsewhere(documents, CandidatePairs(intra_sentence=True)) > 0
         True
     """
     return sum(

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from unnoted.data.candidates import AllPairs, Candidates, TypePairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.io import read_json, write_json
@@ -62,7 +62,7 @@ class CrossFitted:
     """
 
     scores: LabelledScores
-    candidates: Candidates | None
+    candidates: CandidatePairs | None
     judged: LabelledScores
     said: Mapping[str, Any]
 
@@ -88,7 +88,7 @@ def cross_fitted(settings: Settings, tell: Callable[[str], None], resume: bool =
     candidates = None
     if settings.fitted_candidates and settings.prior_file is None:  # which speaks of all pairs
         corpus = load_corpus(settings, settings.train)
-        if isinstance(corpus.candidates, AllPairs | TypePairs):
+        if not corpus.candidates.intra_sentence:
             documents = training_labels(settings, corpus).corpus.documents
             folds = fold_documents(documents, settings.folds, settings.seed)
             candidates, said["candidates"] = fit_candidates(scores, folds, corpus.candidates, tell)
@@ -103,7 +103,7 @@ def cross_fit(
     settings: Settings,
     tell: Callable[[str], None] = lambda line: None,
     resume: bool = False,
-    candidates: Candidates | None = None,
+    candidates: CandidatePairs | None = None,
 ) -> LabelledScores:
     """The out-of-fold scores of the training documents.
 
@@ -131,7 +131,7 @@ def cross_fit(
     return joined
 
 
-def _folder(settings: Settings, candidates: Candidates | None) -> Path:
+def _folder(settings: Settings, candidates: CandidatePairs | None) -> Path:
     """Where scores of all pairs are kept, or of some candidates."""
     return settings.output / FOLDS / ("" if candidates is None else NARROWED)
 
@@ -142,7 +142,7 @@ def fit_fold(
     tell: Callable[[str], None] = lambda line: None,
     resume: bool = False,
     labels: TrainingLabels | None = None,
-    candidates: Candidates | None = None,
+    candidates: CandidatePairs | None = None,
 ) -> LabelledScores:
     """The scores of one fold: of its documents, by a model of the others. Folds need not know of each other.
 

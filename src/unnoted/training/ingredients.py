@@ -8,8 +8,7 @@ from tempfile import TemporaryDirectory
 
 from transformers import set_seed
 
-from unnoted.data import candidates as candidate_rules
-from unnoted.data.candidates import labelled_types
+from unnoted.data.candidates import LABELLED, CandidatePairs, labelled_candidates, list_types
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.loading import load_documents
 from unnoted.data.relation_types import RelationTypes
@@ -29,13 +28,13 @@ from unnoted.utils import plural
 def load_corpus(settings: Settings, files: Sequence[Path]) -> Corpus:
     """Documents, with the relations and candidate pairs that the settings say, or that occur."""
     vocabulary = None if settings.vocabulary is None else RelationVocabulary.from_file(settings.vocabulary)
-    if settings.candidates == candidate_rules.LABELLED:
+    if settings.candidates == LABELLED:
         corpus = load_documents(*files, vocabulary=vocabulary)
-        return replace(corpus, candidates=labelled_types(corpus) or corpus.candidates)
-    rule = None if settings.candidates is None else candidate_rules.parse(settings.candidates)
+        return replace(corpus, candidates=labelled_candidates(corpus) or corpus.candidates)
+    rule = None if settings.candidates is None else CandidatePairs.parse(settings.candidates)
     corpus = load_documents(*files, vocabulary=vocabulary, candidates=rule)
     if rule is not None and corpus.entity_types and not any(map(rule.count, corpus)):
-        expected = candidate_rules.known_types(corpus.entity_types)
+        expected = f"pairs of {list_types(corpus.entity_types)}"
         raise ValueError(f"candidates: found no pair for {settings.candidates!r}, expected {expected}")
     return corpus
 

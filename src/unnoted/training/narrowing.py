@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from unnoted.data.candidates import AllPairs, InOneSentence, TypePairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.training.reading_gain import PairKinds, what_reading_tells
@@ -23,9 +23,9 @@ from unnoted.training.reading_gain import PairKinds, what_reading_tells
 def fit_candidates(
     scores: LabelledScores,
     folds: Sequence[Sequence[Document]],
-    candidates: AllPairs | TypePairs,
+    candidates: CandidatePairs,
     tell: Callable[[str], None],
-) -> tuple[InOneSentence | None, dict[str, Any]]:
+) -> tuple[CandidatePairs | None, dict[str, Any]]:
     """The pairs that labels speak for, None if these are all; and what a record should say of it.
 
     Args:
@@ -46,7 +46,10 @@ def fit_candidates(
         f"{found.together:.2f} of others (standard error {found.error:.2f}): "
         f"such pairs are {'kept' if kept else 'left out'}"
     )
-    return None if kept else InOneSentence(candidates), {"kept": kept, **asdict(found)}
+    return None if kept else CandidatePairs(candidates.types, intra_sentence=True), {
+        "kept": kept,
+        **asdict(found),
+    }
 
 
 def pair_kinds(scores: LabelledScores, folds: Sequence[Sequence[Document]]) -> PairKinds:

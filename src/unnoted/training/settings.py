@@ -9,7 +9,7 @@ import yaml  # type: ignore[import-untyped]
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from unnoted.configs import Config, read_config
-from unnoted.data import candidates as candidate_rules
+from unnoted.data.candidates import LABELLED, CandidatePairs
 from unnoted.evaluation.benchmarks import BENCHMARKS
 from unnoted.io import YamlError, open_output, parse_yaml
 from unnoted.losses import LOSSES, Loss, loss_named
@@ -105,7 +105,7 @@ class Settings(Optimisation):
         distant: distantly labelled documents for the first stage; files as those of `train`.
         distillation: what is different in the first stage; everything else is as in the main settings.
         vocabulary: a file of the relations and their order; by default those that occur.
-        candidates: "all", or pairs of types such as "Chemical:Disease,Chemical:Gene"; "in one sentence" may
+        candidates: "all", or pairs of types such as "Chemical:Disease,Chemical:Gene"; "intra-sentence" may
             follow either. Or "labelled": the type pairs that have labels, if these hold nearly all facts.
         encoder: a folder, a name on the hub, or one of `ENCODER_KINDS`, which is then made on the spot.
         vectors: word vectors in GloVe's text format, for an encoder that is made.
@@ -244,7 +244,7 @@ class Settings(Optimisation):
         self._check_made_encoder()
         if self.embedding % self.block:
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")
-        if self.candidates not in (None, candidate_rules.LABELLED):
+        if self.candidates not in (None, LABELLED):
             _check_candidates(self.candidates)
         if self.tuned_thresholds and self.dev is None:
             raise ValueError("tuned_thresholds: found true without dev, expected documents to tune them on")
@@ -400,9 +400,9 @@ def load_settings(
 
 def _check_candidates(text: str) -> None:
     try:
-        candidate_rules.parse(text)
+        CandidatePairs.parse(text)
     except ValueError as error:
-        raise ValueError(f"candidates: {str(error).removeprefix('candidate pairs: ')}") from None
+        raise ValueError(f"candidates: {str(error).removeprefix('candidate pairs ')}") from None
 
 
 def parse_changes(texts: Sequence[str]) -> dict[str, object]:

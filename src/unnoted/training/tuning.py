@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from unnoted.calibration import NEVER, tune_thresholds
-from unnoted.data.candidates import Candidates
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.losses import Decision, ScoreMeaning, with_thresholds
@@ -95,7 +95,7 @@ def check_tunable(meaning: ScoreMeaning) -> None:
         )
 
 
-def with_pairs(documents: Sequence[Document], candidates: Candidates) -> list[Document]:
+def with_pairs(documents: Sequence[Document], candidates: CandidatePairs) -> list[Document]:
     """The documents that have a candidate pair.
 
     Raises:

@@ -115,7 +115,7 @@ class Readers:
     def attempt(self, folder: Path) -> None:
         """Read the documents, write them, read them again."""
         corpus = load_documents(*sorted(folder.iterdir()))
-        list(corpus.candidates.pairs(corpus[0]))
+        corpus.candidates.index_pairs(corpus[0])
         for name in ("again.jsonl", "again.json"):
             write_documents(folder / name, corpus)
             again = load_documents(folder / name)

@@ -72,7 +72,7 @@ def test_without_priors(tmp_path):
 
 
 def test_the_words_of_a_linear_model(tmp_path):
-    model = reading_model(torch.float32, lexical_share=0.7, candidates={"in one sentence": "all"})
+    model = reading_model(torch.float32, lexical_share=0.7, candidates={"intra_sentence": "all"})
     word = model.tokenizer.convert_tokens_to_ids("the")
     model.lexical.stem[word] = 3
     model.lexical.words[SLOTS.index("between") * STEMS + 3, 0] = 1.5
@@ -82,7 +82,7 @@ def test_the_words_of_a_linear_model(tmp_path):
     words = [row["words"] for row in found["lexical"]["words"]]
     assert words == [[{"word": "the", "where": "between"}], *[[]] * (len(RELATIONS) - 1)]
     shown = run(tmp_path).stdout
-    assert "70% of the log odds" in shown and "all in one sentence" in shown
+    assert "70% of the log odds" in shown and "all intra-sentence" in shown
     assert "the (between)" in shown
 
 

@@ -6,8 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app
-from unnoted.data import load_documents
-from unnoted.data.candidates import parse
+from unnoted.data import CandidatePairs, load_documents
 from unnoted.data.checking import check_files
 from unnoted.errors import DataError, Kind
 
@@ -212,11 +211,11 @@ def test_relations_stand_with_their_types(tmp_path):
 
 
 def test_candidates_that_match_no_pair(tmp_path):
-    report = check(tmp_path, document(), candidates=parse("PERSON:LOC"))
+    report = check(tmp_path, document(), candidates=CandidatePairs.parse("PERSON:LOC"))
     assert messages(report, Kind.MALFORMED) == [
-        "candidates: found no candidate pair, expected pairs of the types that the documents have: LOC, PER"
+        "candidates: found no candidate pair, expected pairs of LOC, PER"
     ]
-    assert check(tmp_path, document(), candidates=parse("PER:LOC")).usable
+    assert check(tmp_path, document(), candidates=CandidatePairs.parse("PER:LOC")).usable
 
 
 def test_training_refuses_them_too(tmp_path):

@@ -7,16 +7,24 @@ import pytest
 from hypothesis import given
 from tests.strategies import corpora
 
-from unnoted.data import AllPairs, Corpus, DataError, Document, Entity, Fact, Mention, RelationVocabulary
-from unnoted.data.candidates import observed
+from unnoted.data import (
+    CandidatePairs,
+    Corpus,
+    DataError,
+    Document,
+    Entity,
+    Fact,
+    Mention,
+    RelationVocabulary,
+)
 
 
 @given(corpora)
 def test_labelled_priors_equal_a_plain_count(documents):
     vocabulary = RelationVocabulary(("P17", "spouse", "unseen"))
-    for rule in (AllPairs(), observed(documents)):
+    for rule in (CandidatePairs(), CandidatePairs.from_facts(documents)):
         corpus = Corpus(tuple(documents), vocabulary, rule)
-        pairs = [(d, pair) for d in documents for pair in rule.pairs(d)]
+        pairs = [(d, pair) for d in documents for pair in zip(*rule.index_pairs(d), strict=True)]
         counts = [sum((*pair, relation) in d.labels for d, pair in pairs) for relation in vocabulary]
         expected = tuple(float(Fraction(count, max(len(pairs), 1))) for count in counts)
         if 1.0 in expected:  # no pair is unlabelled: there is no such prior
@@ -27,14 +35,14 @@ def test_labelled_priors_equal_a_plain_count(documents):
 
 
 def test_a_corpus_without_labels_has_no_priors():
-    corpus = Corpus((Document("d", (("a",),), ()),), RelationVocabulary(()), AllPairs())
+    corpus = Corpus((Document("d", (("a",),), ()),), RelationVocabulary(()), CandidatePairs())
     with pytest.raises(DataError):
         _ = corpus.labelled_priors
 
 
 @given(corpora)
 def test_a_slice_keeps_relations_and_candidates(documents):
-    corpus = Corpus(tuple(documents), RelationVocabulary.from_documents(documents), AllPairs())
+    corpus = Corpus(tuple(documents), RelationVocabulary.from_documents(documents), CandidatePairs())
     part = corpus[1:]
     assert list(part) == documents[1:] and part.relations == corpus.relations
     assert corpus[0] is documents[0] and len(corpus) == len(documents)
@@ -43,7 +51,7 @@ def test_a_slice_keeps_relations_and_candidates(documents):
 def test_priors_that_explicit_negatives_contradict_are_refused():
     people = tuple(Entity((Mention(0, at, at + 1, "PER", "a"),)) for at in range(2))
     document = Document("d", (("a", "b"),), people, (Fact(0, 1, "met"),), negatives=((1, 0, "met"),))
-    corpus = Corpus((document,), RelationVocabulary(("met",)), AllPairs())
+    corpus = Corpus((document,), RelationVocabulary(("met",)), CandidatePairs())
     assert corpus.labelled_priors.labelled == (0.5,)  # of two pairs, the rejected one included
     corpus.check_priors(corpus.labelled_priors)
     with pytest.raises(DataError) as caught:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from tests.strategies import text_documents
 
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.mention_offsets import TextPlaces
 from unnoted.data.synthetic import generate_documents
@@ -27,7 +27,7 @@ def test_without_text_there_are_no_places():
 
 def test_reprs_are_short_and_name_what_is_there():
     documents = tuple(generate_documents(SHOWN + 2))
-    corpus = Corpus(documents, RelationVocabulary.from_documents(documents), AllPairs())
+    corpus = Corpus(documents, RelationVocabulary.from_documents(documents), CandidatePairs())
     first = documents[0]
     assert repr(first) == (
         f"<Document {first.id!r}: {len(first.sentences)} sentences, {len(first.entities)} entities, {len(first.facts)} facts>"
@@ -39,7 +39,9 @@ def test_reprs_are_short_and_name_what_is_there():
 
 def test_notebooks_get_html():
     documents = tuple(generate_documents(SHOWN + 2))
-    corpus = Corpus(documents, RelationVocabulary(("child_of",), {"child_of": "is a child of"}), AllPairs())
+    corpus = Corpus(
+        documents, RelationVocabulary(("child_of",), {"child_of": "is a child of"}), CandidatePairs()
+    )
     html = corpus._repr_html_()
     assert html.count("<details") == SHOWN and f"The first {SHOWN} of 12 documents." in html
     assert "is a child of" in html and html.count("<style>") == 1

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnoted.data import DataError, DefectLog, TypePairs, load_documents
+from unnoted.data import CandidatePairs, DataError, DefectLog, load_documents
 from unnoted.errors import Kind
 
 TITLE = "Dorvane and H2O2-induced velosis."
@@ -97,7 +97,7 @@ def test_relation_rows(tmp_path):
     )
     assert [counts[kind] for kind in dropped] == [1, 1, 1, 1, 1]
     assert corpus.log.relation_rows == len(rows) == len(document.facts) + sum(counts[k] for k in dropped)
-    assert corpus.candidates == TypePairs(frozenset({("Chemical", "Gene")}))
+    assert corpus.candidates == CandidatePairs(frozenset({("Chemical", "Gene")}))
 
 
 def test_rows_of_several_files(tmp_path):

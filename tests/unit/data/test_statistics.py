@@ -7,18 +7,18 @@ from tests.strategies import corpora
 from tests.unit.data.test_docred_reader import GOOD, changed
 from tests.unit.data.test_pubtator_reader import HEADER, MENTIONS, write
 
-from unnoted.data.candidates import AllPairs, InOneSentence, observed
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.checking import check_files, group_files
 from unnoted.data.statistics import Statistics
 
 
 @given(corpora)
 def test_counts_equal_plain_loops(documents):
-    near = InOneSentence(observed(documents))
+    near = CandidatePairs(CandidatePairs.from_facts(documents).types, intra_sentence=True)
     statistics = Statistics(near)
     assert list(statistics.watch(documents)) == documents
-    for rule in (AllPairs(), observed(documents), near):
-        pairs = [(d, pair) for d in documents for pair in rule.pairs(d)]
+    for rule in (CandidatePairs(), CandidatePairs.from_facts(documents), near):
+        pairs = [(d, pair) for d in documents for pair in zip(*rule.index_pairs(d), strict=True)]
         labelled = [1 for d, pair in pairs if pair in {t[:2] for t in d.labels}]
         assert statistics.candidate_pairs(rule) == (len(pairs), len(labelled))
     facts = [(d, fact) for d in documents for fact in d.facts]
@@ -28,8 +28,8 @@ def test_counts_equal_plain_loops(documents):
         across += not heads & {m.sentence for m in d.entities[fact.tail].mentions}
     assert (statistics.facts, statistics.across_sentences) == (len(facts), across)
     assert statistics.words == sum(len(words) for d in documents for words in d.sentences)
-    assert statistics.observed == observed(documents)
-    json.dumps(statistics.to_json(AllPairs()))
+    assert statistics.observed == CandidatePairs.from_facts(documents)
+    json.dumps(statistics.to_json(CandidatePairs()))
 
 
 def test_check_lists_every_defect_and_goes_on(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 import torch
 from tests.unit.inference.making import RELATIONS, corpus, document_of, reading_model, saved_model, tokenizer
 
-from unnoted.data.candidates import TypePairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document, Fact
 from unnoted.data.formats import jsonl
 from unnoted.errors import DataError, DefectLog, Kind
@@ -169,10 +169,13 @@ def test_only_candidates_are_scored():
     document = corpus()[0]
     types = sorted({entity.type for entity in document.entities})
     model = reading_model(candidates=[[types[0], types[1]]])
-    assert model.candidates == TypePairs(frozenset({(types[0], types[1])}))
+    assert model.candidates == CandidatePairs(frozenset({(types[0], types[1])}))
     (found,) = Extractor(model).extract([document], threshold=0.0)
     pairs = {(fact.head, fact.tail) for fact in found.facts}
-    assert pairs == set(model.candidates.pairs(document)) and pairs
+    assert (
+        pairs == set(zip(*(side.tolist() for side in model.candidates.index_pairs(document)), strict=True))
+        and pairs
+    )
 
 
 def test_a_model_in_training_is_asked_without_dropout_and_goes_on_training(model):

@@ -158,7 +158,7 @@ def test_the_recommended_one_for_distant_labels_goes_by_the_words_of_one_sentenc
     general, settings = load_settings("best").to_json(), load_settings("best-distant").to_json()
     changed = {key for key in general.keys() | settings.keys() if general.get(key) != settings.get(key)}
     assert changed == {"candidates", "fitted_candidates", "lexical_share", "epochs", "output"}
-    assert (settings["candidates"], settings["lexical_share"]) == ("all in one sentence", 1)
+    assert (settings["candidates"], settings["lexical_share"]) == ("all intra-sentence", 1)
 
 
 @pytest.mark.parametrize("name", config_names())

@@ -12,7 +12,7 @@ from tests.unit.training.making import teacher_folder, tiny_encoder, two_stages_
 from transformers import set_seed
 
 from unnoted.data import DataError, load_documents
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.data.writing import write_documents
@@ -27,7 +27,7 @@ from unnoted.training.run_folder import RunFolder
 from unnoted.training.settings import parse_changes
 
 VOCABULARY = RelationVocabulary.from_documents(generate_documents(60))
-DOCS = Corpus(tuple(generate_documents(4)), VOCABULARY, AllPairs())
+DOCS = Corpus(tuple(generate_documents(4)), VOCABULARY, CandidatePairs())
 STAGES = {
     "epochs": 2,
     "distillation": "{epochs: 1, batch_documents: 4, encoder_learning_rate: 2e-3, weight: 0.5}",

@@ -13,7 +13,7 @@ from tests.reference.entity_tags import number, plain_recognition, plain_tags
 from tests.unit.training.making import tiny_encoder
 from transformers import set_seed
 
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.models.encoders import ENCODER_KINDS, make_encoder
@@ -39,7 +39,7 @@ def encoder(tmp_path_factory):
 
 def corpus(documents=8):
     made = tuple(generate_documents(documents))
-    return Corpus(made, RelationVocabulary.from_documents(made), AllPairs())
+    return Corpus(made, RelationVocabulary.from_documents(made), CandidatePairs())
 
 
 def fresh(encoder, docs, markers=False):

@@ -11,7 +11,7 @@ from tests.reference.evidence import plain_divergence, plain_shares
 from tests.unit.training.making import tiny_encoder
 from transformers import set_seed
 
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.inference import Extractor
@@ -38,7 +38,7 @@ def encoder(tmp_path_factory):
 
 def corpus(documents=8):
     made = tuple(generate_documents(documents))
-    return Corpus(made, RelationVocabulary.from_documents(made), AllPairs())
+    return Corpus(made, RelationVocabulary.from_documents(made), CandidatePairs())
 
 
 def fresh(encoder, docs, architecture="atlop"):

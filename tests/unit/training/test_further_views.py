@@ -7,7 +7,7 @@ import torch
 from tests.unit.training.making import tiny_encoder
 from transformers import set_seed
 
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.losses import P3M
@@ -27,7 +27,7 @@ def encoder(tmp_path_factory):
 @pytest.fixture
 def docs():
     made = tuple(generate_documents(6))
-    return Corpus(made, RelationVocabulary.from_documents(made), AllPairs())
+    return Corpus(made, RelationVocabulary.from_documents(made), CandidatePairs())
 
 
 def trainer_of(encoder, docs, seed=0, architecture="p3m", folder=None, **options):

@@ -8,7 +8,7 @@ import torch
 from sklearn.metrics import average_precision_score
 from tests.unit.training.making import settings_file, tiny_encoder, vocabulary_file
 
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.models.model import RelationModel
@@ -17,13 +17,13 @@ from unnoted.training import lexical_share as module
 from unnoted.training.lexical_share import HALF, SHARES, fit_share
 
 DOCUMENTS = tuple(generate_documents(12))
-CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), AllPairs())
+CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), CandidatePairs())
 
 
 @pytest.fixture
 def model(tmp_path):
     return RelationModel.from_encoder(
-        tiny_encoder(tmp_path), CORPUS.relations, entity_types=CORPUS.entity_types, candidates=AllPairs(),
+        tiny_encoder(tmp_path), CORPUS.relations, entity_types=CORPUS.entity_types, candidates=CandidatePairs(),
         embedding=8, block=4, lexical_share=0.7,
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.training.making import settings_file, vocabulary_file
 
 from unnoted.data import load_documents
-from unnoted.data.candidates import AllPairs, InOneSentence
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.synthetic import generate_documents
 from unnoted.models.model import RelationModel
 from unnoted.priors.labelled_scores import LabelledScores
@@ -20,7 +20,7 @@ from unnoted.training.trainer import Trainer
 
 
 def _unlabelled(document):
-    head, tail = AllPairs().arrays(document)
+    head, tail = CandidatePairs().index_pairs(document)
     nothing = np.zeros((len(head), 1), np.float32)
     return LabelledScores(("r",), (document.id,), np.zeros_like(head), head, tail, nothing, nothing > 0)
 
@@ -34,7 +34,9 @@ def test_places_are_those_of_the_documents():
     for row, (number, head, tail) in enumerate(rows):
         document = documents[3 - number]
         entities = document.entities[head], document.entities[tail]
-        assert found.meet[row] == ((head, tail) in InOneSentence(AllPairs()).pairs(document))
+        assert found.meet[row] == (
+            (head, tail) in list(zip(*CandidatePairs(intra_sentence=True).index_pairs(document), strict=True))
+        )
         assert found.fold[row] == (number != 3)
         types = tuple(entity.type for entity in entities)
         assert kinds.setdefault(types, found.types[row]) == found.types[row]
@@ -44,7 +46,7 @@ def test_places_are_those_of_the_documents():
 def test_without_labels_all_stay():
     documents, told = list(generate_documents(2)), []
     scores = LabelledScores.joined([_unlabelled(document) for document in documents])
-    assert fit_candidates(scores, [documents], AllPairs(), told.append) == (None, {"kept": True})
+    assert fit_candidates(scores, [documents], CandidatePairs(), told.append) == (None, {"kept": True})
     assert told == ["labels do not say whether pairs that never meet should be left out: they are kept"]
 
 
@@ -53,10 +55,10 @@ def test_a_relation_that_all_pairs_that_meet_have_keeps_the_others(monkeypatch):
     monkeypatch.setattr(narrowing, "what_reading_tells", lambda scores, known: ReadingGain(0.5, 1.0, 0.1))
     documents = list(generate_documents(3))
     scores = LabelledScores.joined([_unlabelled(document) for document in documents])
-    narrowed, _ = fit_candidates(scores, [documents], AllPairs(), str)
+    narrowed, _ = fit_candidates(scores, [documents], CandidatePairs(), str)
     meet = pair_kinds(scores, [documents]).meet
-    kept, said = fit_candidates(replace(scores, labelled=meet[:, None]), [documents], AllPairs(), str)
-    assert (narrowed, kept, said) == (InOneSentence(AllPairs()), None, {"kept": True})
+    kept, said = fit_candidates(replace(scores, labelled=meet[:, None]), [documents], CandidatePairs(), str)
+    assert (narrowed, kept, said) == (CandidatePairs(intra_sentence=True), None, {"kept": True})
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -76,7 +78,7 @@ def test_a_run_has_the_candidates_that_labels_speak_for(tmp_path, monkeypatch, k
         line.startswith("reading tells") and line.endswith("kept" if kept else "left out") for line in lines
     )
     model = RelationModel.from_pretrained(tmp_path / "run")
-    assert model.candidates == (AllPairs() if kept else InOneSentence(AllPairs()))
+    assert model.candidates == (CandidatePairs() if kept else CandidatePairs(intra_sentence=True))
     share = np.mean([share_of_fold(tmp_path / "run", number) for number in range(2)])
     assert model.config.lexical_share == (share if kept else 1.0), "the network is not heard"
     documents = load_documents(tmp_path / "train.json").documents
@@ -147,7 +149,7 @@ def rows_of(scores):
 def test_what_was_told_is_not_chosen(tmp_path, monkeypatch, told):
     (tmp_path / "priors.json").write_text('{"*": {"multiplier": 2}}', "utf-8")
     changes = {
-        "candidates": {"candidates": "all in one sentence"},
+        "candidates": {"candidates": "all intra-sentence"},
         "prior_file": {"prior_file": tmp_path / "priors.json", "prior_multiplier": "null"},
     }[told]
     record, lines = less_apart(monkeypatch, tmp_path, **changes)
@@ -160,7 +162,7 @@ def test_thresholds_are_tuned_on_the_pairs_that_are_left(tmp_path, monkeypatch):
         monkeypatch, tmp_path, loss="s-pu", tuned_thresholds="true", dev=tmp_path / "train.json"
     )
     documents = load_documents(tmp_path / "train.json").documents
-    expected = sum(map(InOneSentence(AllPairs()).count, documents))
+    expected = sum(map(CandidatePairs(intra_sentence=True).count, documents))
     assert record.training["tuned_thresholds"]["pairs"] == expected
 
 

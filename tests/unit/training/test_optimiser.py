@@ -5,7 +5,7 @@ import torch
 from tests.unit.training.making import tiny_encoder
 from transformers import set_seed
 
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.losses import ATLOP
@@ -81,14 +81,14 @@ def test_models_without_a_map_refuse_a_rate_for_it(models):
             )
             refused.add(name)
     assert refused == set(ARCHITECTURES) - {"docunet", "kd-docre"}
-    corpus = Corpus(tuple(generate_documents(2)), VOCABULARY, AllPairs())
+    corpus = Corpus(tuple(generate_documents(2)), VOCABULARY, CandidatePairs())
     with pytest.raises(ValueError, match="map_learning_rate: found"):
         Trainer(models["atlop"], ATLOP(), corpus, optimisation=RATES)
 
 
 def test_the_rate_is_what_the_layers_over_the_map_learn_at(tmp_path):
     set_seed(0)
-    corpus = Corpus(tuple(generate_documents(2)), VOCABULARY, AllPairs())
+    corpus = Corpus(tuple(generate_documents(2)), VOCABULARY, CandidatePairs())
     model = RelationModel.from_encoder(
         tiny_encoder(tmp_path), VOCABULARY, architecture="kd-docre", embedding=8, block=4
     )

@@ -6,7 +6,7 @@ import torch
 from tests.reference.start import log_odds_start, shares, squared_ranking_start
 from tests.unit.training.making import tiny_encoder
 
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.losses import ATLOP, LOSSES, SSRPU, ScoreMeaning
@@ -19,7 +19,7 @@ from unnoted.training.preparing import features_of
 from unnoted.training.start import SHRINKAGE, TypeCounts, begin, start_scores
 
 DOCUMENTS = tuple(generate_documents(12))
-CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), AllPairs())
+CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), CandidatePairs())
 TYPES = list(CORPUS.entity_types)
 
 

@@ -12,7 +12,7 @@ import torch
 from tests.unit.training.making import tiny_encoder
 from transformers import TrainerCallback, set_seed
 
-from unnoted.data.candidates import AllPairs, TypePairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.inference import Extractor
@@ -33,7 +33,7 @@ QUICK = Optimisation(
 
 
 def corpus(documents=6, candidates=None):
-    return Corpus(tuple(generate_documents(documents)), VOCABULARY, candidates or AllPairs())
+    return Corpus(tuple(generate_documents(documents)), VOCABULARY, candidates or CandidatePairs())
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +158,7 @@ def alike(documents=8, entities=5):
 def test_8_documents_at_once_equal_1_document_8_times(steady_encoder, normalisation, holds):
     """A mean of ratios is the ratio of sums where the divisors are alike: the same number of pairs each, by the
     expected counts, and no correction. By the counts of each batch it is another number."""
-    docs = Corpus(tuple(alike()), VOCABULARY, AllPairs())
+    docs = Corpus(tuple(alike()), VOCABULARY, CandidatePairs())
     risk = SSRPU(docs.labelled_priors * 2, correction=Uncorrected(), normalisation=normalisation)
     found = []
     for size, times in ((8, 1), (1, 8)):
@@ -217,7 +217,7 @@ def test_each_document_once_an_epoch_in_the_order_of_the_seed(encoder, batches, 
     ],
 )
 def test_the_model_learns_what_its_scores_mean(encoder, tmp_path, risk, decision, link):
-    rule = TypePairs(frozenset({("PER", "LOC")}))
+    rule = CandidatePairs(frozenset({("PER", "LOC")}))
     docs = corpus(candidates=rule)
     model = fresh(encoder)
     Trainer(model, risk=risk(docs.labelled_priors), train=docs)

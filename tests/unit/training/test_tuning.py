@@ -12,7 +12,7 @@ from transformers import set_seed
 
 from unnoted.calibration import NEVER, tune_thresholds
 from unnoted.data import load_documents
-from unnoted.data.candidates import AllPairs, TypePairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.data.writing import write_documents
@@ -43,7 +43,7 @@ def by_hand(model, documents):
 
 def test_all_pairs_of_all_documents_are_looked_at(tmp_path):
     set_seed(0)
-    candidates = TypePairs(frozenset({("PER", "LOC"), ("PER", "ORG"), ("ORG", "LOC")}))
+    candidates = CandidatePairs(frozenset({("PER", "LOC"), ("PER", "ORG"), ("ORG", "LOC")}))
     model = RelationModel.from_encoder(
         tiny_encoder(tmp_path), VOCABULARY, embedding=8, block=4, candidates=candidates
     )
@@ -93,7 +93,7 @@ def test_the_saved_model_decides_by_the_thresholds(here):
     lines, run = [], here.parent / "run"
     train(load_settings(here), tell=lines.append)
     model = RelationModel.from_pretrained(run).eval()
-    assert model.candidates == AllPairs()
+    assert model.candidates == CandidatePairs()
     expected = by_hand(model, load_documents(here.parent / "dev.json").documents)
     assert model.meaning.decision.threshold == pytest.approx(expected, abs=1e-4)
     never = [name for name, value in zip(VOCABULARY, expected, strict=True) if value == NEVER]

@@ -3,7 +3,7 @@
 `featurise` makes the features of a corpus (or finds them in a `FeatureCache`), `ShuffledBatches` or
 `SortedBatches` say which documents share a batch, and a `Collator` makes each `Batch`:
 
-    features = featurise(documents, tokenizer, relations, AllPairs(), FeatureCache())
+    features = featurise(documents, tokenizer, relations, CandidatePairs(), FeatureCache())
     batches = ShuffledBatches(features, BatchLimits(documents=4), seed=62)
     loader = DataLoader(features, batch_sampler=batches, collate_fn=Collator.of(features))
 """

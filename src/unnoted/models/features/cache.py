@@ -14,7 +14,7 @@ from pathlib import Path
 
 import tokenizers
 
-from unnoted.data.candidates import Candidates
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document
 
 FORMAT = 5
@@ -40,7 +40,7 @@ def fingerprint(
     documents: Sequence[Document],
     tokeniser: str,
     relations: Sequence[str],
-    candidates: Candidates,
+    candidates: CandidatePairs,
     types: Sequence[str] = (),
 ) -> str:
     """A key that differs whenever anything differs that features depend on (and on any field of a document).

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 from torch.utils.data import Dataset
 
-from unnoted.data.candidates import Candidates, from_json
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document
 from unnoted.models.features.cache import FeatureCache, fingerprint
 from unnoted.models.features.records import RAGGED, read_records, record_batch, view, write_records
@@ -98,7 +98,7 @@ class FeatureSet(Dataset[DocumentFeatures]):
     ) -> None:
         self._source = header, records, path
         self.relations: tuple[str, ...] = tuple(json.loads(header["relations"]))
-        self.candidates = from_json(json.loads(header["candidates"]))
+        self.candidates = CandidatePairs.from_json(json.loads(header["candidates"]))
         self.pad_token = int(header["pad_token"])
         self.markers = bool(json.loads(header.get("markers", "true")))
         self.report = reduce(add, (report for _, report in records), FeatureReport())
@@ -162,7 +162,7 @@ def featurise(
     documents: Sequence[Document],
     tokenizer: "PreTrainedTokenizerBase",
     relations: Sequence[str],
-    candidates: Candidates,
+    candidates: CandidatePairs,
     cache: FeatureCache | None = None,
     types: Sequence[str] = (),
     markers: bool = True,

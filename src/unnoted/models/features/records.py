@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
-from unnoted.data.candidates import Candidates
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document, Fact
 from unnoted.models.features.faults import first_fault
 from unnoted.models.features.pair_rows import PairRows, within
@@ -49,7 +49,7 @@ def record_batch(
     documents: Sequence[Document],
     tokeniser: Tokeniser,
     relations: Mapping[str, int],
-    candidates: Candidates,
+    candidates: CandidatePairs,
     types: Sequence[str] = (),
 ) -> tuple[pa.RecordBatch, FeatureReport]:
     """The features of documents, one row each, and what became of their facts.
@@ -109,9 +109,9 @@ def record_batch(
 _NOTHING = np.zeros(0, dtype=np.int32)
 
 
-def _pairs(documents: Sequence[Document], candidates: Candidates) -> tuple[Ids, Ids, Offsets]:
+def _pairs(documents: Sequence[Document], candidates: CandidatePairs) -> tuple[Ids, Ids, Offsets]:
     """Heads and tails of all candidate pairs, and where those of each document begin."""
-    arrays = [candidates.arrays(document) for document in documents]
+    arrays = [candidates.index_pairs(document) for document in documents]
     head, tail = (np.concatenate([_NOTHING, *(pair[side] for pair in arrays)]) for side in (0, 1))
     return head, tail, np.cumsum([0, *(len(heads) for heads, _ in arrays)])
 

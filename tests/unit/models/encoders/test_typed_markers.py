@@ -4,7 +4,7 @@ import pytest
 import torch
 from tests.unit.training.making import tiny_encoder
 
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.models.encoders.typed_markers import type_tokens, with_typed_markers
@@ -13,7 +13,7 @@ from unnoted.models.model import ModelError, RelationConfig, RelationModel
 from unnoted.training.preparing import features_of
 
 DOCUMENTS = tuple(generate_documents(4))
-CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), AllPairs())
+CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), CandidatePairs())
 
 
 @pytest.fixture(scope="module")

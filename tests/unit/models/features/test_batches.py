@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.unit.models.features.making import RELATIONS, chain_of, patient, word_piece
 from torch.utils.data import DataLoader
 
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.models.features import (
     BatchLimits,
     Collator,
@@ -145,7 +145,7 @@ def test_processes_that_share_an_epoch_miss_no_document(count, limits):
 
 def corpus() -> FeatureSet:
     documents = [chain_of(length, f"d{length}") for length in range(3, 14)]
-    return featurise(documents, word_piece(), RELATIONS, AllPairs())
+    return featurise(documents, word_piece(), RELATIONS, CandidatePairs())
 
 
 def met(loader) -> list[tuple[str, ...]]:

@@ -6,7 +6,7 @@ from hypothesis import given
 from tests.unit.models.features.making import RELATIONS, byte_level, chain_of, documents, patient, word_piece
 from tests.unit.models.features.test_dataset import same
 
-from unnoted.data.candidates import AllPairs, TypePairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.models.features import FeatureCache, Tokeniser, cache, dataset, featurise
 from unnoted.models.features.cache import cache_directory, fingerprint
@@ -51,7 +51,7 @@ CHANGED = [
 
 
 def key(corpus=(DOCUMENT,), tokeniser="t", relations=RELATIONS, candidates=None, types=()) -> str:
-    return fingerprint(corpus, tokeniser, relations, candidates or AllPairs(), types)
+    return fingerprint(corpus, tokeniser, relations, candidates or CandidatePairs(), types)
 
 
 def test_the_key_changes_with_every_field():
@@ -72,8 +72,8 @@ def test_the_key_changes_with_order_number_and_every_rule(monkeypatch):
         key(types=("PER", "LOC")),
         key(relations=RELATIONS[::-1]),
         key(relations=RELATIONS[:1]),
-        key(candidates=TypePairs(frozenset({("PER", "LOC")}))),
-        key(candidates=TypePairs(frozenset({("LOC", "PER")}))),
+        key(candidates=CandidatePairs(frozenset({("PER", "LOC")}))),
+        key(candidates=CandidatePairs(frozenset({("LOC", "PER")}))),
     ]
     monkeypatch.setattr(cache, "FORMAT", cache.FORMAT + 1)
     keys.append(key())
@@ -101,7 +101,7 @@ def test_a_tokenizer_is_known_by_what_it_does_not_by_how_it_was_last_called():
 
 def test_the_second_run_makes_nothing(tmp_path, monkeypatch):
     corpus = [chain_of(3, "one"), chain_of(7, "two")]
-    arguments = corpus, word_piece(), RELATIONS, AllPairs()
+    arguments = corpus, word_piece(), RELATIONS, CandidatePairs()
     first = featurise(*arguments, FeatureCache(tmp_path))
     assert same(first, featurise(*arguments))
     monkeypatch.setattr(dataset, "record_batch", None)
@@ -129,7 +129,7 @@ DAMAGES = {
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_file_is_made_again_and_said(damage, tmp_path, caplog):
-    arguments = [chain_of(3)], word_piece(), RELATIONS, AllPairs(), FeatureCache(tmp_path)
+    arguments = [chain_of(3)], word_piece(), RELATIONS, CandidatePairs(), FeatureCache(tmp_path)
     whole = featurise(*arguments[:4])
     featurise(*arguments)
     [path] = tmp_path.iterdir()

@@ -11,7 +11,7 @@ from tests.reference.features import plain_features
 from tests.unit.models.features.making import RELATIONS, chain_of, documents, patient, word_piece
 from torch.utils.data import DataLoader
 
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.models.features import (
     Batch,
@@ -33,7 +33,7 @@ KNOWN = ("LOC", "PER")
 
 
 def features_of(corpus: list[Document]) -> FeatureSet:
-    return featurise(corpus, word_piece(), RELATIONS, AllPairs(), types=KNOWN)
+    return featurise(corpus, word_piece(), RELATIONS, CandidatePairs(), types=KNOWN)
 
 
 def batch_of(corpus: list[Document], unlabelled: PairSample | None = None) -> Batch:

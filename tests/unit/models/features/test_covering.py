@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.models.features.making import RELATIONS, chain_of, word_piece
 
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.losses import SSRPU, CrossEntropy, Expected, Uncorrected
 from unnoted.models.features import BatchLimits, Collator, CoveringBatches, Epoch, ShuffledBatches, featurise
 from unnoted.models.features.covering import expected_visits
@@ -116,7 +116,7 @@ def corpus(documents=11):
     chains[4] = type(chains[4])(
         chains[4].id, chains[4].sentences, chains[4].entities, (rare, type(rare)(1, 2, RELATIONS[1]))
     )
-    return featurise(chains, word_piece(), RELATIONS, AllPairs())
+    return featurise(chains, word_piece(), RELATIONS, CandidatePairs())
 
 
 def test_an_epoch_is_decided_by_seed_and_number_and_favours_rare_relations():
@@ -153,7 +153,7 @@ def test_weights_of_documents_reach_their_pairs():
 
 def test_all_documents_alike_come_once_an_epoch():
     features = featurise(
-        [chain_of(length, f"d{length}") for length in range(3, 9)], word_piece(), RELATIONS, AllPairs()
+        [chain_of(length, f"d{length}") for length in range(3, 9)], word_piece(), RELATIONS, CandidatePairs()
     )
     covering = CoveringBatches(features, BatchLimits(2))
     assert sorted(document for batch in covering.of_epoch(0) for document in batch) == list(range(6))

@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from tests.reference.alone import tokens_of
 from tests.unit.models.features.making import RELATIONS, document_of, documents, patient, word_piece
 
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document, Entity, Mention
 from unnoted.models.features import Collator, featurise
 
 
 def batch_of(corpus, markers=True):
-    features = featurise(corpus, word_piece(), RELATIONS, AllPairs(), markers=markers)
+    features = featurise(corpus, word_piece(), RELATIONS, CandidatePairs(), markers=markers)
     return Collator.of(features)(list(features))
 
 

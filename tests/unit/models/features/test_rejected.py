@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.models.features.making import RELATIONS, TYPES, chain_of, documents, patient, word_piece
 
-from unnoted.data.candidates import AllPairs, TypePairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.errors import DataError
 from unnoted.losses import LabelLikelihood
 from unnoted.models.features import Collator, FeatureCache, UnlabelledPerLabelled, UnlabelledSample, featurise
@@ -52,7 +52,7 @@ SAMPLES = [
 @few
 @given(corpus=st.lists(reviewed(), min_size=1, max_size=3))
 def test_each_reaches_the_batch_or_is_counted(corpus, sample):
-    features = featurise(corpus, word_piece(), RELATIONS, AllPairs(), types=TYPES)
+    features = featurise(corpus, word_piece(), RELATIONS, CandidatePairs(), types=TYPES)
     batch = Collator.of(features, sample)(list(features))
     useful = [
         {t for t in d.negatives if t[0] != t[1] and t[2] in RELATIONS and t not in d.labels} for d in corpus
@@ -72,7 +72,7 @@ def test_each_reaches_the_batch_or_is_counted(corpus, sample):
 @few
 @given(corpus=st.lists(reviewed(), min_size=1, max_size=3))
 def test_the_weights_of_a_document_still_add_up_to_its_pairs(corpus):
-    features = featurise(corpus, word_piece(), RELATIONS, AllPairs())
+    features = featurise(corpus, word_piece(), RELATIONS, CandidatePairs())
     sample = UnlabelledSample(0.3)
     for row in features:
         rows, weights = sample.draw(row)
@@ -82,14 +82,14 @@ def test_the_weights_of_a_document_still_add_up_to_its_pairs(corpus):
 
 def test_a_pair_that_is_no_candidate_has_none():
     document = replace(chain_of(4), facts=(), negatives=((0, 1, "born-in"), (1, 0, "born-in")))
-    features = featurise([document], word_piece(), RELATIONS, TypePairs(frozenset({("PER", "LOC")})))
+    features = featurise([document], word_piece(), RELATIONS, CandidatePairs(frozenset({("PER", "LOC")})))
     assert features[0].negative_pair.tolist() == [0]
     assert features.report.lines() == ["1 known negative(s) of no use: another relation, or no candidates"]
 
 
 def test_they_are_kept_in_the_cache_and_change_its_key(tmp_path):
     document = replace(chain_of(4), negatives=((1, 0, "part-of"),))
-    make = partial(featurise, tokenizer=word_piece(), relations=RELATIONS, candidates=AllPairs())
+    make = partial(featurise, tokenizer=word_piece(), relations=RELATIONS, candidates=CandidatePairs())
     for each in (document, chain_of(4)):
         found = make([each], cache=FeatureCache(tmp_path))
         assert len(found[0].negative_pair) == len(each.negatives)
@@ -98,12 +98,14 @@ def test_they_are_kept_in_the_cache_and_change_its_key(tmp_path):
 
 def test_one_that_points_outside_its_document_is_named():
     with pytest.raises(DataError, match=r"negatives\[0\]: found entity 9, expected an entity index below 3"):
-        featurise([replace(chain_of(4), negatives=((0, 9, "part-of"),))], word_piece(), RELATIONS, AllPairs())
+        featurise(
+            [replace(chain_of(4), negatives=((0, 9, "part-of"),))], word_piece(), RELATIONS, CandidatePairs()
+        )
 
 
 def test_training_hands_them_to_the_risk():
     document = replace(chain_of(4), negatives=((1, 0, "part-of"),))
-    features = featurise([document], word_piece(), RELATIONS, AllPairs())
+    features = featurise([document], word_piece(), RELATIONS, CandidatePairs())
     batch = Collator.of(features)([features[0]])
     risk = LabelLikelihood(Priors(RELATIONS, (0.1,) * 3, (0.4,) * 3))
     scores = torch.zeros(batch.pairs, 4)

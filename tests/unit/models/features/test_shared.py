@@ -7,7 +7,7 @@ from tests.reference.features import plain_features
 from transformers import AutoTokenizer
 
 from unnoted.data import load_documents
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.models.features import FeatureCache, featurise
 
 SHARED = Path(__file__).parents[4] / "shared"
@@ -21,7 +21,7 @@ def test_real_documents(tmp_path):
     corpus = load_documents(TRAIN)
     tokenizer = AutoTokenizer.from_pretrained(ENCODER)
     relations = sorted({fact.relation for document in corpus for fact in document.facts})
-    features = featurise(corpus, tokenizer, relations, AllPairs(), FeatureCache(tmp_path))
+    features = featurise(corpus, tokenizer, relations, CandidatePairs(), FeatureCache(tmp_path))
     assert features.report.left_out == 0
     assert features.report.facts == sum(len(document.facts) for document in corpus)
     assert features.report.empty_words > 0  # DocRED has a few words that BERT drops

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.models.features.making import RELATIONS, TYPES, documents, patient, word_piece
 
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.models.features import Epoch, UnlabelledByTypes, featurise, relative_rates
 from unnoted.models.features.typed_sampling import LEAST, pair_types
@@ -17,7 +17,7 @@ relative = st.lists(st.floats(0, 5), min_size=16, max_size=16).map(
 
 
 def features_of(*made):
-    return featurise(list(made), word_piece(), RELATIONS, AllPairs(), types=TYPES)
+    return featurise(list(made), word_piece(), RELATIONS, CandidatePairs(), types=TYPES)
 
 
 @patient

@@ -5,7 +5,7 @@ import torch
 from tests.unit.training.making import tiny_encoder
 from transformers import TrainerCallback
 
-from unnoted.data.candidates import AllPairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.losses import ATLOP
@@ -39,7 +39,7 @@ class Look(TrainerCallback):
 
 def test_they_are_0_in_training_and_not_after_it(tmp_path):
     documents = tuple(generate_documents(2))
-    corpus = Corpus(documents, RelationVocabulary.from_documents(documents), AllPairs())
+    corpus = Corpus(documents, RelationVocabulary.from_documents(documents), CandidatePairs())
     model = RelationModel.from_encoder(tiny_encoder(tmp_path), corpus.relations, embedding=8, block=4)
     trainer = Trainer(model, ATLOP(), corpus, optimisation=Optimisation(epochs=1))
     look = Look()

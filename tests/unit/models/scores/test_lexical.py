@@ -8,7 +8,7 @@ from tests.reference import lexical as plain
 from tests.unit.training.making import tiny_encoder
 
 from unnoted import SSRPU
-from unnoted.data.candidates import AllPairs, InOneSentence
+from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.losses.losses import LabelLikelihoodLoss
@@ -21,7 +21,7 @@ from unnoted.training.settings import SettingsError, load_settings
 from unnoted.training.start import TypeCounts, begin, start_scores
 
 DOCUMENTS = tuple(generate_documents(12))
-CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), AllPairs())
+CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), CandidatePairs())
 MULTIPLIER = 2
 
 
@@ -81,8 +81,8 @@ def test_a_trained_model_mixes_log_odds_by_share_and_one_in_training_does_not(en
 
 
 def test_documents_without_pairs_have_no_scores(encoder):
-    model = model_on(encoder, candidates=InOneSentence(AllPairs()))
-    lonely = Corpus(DOCUMENTS[:1], CORPUS.relations, InOneSentence(AllPairs()))
+    model = model_on(encoder, candidates=CandidatePairs(intra_sentence=True))
+    lonely = Corpus(DOCUMENTS[:1], CORPUS.relations, CandidatePairs(intra_sentence=True))
     features = features_of(model, lonely)
     batch = Collator.of(features)([features[0]])
     none = batch.head[:0]
@@ -107,7 +107,7 @@ def objective(features, lexical, noted):
 def test_the_fit_is_a_minimum_of_the_penalised_likelihood(encoder, monkeypatch):
     monkeypatch.setattr(lexical_fit, "FEWEST", 3)
     monkeypatch.setattr(lexical_fit, "ITERATIONS", 200)
-    few = Corpus(DOCUMENTS[:4], CORPUS.relations, AllPairs())
+    few = Corpus(DOCUMENTS[:4], CORPUS.relations, CandidatePairs())
     model = model_on(encoder)
     features = features_of(model, few)
     begin(model, LabelLikelihoodLoss(few.labelled_priors * MULTIPLIER), features)
@@ -158,7 +158,7 @@ def test_a_trainer_fits_once_and_the_fit_is_saved_with_the_model(encoder, tmp_pa
     wanted = start_scores(TypeCounts.of(features_of(model, CORPUS), len(CORPUS.entity_types)), risk.meaning)
     torch.testing.assert_close(model.lexical.types.double(), torch.from_numpy(wanted), rtol=1e-4, atol=1e-4)
     words = model.lexical.words.clone()
-    Trainer(model, risk, Corpus(DOCUMENTS[:3], CORPUS.relations, AllPairs()))
+    Trainer(model, risk, Corpus(DOCUMENTS[:3], CORPUS.relations, CandidatePairs()))
     model.save_pretrained(tmp_path)
     torch.testing.assert_close(RelationModel.from_pretrained(tmp_path).lexical.words, words, rtol=0, atol=0)
 
