@@ -168,12 +168,10 @@ def _trained(
     level: dict[str, Any] = {}
     if told:
         level = dict.fromkeys(PRIORS)
-    elif "rules" in given and not changed.keys() & set(PRIORS):
-        level = {**dict.fromkeys(PRIORS), "priors": "implied"}
     with TemporaryDirectory() as scratch:
         settings = load_settings(config, {"output": scratch} | level | given | changed, tell=tell)
         scores = cross_fit(settings, tell)
-    rules = settings.rules if settings.priors == "implied" or told else None
+    rules = settings.rules if told else None
     corpus = load_corpus(settings, settings.train)
     if rules is None and settings.rules is not None:
         scores = beside_labels_of(scores, corpus)

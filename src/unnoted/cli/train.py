@@ -49,11 +49,14 @@ TrainingSeed = Annotated[
 ]
 Output = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where the trained model is written.")]
 TeacherFolder = Annotated[
-    Path | None, typer.Option(metavar="MODEL", help="A trained model to learn from first, on --distant.")
+    Path | None,
+    typer.Option(metavar="MODEL", help="A trained model whose scores the new one learns from, too."),
 ]
-Distant = Annotated[
-    list[Path] | None,
-    typer.Option(metavar="FILE", help="Distantly labelled documents to learn from first."),
+InitFrom = Annotated[
+    Path | None, typer.Option(metavar="MODEL", help="A trained model whose weights to start from.")
+]
+InitFrom = Annotated[
+    Path | None, typer.Option(metavar="MODEL", help="A trained model whose weights to start from.")
 ]
 Changes = Annotated[
     list[str] | None,
@@ -80,7 +83,7 @@ def train(
     seed: TrainingSeed = None,
     output: Output = None,
     teacher: TeacherFolder = None,
-    distant: Distant = None,
+    init_from: InitFrom = None,
     changes: Changes = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
@@ -103,7 +106,7 @@ def train(
         "seed": seed,
         "output": output,
         "teacher": teacher,
-        "distant": distant,
+        "init_from": init_from,
     }
     given = {key: value for key, value in options.items() if value not in (None, [])}
     with stops_with("interrupted; the same command with --resume continues from the last checkpoint"):

@@ -29,10 +29,7 @@ METHODS: Mapping[str, Mapping[str, Any]] = {
     "ATLOP": {"loss": "atlop"},
     "SSR-PU": {"loss": "ssr-pu", "prior_multiplier": PRIOR_MULTIPLIER},
     "best": {"prior_multiplier": PRIOR_MULTIPLIER}
-    | {
-        name: BEST[name]
-        for name in ("loss", "start", "lexical_share", "typed_markers", "fitted_candidates", "calibrated")
-    },
+    | {name: BEST[name] for name in ("loss", "start", "lexical_weight", "typed_markers", "calibrated")},
 }
 """What is compared: title and settings; the baseline first, the recommended method last."""
 

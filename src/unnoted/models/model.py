@@ -50,12 +50,11 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         block: the size of a block of the grouped bilinear.
         window: how many tokens the encoder sees at once; None for as many as it can.
         fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
-        row_dropout: whether the attention rows that pairs see have dropout in training.
         markers: whether `*` stands before and after every mention.
         type_tokens: the tokens that open a mention in place of the marker, by the number of its type; None
             for the marker.
         type_bias: whether relations have a bias for the types of head and tail.
-        lexical_share: what a linear model of types, places and words counts beside the network
+        lexical_weight: what a linear model of types, places and words counts beside the network
             (`scores.lexical`); 0 for a model without.
         candidates: which pairs are scored, as `CandidatePairs.to_json` writes it.
         rules: that the scores of a trained model keep to (`scores.rule_lift`), as `Rule.to_json` gives them.
@@ -80,11 +79,10 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     block: int = 64
     window: int | None = None
     fast_dropout: bool = True
-    row_dropout: bool = False
     markers: bool = True
     type_tokens: list[int] | None = None
     type_bias: bool = False
-    lexical_share: float = 0.0
+    lexical_weight: float = 0.0
     candidates: JSONCandidates = "all"
     rules: list[dict[str, Any]] | None = None
     relation_types: dict[str, Any] | None = None
@@ -176,9 +174,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             raise ModelError(str(error)) from None
         config.architecture_options = options.model_dump(mode="json")
         encoder = build_encoder(config.encoder_config) if encoder is None else encoder
-        self.encoder = DocumentEncoder(
-            encoder, config.window, config.fast_dropout, architecture.attention, config.row_dropout
-        )
+        self.encoder = DocumentEncoder(encoder, config.window, config.fast_dropout, architecture.attention)
         sizes = Sizes(
             width=self.encoder.width,
             embedding=config.embedding,
@@ -189,7 +185,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         self.pairs, self.scores = architecture.layers(sizes, **dict(options))
         self._check_type_tokens(sizes.types)
         self.type_bias = TypeBias(sizes.types, len(config.relations)) if config.type_bias else None
-        self.lexical = self._lexical_scores(sizes.types) if config.lexical_share else None
+        self.lexical = self._lexical_scores(sizes.types) if config.lexical_weight else None
         given = [Rule.from_json(rule) for rule in config.rules or ()]
         self.rule_lift = RuleLift(given, config.relations) if given else None
         self.tokenizer: PreTrainedTokenizerBase | None = None
@@ -198,14 +194,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
 
     def _lexical_scores(self, types: int) -> LexicalScores:
         vocabulary: int = self.encoder.model.config.vocab_size
-        return LexicalScores(types, len(self.config.relations or ()), vocabulary, self.config.lexical_share)
-
-    def set_lexical_share(self, share: float) -> None:
-        """Let the linear model count so much beside the network; one that counts nothing is dropped."""
-        self.config.lexical_share = share
-        if self.lexical is not None:
-            self.lexical.share = share
-            self.lexical = self.lexical if share else None
+        return LexicalScores(types, len(self.config.relations or ()), vocabulary, self.config.lexical_weight)
 
     def _check_type_tokens(self, types: int) -> None:
         """Refuse tokens that are not one for each type, or that the encoder does not know."""
@@ -365,7 +354,6 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         encoder_layers: int | None = None,
         window: int | None = None,
         fast_dropout: bool = True,
-        row_dropout: bool = False,
         architecture: str = "atlop",
         architecture_options: Mapping[str, object] | None = None,
         entity_types: Sequence[str] = (),
@@ -374,7 +362,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         markers: bool = True,
         typed_markers: bool = False,
         type_bias: bool = False,
-        lexical_share: float = 0.0,
+        lexical_weight: float = 0.0,
         candidates: CandidatePairs | None = None,
         rules: RuleSet | None = None,
     ) -> "RelationModel":
@@ -386,7 +374,6 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             encoder_layers: keep only the encoder's first layers (for small machines).
             window: let the encoder see at most so many tokens at once.
             fast_dropout: take the fast way to dropout on a CPU.
-            row_dropout: in training, apply dropout to attention rows.
             architecture: what represents and scores pairs, one of `ARCHITECTURES`.
             architecture_options: settings that this architecture declares; the others have their defaults.
             entity_types: those that a model may tell entities apart by.
@@ -395,7 +382,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             markers: whether `*` stands around every mention; without, it begins at its first token.
             typed_markers: whether the word for its type opens a mention, in place of `*`.
             type_bias: whether relations have a bias for the types of head and tail.
-            lexical_share: what a linear model of types, places and words counts once it is trained.
+            lexical_weight: what a linear model of types, places and words counts once it is trained.
             candidates: which pairs are scored; all ordered pairs by default.
             rules: that scores keep to once the model is trained.
 
@@ -408,7 +395,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             encoder_config=encoder.config.to_dict(), **_named(relations), entity_types=list(entity_types),
             architecture=architecture, architecture_options=dict(architecture_options or {}),
             embedding=embedding, block=block, window=window, fast_dropout=fast_dropout,
-            row_dropout=row_dropout, markers=markers, type_bias=type_bias, lexical_share=lexical_share,
+            markers=markers, type_bias=type_bias, lexical_weight=lexical_weight,
             type_tokens=type_tokens(tokenizer, entity_types) if typed_markers else None,
             candidates=(CandidatePairs() if candidates is None else candidates).to_json(),
             rules=[rule.to_json() for rule in rules] if rules else None,

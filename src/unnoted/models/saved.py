@@ -68,11 +68,10 @@ class SavedConfig(BaseModel):
     block: int = Field(default=1, gt=0)
     window: int | None = Field(default=None, ge=SMALLEST_WINDOW)
     fast_dropout: bool = True
-    row_dropout: bool = False
     markers: bool = True
     type_tokens: list[int] | None = None
     type_bias: bool = False
-    lexical_share: float = Field(default=0.0, ge=0, le=1)
+    lexical_weight: float = Field(default=0.0, ge=0, le=1)
     relation_types: dict[str, Any] | None = None
     undertrained: str | None = None
     evidence_threshold: float | None = Field(default=None, ge=0, le=1)

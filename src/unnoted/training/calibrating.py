@@ -1,7 +1,6 @@
-"""What out-of-fold scores are for: priors before the main training, probabilities and the line after it."""
+"""What out-of-fold scores are for: probabilities and the line after the main training."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,30 +9,12 @@ from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document
 from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
-from unnoted.priors.estimating import CAUTION, estimate_priors
 from unnoted.priors.labelled_scores import LabelledScores
-from unnoted.training.ingredients import risk_of
-from unnoted.training.scored_documents import labelled_scores
 from unnoted.training.settings import Settings
-from unnoted.training.stages import Plan
 from unnoted.utils import plural
 
 DENSEST = 0.95
 """Among some pairs a relation is never thought to hold more often, unless it does so among all."""
-
-
-def with_estimated_priors(
-    plan: Plan, settings: Settings, scores: LabelledScores, tell: Callable[[str], None]
-) -> Plan:
-    """The plan with a risk under priors that were estimated from out-of-fold scores."""
-    estimated = estimate_priors(scores, settings.seed)
-    ratio = estimated.ratio
-    tell(
-        f"priors estimated: {ratio.estimate:.2f} facts for each labelled one "
-        f"({ratio.low:.2f} to {ratio.high:.2f}), over all relations"
-    )
-    tell(f"note: {CAUTION}")
-    return replace(plan, main=replace(plan.main, risk=risk_of(settings, estimated.priors)))
 
 
 def calibrate(
@@ -46,8 +27,7 @@ def calibrate(
     """Let a trained model show calibrated probabilities, and decide where the expected F1 is best.
 
     The curves are fitted on out-of-fold scores. One multiplier for all says nothing of single relations, and
-    then there is one curve for all. Where the models of the folds had another loss, curves are moved to the
-    margins of this model by their ranks among pairs without a label.
+    then there is one curve for all.
 
     Facts between pairs that are no candidates are missed wherever the line is, and F1 counts them. That there
     are as many for each of their labels as there are among candidates is assumed.
@@ -64,16 +44,10 @@ def calibrate(
     """
     meaning = model.meaning
     priors = priors_among(scores, meaning.priors)
-    final = None
-    if settings.priors == "estimated":
-        own = labelled_scores(model, train)
-        final = own.margin[~own.labelled.any(1)]
-    by_relation = settings.prior_file is not None or settings.priors == "estimated"
+    by_relation = settings.prior_file is not None
     missed = labels_elsewhere(train, model.candidates)
     elsewhere = missed * sum(priors.overall) / (sum(priors.labelled) or 1.0)
-    model.meaning = meaning.calibrated(
-        scores, priors, by_relation=by_relation, final=final, elsewhere=elsewhere
-    )
+    model.meaning = meaning.calibrated(scores, priors, by_relation=by_relation, elsewhere=elsewhere)
     fitted = model.meaning.calibration
     assert fitted is not None, "it was just made"
     for each in fitted.disagreements()[:5]:

@@ -35,16 +35,13 @@ SMALLEST = 1e-12
 """Shares below it count as so much, so that their logarithm is finite."""
 
 
-def check_evidence(
-    model: RelationModel, optimisation: Optimisation, features: FeatureSet, distant: bool = False
-) -> None:
+def check_evidence(model: RelationModel, optimisation: Optimisation, features: FeatureSet) -> None:
     """Refuse to guide attention that is not there, or by evidence that is not there; note it in the model.
 
     Args:
         model: whose configuration is told that its attention is guided.
         optimisation: with the weight.
         features: those of the training documents.
-        distant: documents may be without evidence, as those that a teacher labels are.
 
     Raises:
         ValueError: names the setting, and what is missing.
@@ -54,7 +51,7 @@ def check_evidence(
     reason = None
     if not model.encoder.attention:
         reason = f"the architecture {model.config.architecture!r} does not look at attention"
-    elif not distant and not any(len(document.evidence_pair) for document in features):
+    elif not any(len(document.evidence_pair) for document in features):
         reason = "no labelled fact has an evidence sentence"
     if reason is not None:
         raise ValueError(f"evidence_weight: found {optimisation.evidence_weight:g}, expected 0: {reason}")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from unnoted.io import content_digest, refuse_stream
-from unnoted.models.architectures.registry import ARCHITECTURES
 from unnoted.models.encoders import ENCODER_KINDS
 from unnoted.models.encoders.own_tokenizers import SUBWORDS, WORDS
 from unnoted.models.saved import TOKENIZER_FILES
@@ -19,29 +18,8 @@ from unnoted.utils import short_repr
 FREE = frozenset({"output", "checkpoint_steps", "log_steps"})
 """Settings that change nothing about the result: a resumed run may have other ones."""
 
-LATER = {
-    "batches": "like-length",
-    "drop_last": False,
-    "schedule": "linear",
-    "row_dropout": False,
-    "markers": True,
-    "typed_markers": False,
-    "typed_relations": False,
-    "start": "random",
-    "lexical_share": 0.0,
-    "fitted_candidates": False,
-    "calibrated": False,
-    "folds": 2,
-    "entity_recognition_weight": 0.0,
-    "equal_pairs": False,
-    "unlabelled_draw": "uniform",
-    "evidence_weight": 0.0,
-}
-"""Settings that came later, and what was always done before: there they say nothing, and a run from before
-has the same address. Those of architectures are in `Architecture.earlier`."""
-
-TEACHER_FILES = ("config.json", "model.safetensors")
-"""What is read of a teacher's folder."""
+MODEL_FILES = ("config.json", "model.safetensors")
+"""What is read of the folder of a trained model."""
 
 
 class RunError(ValueError):
@@ -71,9 +49,7 @@ class Fingerprint:
         return [
             f"{key} {short_repr(began.get(key))}, not {short_repr(self.values.get(key))}"
             for key in keys
-            if not self._is_content(key, began)
-            and not _goes_without_saying(key, self.values, began)
-            and _value(began, key) != _value(self.values, key)
+            if not self._is_content(key, began) and began.get(key) != self.values.get(key)
         ]
 
     def files_unlike(self, began: Mapping[str, Any]) -> list[Path]:
@@ -112,21 +88,15 @@ def fingerprint(settings: Settings) -> Fingerprint:
     """
     values = settings.model_dump(exclude_none=True)
     values |= values.pop("loss_options") | values.pop("architecture_options")
-    if settings.distillation is not None:
-        values["distillation"] = settings.distillation.over(settings).model_dump()
-    if settings.teacher is not None:
-        values["teacher"] = tuple(settings.teacher / name for name in TEACHER_FILES)
+    for key in ("teacher", "init_from"):
+        if (folder := getattr(settings, key)) is not None:
+            values[key] = tuple(folder / name for name in MODEL_FILES)
     if is_folder(settings.encoder):
         values["encoder"] = Path(settings.encoder)
     if settings.tokenizer not in (None, WORDS, SUBWORDS) and Path(str(settings.tokenizer)).is_dir():
         folder = Path(str(settings.tokenizer))
         values["tokenizer"] = tuple(path for name in TOKENIZER_FILES if (path := folder / name).is_file())
-    before = {**LATER, **ARCHITECTURES[settings.architecture].earlier}
-    flat = {
-        key: value
-        for key, value in _flat(values)
-        if (name := key.rpartition(".")[2]) not in FREE and not (name in before and before[name] == value)
-    }
+    flat = {key: value for key, value in _flat(values) if key not in FREE}
     files = {key: paths for key, value in flat.items() if (paths := _paths(value))}
     return Fingerprint(flat | {key: [digest(path) for path in paths] for key, paths in files.items()}, files)
 
@@ -169,22 +139,11 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
     """Settings by key; those of a mapping within them by `mapping.key`.
 
     Example:
-        >>> dict(_flat({"epochs": 3, "distillation": {"epochs": 2}}))
-        {'epochs': 3, 'distillation.epochs': 2}
+        >>> dict(_flat({"epochs": 3, "test": {"dev": "dev.json"}}))
+        {'epochs': 3, 'test.dev': 'dev.json'}
     """
     for key, value in values.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
-
-
-def _goes_without_saying(key: str, *sides: Mapping[str, Any]) -> bool:
-    """Whether a key is of a first stage that one side lacks: that shows in the teacher."""
-    return key.startswith("distillation.") and not all(key in side for side in sides)
-
-
-def _value(values: Mapping[str, Any], key: str) -> object:
-    """A setting; one that a run from before it existed does not have is what it is by default."""
-    known = Settings.model_fields.get(key)
-    return values.get(key, known.default if known is not None and not known.is_required() else None)

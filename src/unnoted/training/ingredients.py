@@ -20,7 +20,6 @@ from unnoted.models.encoders.own_tokenizers import WORDS
 from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
 from unnoted.rules import RuleSet, load_rules
-from unnoted.training.lexical_share import HALF
 from unnoted.training.settings import Settings
 from unnoted.utils import plural
 
@@ -44,6 +43,11 @@ def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) ->
 
     With rules, labels are closed by then: else types would forbid a conclusion where nobody noted it.
     """
+    if settings.init_from is not None:
+        model = RelationModel.from_pretrained(settings.init_from)
+        model.check_relations(corpus.relations.ids)
+        tell(f"starting from the weights of {settings.init_from}")
+        return model
     with encoder_folder(settings, corpus, tell) as encoder:
         # Before the new layers are made: their first weights are random.
         set_seed(settings.seed)
@@ -57,11 +61,10 @@ def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) ->
             embedding=settings.embedding,
             block=settings.block,
             fast_dropout=settings.fast_dropout,
-            row_dropout=settings.row_dropout,
             markers=settings.markers,
             typed_markers=settings.typed_markers,
             type_bias=settings.start == "types",
-            lexical_share=HALF if settings.lexical_share == "fitted" else settings.lexical_share,
+            lexical_weight=settings.lexical_weight,
             candidates=corpus.candidates,
             rules=rules_of(settings, corpus),
         )

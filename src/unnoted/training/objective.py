@@ -59,23 +59,3 @@ class FromTeacher:
         labels, negatives = batch.labels(), batch.negatives()
         risk: Tensor = self._risk(scores, labels, batch.pair_weight, negatives, teacher=known)
         return risk
-
-
-class CountedByPairs:
-    """Another objective, in which a batch counts by the pairs that it stands for.
-
-    A risk divides by the pairs of its batch. Times these pairs, and divided by the pairs of an average batch,
-    it is a part of one sum over all pairs: each pair counts alike, and by its weight.
-
-    Args:
-        objective: the other one.
-        pairs_a_batch: how many pairs a batch has on average.
-    """
-
-    def __init__(self, objective: Objective, pairs_a_batch: float) -> None:
-        self._objective = objective
-        self._pairs_a_batch = pairs_a_batch
-
-    def __call__(self, scores: Tensor, batch: Batch) -> Tensor:
-        """The risk of scores [P, K + 1]."""
-        return self._objective(scores, batch) * (batch.pair_weight.sum() / self._pairs_a_batch)

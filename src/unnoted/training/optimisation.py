@@ -16,8 +16,7 @@ NotNegative: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(no_truth_
 Positive: TypeAlias = Annotated[float, Field(gt=0), BeforeValidator(no_truth_value)]
 Count: TypeAlias = Annotated[int, Field(ge=1), BeforeValidator(no_truth_value)]
 Precision: TypeAlias = Literal["auto", "float32", "bf16", "fp16"]
-Batches: TypeAlias = Literal["like-length", "random", "covering"]
-UnlabelledDraw: TypeAlias = Literal["uniform", "by-types"]
+Batches: TypeAlias = Literal["like-length", "random"]
 Schedule: TypeAlias = Literal["linear", "cosine", "constant"]
 
 HALF_A_PERIOD = 0.5
@@ -31,12 +30,7 @@ class Optimisation(BaseModel):
         epochs: passes over the documents.
         batch_documents: documents in a batch.
         batches: `like-length` puts documents of like length into a batch; `random` any documents, as the
-            authors' program does, which takes longer; `covering` as the first, but documents with rare
-            relations come more often, with less weight.
-        equal_pairs: every pair counts alike, whatever shares its batch: a batch counts by its pairs. Without,
-            every batch counts alike, and pairs of short documents weigh more.
-        drop_last: leave out the last batch of an epoch if it has fewer documents, as the authors' program
-            does.
+            authors' program does, which takes longer.
         gradient_accumulation: batches whose gradients are averaged for one step of the optimiser.
         encoder_learning_rate: the highest learning rate of the encoder.
         head_learning_rate: the highest learning rate of all other layers.
@@ -52,8 +46,6 @@ class Optimisation(BaseModel):
         clip: the longest that a gradient may be.
         unlabelled_share: the share of unlabelled pairs that is scored in each document, weighted so that all
             means keep their expectation.
-        unlabelled_draw: `uniform`, or `by-types`: pairs of types that are seldom labelled are drawn less
-            often and weigh more.
         unlabelled_per_labelled: score so many unlabelled pairs for each labelled one, at least 20 in a
             document, without weights; for losses without priors.
         entity_recognition_weight: of entity recognition beside the risk (see `entity_recognition.py`); for
@@ -76,8 +68,6 @@ class Optimisation(BaseModel):
     epochs: Count = 30
     batch_documents: Count = 4
     batches: Batches = "like-length"
-    equal_pairs: bool = False
-    drop_last: bool = False
     gradient_accumulation: Count = 1
     encoder_learning_rate: NotNegative = 5e-5
     head_learning_rate: NotNegative = 1e-4
@@ -90,7 +80,6 @@ class Optimisation(BaseModel):
     encoder_weight_decay: NotNegative | None = None
     clip: Positive = 1.0
     unlabelled_share: Annotated[Positive, Field(le=1)] = 1.0
-    unlabelled_draw: UnlabelledDraw = "uniform"
     unlabelled_per_labelled: Positive | None = None
     entity_recognition_weight: NotNegative = 0.0
     evidence_weight: NotNegative = 0.0
@@ -115,54 +104,8 @@ class Optimisation(BaseModel):
                 f"unlabelled_per_labelled: found {self.unlabelled_per_labelled:g} beside unlabelled_share "
                 f"{self.unlabelled_share:g}, expected one of them"
             )
-        if self.unlabelled_draw != "uniform" and self.unlabelled_share == 1:
-            raise ValueError(
-                f"unlabelled_draw: found {self.unlabelled_draw!r}, expected 'uniform': unlabelled_share "
-                "is 1, so that all pairs are drawn"
-            )
-        if self.batches == "covering" and (self.drop_last or not self.equal_pairs):
-            key, found, expected = (
-                ("drop_last", "true", "false: the documents that it leaves out are not made up for")
-                if self.drop_last
-                else (
-                    "equal_pairs",
-                    "false",
-                    "true: a batch that counts as any other undoes weights",
-                )
-            )
-            raise ValueError(f"{key}: found {found} with batches 'covering', expected {expected}")
         if self.cosine_periods is not None and self.schedule != "cosine":
             raise ValueError(
                 f"cosine_periods: found {self.cosine_periods:g}, expected none: the schedule is "
                 f"{self.schedule!r}"
             )
-
-
-class DistillationSettings(Optimisation):
-    """What is different in the stage in which a student learns from a teacher.
-
-    Attributes:
-        weight: of the difference from the teacher's scores, beside the risk.
-
-    Example:
-        >>> stage = DistillationSettings(epochs=2).over(Optimisation(epochs=8, seed=3))
-        >>> stage.epochs, stage.seed, stage.weight
-        (2, 3, 1.0)
-    """
-
-    weight: NotNegative = 1.0
-
-    def over(self, main: Optimisation) -> "DistillationSettings":
-        """The same, with what was not given as in the main settings; what was given is remembered.
-
-        Raises:
-            ValueError: if what was given contradicts the main settings.
-        """
-        given = self.model_fields_set
-        values = {name: getattr(self if name in given else main, name) for name in Optimisation.model_fields}
-        laid_over = self.model_construct(_fields_set=set(given), weight=self.weight, **values)
-        Optimisation.refuse_contradictions(laid_over)
-        return laid_over
-
-    def refuse_contradictions(self) -> None:
-        """Nothing: what it leaves open is not known before it is laid over the main settings."""

@@ -1,6 +1,5 @@
 """What has to be right before a training begins: features, and a model that knows its task."""
 
-import math
 from collections.abc import Sequence
 
 from unnoted.data.corpus import Corpus
@@ -8,17 +7,14 @@ from unnoted.data.relation_types import RelationTypes
 from unnoted.losses import Risk
 from unnoted.models.features import (
     BatchLimits,
-    CoveringBatches,
     Epoch,
     FeatureCache,
     FeatureSet,
     PairSample,
     ShuffledBatches,
-    UnlabelledByTypes,
     UnlabelledPerLabelled,
     UnlabelledSample,
     featurise,
-    relative_rates,
 )
 from unnoted.models.model import RelationModel
 from unnoted.training.optimisation import Optimisation
@@ -72,8 +68,7 @@ def check_sample(risk: Risk, optimisation: Optimisation) -> None:
     """Refuse a sample without weights for a risk with priors, and weights that a risk would cancel.
 
     A risk with priors estimates means over all pairs that lack a relation. In a sample that favours labelled
-    pairs, those that have another relation weigh more among them than they do in the documents. And a risk
-    that divides by the labelled pairs of a batch loses their weight where one document has all of them.
+    pairs, those that have another relation weigh more among them than they do in the documents.
 
     Raises:
         ValueError: names the setting.
@@ -85,27 +80,11 @@ def check_sample(risk: Risk, optimisation: Optimisation) -> None:
             "unlabelled_share draws a sample with weights"
         )
 
-    if optimisation.equal_pairs and not risk.adds_up:
-        raise ValueError(
-            "equal_pairs: found true, expected false: the loss divides by the labelled pairs of each batch, "
-            "so that pairs cannot count alike and their weights cancel; normalisation: expected does not"
-        )
-
 
 def batches_of(features: FeatureSet, optimisation: Optimisation, epoch: Epoch) -> ShuffledBatches:
     """Which documents share a batch in training."""
     limits, seed = BatchLimits(optimisation.batch_documents), optimisation.seed
-    if optimisation.batches == "covering":
-        return CoveringBatches(features, limits, seed, epoch)
-    like_length = optimisation.batches == "like-length"
-    return ShuffledBatches(
-        features, limits, seed, epoch, like_length=like_length, drop_last=optimisation.drop_last
-    )
-
-
-def pairs_a_batch(features: FeatureSet, documents: int) -> float:
-    """How many pairs a batch of so many documents has on average over an epoch."""
-    return float(features.pair_counts.sum()) / max(1, math.ceil(len(features) / documents))
+    return ShuffledBatches(features, limits, seed, epoch, like_length=optimisation.batches == "like-length")
 
 
 def rate_note(risk: Risk, optimisation: Optimisation) -> str | None:
@@ -120,15 +99,10 @@ def rate_note(risk: Risk, optimisation: Optimisation) -> str | None:
     )
 
 
-def sample_of(
-    optimisation: Optimisation, epoch: Epoch, features: FeatureSet, types: int
-) -> PairSample | None:
+def sample_of(optimisation: Optimisation, epoch: Epoch) -> PairSample | None:
     """Which pairs are scored in training; None for all."""
     if optimisation.unlabelled_per_labelled is not None:
         return UnlabelledPerLabelled(optimisation.unlabelled_per_labelled, optimisation.seed, epoch)
     if optimisation.unlabelled_share == 1:
         return None
-    if optimisation.unlabelled_draw == "by-types":
-        relative = relative_rates(features, types)
-        return UnlabelledByTypes(optimisation.unlabelled_share, relative, optimisation.seed, epoch)
     return UnlabelledSample(optimisation.unlabelled_share, optimisation.seed, epoch)

@@ -75,8 +75,7 @@ class Record:
         train_facts: how many labels of each relation they had.
         scored: the figures on each set of `test` documents by its name.
         training: steps, the features' report, the risk over time (`history`), the scores after every epoch
-            (`development`); for two stages also those of the first (`distillation`); what cross-fitting chose
-            (`candidates`, `lexical_share`) and fitted (`calibration`).
+            (`development`), and what cross-fitting fitted (`calibration`).
     """
 
     address: str
@@ -89,9 +88,8 @@ class Record:
 
     @property
     def steps(self) -> int:
-        """Of the optimiser, in all stages."""
-        first: Mapping[str, int] = self.training.get("distillation", {})
-        return int(self.training["steps"]) + first.get("steps", 0)
+        """Of the optimiser."""
+        return int(self.training["steps"])
 
     @property
     def risk(self) -> float | None:

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from safetensors import SafetensorError
 
@@ -14,28 +13,25 @@ from unnoted.evaluation import BENCHMARKS
 from unnoted.evaluation.documents import document_scores
 from unnoted.evaluation.extraction_scores import evaluate_extractor
 from unnoted.inference import Extractor
-from unnoted.io import read_json, write_json
+from unnoted.io import write_json
 from unnoted.models.model_card import renew_card
-from unnoted.training.calibrating import calibrate, with_estimated_priors
+from unnoted.training.calibrating import calibrate
 from unnoted.training.checkpoints import CheckpointError, check_files, last_good, whole_folder
-from unnoted.training.cross_fit import cross_fitted
+from unnoted.training.cross_fit import cross_fit
 from unnoted.training.environment import environment
 from unnoted.training.fingerprint import RunError, fingerprint
 from unnoted.training.ingredients import load_corpus
 from unnoted.training.record import Record, Scored
 from unnoted.training.run_folder import RECORD, RunFolder
 from unnoted.training.settings import Settings
-from unnoted.training.stages import DISTILLATION, Plan, Stage, is_distilled, plan_of
+from unnoted.training.stages import Plan, Stage, plan_of
 from unnoted.training.trainer import CHECKPOINTS
 from unnoted.training.training_labels import training_labels
 from unnoted.training.tuning import tuned_on
-from unnoted.utils import one_line, plural, short_repr
+from unnoted.utils import one_line, plural
 
 MODEL = ".model"
 """Where the trained model is put together before its files are moved into the run's folder."""
-
-FIRST_STAGE = "training.json"
-"""What the first of two stages came to, in its folder."""
 
 
 def run(
@@ -50,8 +46,7 @@ def run(
     The output folder then is a model for `RelationModel.from_pretrained`. Beside the weights are
     `record.json` (what is returned), `settings.yaml` (resolved), `priors.json` (what was used for each
     relation), `environment.json` (versions and hardware), and `run.json` (what a resumed run must share with
-    this one); `README.md` is the model card. With a teacher, `distillation/` has the first stage. A finished
-    run is not repeated.
+    this one); `README.md` is the model card. A finished run is not repeated.
 
     Args:
         settings: what `load_settings` read.
@@ -77,7 +72,7 @@ def run(
             return record
         plan = None
         if record is None:
-            plan = plan_of(settings, tell, distilled=not overwrite and is_distilled(settings))
+            plan = plan_of(settings, tell)
             # Not before the data and the encoder have proved to be usable: an error leaves all as it was.
             folder.claim(wanted, overwrite)
         with folder.timed(since) as seconds:
@@ -110,17 +105,9 @@ def _trained(
     seconds: Callable[[], float],
     tell: Callable[[str], None],
 ) -> Record:
-    """All stages, then the model in its place, and a record without scores."""
-    fitted = cross_fitted(settings, tell, resume) if settings.is_cross_fitted else None
-    if fitted is not None and settings.priors == "estimated":
-        plan = with_estimated_priors(plan, settings, fitted.scores, tell)
-    distilled = {}
-    if settings.distillation is not None:
-        distilled = {DISTILLATION: _distil(folder.path / DISTILLATION, plan, resume, tell)}
-    summary = {**plan.main.train(plan.model, resume, tell), **distilled}
-    if fitted is not None:
-        fitted.tell_model(plan.model, tell)
-        summary |= fitted.said
+    """Train, put the model in its place, and make a record without scores."""
+    scores = cross_fit(settings, tell, resume) if settings.calibrated else None
+    summary = plan.main.train(plan.model, resume, tell)
     if settings.tuned_thresholds and plan.main.dev is not None:
         tuned = tuned_on(plan.model, plan.main.dev)
         plan.model.meaning = replace(plan.model.meaning, decision=tuned.rule)
@@ -129,9 +116,9 @@ def _trained(
             tell(f"note: {line}")
     corpus = load_corpus(settings, settings.train)
     train = corpus.documents
-    if fitted is not None and settings.calibrated:
+    if scores is not None:
         labels = training_labels(settings, corpus).corpus.documents
-        summary["calibration"] = calibrate(plan.model, settings, fitted.judged, labels, tell)
+        summary["calibration"] = calibrate(plan.model, settings, scores, labels, tell)
     record = Record(
         address=fingerprint(settings).address,
         settings=settings.to_json(),
@@ -143,22 +130,6 @@ def _trained(
     )
     _place(folder, settings, plan, record)
     return record
-
-
-def _distil(folder: Path, plan: Plan, resume: bool, tell: Callable[[str], None]) -> dict[str, Any]:
-    """The first of two stages, or what it came to if it is over."""
-    if plan.distillation is None:
-        path = folder / FIRST_STAGE
-        if not path.is_file():
-            raise RunError(f"{path}: found no file, expected what the first stage came to")
-        over = read_json(path, RunError)
-        if not isinstance(over, dict) or type(over.get("steps")) is not int:
-            raise RunError(f"{path}: found {short_repr(over)}, expected what the first stage came to")
-        return over
-    summary = plan.distillation.train(plan.model, resume, tell)
-    _write_priors(folder, plan.distillation)
-    write_json(folder / FIRST_STAGE, summary)
-    return summary
 
 
 def _place(folder: RunFolder, settings: Settings, plan: Plan, record: Record) -> None:

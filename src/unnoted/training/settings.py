@@ -16,10 +16,9 @@ from unnoted.losses import LOSSES, Loss, loss_named
 from unnoted.models.architectures.registry import ARCHITECTURES, Architecture
 from unnoted.models.encoders import ENCODER_KINDS
 from unnoted.models.encoders.own_tokenizers import SUBWORDS, WORDS
-from unnoted.rules.written import PACKAGED
 from unnoted.training.optimisation import (
     Count,
-    DistillationSettings,
+    NotNegative,
     Optimisation,
     Positive,
     no_truth_value,
@@ -27,7 +26,6 @@ from unnoted.training.optimisation import (
 from unnoted.utils import Options, lookup, nearest, short_repr, shorten
 
 __all__ = [
-    "DistillationSettings",
     "Optimisation",
     "Settings",
     "SettingsError",
@@ -38,32 +36,22 @@ __all__ = [
 MOST_PROBLEMS = 20
 """How many things that are wrong with settings are named at once."""
 
-PRIORS = ("prior_multiplier", "prior_file", "priors")
+PRIORS = ("prior_multiplier", "prior_file")
 """Settings of losses that need priors; one of them is given."""
 
 LIKELIHOOD = "label-likelihood"
-"""The loss whose scores are log odds, which `lexical_share` adds to."""
+"""The loss whose scores are log odds, which `lexical_weight` adds to."""
 
 WITHOUT_PRIORS = ("unlabelled_per_labelled",)
 """Settings of losses without priors: see `check_sample`."""
 
 GO_WITH = {
-    "loss": "lexical_share",
+    "loss": "lexical_weight",
     "schedule": "cosine_periods",
     "unlabelled_share": "unlabelled_per_labelled",
     "tokenizer": "subword_vocabulary",
 }
 """Settings of a config that lose their meaning when a user changes these."""
-
-RENAMED = {
-    "model": "architecture",
-    "method": "loss",
-    "encoder_rate": "encoder_learning_rate",
-    "new_layer_rate": "head_learning_rate",
-    "map_rate": "map_learning_rate",
-    "unlabelled_rate": "unlabelled_share",
-}
-"""Keys of earlier versions, and what they are called now."""
 
 
 class SettingsError(ValueError):
@@ -72,13 +60,6 @@ class SettingsError(ValueError):
 
 def _several(value: object) -> object:
     return [value] if isinstance(value, str | Path) else value
-
-
-def _share_or_fitted(value: object) -> object:
-    is_share = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-    if not is_share and value != "fitted":
-        raise ValueError("a number from 0 to 1, or 'fitted'")
-    return value
 
 
 def _by_set(value: object) -> object:
@@ -100,10 +81,8 @@ class Settings(Optimisation):
             where `tuned_thresholds` says so, thresholds after the last step.
         tuned_thresholds: decide each relation by the threshold with the best F1 on `dev`; for losses that
             decide at 0.
-        teacher: the folder of a trained model. With it there are two stages: the model learns from the
-            teacher's scores of `distant`, and is then fine-tuned on `train`.
-        distant: distantly labelled documents for the first stage; files as those of `train`.
-        distillation: what is different in the first stage; everything else is as in the main settings.
+        teacher: the folder of a trained model from whose scores of `train` the model learns, beside the labels.
+        init_from: the folder of a trained model to start from, in place of a new one over `encoder`.
         vocabulary: a file of the relations and their order; by default those that occur.
         candidates: "all", or pairs of types such as "Chemical:Disease,Chemical:Gene"; "intra-sentence" may
             follow either. Or "labelled": the type pairs that have labels, if these hold nearly all facts.
@@ -118,29 +97,21 @@ class Settings(Optimisation):
         embedding: the size of the embeddings of head and tail.
         block: the size of a block of the grouped bilinear; divides `embedding`.
         fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
-        row_dropout: whether the attention rows that pairs see have dropout in training.
         markers: whether `*` stands before and after every mention in the text that the encoder sees.
         typed_markers: whether the word for its type opens a mention, in place of `*`.
         typed_relations: whether the model learns which types each relation connects, and predicts no others.
         start: `types` gives relations a bias for the types of head and tail and begins it at what the labels
             say of such pairs (see `start.py`); `random` begins as published.
-        lexical_share: what a linear model of types, places and words counts in the scores of the trained
-            model (see `scores/lexical.py`), from 0 to 1, or `fitted`: as labels say in cross-fitting (see
-            `lexical_share.py`). The loss must be `label-likelihood`.
+        lexical_weight: the weight of the lexical model in the ensemble with the network, from 0 to 1. The
+            loss must be `label-likelihood`.
         loss: one of `unnoted.losses.LOSSES`.
         loss_options: the settings that this loss declares, by name; those not given have their defaults.
         prior_multiplier: the overall prior as a multiple of the labelled one, for losses with priors.
         prior_file: a file of priors instead (see `Priors.from_file`).
-        priors: instead of being told, `estimated` finds them by cross-fitting (see `cross_fit.py`), `implied`
-            by how much of what follows by `rules` was noted.
         rules: what follows from what: a file (see `rules/written.py`), or rules of the package (`docred`).
             Labels are closed under them, and the trained model's scores keep to them.
-        fitted_candidates: do not ask the trained model about pairs that no sentence mentions both of if
-            their labels do not go by the text, as cross-fitting tells (see `narrowing.py`), and let words
-            alone count where `lexical_share` is `fitted`; not with a `prior_file`.
         calibrated: calibrate probabilities by cross-fitting, and decide where the expected F1 is best.
         folds: how many folds the documents are cut into for cross-fitting.
-        fold_epochs: passes over the documents in a fold's training; without it as many as in the main one.
         test: documents with all their facts that the trained model is scored on: files, or files by the name
             of the set (`test`, `dev`).
         benchmark: how the scores are reported, one of `unnoted.evaluation.BENCHMARKS`.
@@ -157,8 +128,7 @@ class Settings(Optimisation):
     dev: Annotated[tuple[Path, ...] | None, BeforeValidator(_several)] = None
     tuned_thresholds: bool = False
     teacher: Path | None = None
-    distant: Files | None = None
-    distillation: DistillationSettings | None = None
+    init_from: Path | None = None
     vocabulary: Path | None = None
     candidates: str | None = None
     encoder: str
@@ -171,22 +141,18 @@ class Settings(Optimisation):
     embedding: Count = 768
     block: Count = 64
     fast_dropout: bool = True
-    row_dropout: bool = False
     markers: bool = True
     typed_markers: bool = False
     typed_relations: bool = False
     start: Literal["random", "types"] = "random"
-    lexical_share: Annotated[float | Literal["fitted"], BeforeValidator(_share_or_fitted)] = 0.0
+    lexical_weight: Annotated[NotNegative, Field(le=1)] = 0.0
     loss: str
     loss_options: dict[str, Any] = Field(default_factory=dict)
     prior_multiplier: Positive | None = None
     prior_file: Path | None = None
-    priors: Literal["estimated", "implied"] | None = None
     rules: str | None = None
-    fitted_candidates: bool = False
     calibrated: bool = False
     folds: Annotated[int, Field(ge=2), BeforeValidator(no_truth_value)] = 2
-    fold_epochs: Count | None = None
     test: Annotated[dict[str, Files], BeforeValidator(_by_set)] = Field(default_factory=dict)
     benchmark: str = "plain"
     output: Path
@@ -229,16 +195,11 @@ class Settings(Optimisation):
         loss = loss_named(self.loss)
         architecture = lookup("architecture", self.architecture, ARCHITECTURES)
         lookup("benchmark", self.benchmark, BENCHMARKS)
-        if self.row_dropout and not architecture.attention:
-            raise ValueError(
-                f"row_dropout: found true, expected false: the architecture {self.architecture!r} sees no "
-                "attention rows"
-            )
         if self.typed_markers and not self.markers:
             raise ValueError("typed_markers: found true without markers, expected markers")
-        if self.lexical_share and self.loss != LIKELIHOOD:
+        if self.lexical_weight and self.loss != LIKELIHOOD:
             raise ValueError(
-                f"lexical_share: found {short_repr(self.lexical_share)} with the loss {self.loss!r}, expected 0, "
+                f"lexical_weight: found {short_repr(self.lexical_weight)} with the loss {self.loss!r}, expected 0, "
                 f"or {LIKELIHOOD!r}: log odds are added to log odds"
             )
         self._check_made_encoder()
@@ -248,13 +209,10 @@ class Settings(Optimisation):
             _check_candidates(self.candidates)
         if self.tuned_thresholds and self.dev is None:
             raise ValueError("tuned_thresholds: found true without dev, expected documents to tune them on")
-        self._check_distillation()
         given = [key for key in PRIORS if getattr(self, key) is not None]
         if loss.needs_priors and len(given) != 1:
             found = " and ".join(given) or "none"
             raise ValueError(f"{', '.join(PRIORS)}: found {found}, expected one of them")
-        if self.priors == "implied" and self.rules is None:
-            raise ValueError("priors: found 'implied' without rules, expected rules that tell them")
         for gathered, options in (
             ("loss_options", loss.options),
             ("architecture_options", architecture.options),
@@ -279,34 +237,6 @@ class Settings(Optimisation):
                 f"{short_repr(self.tokenizer or WORDS)}, not {SUBWORDS!r}"
             )
 
-    def _check_distillation(self) -> None:
-        """A first stage needs both a teacher and documents; what it leaves open is filled in."""
-        found = [key for key in ("teacher", "distant") if getattr(self, key) is not None]
-        if len(found) == 1:
-            raise ValueError(f"teacher, distant: found {found[0]} only, expected both or neither")
-        if self.distillation is not None and not found:
-            raise ValueError("distillation: found a mapping, expected none without teacher and distant")
-        if found:
-            given = self.distillation or DistillationSettings()
-            object.__setattr__(self, "distillation", given.over(self))
-
-    @property
-    def is_cross_fitted(self) -> bool:
-        """Whether the run needs out-of-fold scores of its own documents."""
-        chosen = self.fitted_candidates or self.lexical_share == "fitted"
-        return self.priors == "estimated" or self.calibrated or chosen
-
-    @property
-    def data_files(self) -> tuple[Path, ...]:
-        """Every file that a training reads, but for the encoder's."""
-        written = None if self.rules is None or self.rules in PACKAGED else Path(self.rules)
-        several = (self.vocabulary, self.prior_file, self.vectors, written)
-        others = [path for path in several if path is not None]
-        if self.teacher is not None:
-            others += [self.teacher / name for name in ("config.json", "model.safetensors")]
-        tested = [path for files in self.test.values() for path in files]
-        return (*self.train, *(self.dev or ()), *(self.distant or ()), *tested, *others)
-
     def to_json(self) -> dict[str, Any]:
         """The settings as JSON or YAML can hold them, those of loss and architecture beside the others.
 
@@ -314,9 +244,6 @@ class Settings(Optimisation):
         """
         values = self.model_dump(mode="json", exclude_none=True)
         values |= values.pop("loss_options") | values.pop("architecture_options")
-        if self.distillation is not None:
-            # Here a key without a value says something: that it is not as in the main settings.
-            values["distillation"] = self.distillation.over(self).model_dump(mode="json")
         return values
 
     def to_yaml(self) -> str:
@@ -388,12 +315,7 @@ def load_settings(
     try:
         return Settings.model_validate(values | changes)
     except ValidationError as error:
-        # What an old key meant to say is not missing as well.
-        meant = {RENAMED[key] for key in (values | changes).keys() & RENAMED.keys()}
-        details = [
-            each for each in error.errors() if each["type"] != "missing" or each["loc"][0] not in meant
-        ]
-        problems = [_problem(dict(detail), chosen.source, changes) for detail in details]
+        problems = [_problem(dict(detail), chosen.source, changes) for detail in error.errors()]
         rest = f"; and {len(problems) - MOST_PROBLEMS:,} more" if len(problems) > MOST_PROBLEMS else ""
         raise SettingsError("; ".join(map(shorten, problems[:MOST_PROBLEMS])) + rest) from None
 
@@ -455,9 +377,7 @@ def _problem(detail: Mapping[str, Any], source: str, changes: Mapping[str, objec
     named = place[:1] or re.findall(r"\w+", message.partition(":")[0])
     begin = "" if changes.keys() & set(named) else f"{source}: "
     if detail["type"] == "extra_forbidden":
-        if place[-1] in RENAMED:
-            return f"{begin}unknown key {short_repr(key)}: it is called {RENAMED[place[-1]]!r} now"
-        return f"{begin}unknown key {short_repr(key)}{nearest(place[-1], _keys(place))}"
+        return f"{begin}unknown key {short_repr(key)}{nearest(key, _keys())}"
     if detail["type"] == "missing":
         return f"{begin}{place[0]}: found nothing, expected a value"
     if not place:
@@ -465,8 +385,6 @@ def _problem(detail: Mapping[str, Any], source: str, changes: Mapping[str, objec
     return f"{begin}{key}: found {short_repr(detail['input'])}, expected {message[:1].lower()}{message[1:]}"
 
 
-def _keys(place: Sequence[str]) -> set[str]:
-    """The keys that are valid where an unknown one was found."""
-    if len(place) > 1:
-        return set(DistillationSettings.model_fields)
+def _keys() -> set[str]:
+    """The valid keys."""
     return set(Settings.model_fields) - {"loss_options", "architecture_options"} | option_keys()

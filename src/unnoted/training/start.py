@@ -117,7 +117,7 @@ def begin(model: RelationModel, risk: Risk, features: FeatureSet) -> None:
     if lexical is not None and meaning.link.name != LOG_ODDS:
         found = f"{lexical.share:g} with scores of the link {meaning.link.name!r}"
         raise ValueError(
-            f"lexical_share: found {found}, expected 0, or {LOG_ODDS!r}: log odds are added to log odds"
+            f"lexical_weight: found {found}, expected 0, or {LOG_ODDS!r}: log odds are added to log odds"
         )
     counts = TypeCounts.of(features, len(model.entity_types))
     scores = torch.from_numpy(start_scores(counts, meaning)).float()

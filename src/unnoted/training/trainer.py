@@ -44,14 +44,13 @@ from unnoted.training.distil import Teacher
 from unnoted.training.entity_recognition import WithEntityRecognition, check_entity_recognition
 from unnoted.training.evidence_guidance import WithEvidence, check_evidence
 from unnoted.training.further_views import FromViews, check_scorer
-from unnoted.training.objective import CountedByPairs, FromLabels, FromTeacher, Objective
+from unnoted.training.objective import FromLabels, FromTeacher, Objective
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate, make_optimiser, map_layers
 from unnoted.training.preparing import (
     batches_of,
     check_sample,
     features_of,
-    pairs_a_batch,
     sample_of,
     tell_task,
 )
@@ -78,7 +77,7 @@ OWN_SETTINGS = (
     "markers",
     "type_tokens",
     "type_bias",
-    "lexical_share",
+    "lexical_weight",
     "candidates",
     "meaning",
 )
@@ -140,7 +139,7 @@ class Trainer(transformers.Trainer):
             teacher.check(model, risk)
         self.features = features_of(model, train, cache) if features is None else features
         begin(model, risk, self.features)
-        check_evidence(model, self.optimisation, self.features, teacher is not None)
+        check_evidence(model, self.optimisation, self.features)
         self._keeps_checkpoints = folder is not None
         # The stock trainer makes its output folder, whether it has anything to write or not.
         self._scratch = tempfile.TemporaryDirectory()
@@ -155,7 +154,7 @@ class Trainer(transformers.Trainer):
         model.card = None  # it tells of an earlier training
         self.risk = risk.to(self.args.device)
         self._make_objective(model, teacher)
-        self._add_callbacks("training" if teacher is None else "distillation", dev)
+        self._add_callbacks("training", dev)
 
     def _make_objective(self, model: RelationModel, teacher: Teacher | None) -> None:
         """The risk, on labels alone or beside a teacher, and what is learnt beside it."""
@@ -166,9 +165,6 @@ class Trainer(transformers.Trainer):
         if teacher is not None:
             teacher = teacher.to(self.args.device)
             self._objective = FromTeacher(self.risk, teacher, self.accelerator.autocast)
-        if self.optimisation.equal_pairs:
-            average = pairs_a_batch(self.features, self.optimisation.batch_documents)
-            self._objective = CountedByPairs(self._objective, average)
         self._recognition: WithEntityRecognition | None = None
         if weight := self.optimisation.entity_recognition_weight:
             self._recognition = WithEntityRecognition(self._objective, model, weight, self.args.seed)
@@ -230,13 +226,13 @@ class Trainer(transformers.Trainer):
 
     def get_train_dataloader(self) -> DataLoader[Any]:
         """Batches of documents; the sample of unlabelled pairs goes with the epoch."""
-        epoch, types = Epoch(), len(self.relation_model.entity_types)
+        epoch = Epoch()
         batches = batches_of(self.features, self.optimisation, epoch)
-        sample = sample_of(self.optimisation, epoch, self.features, types)
+        sample = sample_of(self.optimisation, epoch)
         loader: DataLoader[Any] = DataLoader(
             self.features,
             batch_sampler=batches,
-            collate_fn=Collator.of(self.features, sample, batches.document_weights),
+            collate_fn=Collator.of(self.features, sample),
             pin_memory=self.args.device.type == "cuda",
         )
         prepared: DataLoader[Any] = self.accelerator.prepare(loader)
@@ -312,7 +308,6 @@ class Trainer(transformers.Trainer):
         """Refuse a checkpoint that is damaged, or of another training."""
         check_files(checkpoint)
         content = read_json(checkpoint / "config.json", CheckpointError)
-        # An earlier version did not write all of them: what it did then is filled in.
         saved = RelationConfig.from_dict(content).to_dict() if isinstance(content, dict) else {}
         own = self.relation_model.config.to_dict()
         for key in OWN_SETTINGS:

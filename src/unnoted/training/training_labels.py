@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from unnoted.data.corpus import Corpus
 from unnoted.priors import Priors
-from unnoted.rules import close, implied_facts
+from unnoted.rules import close
 from unnoted.training.ingredients import rules_of
 from unnoted.training.settings import Settings
 from unnoted.utils import plural
@@ -43,8 +43,7 @@ class TrainingLabels:
             return Priors.from_file(self.settings.prior_file, labelled)
         if self.multiplier is not None:
             return labelled * self.multiplier
-        # Until cross-fitting has estimated them.
-        return None if self.settings.priors is None else labelled
+        return None
 
 
 def training_labels(
@@ -59,13 +58,6 @@ def training_labels(
     if rules is None:
         return TrainingLabels(corpus, settings.prior_multiplier, settings)
     multiplier = settings.prior_multiplier
-    if settings.priors == "implied":
-        implied = implied_facts(corpus, rules)
-        multiplier, (low, high) = implied.multiplier, implied.interval
-        tell(
-            f"priors implied: {multiplier:.2f} facts for each labelled one ({low:.2f} to {high:.2f}); of "
-            f"{plural(implied.implied, 'fact')} that follow by rules {implied.noted:,} are noted"
-        )
     closed = close(corpus, rules)
     noted = sum(len(document.labels) for document in corpus)
     added = sum(len(each.derived) for each in closed)

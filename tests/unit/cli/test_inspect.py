@@ -72,7 +72,7 @@ def test_without_priors(tmp_path):
 
 
 def test_the_words_of_a_linear_model(tmp_path):
-    model = reading_model(torch.float32, lexical_share=0.7, candidates={"intra_sentence": "all"})
+    model = reading_model(torch.float32, lexical_weight=0.7, candidates={"intra_sentence": "all"})
     word = model.tokenizer.convert_tokens_to_ids("the")
     model.lexical.stem[word] = 3
     model.lexical.words[SLOTS.index("between") * STEMS + 3, 0] = 1.5

@@ -1,6 +1,5 @@
 """`unnoted train`, as a user types it."""
 
-import json
 import re
 import subprocess
 import sys
@@ -8,12 +7,10 @@ import sys
 import pytest
 import torch
 import typer
-from tests.unit.training.making import settings_file, two_stages_file
+from tests.unit.training.making import settings_file, vocabulary_file
 from typer.testing import CliRunner
 
 from unnoted.cli.train import train
-from unnoted.data.synthetic import generate_documents
-from unnoted.data.writing import write_documents
 from unnoted.training import load_settings
 from unnoted.training.progress import Progress
 
@@ -50,7 +47,6 @@ def test_errors_are_one_line(tmp_path):
     config = settings_file(tmp_path, documents=4)
     cases = [
         (["--set", "epoch=1"], "error: unknown key 'epoch' (nearest: 'epochs')\n"),
-        (["--set", "method=atlop"], "error: unknown key 'method': it is called 'loss' now\n"),
         (["--set", "epochs=x"], "error: epochs: found 'x', expected a valid integer"),
         (
             ["--set", "epochs=2", "--epochs", 3],
@@ -77,18 +73,13 @@ def test_errors_are_one_line(tmp_path):
     assert not (tmp_path / "run" / "run.json").exists()
 
 
-def test_a_teacher_and_distant_documents(tmp_path):
-    config = two_stages_file(tmp_path, documents=2, distant=4, epochs=1, named=False)
-    alone = run(config, "--teacher", tmp_path / "teacher", code=1)
-    assert "teacher, distant: found teacher only, expected both or neither" in alone.stderr
-    first, second = tmp_path / "distant.json", tmp_path / "more: of them.json"
-    write_documents(second, generate_documents(1, start=50))
-    result = run(config, "--teacher", tmp_path / "teacher", "--distant", first, "--distant", second)
-    assert result.stdout.startswith("trained for 4 steps, risk ")
-    assert (
-        json.loads((tmp_path / "run" / "record.json").read_text())["training"]["distillation"]["documents"]
-        == 5
-    )
+def test_a_teacher_and_a_model_to_start_from(tmp_path):
+    config = settings_file(tmp_path, documents=4, vocabulary=vocabulary_file(tmp_path), epochs=1)
+    run(config, "--output", tmp_path / "teacher")
+    run(config, "--output", tmp_path / "student", "--teacher", tmp_path / "teacher")
+    result = run(config, "--init-from", tmp_path / "student")
+    assert result.stdout.startswith("trained for 2 steps")
+    assert "starting from the weights of" in result.stderr
 
 
 def test_a_config_by_name_with_options(tmp_path):

@@ -112,7 +112,7 @@ def test_what_follows_by_written_rules_is_suggested_with_the_rule(tmp_path):
     documents = [d.with_facts(f for f in d.facts if f.relation != "parent_of") for d in generate_documents(8)]
     write_documents(tmp_path / "own.json", documents)
     (tmp_path / "rules.txt").write_text("child_of(t, h) -> parent_of(h, t)")
-    changes = {**TINY, "rules": str(tmp_path / "rules.txt"), "priors": "implied", "prior_multiplier": None}
+    changes = {**TINY, "rules": str(tmp_path / "rules.txt"), "prior_multiplier": 3}
     found = unnoted.suggest(
         tmp_path / "own.json",
         encoder=str(tiny_encoder(tmp_path / "encoder")),

@@ -85,17 +85,6 @@ def teacher_folder(folder, loss="ssr-pu", relations=None, encoder=None, **risk):
     return folder / "teacher"
 
 
-def two_stages_file(folder, documents=6, distant=4, loss="ssr-pu", named=True, **changes):
-    """As `settings_file`, with a teacher and distantly labelled documents, which the settings may not name."""
-    values = {"embedding": 8, "block": 4, "vocabulary": vocabulary_file(folder), "loss": loss, **changes}
-    if named:
-        values |= {"teacher": folder / "teacher", "distant": folder / "distant.json"}
-    path = settings_file(folder, documents, **values)
-    write_documents(folder / "distant.json", generate_documents(distant, start=40))
-    teacher_folder(folder, loss)
-    return path
-
-
 def killed_runs(script, folders, write):
     """Let a script start a run for each moment, a key of `folders`, and kill it there.
 

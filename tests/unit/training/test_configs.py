@@ -38,11 +38,6 @@ KD_DOCRE = DOCRED | FULL | {
     "epochs": 30, "batch_documents": 4, "gradient_accumulation": 1,
     "encoder_learning_rate": 3e-5, "head_learning_rate": 1e-4, "map_learning_rate": 3e-5, "weight_decay": 0.0,
 }  # fmt: skip
-DISTILLATION = {
-    "epochs": 20, "batch_documents": 1, "gradient_accumulation": 4, "weight": 1.0,
-    "encoder_learning_rate": 1e-5, "head_learning_rate": 5e-5, "map_learning_rate": 1e-5,
-    "warm_up": 0.06, "adam_epsilon": 1e-6, "weight_decay": 0.0, "clip": 1.0,
-}  # fmt: skip
 # Zhang et al. (2022), defaults of the program and its documented command.
 CHEMDISGENE = {
     "train": tuple(Path(f"data/chemdisgene/ctd_derived/train_{name}.gz")
@@ -83,13 +78,7 @@ BASELINES = {
     },
     "docred-original/roberta-large/docunet": DOCUNET | ORIGINAL,
     "docred-full/roberta-large/docunet": DOCUNET | FULL,
-    "docred-full/roberta-large/kd-docre": KD_DOCRE | {"teacher": None, "distant": None},
-    "docred-full/roberta-large/kd-docre-distilled": KD_DOCRE | {
-        "teacher": Path("runs/docred-full/roberta-large/kd-docre"),
-        "distant": (Path("data/docred/train_distant.json"),),
-        "epochs": 20, "batch_documents": 1, "warm_up": 0.1,
-        "encoder_learning_rate": 1e-6, "head_learning_rate": 3e-6, "map_learning_rate": 1e-6,
-    },
+    "docred-full/roberta-large/kd-docre": KD_DOCRE | {"teacher": None},
     "chemdisgene/pubmedbert/max-pool": CHEMDISGENE | {"encoder": PUBMEDBERT, "architecture": "max-pool"},
     "chemdisgene/pubmedbert/bran": CHEMDISGENE | {"encoder": PUBMEDBERT, "architecture": "bran"},
     # The rate of Verga et al. (2018); that of Zhang et al. is not published.
@@ -105,7 +94,7 @@ BASELINES = {
 }  # fmt: skip
 
 
-OWN = {"small", "best", "best-docred", "best-distant"}
+OWN = {"small", "best"}
 LOSSES = [name for name in config_names() if name not in BASELINES and name not in OWN]
 
 
@@ -128,11 +117,6 @@ def test_a_baseline(baseline):
     assert {key: getattr(settings, key) for key in expected} == expected
 
 
-def test_the_distillation_of_kd_docre():
-    stage = load_settings("docred-full/roberta-large/kd-docre-distilled").distillation
-    assert {key: getattr(stage, key) for key in DISTILLATION} == DISTILLATION
-
-
 def test_the_small_one():
     settings = load_settings("small")
     assert (settings.epochs, settings.encoder_learning_rate, settings.head_learning_rate) == (8, 2e-4, 1e-4)
@@ -142,23 +126,10 @@ def test_the_small_one():
 def test_the_recommended_one():
     settings = load_settings("best")
     assert (settings.loss, settings.start, settings.calibrated) == ("label-likelihood", "types", True)
-    assert (settings.epochs, settings.fold_epochs, settings.prior_multiplier) == (8, None, 3)
-    assert (settings.typed_markers, settings.rules, settings.lexical_share) == (True, None, "fitted")
-    assert settings.fitted_candidates
+    assert (settings.epochs, settings.folds, settings.prior_multiplier) == (8, 2, 3)
+    assert (settings.typed_markers, settings.rules, settings.lexical_weight) == (True, None, 0.5)
+    assert settings.candidates == "labelled"
     assert settings.output == Path("runs/best")
-
-
-def test_the_recommended_one_for_docred_differs_in_what_it_is_told():
-    general, settings = load_settings("best").to_json(), load_settings("best-docred").to_json()
-    changed = {key for key in general.keys() | settings.keys() if general.get(key) != settings.get(key)}
-    assert changed == {"rules", "priors", "prior_multiplier", "evidence_weight", "output"}
-
-
-def test_the_recommended_one_for_distant_labels_goes_by_the_words_of_one_sentence():
-    general, settings = load_settings("best").to_json(), load_settings("best-distant").to_json()
-    changed = {key for key in general.keys() | settings.keys() if general.get(key) != settings.get(key)}
-    assert changed == {"candidates", "fitted_candidates", "lexical_share", "epochs", "output"}
-    assert (settings["candidates"], settings["lexical_share"]) == ("all intra-sentence", 1)
 
 
 @pytest.mark.parametrize("name", config_names())
@@ -168,7 +139,7 @@ def test_its_data_can_be_fetched(name):
     }  # fmt: skip
     settings = load_settings(name)
     needed = {file for file in settings.data_files if file.parent != settings.teacher}
-    from_elsewhere = {Path("data/glove/glove.6B.100d.txt"), Path("data/docred/train_distant.json")}
+    from_elsewhere = {Path("data/glove/glove.6B.100d.txt")}
     for missing in needed - fetched:
         assert missing in from_elsewhere
         text = (FOLDER / f"{name}.yaml").read_text("utf-8")
@@ -184,7 +155,7 @@ def test_every_published_setting_is_there():
     }  # fmt: skip
     expected |= {f"chemdisgene/pubmedbert/{loss}" for loss in SEVEN}
     assert set(config_names()) == expected | set(BASELINES) | OWN
-    assert len(config_names()) == 48
+    assert len(config_names()) == 45
 
 
 def test_every_one_is_described():

@@ -10,9 +10,7 @@ from tests.unit.experiments.making_runs import address, make_run, write_data
 from unnoted.data.synthetic import generate_documents
 from unnoted.data.writing import write_documents
 from unnoted.experiments.grid import _placed
-from unnoted.models.architectures.registry import ARCHITECTURES
 from unnoted.training import RunError
-from unnoted.training.fingerprint import LATER, fingerprint
 
 
 @pytest.fixture
@@ -57,13 +55,6 @@ def test_what_changes_no_weight_changes_no_address(data, change):
 )
 def test_another_setting_is_another_run(data, change):
     assert address(make_run(data, **change)) != address(make_run(data))
-
-
-@pytest.mark.parametrize("architecture", [name for name in ARCHITECTURES if name != "p3m"])
-def test_a_run_from_before_there_were_choices_keeps_its_address(data, architecture):
-    earlier = dict(ARCHITECTURES[architecture].earlier)
-    known = fingerprint(make_run(data, architecture=architecture, **earlier)).values.keys()
-    assert not known & (LATER.keys() | ARCHITECTURES[architecture].options.model_fields.keys())
 
 
 def test_a_tokenizer_counts_by_its_content(data):
@@ -124,7 +115,7 @@ def test_a_teacher_counts_by_what_is_read_of_it(data):
     teacher.mkdir()
     for name in ("config.json", "model.safetensors", "record.json"):
         (teacher / name).write_text("x")
-    options = {"teacher": teacher, "distant": (data / "test.json",)}
+    options = {"teacher": teacher}
     before = address(make_run(data, **options))
     (teacher / "record.json").write_text("other seconds")
     assert address(make_run(data, **options)) == before

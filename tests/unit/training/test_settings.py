@@ -19,9 +19,6 @@ output: runs/one
 """
 
 
-TWO_STAGES = GOOD + "teacher: model\ndistant: [a.txt, a.tsv]\n"
-
-
 def written(tmp_path, text, name="settings.yaml"):
     path = tmp_path / name
     path.write_text(text, "utf-8")
@@ -132,23 +129,6 @@ def test_a_loss_may_not_declare_a_setting_of_the_training(tmp_path, monkeypatch)
     assert "own" in LOSSES
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("model", "architecture"), ("method", "loss"), ("encoder_rate", "encoder_learning_rate"),
-        ("new_layer_rate", "head_learning_rate"), ("map_rate", "map_learning_rate"),
-        ("unlabelled_rate", "unlabelled_share"),
-    ],
-)  # fmt: skip
-def test_an_old_key_is_answered_with_its_new_name(tmp_path, old, new):
-    expected = f"unknown key {old!r}: it is called {new!r} now"
-    assert expected in refusal(tmp_path, GOOD + f"{old}: 1")
-    assert refusal(tmp_path, GOOD, f"{old}=1") == expected
-    if new.endswith("rate"):
-        text = TWO_STAGES + f"distillation: {{{old}: 1}}"
-        assert f"unknown key 'distillation.{old}': it is called {new!r} now" in refusal(tmp_path, text)
-
-
 def test_an_old_file_is_answered_with_all_its_new_names(tmp_path):
     message = refusal(tmp_path, GOOD.replace("loss:", "method:") + "margin: 0.5")
     assert "'method': it is called 'loss' now" in message and "margin" not in message
@@ -188,20 +168,13 @@ def test_layers(tmp_path):
         (GOOD.replace("train: train.json", "train: []"), "train: found []"),
         (GOOD.replace("ssr-pu", "ssrpu"), "unknown loss 'ssrpu'"),
         (GOOD + "prior_file: p.json", "found prior_multiplier and prior_file, expected one of them"),
-        (GOOD.replace("prior_multiplier: 3", ""), "prior_multiplier, prior_file, priors: found none"),
+        (GOOD.replace("prior_multiplier: 3", ""), "prior_multiplier, prior_file: found none"),
         (GOOD + "margin: -1", "margin: found -1, expected greater than or equal to 0"),
         (GOOD + "magrin: 1", "unknown key 'magrin' (nearest: 'margin')"),
         (GOOD + "benchmark: docrde", "unknown benchmark 'docrde', expected one of plain, docred, chemdisgene (nearest: 'docred')"),
         (GOOD + "fast_dropout: 3", "fast_dropout: found 3, expected"),
         (GOOD + "correction: flop", "unknown correction 'flop', expected one of"),
         (GOOD + "normalisation: batch", "unknown normalisation 'batch'"),
-        (GOOD + "teacher: model", "teacher, distant: found teacher only, expected both or neither"),
-        (GOOD + "distant: d.json", "teacher, distant: found distant only, expected both or neither"),
-        (GOOD + "distillation: {epochs: 2}", "distillation: found a mapping, expected none without teacher"),
-        (TWO_STAGES + "distillation: {epoch: 2}", "unknown key 'distillation.epoch' (nearest: 'epochs')"),
-        (TWO_STAGES + "distillation: {weight: -1}", "distillation.weight: found -1, expected greater than"),
-        (TWO_STAGES + "distillation: 3", "distillation: found 3, expected"),
-        (GOOD + "teacher: model\ndistant: []", "distant: found []"),
         (GOOD + "tuned_thresholds: true", "tuned_thresholds: found true without dev"),
         (GOOD + "map_learning_rate: -1", "map_learning_rate: found -1, expected greater than or equal to 0"),
         (GOOD + "loss: pn", "line 7: found the key 'loss' twice"),
@@ -217,33 +190,6 @@ def test_refusals_name_the_file_and_the_key(tmp_path, text, expected):
     message = refusal(tmp_path, text)
     assert expected in message
     assert message.startswith(str(tmp_path))
-
-
-def test_the_first_of_two_stages_takes_what_it_does_not_say_from_the_main_settings(tmp_path):
-    text = TWO_STAGES + "epochs: 7\nseed: 3\ncheckpoint_steps: 5\nmap_learning_rate: 3e-4\n"
-    stage = load_settings(written(tmp_path, text)).distillation
-    assert (stage.epochs, stage.seed, stage.checkpoint_steps, stage.map_learning_rate) == (7, 3, 5, 3e-4)
-    assert stage.weight == 1.0
-    own = "distillation: {epochs: 2, checkpoint_steps: null, map_learning_rate: null, weight: 0.25}"
-    settings = load_settings(written(tmp_path, text + own))
-    stage = settings.distillation
-    assert (stage.epochs, stage.seed, stage.checkpoint_steps, stage.map_learning_rate) == (2, 3, None, None)
-    assert stage.weight == 0.25
-    settings.save(tmp_path / "resolved.yaml")
-    assert load_settings(tmp_path / "resolved.yaml") == settings
-
-
-def test_a_copy_with_another_seed_has_it_in_both_stages(tmp_path):
-    settings = load_settings(written(tmp_path, TWO_STAGES + "distillation: {epochs: 2}"))
-    copy = settings.model_copy(update={"seed": 64, "epochs": 9})
-    stage = copy.to_json()["distillation"]
-    assert (stage["seed"], stage["epochs"], stage["weight"]) == (64, 2, 1.0)
-
-
-def test_all_that_two_stages_read_is_among_the_data(tmp_path):
-    files = load_settings(written(tmp_path, TWO_STAGES), {"dev": "dev.json"}).data_files
-    names = ["train.json", "dev.json", "a.txt", "a.tsv", "model/config.json", "model/model.safetensors"]
-    assert [str(path) for path in files] == names
 
 
 def test_several_faults_are_all_named(tmp_path):
@@ -277,17 +223,6 @@ def test_two_samples_at_once_are_refused(tmp_path):
     both = "unlabelled_per_labelled: 4\nunlabelled_share: 0.5\n"
     expected = "unlabelled_per_labelled: found 4 beside unlabelled_share 0.5, expected one of them"
     assert expected in refusal(tmp_path, text + both)
-    stages = (
-        "teacher: t\ndistant: d.json\nunlabelled_per_labelled: 4\ndistillation: {unlabelled_share: 0.5}\n"
-    )
-    assert expected in refusal(tmp_path, text + stages)
-
-
-def test_what_a_first_stage_leaves_open_may_go_with_what_it_says(tmp_path):
-    text = GOOD + "teacher: t\ndistant: d.json\nschedule: cosine\ndistillation: {cosine_periods: 2}\n"
-    first = load_settings(written(tmp_path, text)).distillation
-    assert (first.schedule, first.cosine_periods) == ("cosine", 2)
-    assert "cosine_periods: found 2, expected none" in refusal(tmp_path, text.replace("cosine\n", "linear\n"))
 
 
 def test_what_is_said_of_tokens_must_be_of_use(tmp_path):
@@ -317,11 +252,6 @@ def test_an_architecture_that_is_no_name_is_refused(architecture):
         load_settings("docred-original/bert-base/gain", {"architecture": architecture})
 
 
-def test_rows_have_no_dropout_where_no_rows_are_seen():
-    with pytest.raises(SettingsError, match=r"row_dropout: found true.*'gain' sees no attention rows"):
-        load_settings("docred-original/bert-base/gain", {"row_dropout": True})
-
-
 @pytest.mark.parametrize(
     ("config", "change", "gone"),
     [
@@ -339,6 +269,6 @@ def test_what_goes_with_a_changed_setting_goes_with_it(config, change, gone):
 
 def test_a_linear_model_goes_with_another_loss_but_not_with_the_same():
     told: list[str] = []
-    assert load_settings("best", {"loss": "ssr-pu"}, tell=told.append).lexical_share == 0
-    assert any("lexical_share 'fitted' is left out" in line for line in told)
-    assert load_settings("best", {"loss": "label-likelihood"}).lexical_share == "fitted"
+    assert load_settings("best", {"loss": "ssr-pu"}, tell=told.append).lexical_weight == 0
+    assert any("lexical_weight 0.5 is left out" in line for line in told)
+    assert load_settings("best", {"loss": "label-likelihood"}).lexical_weight == 0.5

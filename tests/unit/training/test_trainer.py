@@ -187,8 +187,8 @@ def test_the_rest_of_an_epoch_counts_by_its_own_batches(steady_encoder):
         torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-7)
 
 
-@pytest.mark.parametrize(("batches", "drop_last", "steps"), [("like-length", False, 8), ("random", True, 6)])
-def test_each_document_once_an_epoch_in_the_order_of_the_seed(encoder, batches, drop_last, steps):
+@pytest.mark.parametrize(("batches", "steps"), [("like-length", 8), ("random", 8)])
+def test_each_document_once_an_epoch_in_the_order_of_the_seed(encoder, batches, steps):
     seen = []
 
     class Noting(Trainer):
@@ -197,13 +197,11 @@ def test_each_document_once_an_epoch_in_the_order_of_the_seed(encoder, batches, 
             return super().compute_loss(model, inputs, *others, **more)
 
     docs = corpus(7)
-    drawn = QUICK.model_copy(update={"batches": batches, "drop_last": drop_last})
+    drawn = QUICK.model_copy(update={"batches": batches})
     trainer = Noting(fresh(encoder), risk=ATLOP(), train=docs, optimisation=drawn)
     trainer.train()
     like_length = batches == "like-length"
-    order = ShuffledBatches(
-        trainer.features, BatchLimits(2), QUICK.seed, like_length=like_length, drop_last=drop_last
-    )
+    order = ShuffledBatches(trainer.features, BatchLimits(2), QUICK.seed, like_length=like_length)
     expected = [tuple(docs[i].id for i in batch) for epoch in range(2) for batch in order.of_epoch(epoch)]
     assert seen == expected and len(seen) == trainer.state.global_step == steps
 
@@ -340,7 +338,7 @@ def test_a_checkpoint_of_an_earlier_version_is_resumed(encoder, stopped, tmp_pat
     (checkpoint,) = (folder / "checkpoints").iterdir()
     path = checkpoint / "config.json"
     config = json.loads(path.read_text("utf-8"))
-    for key in ("architecture_options", "markers", "row_dropout"):  # which it did not know
+    for key in ("architecture_options", "markers"):  # which it did not know
         del config[key]
     path.write_text(json.dumps(config), "utf-8")
     (checkpoint / CHECKSUMS).unlink()
@@ -569,39 +567,3 @@ def test_a_risk_begins_every_training_anew(encoder):
     docs = corpus()
     risk = SSRPU(docs.labelled_priors * 2, correction=Running(), normalisation=Expected())
     assert equal(trained(encoder, QUICK, docs, risk)[0], trained(encoder, QUICK, docs, risk)[0])
-
-
-COVERING = QUICK.model_copy(
-    update={
-        "batches": "covering",
-        "equal_pairs": True,
-        "unlabelled_share": 0.5,
-        "unlabelled_draw": "by-types",
-    }
-)
-
-
-def test_covering_batches_need_a_risk_that_adds_up(encoder):
-    docs = corpus()
-    with pytest.raises(
-        ValueError, match=r"equal_pairs: found true, expected false: the loss divides by the labelled"
-    ):
-        Trainer(fresh(encoder), SSRPU(docs.labelled_priors * 2), docs, optimisation=COVERING)
-    for change, message in (
-        ({"equal_pairs": False}, "equal_pairs: found false with batches 'covering', expected true"),
-        ({"drop_last": True}, "drop_last: found true with batches 'covering', expected false"),
-        ({"unlabelled_share": 1.0}, "unlabelled_draw: found 'by-types', expected 'uniform'"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            Optimisation(**{**COVERING.model_dump(), **change})
-
-
-def test_covering_batches_resume_where_they_were(encoder, tmp_path):
-    docs, how = corpus(), COVERING.model_copy(update={"checkpoint_steps": 2})
-    whole, trainer = trained(encoder, how, docs, ATLOP(), folder=tmp_path)
-    shutil.rmtree(checkpoints(trainer.checkpoints)[-1])
-    again = Trainer(fresh(encoder, seed=1), ATLOP(), docs, optimisation=how, folder=tmp_path)
-    again.train(resume=True)
-    assert equal(whole, again.relation_model)
-    weights = torch.cat([batch.pair_weight for batch in trainer.get_train_dataloader()])
-    assert weights.unique().numel() > 2

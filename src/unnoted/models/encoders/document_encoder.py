@@ -59,7 +59,6 @@ class DocumentEncoder(nn.Module):
         model: the encoder.
         limit: how many tokens it takes at once; by default what its configuration names.
         fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
-        row_dropout: whether the attention rows have dropout in training, as the layer's own attention has.
         attention: whether attention rows are wanted.
 
     Example:
@@ -76,7 +75,6 @@ class DocumentEncoder(nn.Module):
         limit: int | None = None,
         fast_dropout: bool = True,
         attention: bool = True,
-        row_dropout: bool = False,
     ) -> None:
         super().__init__()
         if fast_dropout:
@@ -85,7 +83,6 @@ class DocumentEncoder(nn.Module):
         self.model = model
         self.limit = position_limit(model) if limit is None else limit
         self.attention = attention
-        self.row_dropout = row_dropout
         self.runner: EncoderRunner | None = None
         """What runs the encoder in torch's place, when facts are looked for; None for torch."""
         self._gives_rows: bool | None = None
@@ -207,7 +204,7 @@ class DocumentEncoder(nn.Module):
         if not self.attention:
             return self.model(**tokens, attention_mask=attention_mask).last_hidden_state, None
         if self._gives_rows:
-            with requested(positions, self.row_dropout) as request:
+            with requested(positions) as request:
                 states = self.model(**tokens, attention_mask=attention_mask).last_hidden_state
             assert request.rows is not None, "the last attention layer was prepared, but did not run"
             return states, request.rows

@@ -12,19 +12,16 @@ from unnoted.models.features.batch import Batch
 from unnoted.models.features.batches import BatchLimits, ShuffledBatches, SortedBatches
 from unnoted.models.features.cache import FeatureCache
 from unnoted.models.features.collate import Collator
-from unnoted.models.features.covering import CoveringBatches
 from unnoted.models.features.dataset import DocumentFeatures, FeatureSet, featurise
 from unnoted.models.features.epoch import Epoch
 from unnoted.models.features.report import FeatureReport
 from unnoted.models.features.sampling import PairSample, UnlabelledPerLabelled, UnlabelledSample
 from unnoted.models.features.tokenise import Tokeniser
-from unnoted.models.features.typed_sampling import UnlabelledByTypes, relative_rates
 
 __all__ = [
     "Batch",
     "BatchLimits",
     "Collator",
-    "CoveringBatches",
     "DocumentFeatures",
     "Epoch",
     "FeatureCache",
@@ -34,9 +31,7 @@ __all__ = [
     "ShuffledBatches",
     "SortedBatches",
     "Tokeniser",
-    "UnlabelledByTypes",
     "UnlabelledPerLabelled",
     "UnlabelledSample",
     "featurise",
-    "relative_rates",
 ]

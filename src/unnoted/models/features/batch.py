@@ -44,7 +44,7 @@ class Batch:
         tail: int64 [P], row into the batch's entities.
         pair_document: int64 [P], row into the batch's documents.
         pair_weight: float32 [P], for how many pairs each one stands: 1, unless pairs were sampled
-            (`PairSample`) or documents come more or less often than once an epoch (`CoveringBatches`).
+            (`PairSample`).
         fact_pair: int64 [F], row into the batch's pairs.
         fact_relation: int64 [F], index into the relations, from 0.
         evidence_pair: int64 [V], row into the batch's pairs, ascending, once for each sentence that

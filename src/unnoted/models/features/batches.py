@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from torch.utils.data import Sampler
 
 from unnoted.models.features.dataset import FeatureSet
@@ -127,13 +126,7 @@ class ShuffledBatches(_Batches):
         seed: 0 or more.
         epoch: shared with whatever else draws at random.
         like_length: whether the documents of a batch are of like length.
-        drop_last: leave out a last batch with fewer documents than the others; another epoch will have them.
-
-    Attributes:
-        document_weights: what the pairs of each document weigh; None for 1.
     """
-
-    document_weights: NDArray[np.float32] | None = None
 
     def __init__(
         self,
@@ -143,7 +136,6 @@ class ShuffledBatches(_Batches):
         epoch: Epoch | None = None,
         *,
         like_length: bool = True,
-        drop_last: bool = False,
     ) -> None:
         super().__init__(features, limits or BatchLimits())
         if seed < 0:
@@ -151,13 +143,7 @@ class ShuffledBatches(_Batches):
         self.seed = seed
         self.epoch = epoch or Epoch()
         self.like_length = like_length
-        self._drop_last = drop_last
         self._made: tuple[int, list[list[int]]] | None = None
-
-    @property
-    def drop_last(self) -> bool:
-        """Whether an incomplete batch is left out."""
-        return self._drop_last
 
     def set_epoch(self, epoch: int) -> None:
         """Go to an epoch; `Trainer` and accelerate call this."""
@@ -173,9 +159,9 @@ class ShuffledBatches(_Batches):
     def of_epoch(self, epoch: int) -> list[list[int]]:
         """The batches of any epoch, in order."""
         generator = np.random.default_rng([self.seed, epoch])
-        order = self._order(generator)
+        order = generator.permutation(len(self._tokens))
         if not self.like_length:
-            return self._without_last(self.limits.cut(order.tolist(), self._tokens, self._pairs))
+            return self.limits.cut(order.tolist(), self._tokens, self._pairs)
         size = BATCHES_A_POOL * self.limits.documents
         batches = [
             batch
@@ -186,19 +172,10 @@ class ShuffledBatches(_Batches):
         ]
         shuffled = [batches[i] for i in generator.permutation(len(batches))]
         # A short batch before the last one would be dropped by accelerate where several processes train.
-        return self._without_last(sorted(shuffled, key=self._is_short))
-
-    def _order(self, generator: np.random.Generator) -> Offsets:
-        """The documents of an epoch, shuffled."""
-        return generator.permutation(len(self._tokens))
+        return sorted(shuffled, key=self._is_short)
 
     def _is_short(self, batch: list[int]) -> bool:
         return self.limits.uniform and len(batch) < self.limits.documents
-
-    def _without_last(self, batches: list[list[int]]) -> list[list[int]]:
-        """The batches, without a short last one where that is wished; a single batch stays."""
-        short = self._drop_last and len(batches) > 1 and self._is_short(batches[-1])
-        return batches[:-1] if short else batches
 
     def _by_length(self, pool: Offsets) -> list[int]:
         return sorted(pool.tolist(), key=self._tokens.__getitem__)

@@ -26,7 +26,6 @@ class Collator:
         pad_token: what fills the shorter documents; the attention mask hides it.
         unlabelled: which unlabelled pairs to score; None scores all pairs.
         markers: whether markers stand around mentions.
-        document_weights: float32, what the pairs of each document of the corpus weigh; None for 1.
     """
 
     def __init__(
@@ -35,25 +34,20 @@ class Collator:
         pad_token: int,
         unlabelled: PairSample | None = None,
         markers: bool = True,
-        document_weights: NDArray[np.float32] | None = None,
     ) -> None:
         self.relations = relations
         self.pad_token = pad_token
         self.unlabelled = unlabelled
         self.markers = markers
-        self.document_weights = document_weights
 
     @classmethod
     def of(
         cls,
         features: FeatureSet,
         unlabelled: PairSample | None = None,
-        document_weights: NDArray[np.float32] | None = None,
     ) -> "Collator":
         """The collator that fits a feature set."""
-        return cls(
-            len(features.relations), features.pad_token, unlabelled, features.markers, document_weights
-        )
+        return cls(len(features.relations), features.pad_token, unlabelled, features.markers)
 
     def __call__(self, documents: Sequence[DocumentFeatures]) -> Batch:
         """Join the documents, in order."""
@@ -115,9 +109,7 @@ class Collator:
         rows, weights = np.arange(pairs), np.ones(pairs, dtype=np.float32)
         if self.unlabelled is not None:
             rows, weights = self.unlabelled.draw(document)
-        if self.document_weights is None:
-            return rows, weights
-        return rows, weights * self.document_weights[document.index]
+        return rows, weights
 
     def _padded(self, documents: Sequence[DocumentFeatures], lengths: list[int]) -> tuple[Tensor, Tensor]:
         """Token ids and attention mask, [D, T]."""

@@ -5,8 +5,7 @@ A pair needs the attention *from* its mentions only: a few dozen rows of one lay
 layer's attention module is given an attention function of its own: it computes the layer's output as before,
 and besides it the soft-max rows of the positions that were asked for.
 
-The rows are attention probabilities. In training, the layer's dropout is applied to them where that is asked
-for, as it is to the matrices that transformers gives (there, with the same mask as in the layer's output).
+The rows are attention probabilities, without the layer's dropout.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +17,6 @@ from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout as drop
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
@@ -35,13 +33,11 @@ class RowRequest:
 
     Attributes:
         positions: int64 [B, M], for each sequence of the call.
-        dropout: whether the layer's dropout is applied to the rows, in training.
         rows: [B, heads, M, T], filled by the last attention layer.
         modules: the attention modules that were called, in order.
     """
 
     positions: Tensor
-    dropout: bool = False
     rows: Tensor | None = None
     modules: list[nn.Module] = field(default_factory=list)
 
@@ -51,9 +47,9 @@ _request: ContextVar[RowRequest | None] = ContextVar("unnoted_row_request", defa
 
 
 @contextmanager
-def requested(positions: Tensor, dropout: bool = False) -> Iterator[RowRequest]:
+def requested(positions: Tensor) -> Iterator[RowRequest]:
     """Within this context the prepared attention modules also give the rows at `positions` [B, M]."""
-    request = RowRequest(positions, dropout)
+    request = RowRequest(positions)
     token = _request.set(request)
     try:
         yield request
@@ -128,7 +124,7 @@ def with_rows(attention: AttentionFunction) -> AttentionFunction:
             request.modules.append(module)
             causal = is_causal if is_causal is not None else getattr(module, "is_causal", True)
             rows = attention_rows(query, key, request.positions, attention_mask, scaling, causal)
-            request.rows = drop(rows, options.get("dropout", 0.0)) if request.dropout else rows
+            request.rows = rows
         output: tuple[Tensor, None] = attention(
             module, query, key, value, attention_mask, scaling=scaling, is_causal=is_causal, **options
         )

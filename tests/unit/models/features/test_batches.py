@@ -105,23 +105,6 @@ def test_random_batches_are_those_of_a_shuffled_list_cut_in_order():
     assert 0.2 < batches.padding_waste < 0.35  # lengths of 50 to 500
 
 
-@patient
-@given(sizes, limits, seeds, st.booleans())
-def test_only_a_short_last_batch_is_left_out(features, limits, seed, like_length):
-    every, whole = (
-        ShuffledBatches(features, limits, seed, like_length=like_length, drop_last=drop)
-        for drop in (False, True)
-    )
-    assert (every.drop_last, whole.drop_last) == (False, True)
-    left_out = list(every)[len(whole) :]
-    assert list(whole) == list(every)[: len(whole)]
-    assert len(left_out) <= 1 and (not every or len(whole))  # a single batch is never left out
-    assert all(limits.uniform and len(batch) < limits.documents for batch in left_out)
-    if limits.uniform and len(every) > 1:
-        assert all(len(batch) == limits.documents for batch in whole)
-    assert 0 <= whole.padding_waste < 1
-
-
 def test_waste_of_nothing():
     assert ShuffledBatches(Sizes([], [])).padding_waste == 0
 

@@ -14,7 +14,6 @@ from unnoted.data.candidates import CandidatePairs
 from unnoted.errors import DataError
 from unnoted.losses import LabelLikelihood
 from unnoted.models.features import Collator, FeatureCache, UnlabelledPerLabelled, UnlabelledSample, featurise
-from unnoted.models.features.typed_sampling import UnlabelledByTypes
 from unnoted.priors import Priors
 from unnoted.training.objective import FromLabels
 
@@ -44,7 +43,6 @@ SAMPLES = [
     None,
     UnlabelledSample(0.2),
     UnlabelledPerLabelled(0.1),
-    UnlabelledByTypes(0.1, np.ones((len(TYPES) + 1, len(TYPES) + 1))),
 ]
 
 

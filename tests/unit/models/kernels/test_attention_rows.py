@@ -7,7 +7,6 @@ from tests.reference.batches import ENCODERS, SIZES, random_batch, tiny_model
 from transformers import (
     AlbertConfig,
     AutoModel,
-    BertConfig,
     DistilBertConfig,
     ElectraConfig,
     EuroBertConfig,
@@ -56,26 +55,6 @@ def test_rows_equal_their_plain_twin():
     positions = torch.tensor([[0, 6, 6], [3, 1, 0]])
     found = attention_rows(query, key, positions, scaling=0.7)
     torch.testing.assert_close(found, plain_attention_rows(query, key, positions, 0.7))
-
-
-@pytest.mark.parametrize("fast", [True, False])
-def test_rows_have_the_layer_s_dropout_in_training_where_that_is_asked_for(fast):
-    config = BertConfig(**SIZES, max_position_embeddings=32, attention_probs_dropout_prob=0.25)
-    batch = random_batch([28, 28], [6, 6])
-
-    def rows(row_dropout, training):
-        encoder = DocumentEncoder(build(config), fast_dropout=fast, row_dropout=row_dropout)
-        encoder.prepare()
-        for module in encoder.model.modules():
-            module.train(training and "SelfAttention" in type(module).__name__)  # alone, so that it shows
-        encoder.model.encoder.layer[0].train(False)
-        return torch.cat([encoder(batch).rows.flatten() for _ in range(20)])
-
-    kept = rows(False, training=True)
-    assert (rows(True, training=False) == kept).all()
-    dropped = rows(True, training=True)
-    assert (dropped == 0).double().mean() == pytest.approx(0.25, abs=0.02)
-    torch.testing.assert_close(dropped[dropped != 0], kept[dropped != 0] / 0.75)
 
 
 @pytest.mark.parametrize("kind", [*ENCODERS, *OTHERS])

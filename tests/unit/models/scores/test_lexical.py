@@ -34,7 +34,7 @@ def model_on(encoder, share=0.7, **options):
     torch.manual_seed(0)
     return RelationModel.from_encoder(
         encoder, CORPUS.relations, entity_types=CORPUS.entity_types, embedding=8, block=4,
-        lexical_share=share, **options,
+        lexical_weight=share, **options,
     )  # fmt: skip
 
 
@@ -171,12 +171,12 @@ def test_a_large_corpus_is_sampled(encoder, monkeypatch):
 
 
 def test_scores_that_are_no_log_odds_are_refused():
-    with pytest.raises(SettingsError, match=r"lexical_share: found 0.5 with the loss 'ssr-pu', expected 0"):
-        load_settings("small", {"lexical_share": 0.5, "output": "runs/x"})
+    with pytest.raises(SettingsError, match=r"lexical_weight: found 0.5 with the loss 'ssr-pu', expected 0"):
+        load_settings("small", {"lexical_weight": 0.5, "output": "runs/x"})
 
 
 def test_a_trainer_refuses_them_too(encoder):
     with pytest.raises(
-        ValueError, match=r"lexical_share: found 0.7 with scores of the link 'ranking-margin'"
+        ValueError, match=r"lexical_weight: found 0.7 with scores of the link 'ranking-margin'"
     ):
         Trainer(model_on(encoder), SSRPU(priors=CORPUS.labelled_priors * MULTIPLIER), CORPUS)
