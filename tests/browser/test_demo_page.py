@@ -4,7 +4,7 @@ import pytest
 from tests.browser.pages import framed, with_script
 from tests.unit.report.making import SECTIONS, demonstration, fact, predicted, with_shown, words
 
-from unnoted.experiments import ShownDocument
+from unnoted.experiments.demonstrate import ShownDocument
 from unnoted.report import demo_page
 
 FACT = "document-1-fact-2"

@@ -13,7 +13,7 @@ from unnoted.data.levels import LEVELS
 from unnoted.io import open_output
 
 if TYPE_CHECKING:  # loading torch takes seconds
-    from unnoted.experiments import Demonstration
+    from unnoted.experiments.demonstrate import Demonstration
 
 EXAMPLES = 8
 """How many facts are printed that were never labelled and were found."""
@@ -48,7 +48,7 @@ def demo(
     SSR-PU differ in their risk only; `best` is the recommended method, which also trains on two halves to
     draw its line. If it is interrupted, the same command continues.
     """
-    from unnoted.experiments import DemoPlan, demonstrate
+    from unnoted.experiments.demonstrate import DemoPlan, demonstrate
     from unnoted.report import demo_page
 
     plan = DemoPlan(documents, test_documents, level, epochs, seed)

@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from unnoted.data.visualization import entity_types
 from unnoted.evaluation import Score
-from unnoted.experiments import Demonstration, MethodResult
+from unnoted.experiments.demonstrate import Demonstration, MethodResult
 from unnoted.experiments.tables import Column, Table, Value, counts, shares, words
 from unnoted.report.drawing import draw_document, legend
 from unnoted.report.judged_facts import judge

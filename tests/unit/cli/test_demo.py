@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from unnoted.cli.demo import demo
 from unnoted.cli.main import app
-from unnoted.experiments import DemoPlan
+from unnoted.experiments.demonstrate import DemoPlan
 
 
 def test_a_small_demo(tmp_path):

@@ -6,8 +6,7 @@ import torch
 from unnoted.data import load_documents
 from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.evaluation import Score
-from unnoted.experiments import DemoPlan, demonstrate
-from unnoted.experiments.demonstrate import demo_settings, recovered_facts
+from unnoted.experiments.demonstrate import DemoPlan, demo_settings, demonstrate, recovered_facts
 from unnoted.inference import ExtractedFact, Extraction
 from unnoted.training import RunError
 

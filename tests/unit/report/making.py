@@ -8,7 +8,7 @@ from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.data.synthetic import generate_documents, relation_names
 from unnoted.data.thinning import PopularShare, thin
 from unnoted.evaluation import Score, evaluate
-from unnoted.experiments import Demonstration, MethodResult, ShownDocument
+from unnoted.experiments.demonstrate import Demonstration, MethodResult, ShownDocument
 from unnoted.inference import ExtractedFact, Extraction
 
 NAMES = relation_names()

@@ -9,7 +9,7 @@ from tests.unit.report.making import SECTIONS, demonstration, fact, predicted, s
 from tests.unit.report.markup import parse
 
 from unnoted.evaluation import Reliability, Score
-from unnoted.experiments import ShownDocument
+from unnoted.experiments.demonstrate import ShownDocument
 from unnoted.report import demo_page
 
 HOSTILE = "<script>alert(1)</script>"

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from unnoted.configs import FOLDER, config_named, config_names, read_config
-from unnoted.data.catalog import Catalog
 from unnoted.training.settings import SettingsError, load_settings
 
 SEVEN = ["atlop", "pn", "sr-pn", "pu", "sr-pu", "s-pu", "ssr-pu"]
@@ -130,20 +129,6 @@ def test_the_recommended_one():
     assert (settings.typed_markers, settings.rules, settings.lexical_weight) == (True, None, 0.5)
     assert settings.candidates == "labelled"
     assert settings.output == Path("runs/best")
-
-
-@pytest.mark.parametrize("name", config_names())
-def test_its_data_can_be_fetched(name):
-    fetched = {
-        Path("data", name, file) for name, entry in Catalog.read().datasets.items() for file in entry.files
-    }  # fmt: skip
-    settings = load_settings(name)
-    needed = {file for file in settings.data_files if file.parent != settings.teacher}
-    from_elsewhere = {Path("data/glove/glove.6B.100d.txt")}
-    for missing in needed - fetched:
-        assert missing in from_elsewhere
-        text = (FOLDER / f"{name}.yaml").read_text("utf-8")
-        assert missing.name in text.partition("extends:")[0]  # a comment says where it is
 
 
 def test_every_published_setting_is_there():
