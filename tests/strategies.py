@@ -3,7 +3,7 @@
 from hypothesis import strategies as st
 
 from unnoted.data.document import Document, Entity, Fact, Mention
-from unnoted.data.segmentation import split_text
+from unnoted.data.tokenization import split_text
 
 TYPES = st.sampled_from(["PER", "LOC", "ORG", "Chemical", "Gene"])
 RELATIONS = st.sampled_from(["P17", "spouse", "chem_gene:affects^binding", "größer als"])

@@ -9,6 +9,8 @@ Three severities:
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import NoReturn
@@ -180,6 +182,14 @@ class DefectLog:
         """Take back what was found of one kind, once it turns out to say nothing."""
         self.counts.pop(kind, None)
         self.examples.pop(kind, None)
+
+    @contextmanager
+    def locating(self) -> Iterator[None]:
+        """Fill the name of the file in where a `DataError` within has none."""
+        try:
+            yield
+        except DataError as error:
+            raise self.located(error) from None
 
     def located(self, error: DataError) -> DataError:
         """The same error with the file's name filled in."""

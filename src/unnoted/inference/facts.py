@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from unnoted.data.document import Document
 from unnoted.data.formats.predictions import Prediction
-from unnoted.data.mention_offsets import Offsets, TextPlaces
+from unnoted.data.tokenization import MentionLocator, Span
 from unnoted.utils import plural
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class FactEntity:
     name: str
     type: str
     id: str | None = None
-    offsets: Offsets = ()
+    offsets: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +88,10 @@ class Extraction:
     def __post_init__(self) -> None:
         if not any(fact.head_entity is None or fact.tail_entity is None for fact in self.facts):
             return
-        places, entities = TextPlaces(self.document), self.document.entities
+        places, entities = MentionLocator(self.document), self.document.entities
         numbers = {number for fact in self.facts for number in (fact.head, fact.tail)}
         known = {
-            number: FactEntity(entity.name, entity.type, entity.id, places.of(entity))
+            number: FactEntity(entity.name, entity.type, entity.id, places.spans(entity))
             for number, entity in ((number, entities[number]) for number in numbers)
         }
         facts = (

@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.document import Document
-from unnoted.data.mention_offsets import TextPlaces
+from unnoted.data.tokenization import MentionLocator
 from unnoted.data.visualization import entity_types, render_document, render_types
 from unnoted.inference import Extraction
 from unnoted.inference.drawn_facts import fact_table
@@ -32,7 +32,7 @@ def entities_of(document: Document) -> list[dict[str, Any]]:
         >>> entities_of(Document("d", (("I", "met", "Bo", "."),), (bo,), text="I  met Bo."))
         [{'type': 'PER', 'name': 'Bo', 'mentions': [{'start': 7, 'end': 9, 'sentence': 0}]}]
     """
-    places = TextPlaces(document)
+    places = MentionLocator(document)
     return [
         {
             **({"id": entity.id} if entity.id else {}),
@@ -40,7 +40,7 @@ def entities_of(document: Document) -> list[dict[str, Any]]:
             "name": entity.name,
             "mentions": [
                 {"start": start, "end": end, "sentence": mention.sentence}
-                for (start, end), mention in zip(places.of(entity), entity.mentions, strict=True)
+                for (start, end), mention in zip(places.spans(entity), entity.mentions, strict=True)
             ],
         }
         for entity in document.entities

@@ -5,17 +5,12 @@ import json
 import resource
 import subprocess
 import sys
-import time
-from bisect import bisect_left, bisect_right
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.unit.data.test_docred_reader import GOOD, changed
 
 from unnoted.data import RelationVocabulary, load_documents
 from unnoted.data.checking import check_files
-from unnoted.data.segmentation import _WORD, split_text
 from unnoted.errors import DataError, Kind
 
 MEBI = 1 << 20
@@ -231,35 +226,3 @@ def test_time_and_memory_stay_in_proportion(tmp_path, name, make):
         timeout=30,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-
-
-def test_four_thousand_overlapping_mentions_are_no_square(monkeypatch):
-    monkeypatch.setenv("UNNOTED_MAX_MENTION", "1000000")
-    spans = [(3 * number, len(NESTED) - 1) for number in range(2000)]
-    began = time.process_time()
-    split = split_text(NESTED, spans)
-    assert time.process_time() - began < 3
-    assert split.locate(*spans[7]) == (0, 7, 100_000)
-
-
-def plainly_split(text, spans):
-    """Words and forbidden ends as one would find them with pencil and paper."""
-    words = [match.span() for match in _WORD.finditer(text)]
-    for place in [place for span in spans for place in span]:
-        words = [part for a, b in words for part in ([(a, place), (place, b)] if a < place < b else [(a, b)])]
-    starts, ends = [a for a, _ in words], [b for _, b in words]
-    inside = {at for a, b in spans for at in range(bisect_left(starts, a) + 1, bisect_right(ends, b))}
-    return [text[a:b] for a, b in words], starts, inside
-
-
-@given(
-    st.text(st.sampled_from("ab. !-\n"), min_size=1, max_size=40),
-    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=6),
-)
-def test_words_and_sentences_are_those_of_a_plain_loop(text, spans):
-    spans = [(a, b) for a, b in spans if a < b <= len(text)]
-    words, starts, inside = plainly_split(text, spans)
-    split = split_text(text, spans)
-    assert [word for sentence in split.sentences for word in sentence] == words
-    assert list(split.word_starts) == (starts if words else [])
-    assert not inside & set(split.sentence_starts)

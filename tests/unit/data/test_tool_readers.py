@@ -6,7 +6,8 @@ import pytest
 
 from unnoted.data import DataError, Document, Entity, Mention, load_documents, write_documents
 from unnoted.data.checking import check_files
-from unnoted.data.entity_rule import Mark, MarkedText, group_marks
+from unnoted.data.entity_clustering import cluster_mentions
+from unnoted.data.entity_rule import Mark, MarkedText
 from unnoted.data.formats import format_name
 from unnoted.data.formats.json_shapes import first_fields
 from unnoted.data.formats.marked_text import document_of
@@ -66,13 +67,15 @@ def mark(ref, name, kind="PER", identifier=None):
     ],
 )
 def test_which_mentions_are_one_entity(marks, links, groups):
-    assert [[marks.index(mark) for mark in group] for group in group_marks(marks, links).groups] == groups
+    assert [
+        [marks.index(mark) for mark in group] for group in cluster_mentions(marks, links).groups
+    ] == groups
 
 
 def test_links_join_no_different_ids(tmp_path):
     """Not even by way of a third mention, which goes with the first."""
     marks = [mark("1", "Ada", identifier="Q1"), mark("2", "She"), mark("3", "Bo", identifier="Q2")]
-    found = group_marks(marks, [("2", "1"), ("2", "3")])
+    found = cluster_mentions(marks, [("2", "1"), ("2", "3")])
     assert (found.groups, found.refused) == ([marks[:2], marks[2:]], [(marks[1], marks[2])])
     put(tmp_path / "a.txt", "Ada, she, Bo")
     lines = ["T1\tP 0 3\tAda", "T2\tP 5 8\tshe", "T3\tP 10 12\tBo", "*\tEquiv T2 T1 T3"]

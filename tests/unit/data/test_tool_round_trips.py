@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.strategies import TITLES, word_documents
 
 from unnoted.data import Document, Entity, Fact, Mention, load_documents, write_documents
-from unnoted.data.segmentation import split_text
+from unnoted.data.tokenization import split_text
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=5)
 

@@ -7,7 +7,7 @@ An annotation file has one annotation per line.
 `coreference`, `same_as`, `equiv`). An `R` line that names an event means the event's trigger. Attributes,
 notes and events themselves are not used here, and stay where they are when a file is mended. A mention of
 several pieces is taken from the start of the first to the end of the last. Which mentions are one entity,
-`unnoted.data.entity_rule` says.
+`unnoted.data.entity_clustering` says.
 """
 
 import re
@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from unnoted.data.document import Document
-from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
+from unnoted.data.entity_clustering import is_coreference
+from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.data.formats.file_names import file_name, title_of
 from unnoted.data.formats.marked_text import document_of, marked_of
 from unnoted.data.formats.reading import Reading
-from unnoted.data.validate import FieldNames
+from unnoted.data.validation import FieldNames
 from unnoted.errors import DefectLog, Kind, fail
 from unnoted.io import new_folder, read_whole
 from unnoted.utils import short_repr

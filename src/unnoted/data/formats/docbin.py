@@ -5,7 +5,7 @@ spaCy's own tutorial on relation extraction has them: `{(first token of head, fi
 1.0}}`; a value below 0.5 is no fact, and no known negative either, because that tutorial writes 0 for every
 pair that nobody labelled.
 
-Entities (`unnoted.data.entity_rule`): `kb_id`, the span groups `coref_clusters_1` and so on. A document
+Entities (`unnoted.data.entity_clustering`): `kb_id`, the span groups `coref_clusters_1` and so on. A document
 is called by `doc.user_data["id"]`, or by its number. Words are spaCy's tokens, and sentences its own where it
 has set them.
 """
@@ -24,7 +24,7 @@ from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.data.formats.binary_content import readable
 from unnoted.data.formats.marked_text import document_of, marked_of, word_spans
 from unnoted.data.formats.reading import Reading
-from unnoted.data.validate import FieldNames
+from unnoted.data.validation import FieldNames
 from unnoted.errors import Kind, fail
 from unnoted.io import Limits, read_bytes, write_binary
 from unnoted.utils import short_repr

@@ -18,8 +18,8 @@ from unnoted.data.formats.json_shapes import first_fields
 from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.splicing import RecordShape, Splices
 from unnoted.data.formats.whole_records import records_of, select_by
-from unnoted.data.segmentation import is_split_of
-from unnoted.data.validate import FieldNames, validate
+from unnoted.data.tokenization import is_split_of
+from unnoted.data.validation import FieldNames, validate
 from unnoted.errors import DefectLog, Kind, fail
 from unnoted.io import ArrayReader, write_list
 from unnoted.utils import short_repr

@@ -25,8 +25,8 @@ from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.splicing import RecordShape, Splices
 from unnoted.data.formats.whole_records import records_of, select_by
 from unnoted.data.formats.word_edges import note_cuts
-from unnoted.data.segmentation import SplitText, is_split_of, split_text
-from unnoted.data.validate import FieldNames, validate
+from unnoted.data.tokenization import SplitText, is_split_of, split_text
+from unnoted.data.validation import FieldNames, validate
 from unnoted.errors import DefectLog, Kind, fail
 from unnoted.io import Limits, numbered_lines, parse_record, write_lines
 from unnoted.utils import nearest, short_repr

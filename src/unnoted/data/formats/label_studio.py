@@ -5,7 +5,7 @@ character offsets, and relations between regions. The annotation that counts is 
 one that was changed last; cancelled ones never do. A task without annotation gives the mentions of its last
 prediction, and no fact: a guess is no label.
 
-Entities (`unnoted.data.entity_rule`): a region's note `id: Q1` (`meta.text`) is its entity's id; a
+Entities (`unnoted.data.entity_clustering`): a region's note `id: Q1` (`meta.text`) is its entity's id; a
 relation labelled `coref` (or `coreference`, `same_as`, `equiv`) joins two regions. A relation without label
 is called `related`. What is not used here (choices, notes, other regions) stays when a file is mended.
 """
@@ -18,7 +18,8 @@ from typing import Any, TextIO
 from unnoted.data.contents import file_text
 from unnoted.data.decided import Mending
 from unnoted.data.document import Document
-from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
+from unnoted.data.entity_clustering import is_coreference
+from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.data.formats.arc_changes import (
     NOTE,
     UNNAMED,
@@ -32,7 +33,7 @@ from unnoted.data.formats.json_shapes import first_fields
 from unnoted.data.formats.marked_text import document_of, marked_of
 from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.whole_records import WholeRecord, changed, select_by
-from unnoted.data.validate import FieldNames
+from unnoted.data.validation import FieldNames
 from unnoted.errors import DefectLog, Kind, fail
 from unnoted.io import ArrayReader, write_list
 from unnoted.utils import short_repr

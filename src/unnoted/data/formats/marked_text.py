@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from sys import intern
 
 from unnoted.data.document import Document, Entity, Fact, Mention, Triple
-from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText, group_marks
+from unnoted.data.entity_clustering import cluster_mentions
+from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.word_edges import note_cuts
-from unnoted.data.segmentation import SplitText, split_at, split_text
-from unnoted.data.validate import FieldNames, validate
+from unnoted.data.tokenization import SplitText, split_at, split_text
+from unnoted.data.validation import FieldNames, validate
 from unnoted.errors import DefectLog, Kind, fail
 from unnoted.utils import short_repr
 
@@ -74,7 +75,7 @@ def _check_marks(marked: MarkedText, reading: Reading) -> None:
 
 def grouped(marked: MarkedText, log: DefectLog) -> list[list[Mark]]:
     """The marks that are of one entity; what a link cannot join is a defect."""
-    found = group_marks(marked.marks, marked.links)
+    found = cluster_mentions(marked.marks, marked.links)
     for first, other in found.refused:
         expected = f"the id of {short_repr(first.name)}, which it is linked to; they stay apart"
         log.add(Kind.CONFLICTING_ID, marked.id, other.place, short_repr(other.id), expected)

@@ -3,7 +3,7 @@
 A task has `text`, `tokens`, `spans` with character offsets, and `relations` between spans, each with the last
 token of either span (`head`, `child`) and the spans themselves. Tasks that were not accepted are left out.
 
-Entities (`unnoted.data.entity_rule`): a span's `kb_id`, a relation labelled `coref` (or `coreference`,
+Entities (`unnoted.data.entity_clustering`): a span's `kb_id`, a relation labelled `coref` (or `coreference`,
 `same_as`, `equiv`). A span without a label, such as a pronoun, is a mention where a coreference link says of
 what. A relation without a label is called `related`.
 A document is called by its `id` (which we write), or by its `_task_hash`, or by its line.
@@ -19,7 +19,8 @@ from typing import Any, TextIO
 from unnoted.data.contents import file_text
 from unnoted.data.decided import Mending
 from unnoted.data.document import Document
-from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText, is_coreference
+from unnoted.data.entity_clustering import is_coreference
+from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText
 from unnoted.data.formats.arc_changes import (
     NOTE,
     UNNAMED,
@@ -33,7 +34,7 @@ from unnoted.data.formats.json_shapes import first_fields
 from unnoted.data.formats.marked_text import document_of, marked_of, word_spans
 from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.whole_records import WholeRecord, changed, select_by
-from unnoted.data.validate import FieldNames
+from unnoted.data.validation import FieldNames
 from unnoted.errors import DataError, DefectLog, Kind
 from unnoted.io import numbered_lines, parse_record, write_lines
 from unnoted.utils import short_repr

@@ -13,8 +13,8 @@ from typing import TextIO, TypeAlias
 from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.relation_rows import Row
-from unnoted.data.segmentation import split_text
-from unnoted.data.validate import FieldNames, validate
+from unnoted.data.tokenization import split_text
+from unnoted.data.validation import FieldNames, validate
 from unnoted.errors import DefectLog, Kind, fail
 from unnoted.io import Limits, numbered_lines
 from unnoted.utils import short_repr

@@ -10,7 +10,7 @@
 | `negatives` | like `relations`: what a person said does not hold |
 | `id` | the document's name; also called `orig_id`, `doc_id`; else the number of the row |
 
-Entities by `id`, `clusters` and name (`unnoted.data.entity_rule`). Other columns are not used here, and
+Entities by `id`, `clusters` and name (`unnoted.data.entity_clustering`). Other columns are not used here, and
 stay when a file is mended.
 """
 
@@ -30,7 +30,7 @@ from unnoted.data.formats.json_shapes import first_fields
 from unnoted.data.formats.marked_text import grouped, lifted
 from unnoted.data.formats.reading import Reading
 from unnoted.data.formats.whole_records import WholeRecord, changed, select_by
-from unnoted.data.validate import FieldNames, validate
+from unnoted.data.validation import FieldNames, validate
 from unnoted.errors import DataError, Kind, fail
 from unnoted.io import ArrayReader, numbered_lines, parse_record, write_lines
 from unnoted.utils import short_repr

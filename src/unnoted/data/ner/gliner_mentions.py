@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from unnoted.data.ner.found_mention import FoundMention
-from unnoted.data.segmentation import split_text
+from unnoted.data.tokenization import split_text
 from unnoted.utils import require_extra, short_repr, wrap_errors
 
 CONFIG = "gliner_config.json"

@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
-from unnoted.data.entity_rule import Mark, group_marks
+from unnoted.data.entity_clustering import cluster_mentions
+from unnoted.data.entity_rule import Mark
 from unnoted.data.ner.found_mention import FoundMention
 
 
@@ -31,7 +32,7 @@ def join_mentions(text: str, mentions: Sequence[FoundMention]) -> list[list[Foun
         marks.append(Mark(str(number), one.start, one.end, one.type, text[one.start : one.end], one.kb_id))
         if one.cluster is not None:
             clusters[one.cluster].append(str(number))
-    groups = group_marks(marks, clusters.values()).groups
+    groups = cluster_mentions(marks, clusters.values()).groups
     return [[ordered[int(mark.ref)] for mark in group] for group in groups]
 
 

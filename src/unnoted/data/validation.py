@@ -1,0 +1,252 @@
+"""The checks that every document passes, from whatever source: indices, spans, names, sizes, encoding."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import NoReturn
+
+from unnoted.data.document import Document, Entity, Mention, Triple
+from unnoted.errors import DefectLog, Kind, fail
+from unnoted.io import ENCODABLE, Limits
+from unnoted.utils import nearest, short_repr, shorten
+
+
+@dataclass(frozen=True, slots=True)
+class FieldNames:
+    """A format's names of its fields, so that an error names the place as the user wrote it."""
+
+    mention: str = "entities[{}].mentions[{}]"
+    entity: str = "entities[{}]"
+    fact: str = "facts[{}]"
+    negative: str = "negatives[{}]"
+    sentence: str = "sentence"
+    span: str = "start/end"
+    head: str = "head"
+    tail: str = "tail"
+    relation: str = "relation"
+    evidence: str = "evidence"
+    name: str = "name"
+    type: str = "type"
+
+
+def validate(
+    document: Document,
+    log: DefectLog,
+    names: FieldNames,
+    vocabulary: Collection[str] | None,
+    limits: Limits,
+) -> Document:
+    """Check a document; raise an error, log defects and notes.
+
+    Args:
+        document: its types are right; its indices, spans and strings are checked.
+        log: takes defects and notes.
+        names: the source's names of the fields.
+        vocabulary: the relations that are allowed; None allows all.
+        limits: how large it may be.
+
+    Returns:
+        The document, without repeated facts and negatives.
+
+    Raises:
+        DataError: names the document, the field, its value and what is valid.
+    """
+    _Validator(document, log, names, vocabulary, limits).run()
+    return _without_repetitions(document, log, names)
+
+
+def validate_documents(documents: Iterable[Document], source: str) -> None:
+    """Check documents that were made by a program and not by a reader.
+
+    Raises:
+        DataError: names the document, the field, its value and what is valid.
+
+    Example:
+        >>> beyond = Entity((Mention(0, 1, 3, "PER", "Ada"),))
+        >>> validate_documents([Document("d1", (("Hello", "Ada"),), (beyond,))], "features")
+        Traceback (most recent call last):
+        unnoted.errors.DataError: features: document 'd1': entities[0].mentions[0].start/end: ...
+    """
+    log = DefectLog(source)
+    for document in documents:
+        with log.locating():
+            validate(document, log, FieldNames(), None, Limits.current())
+
+
+@dataclass(frozen=True, slots=True)
+class _Validator:
+    document: Document
+    log: DefectLog
+    names: FieldNames
+    vocabulary: Collection[str] | None
+    limits: Limits
+
+    def run(self) -> None:
+        document, names = self.document, self.names
+        self.check_sizes()
+        for index, entity in enumerate(document.entities):
+            self.check_entity(index, entity)
+        self.check_ids()
+        for index, fact in enumerate(document.facts):
+            place = names.fact.format(index)
+            self.check_triple(place, fact.triple)
+            for sentence in fact.evidence:
+                if not 0 <= sentence < len(document.sentences):
+                    expected = f"sentences below {len(document.sentences)}"
+                    self.refuse(f"{place}.{names.evidence}", short_repr(sentence), expected)
+        labels = document.labels if document.negatives else ()
+        for index, negative in enumerate(document.negatives):
+            place = names.negative.format(index)
+            self.check_triple(place, negative)
+            if negative in labels:
+                found = f"{short_repr(negative)}, which is a fact, too"
+                self.refuse(place, found, "a fact or a known negative, not both")
+        self.check_encoding()
+        self.add_notes()
+
+    def refuse(self, place: str, found: str, expected: str, kind: Kind = Kind.MALFORMED) -> NoReturn:
+        fail(kind, self.document.id, place, found, expected)
+
+    def check_sizes(self) -> None:
+        document = self.document
+        for name, size in (
+            ("words", document.word_count),
+            ("entities", len(document.entities)),
+            ("mentions", sum(len(entity.mentions) for entity in document.entities)),
+            ("facts", len(document.facts) + len(document.negatives)),
+        ):
+            self.limits.check(name, size, name, document.id)
+
+    def check_entity(self, index: int, entity: Entity) -> None:
+        place = self.names.entity.format(index)
+        if not entity.mentions:
+            self.refuse(place, "no mention", "at least one mention")
+        for number, mention in enumerate(entity.mentions):
+            self.check_mention(index, number, mention)
+        if len(entity.mentions) == 1:
+            return
+        if len({mention.span for mention in entity.mentions}) < len(entity.mentions):
+            found, expected = "the same mention twice", "each mention once"
+            self.log.add(Kind.DUPLICATE_MENTION, self.document.id, place, found, expected)
+        types = {mention.type for mention in entity.mentions}
+        if len(types) > 1:
+            found = shorten(", ".join(sorted(types)))
+            self.log.add(Kind.MIXED_TYPES, self.document.id, place, found, "one type")
+
+    def check_mention(self, index: int, number: int, mention: Mention) -> None:
+        document, names, limits = self.document, self.names, self.limits
+        place = names.mention
+        if not 0 <= mention.sentence < len(document.sentences):
+            found, expected = (
+                short_repr(mention.sentence),
+                f"a sentence from 0 to {len(document.sentences) - 1}",
+            )
+            self.refuse(f"{place.format(index, number)}.{names.sentence}", found, expected)
+        words = document.sentences[mention.sentence]
+        if not 0 <= mention.start < mention.end <= len(words):
+            found = f"{short_repr(mention.start)} to {short_repr(mention.end)}"
+            expected = f"0 <= start < end <= {len(words)}, the words of sentence {mention.sentence}"
+            self.refuse(f"{place.format(index, number)}.{names.span}", found, expected)
+        if not mention.type.strip():
+            self.refuse(f"{place.format(index, number)}.{names.type}", short_repr(mention.type), "a type")
+        single = mention.end == mention.start + 1 and mention.name == words[mention.start]
+        if single and len(mention.name) <= limits.mention:
+            return
+        # Sizes first: many long mentions of one sentence would be joined in time of their number times its length.
+        covered = words[mention.start : mention.end]
+        letters = max(len(mention.name), sum(map(len, covered)))
+        for size, unit in ((letters, "characters"), (len(covered), "words")):
+            if size > limits.mention:
+                unit = f"{unit} in one mention"
+                limits.check("mention", size, unit, document.id, place.format(index, number))
+        if "".join(mention.name.split()) != "".join("".join(covered).split()):
+            where = f"{place.format(index, number)}.{names.name}"
+            found, expected = short_repr(mention.name), short_repr(" ".join(covered))
+            self.log.add(Kind.NAME_MISMATCH, document.id, where, found, expected)
+
+    def check_ids(self) -> None:
+        """Two genes must not share an id; a gene and a species may."""
+        first: dict[tuple[str, str], int] = {}
+        for index, entity in enumerate(self.document.entities):
+            if entity.id is not None and first.setdefault((entity.type, entity.id), index) != index:
+                place = f"{self.names.entity.format(index)}.id"
+                expected = f"not that of {self.names.entity.format(first[entity.type, entity.id])}"
+                self.log.add(Kind.DUPLICATE_ENTITY, self.document.id, place, short_repr(entity.id), expected)
+
+    def check_triple(self, place: str, triple: Triple) -> None:
+        head, tail, relation = triple
+        names, entities = self.names, len(self.document.entities)
+        if not relation.strip():
+            self.refuse(f"{place}.{names.relation}", short_repr(relation), "the name of a relation")
+        for name, entity in ((names.head, head), (names.tail, tail)):
+            if not 0 <= entity < entities:
+                self.refuse(f"{place}.{name}", short_repr(entity), f"an entity index below {entities}")
+        if head == tail:
+            self.refuse(f"{place}.{names.tail}", f"head and tail both {head}", "two different entities")
+        if self.vocabulary is not None and relation not in self.vocabulary:
+            hint = nearest(relation, self.vocabulary) if self.log.keeps(Kind.UNKNOWN_RELATION) else ""
+            expected = f"a relation of the vocabulary{hint}"
+            self.refuse(f"{place}.{names.relation}", short_repr(relation), expected, Kind.UNKNOWN_RELATION)
+
+    def check_encoding(self) -> None:
+        """A lone surrogate can be read from JSON but never be written again."""
+        document, names = self.document, self.names
+        strings: list[str] = [document.id, document.text or "", *chain.from_iterable(document.sentences)]
+        for entity in document.entities:
+            strings.append(entity.id or "")
+            for mention in entity.mentions:
+                strings += (mention.name, mention.type)
+        strings += [fact.relation for fact in document.facts]
+        strings += [relation for *_, relation in document.negatives]
+        try:
+            "".join(strings).encode()
+        except UnicodeEncodeError as error:
+            letter = error.object[error.start]
+        else:
+            return
+        places = [
+            (names.mention.format(index, number), mention.name + mention.type + (entity.id or ""))
+            for index, entity in enumerate(document.entities)
+            for number, mention in enumerate(entity.mentions)
+        ]
+        for name, triples in (
+            (names.fact, [fact.triple for fact in document.facts]),
+            (names.negative, document.negatives),
+        ):
+            places += [(f"{name.format(i)}.{names.relation}", triple[2]) for i, triple in enumerate(triples)]
+        places += [(f"sentence {index}", "".join(words)) for index, words in enumerate(document.sentences)]
+        place = next((place for place, string in places if letter in string), "text")
+        self.refuse(place, short_repr(letter), ENCODABLE)
+
+    def add_notes(self) -> None:
+        document, names = self.document, self.names
+        if not document.entities:
+            self.log.add(Kind.NO_ENTITIES, document.id, None, "no entity", "entities")
+        if not document.facts:
+            self.log.add(Kind.NO_FACTS, document.id, None, "no fact", "facts")
+        for index, fact in enumerate(document.facts):
+            if not fact.evidence:
+                place = f"{names.fact.format(index)}.{names.evidence}"
+                self.log.add(Kind.NO_EVIDENCE, document.id, place, "none", "sentences")
+
+
+def _without_repetitions(document: Document, log: DefectLog, names: FieldNames) -> Document:
+    """The document with each fact and each negative once: its first occurrence."""
+    triples = [fact.triple for fact in document.facts]
+    for name, listed, expected in (
+        (names.negative, document.negatives, "each known negative once"),
+        (names.fact, triples, "each fact once"),
+    ):
+        if len(set(listed)) < len(listed):
+            seen: set[Triple] = set()
+            for index, triple in enumerate(listed):
+                if triple in seen:
+                    found = short_repr(triple)
+                    log.add(Kind.DUPLICATE_FACT, document.id, name.format(index), found, expected)
+                seen.add(triple)
+    if len(set(document.negatives)) < len(document.negatives):
+        document = replace(document, negatives=tuple(dict.fromkeys(document.negatives)))
+    if len(set(triples)) < len(triples):
+        first = dict(zip(reversed(triples), reversed(document.facts), strict=True))
+        document = document.with_facts(first[triple] for triple in dict.fromkeys(triples))
+    return document
