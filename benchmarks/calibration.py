@@ -17,7 +17,7 @@ from benchmarks.complete_labels import DATA, known_pairs
 from benchmarks.suggestions import read_truth
 from unnoted.calibration import Calibration, Unreachable
 from unnoted.evaluation import Reliability, Score
-from unnoted.evaluation.extraction_scores import FLOOR
+from unnoted.evaluation.evaluator import FLOOR
 from unnoted.priors import Priors
 from unnoted.priors.labelled_scores import LabelledScores
 
@@ -34,7 +34,7 @@ def measured(title, calibration, margin, true):
     """One row: F1 at the line, expected and found; calibration errors; where target precisions land."""
     p = calibration.curves.probabilities(torch.from_numpy(margin.astype(np.float64))).numpy()
     stated = p > calibration.line
-    errors = [Reliability.of(p[kept], true[kept]).error for kept in (stated, p >= FLOOR)]
+    errors = [Reliability.from_scores(p[kept], true[kept]).error for kept in (stated, p >= FLOOR)]
     found = []
     for target in TARGETS:
         try:

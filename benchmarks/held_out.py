@@ -20,7 +20,7 @@ from benchmarks.complete_labels import known_pairs, truth_of
 from benchmarks.results import SEED, make_documents, read_grid, settings_of
 from unnoted.data import load_documents
 from unnoted.data.candidates import CandidatePairs
-from unnoted.evaluation.curve import precision_recall_curve
+from unnoted.evaluation.curves import precision_recall_curve
 from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.training.cross_fit import fold_documents, fold_model
 from unnoted.training.ingredients import load_corpus

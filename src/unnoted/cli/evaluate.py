@@ -30,11 +30,9 @@ from unnoted.data.document import Document
 from unnoted.data.formats.predictions import read_predictions
 from unnoted.data.loading import stream_documents
 from unnoted.errors import DefectLog, Severity
-from unnoted.evaluation.benchmarks import BENCHMARKS
-from unnoted.evaluation.figures import Evaluation
-from unnoted.evaluation.figures import evaluate as evaluate_predictions
-from unnoted.evaluation.submission import SubmissionError
-from unnoted.evaluation.table import text_table
+from unnoted.evaluation.evaluator import BENCHMARKS, Evaluation, PredictionError
+from unnoted.evaluation.evaluator import evaluate as evaluate_predictions
+from unnoted.evaluation.report import format_evaluation
 from unnoted.io import TextInput, check_output, is_stream, lock_output, open_output
 from unnoted.utils import lookup
 
@@ -136,8 +134,14 @@ def evaluate(
         case Path() as file, None:
             _refuse_without_model(batch, device, target_precision, target_recall)
             try:
-                evaluation = evaluate_predictions(documents, read_predictions(file, logs[1]), seen, **options)
-            except SubmissionError as error:
+                evaluation = evaluate_predictions(
+                    documents,
+                    read_predictions(file, logs[1]),
+                    seen,
+                    probabilities=reliability is not None,
+                    **options,
+                )
+            except PredictionError as error:
                 raise ValueError(f"{TextInput(file).name}: {error}") from None
         case None, str() as folder:
             extractor = load_extractor(folder, batch, device, backend, any_types)
@@ -152,7 +156,9 @@ def evaluate(
     _write_curve(evaluation, curve, read, predictions)
     _draw_reliability(evaluation, reliability, read)
     called = names.names if names else None
-    shown = json_text(evaluation.to_json()) if as_json else text_table(evaluation, per_relation, called)
+    shown = (
+        json_text(evaluation.to_json()) if as_json else format_evaluation(evaluation, per_relation, called)
+    )
     say(shown, err=curve is not None and is_stream(curve))
 
 
@@ -175,10 +181,10 @@ def _scored(
 ) -> Evaluation:
     """Score a model, with a progress bar."""
     # Here, because it loads torch, which predictions in a file need not wait for.
-    from unnoted.evaluation.extraction_scores import evaluate_extractor
+    from unnoted.evaluation.evaluator import evaluate_extractor
 
     with progress(len(documents)) as told:
-        return evaluate_extractor(extractor, documents, seen, told=told, **options)
+        return evaluate_extractor(extractor, documents, seen, progress=told, **options)
 
 
 def _tell_ignored(log: DefectLog) -> None:

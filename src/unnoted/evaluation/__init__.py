@@ -1,12 +1,20 @@
-"""How good predictions are: plain scores, those of DocRED and ChemDisGene, breakdowns and curves."""
+"""How good predictions are: plain scores, those of DocRED and ChemDisGene, curves, calibration, significance."""
 
 from unnoted.data.formats.predictions import Prediction, read_predictions
-from unnoted.evaluation.benchmarks import BENCHMARKS, CHEMDISGENE, DOCRED, PLAIN, Benchmark
-from unnoted.evaluation.bootstrap import BootstrapResult, paired_bootstrap
-from unnoted.evaluation.curve import Curve, precision_recall_curve
-from unnoted.evaluation.figures import Evaluation, evaluate
-from unnoted.evaluation.reliability import Reliability
-from unnoted.evaluation.score import IgnScore, Score
+from unnoted.evaluation.curves import Curve, Reliability, precision_recall_curve
+from unnoted.evaluation.evaluator import (
+    BENCHMARKS,
+    CHEMDISGENE,
+    DOCRED,
+    PLAIN,
+    Benchmark,
+    Evaluation,
+    PredictionError,
+    evaluate,
+    evaluate_extractor,
+)
+from unnoted.evaluation.metrics import IgnScore, Score, document_scores
+from unnoted.evaluation.significance import BootstrapResult, paired_bootstrap
 
 __all__ = [
     "BENCHMARKS",
@@ -19,9 +27,12 @@ __all__ = [
     "Evaluation",
     "IgnScore",
     "Prediction",
+    "PredictionError",
     "Reliability",
     "Score",
+    "document_scores",
     "evaluate",
+    "evaluate_extractor",
     "paired_bootstrap",
     "precision_recall_curve",
     "read_predictions",

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from unnoted.data.catalog import Catalog
-from unnoted.evaluation.benchmarks import CHEMDISGENE, DOCRED, Benchmark
+from unnoted.evaluation.evaluator import CHEMDISGENE, DOCRED, Benchmark
 from unnoted.training.settings import Settings
 
 ROOT = "data"

@@ -13,7 +13,7 @@ from unnoted.data.synthetic import generate_documents, relation_names
 from unnoted.data.thinning import thin
 from unnoted.data.writing import write_documents
 from unnoted.evaluation import Evaluation, Score
-from unnoted.evaluation.extraction_scores import FLOOR, evaluate_extractor
+from unnoted.evaluation.evaluator import FLOOR, evaluate_extractor
 from unnoted.inference import Extraction, Extractor
 from unnoted.io import open_output
 from unnoted.models.encoders.making import make_encoder

@@ -3,8 +3,8 @@
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.loading import stream_documents
 from unnoted.data.statistics import Statistics
-from unnoted.evaluation.gold import Gold
-from unnoted.evaluation.published import published_score
+from unnoted.evaluation.chemdisgene import published_score
+from unnoted.evaluation.metrics import Gold
 from unnoted.experiments.data_sets import DATA_SETS, DataFolder, Files, MissingData
 from unnoted.experiments.paper import PaperTable
 from unnoted.experiments.results import Figure, RowResult, TableResult
@@ -37,7 +37,7 @@ def statistics_table(paper: PaperTable, data: DataFolder) -> TableResult:
         entities = {part: _count(parts[part], found[part], settings.candidates) for part in parts}
         counted |= {f"{title} {part}": statistics for part, statistics in found.items()}
         if data_set.benchmark.has_published_denominator:
-            gold = Gold.of(stream_documents(*parts["test"].paths))
+            gold = Gold.from_documents(stream_documents(*parts["test"].paths))
             reachable = published_score((), gold, found["train"].relations, ()).overall.gold
             shown = ", ".join(f"{found[part].mean(entities[part]):.2f} in {part}" for part in parts)
             notes += [

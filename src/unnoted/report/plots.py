@@ -100,7 +100,7 @@ def reliability_plot(rows: Sequence[tuple[str, Reliability]], name: str) -> Mark
     axes.plot([0, 100], [0, 100], color=INK, alpha=FAINT, linewidth=0.9, zorder=1)
     told = []
     for index, (title, found) in enumerate(rows):
-        points = 100 * np.array([(part.probability, part.share) for part in found.bins]).reshape(-1, 2)
+        points = 100 * np.array([(part.score, part.correct) for part in found.bins]).reshape(-1, 2)
         told.append(f"{plain(title)}: calibration error {found.error:.3f}")
         axes.plot(*points.T, clip_on=False, label=told[-1], **look(index, 6))
     return inline_svg(axes, name, f"Share of true facts over their probability. {'; '.join(told)}.")

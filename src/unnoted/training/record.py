@@ -57,7 +57,7 @@ class Scored:
             reachable_frequent=None if published is None else published.frequent,
             relations=evaluation.relations,
             documents=documents,
-            curve=evaluation.curve.thinned(CURVE_POINTS),
+            curve=evaluation.curve.sampled(CURVE_POINTS),
             average_precision=evaluation.curve.average_precision,
             best_f1=0.0 if best is None else best.f1,
         )

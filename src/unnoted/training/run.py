@@ -10,8 +10,8 @@ from safetensors import SafetensorError
 
 from unnoted.data.loading import load_documents
 from unnoted.evaluation import BENCHMARKS
-from unnoted.evaluation.documents import document_scores
-from unnoted.evaluation.extraction_scores import evaluate_extractor
+from unnoted.evaluation.evaluator import evaluate_extractor
+from unnoted.evaluation.metrics import document_scores
 from unnoted.inference import Extractor
 from unnoted.io import write_json
 from unnoted.models.model_card import renew_card
@@ -169,7 +169,7 @@ def _scored(
         gold = load_documents(*files).documents
         tell(f"scoring {name}: {plural(len(gold), 'document')}")
         evaluation = evaluate_extractor(extractor, gold, train, benchmark=BENCHMARKS[settings.benchmark])
-        documents = document_scores(gold, evaluation.submission.predictions, train)
+        documents = document_scores(gold, evaluation.predictions.by_key, train)
         scored = {**record.scored, name: Scored.of(evaluation, documents)}
         record = replace(record, seconds=seconds(), scored=scored)
         record.write(folder.path / RECORD)

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from unnoted.configs import Config, read_config
 from unnoted.data.candidates import LABELLED, CandidatePairs
-from unnoted.evaluation.benchmarks import BENCHMARKS
+from unnoted.evaluation.evaluator import BENCHMARKS
 from unnoted.io import YamlError, open_output, parse_yaml
 from unnoted.losses import LOSSES, Loss, loss_named
 from unnoted.models.architectures.registry import ARCHITECTURES, Architecture

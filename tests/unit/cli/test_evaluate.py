@@ -138,15 +138,15 @@ def test_errors_are_one_line(gold, predictions, train, tmp_path):
         tmp_path / "mixed.json", [claim("Ada", 1, 2, "P551"), claim("Ada", 0, 2, "P551", score=1)]
     )
     cases = {
-        ("--gold", unlabelled, "--predictions", predictions): "found no fact",
+        ("--gold", unlabelled, "--predictions", predictions): "have no fact",
         ("--gold", tmp_path / "no.json", "--predictions", predictions): "no such file",
         ("--gold", gold, "--predictions", tmp_path / "no.json"): "no such file",
         ("--gold", gold, "--predictions", bad): "[0].h_idx: found nothing",
-        ("--gold", gold, "--predictions", mixed): "found a score for 1 of 2",
+        ("--gold", gold, "--predictions", mixed): "1 of 2 predictions",
         ("--gold", gold, "--predictions", predictions, "--train", bad): "sents: found nothing",
         ("--gold", gold, "--predictions", predictions, "--benchmark", "docked"): "nearest: 'docred'",
         ("--gold", gold, "--predictions", predictions, "--relation", "P55"): "nearest: 'P551'",
-        ("--gold", gold, "--predictions", predictions, "--frequent", 0): "expected at least 1",
+        ("--gold", gold, "--predictions", predictions, "--frequent", 0): "at least 1",
         ("--gold", gold, "--predictions", predictions, "--frequent", 2, "--relation", "P551"): "one of them",
     }
     for arguments, message in cases.items():
@@ -174,8 +174,8 @@ def test_the_curve_never_replaces_what_is_read(gold, predictions, tmp_path):
 
 def test_reliability_is_drawn_of_probabilities(gold, tmp_path):
     rows = [
-        claim("Ada", 1, 2, "P551", score=0.9, probability=0.8),
-        claim("Bo", 0, 2, "P551", score=0.2, probability=0.3),
+        claim("Ada", 1, 2, "P551", score=0.9),
+        claim("Bo", 0, 2, "P551", score=0.2),
     ]
     found, drawn = written(tmp_path / "found.json", rows), tmp_path / "reliability.svg"
     run("--gold", gold, "--predictions", found, "--reliability", drawn)
@@ -183,7 +183,8 @@ def test_reliability_is_drawn_of_probabilities(gold, tmp_path):
     assert "calibration error" in drawn.read_text("utf-8")
 
 
-def test_reliability_of_what_has_none_is_refused(gold, predictions, tmp_path):
-    result = run("--gold", gold, "--predictions", predictions, "--reliability", tmp_path / "r.svg", code=1)
-    assert "--reliability: found no calibrated probabilities" in result.output
-    assert not (tmp_path / "r.svg").exists()
+@pytest.mark.parametrize("score", [{}, {"score": 7.5}])
+def test_reliability_needs_probabilities(gold, tmp_path, score):
+    bare = written(tmp_path / "bare.json", [claim("Ada", 1, 2, "P551", **score)])
+    result = run("--gold", gold, "--predictions", bare, "--reliability", tmp_path / "r.svg", code=1)
+    assert "probabilities" in result.stderr and not (tmp_path / "r.svg").exists()

@@ -64,7 +64,7 @@ def test_every_section_table_and_plot(root):
 
 def test_calibrated_probabilities_are_drawn_beside_what_is_true(root):
     made = demonstration()
-    kept = {"stated": Reliability.of([0.6, 0.9], [False, True])}
+    kept = {"stated": Reliability.from_scores([0.6, 0.9], [False, True])}
     *others, last = made.methods
     last = replace(last, evaluation=replace(last.evaluation, reliability=kept))
     (section,) = parse(demo_page(replace(made, methods=(*others, last)))).all("section", id="probabilities")

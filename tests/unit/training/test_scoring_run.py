@@ -10,7 +10,7 @@ from tests.unit.experiments.making_runs import address, make_run, without_time, 
 
 from unnoted.data import load_documents
 from unnoted.evaluation import CHEMDISGENE, precision_recall_curve
-from unnoted.evaluation.extraction_scores import evaluate_extractor
+from unnoted.evaluation.evaluator import evaluate_extractor
 from unnoted.inference import Extractor
 from unnoted.training import Record, RunError, Trainer, run
 from unnoted.training.record import CURVE_POINTS
@@ -168,7 +168,7 @@ def test_a_thinned_curve_keeps_its_shape():
     number = 5000
     scores = [1 - index / number for index in range(number)]
     curve = precision_recall_curve(scores, [index % 3 == 0 for index in range(number)], gold=2000)
-    points = curve.thinned(CURVE_POINTS)
+    points = curve.sampled(CURVE_POINTS)
     assert 290 <= len(points) <= 300
     whole = list(zip(curve.recalls.tolist(), curve.precisions.tolist(), strict=True))
     assert set(points) <= set(whole) and (points[0], points[-1]) == (whole[0], whole[-1])

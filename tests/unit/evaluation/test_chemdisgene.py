@@ -2,7 +2,7 @@
 
 from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.evaluation import CHEMDISGENE, DOCRED, Prediction, Score, evaluate
-from unnoted.evaluation.published import linked_alone
+from unnoted.evaluation.chemdisgene import have_own_mention
 
 
 def gene(*places):
@@ -38,8 +38,8 @@ def claims(*keys):
     return [Prediction("1", *key) for key in keys]
 
 
-def test_linked_alone():
-    assert linked_alone(GOLD[0]) == [True, True, False, True, True]
+def test_have_own_mention():
+    assert have_own_mention(GOLD[0]) == [True, True, False, True, True]
 
 
 def test_both_denominators():

@@ -1,7 +1,7 @@
 """ChemDisGene's published denominator: the facts that the published systems could reach.
 
-Published scores leave out gold facts of relations that train does not have, and of entities that no mention
-names alone: every mention of theirs is linked to several ids.
+Published scores leave out gold facts of relations that train does not have, and of entities that have no
+mention of their own: every mention of theirs is linked to several ids.
 """
 
 from collections import Counter
@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unnoted.data.document import Document
-from unnoted.evaluation.breakdowns import relation_of, scores_by, total
-from unnoted.evaluation.gold import Gold, Key
-from unnoted.evaluation.score import Score
+from unnoted.evaluation.metrics import Gold, Key, Score, relation_of, scores_by, total
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +47,13 @@ class PublishedScore:
         }
 
 
-def linked_alone(document: Document) -> list[bool]:
+def have_own_mention(document: Document) -> list[bool]:
     """For each entity, whether some mention of it is shared with no other entity of its type.
 
     Example:
         >>> from unnoted.data.document import Entity, Mention
         >>> shared, own = Mention(0, 0, 1, "Gene", "A/B"), Mention(0, 1, 2, "Gene", "A")
-        >>> linked_alone(Document("d", (("A/B", "A"),), (Entity((shared, own)), Entity((shared,)))))
+        >>> have_own_mention(Document("d", (("A/B", "A"),), (Entity((shared, own)), Entity((shared,)))))
         [True, False]
     """
     places = [{(*mention.span, mention.type) for mention in entity.mentions} for entity in document.entities]
@@ -69,21 +67,20 @@ def published_score(
     """Score what the published systems could reach.
 
     Predictions are left out by the same two rules, neither right nor wrong: where such facts are no gold,
-    such pairs and relations are no candidates. A relation that neither gold nor train has is no such case,
-    and stays wrong.
+    such pairs and relations are no candidates. A relation that neither gold nor train has stays wrong.
 
     Args:
         predicted: distinct predictions.
         gold: the gold documents.
-        train_relations: the relations of train.
-        frequent: the relations whose score is also given apart.
+        train_relations: how many facts each relation has in train.
+        frequent: the relations that are scored together.
     """
     unseen = {relation for relation in gold.relations if not train_relations.get(relation)}
-    alone = {title: linked_alone(document) for title, document in gold.documents.items()}
+    reachable = {title: have_own_mention(document) for title, document in gold.documents.items()}
 
     def is_left_out(key: Key) -> bool:
         title, head, tail, relation = key
-        entities = alone.get(title, ())
+        entities = reachable.get(title, ())
         ends = [end for end in (head, tail) if 0 <= end < len(entities)]
         return relation in unseen or not all(entities[end] for end in ends)
 
@@ -92,7 +89,7 @@ def published_score(
     of_unseen = sum(key[3] in unseen for key in gold.facts)
     scores = scores_by(relation_of, predictions, facts)
     return PublishedScore(
-        Score.of(predictions, facts),
+        Score.count(predictions, facts),
         total(score for relation, score in scores.items() if relation in frequent),
         tuple(sorted(unseen)),
         of_unseen,
