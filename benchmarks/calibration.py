@@ -1,10 +1,10 @@
-"""How well a calibration keeps its word where the complete labels are known: docs/concepts/probabilities.md.
+"""How well calibrated a model is where the complete labels are known: docs/concepts/probabilities.md.
 
     python -m benchmarks.calibration RUN/folds/scores.npz --multiplier 2.02
 
-The scores are out of fold, of the documents of `train_annotated.json` with the labels of the training; the
-multiplier is that of the run's record (`priors`): true facts for each of these labels. One curve for all
-relations is fitted on all documents and measured on those that are also in `train_revised.json`.
+The scores are out of fold, of the documents of `train_annotated.json` with the labels of the run; the
+multiplier is that of the run's record (`priors`): true facts for each of these labels. The curve is fitted on
+all documents and measured on those that are also in `train_revised.json`.
 """
 
 import argparse
@@ -15,37 +15,36 @@ import torch
 
 from benchmarks.complete_labels import DATA, known_pairs
 from benchmarks.suggestions import read_truth
-from unnoted.calibration import Calibration, Unreachable
+from unnoted.calibration import OutOfFoldScores, TargetUnreachableError, fit_calibration
 from unnoted.evaluation import Reliability, Score
 from unnoted.evaluation.evaluator import FLOOR
 from unnoted.priors import Priors
-from unnoted.priors.labelled_scores import LabelledScores
 
-SELECTIONS = (None, 0.0, 0.4, 0.8)
+SLOPES = (None, 0.0, 0.4, 0.8)
 TARGETS = (0.5, 0.7, 0.8, 0.9)
 
 
-def score_of(stated, true):
-    """Precision, recall and F1 of what is stated."""
-    return Score(int((stated & true).sum()), int(stated.sum()), int(true.sum()))
+def score_of(predicted, true):
+    """Precision, recall and F1."""
+    return Score(int((predicted & true).sum()), int(predicted.sum()), int(true.sum()))
 
 
-def measured(title, calibration, margin, true):
-    """One row: F1 at the line, expected and found; calibration errors; where target precisions land."""
-    p = calibration.curves.probabilities(torch.from_numpy(margin.astype(np.float64))).numpy()
-    stated = p > calibration.line
-    errors = [Reliability.from_scores(p[kept], true[kept]).error for kept in (stated, p >= FLOOR)]
+def measure(title, calibration, margin, true):
+    """One row: F1 at the threshold, expected and measured; calibration errors; where target precisions land."""
+    p = calibration.probabilities(torch.from_numpy(margin.astype(np.float64))).numpy()
+    predicted = p > calibration.threshold
+    errors = [Reliability.from_scores(p[kept], true[kept]).error for kept in (predicted, p >= FLOOR)]
     found = []
     for target in TARGETS:
         try:
-            line = calibration.at_precision(target).line
-            found.append(f"{target} -> {score_of(p > line, true).precision:.3f}")
-        except Unreachable:
+            threshold = calibration.at_precision(target).threshold
+            found.append(f"{target} -> {score_of(p > threshold, true).precision:.3f}")
+        except TargetUnreachableError:
             found.append(f"{target}: out of reach")
     print(
-        f"{title}: F1 {100 * score_of(stated, true).f1:.1f} (expected "
-        f"{100 * calibration.expected.best_f1:.1f}); stated facts: mean probability {p[stated].mean():.3f}, "
-        f"true {true[stated].mean():.3f}, calibration error {errors[0]:.3f}; p >= {FLOOR}: {errors[1]:.3f}; "
+        f"{title}: F1 {100 * score_of(predicted, true).f1:.1f} (expected "
+        f"{100 * calibration.expected.best_f1:.1f}); predictions: mean probability {p[predicted].mean():.3f}, "
+        f"true {true[predicted].mean():.3f}, calibration error {errors[0]:.3f}; p >= {FLOOR}: {errors[1]:.3f}; "
         f"precision {', '.join(found)}"
     )
 
@@ -65,17 +64,17 @@ def main():
     parser.add_argument("--multiplier", type=float, required=True)
     parser.add_argument("--data", type=Path, default=DATA)
     chosen = parser.parse_args()
-    scores = LabelledScores.load(chosen.scores)
+    scores = OutOfFoldScores.load(chosen.scores)
     _, truth = read_truth(chosen.data)
     known = known_pairs(scores, truth)
     margin, true = scores.margin[known], scores.relabelled(truth).labelled[known]
     labelled_by_margin(margin, scores.labelled[known], true)
     share = scores.labelled_share
     priors = Priors(scores.relations, tuple(share), tuple(np.minimum(share * chosen.multiplier, 0.99)))
-    for selection in SELECTIONS:
-        calibration = Calibration.fitted(scores, priors, by_relation=False, selection=selection)
-        found = "as labels say, " if selection is None else ""
-        measured(f"selection {found}{calibration.selection:g}", calibration, margin, true)
+    for slope in SLOPES:
+        calibration = fit_calibration(scores, priors, propensity_slope=slope)
+        fitted = "fitted, " if slope is None else ""
+        measure(f"propensity slope {fitted}{calibration.propensity_slope:g}", calibration, margin, true)
 
 
 if __name__ == "__main__":

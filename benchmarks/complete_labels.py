@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data import Document, RelationVocabulary, load_documents
 from unnoted.data.comparison import match_entities
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Triple
-from unnoted.priors.labelled_scores import LabelledScores
 
 DATA = Path(__file__).parents[2] / "shared/data/docred"
 
@@ -40,7 +40,7 @@ def read_truth(data: Path) -> tuple[Corpus, Truth]:
     return noted, truth_of(list(noted), list(complete))
 
 
-def known_pairs(scores: LabelledScores, truth: Truth) -> NDArray[np.bool_]:
+def known_pairs(scores: OutOfFoldScores, truth: Truth) -> NDArray[np.bool_]:
     """Which pairs are of documents whose truth is known, bool [P]."""
     known = [number for number, name in enumerate(scores.documents) if name in truth]
     return np.isin(scores.document, known)

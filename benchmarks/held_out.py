@@ -18,10 +18,10 @@ from sklearn.metrics import average_precision_score
 
 from benchmarks.complete_labels import known_pairs, truth_of
 from benchmarks.results import SEED, make_documents, read_grid, settings_of
+from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data import load_documents
 from unnoted.data.candidates import CandidatePairs
 from unnoted.evaluation.curves import precision_recall_curve
-from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.training.cross_fit import fold_documents, fold_model
 from unnoted.training.ingredients import load_corpus
 from unnoted.training.scored_documents import labelled_scores
@@ -32,7 +32,7 @@ BANDS = (1, 10, 100, 1000)
 """Labels in the training documents by which relations are told apart."""
 
 
-def figures(scores: LabelledScores, rows: np.ndarray, often: np.ndarray) -> str:
+def figures(scores: OutOfFoldScores, rows: np.ndarray, often: np.ndarray) -> str:
     """Average precision and the best F1 of one line; of single relations the mean of either, and F1 by band.
 
     Args:

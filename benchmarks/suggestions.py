@@ -10,7 +10,7 @@ Documents of `train_annotated.json` that are also in `train_revised.json`, whose
     python -m benchmarks.suggestions mended SUGGESTIONS --decisions 1000 --order probability --to FILE
     python -m benchmarks.suggestions gained 0=EVALUATION 1000=EVALUATION 1000p=EVALUATION ... --plot FILE
 
-SCORES are files of `LabelledScores.save`, SUGGESTIONS what `unnoted suggest` wrote, EVALUATION what `unnoted
+SCORES are files of `OutOfFoldScores.save`, SUGGESTIONS what `unnoted suggest` wrote, EVALUATION what `unnoted
 evaluate --json` printed for a model that was trained after so many decisions (p: without known negatives).
 """
 
@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.complete_labels import DATA, Truth, known_pairs
+from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data import Document, load_documents
 from unnoted.data.comparison import match_entities
 from unnoted.data.mending import Decision, mend
-from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.suggestions import Order, SuggestionSet, Unlisted, chances, completeness, ordered, random_sample
 
 FIRST = (100, 200, 500, 1000)
@@ -85,7 +85,7 @@ def precision(data: Path, named: list[str], cleanlab: bool) -> None:
     print("scores" + "".join(f" {first:>6}" for first in FIRST))
     for each in named:
         name, _, path = each.partition("=")
-        scores = LabelledScores.load(Path(path))
+        scores = OutOfFoldScores.load(Path(path))
         known = known_pairs(scores, truth)
         open_ = ~scores.labelled & known[:, None]
         # One curve for all relations keeps the order of margins.
@@ -98,7 +98,7 @@ def precision(data: Path, named: list[str], cleanlab: bool) -> None:
             print(title + "".join(f" {holds[:first].mean():6.3f}" for first in FIRST), flush=True)
 
 
-def _cleanlab(scores: LabelledScores) -> np.ndarray:
+def _cleanlab(scores: OutOfFoldScores) -> np.ndarray:
     """How much cleanlab doubts that a pair does not have a relation, [P, K]."""
     from cleanlab.multilabel_classification.rank import get_label_quality_scores_per_class
 
@@ -110,7 +110,7 @@ def _cleanlab(scores: LabelledScores) -> np.ndarray:
     return -np.asarray(quality)
 
 
-def _holds(scores: LabelledScores, index: int, truth: Truth) -> bool:
+def _holds(scores: OutOfFoldScores, index: int, truth: Truth) -> bool:
     row, column = divmod(index, len(scores.relations))
     triple = int(scores.head[row]), int(scores.tail[row]), scores.relations[column]
     return triple in truth[scores.documents[scores.document[row]]]

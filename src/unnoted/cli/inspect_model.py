@@ -92,14 +92,7 @@ def _probability(calibration: dict[str, Any] | None) -> str:
     if calibration is None:
         return ""
     expected = ", ".join(f"{name} {value:.3f}" for name, value in calibration["expected"].items())
-    apart = calibration["disagreements"]
-    told = ", ".join(
-        f"{row['relation']} ({row['stated'] / row['prior'] if row['prior'] else float('inf'):.1f})"
-        for row in apart[:LONGEST_LIST]
-    )
-    more = ", …" if len(apart) > LONGEST_LIST else ""
-    remark = f"; stated ÷ expected far from 1: {told}{more}" if apart else ""
-    return f"calibrated, line {calibration['line']:.3f} (expected {expected}){remark}"
+    return f"calibrated, decision threshold {calibration['threshold']:.3f} (expected {expected})"
 
 
 def _lines(value: object, name: str = "") -> Iterator[str]:

@@ -43,16 +43,6 @@ class Data(LazyGroup):
     }
 
 
-class PriorCommands(DefaultingGroup):
-    """How often each relation holds."""
-
-    places: ClassVar[dict[str, str]] = {
-        "estimate": "estimate_priors:estimate",
-        "audit": "audit_priors:audit",
-    }
-    default: ClassVar[str] = "estimate"
-
-
 class ReviewCommands(DefaultingGroup):
     """Deciding suggestions."""
 
@@ -76,12 +66,6 @@ data = typer.Typer(
     no_args_is_help=True,
 )
 app.add_typer(data, name="data")
-priors = typer.Typer(
-    cls=PriorCommands,
-    help="Estimate how often each relation holds: `unnoted priors FILE`, or by an audit.",
-    no_args_is_help=True,
-)
-app.add_typer(priors, name="priors")
 review = typer.Typer(
     cls=ReviewCommands,
     help="Decide suggestions in a browser: `unnoted review FILE`; then export the mended corpus.",

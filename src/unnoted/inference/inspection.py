@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -133,9 +132,8 @@ def _calibration(model: RelationModel) -> dict[str, Any] | None:
     if calibration is None:
         return None
     return {
-        "line": calibration.line,
-        "expected": calibration.expected.figures_at(calibration.line),
-        "disagreements": [asdict(row) for row in calibration.disagreements()],
+        "threshold": calibration.threshold,
+        "expected": calibration.expected.metrics_at(calibration.threshold),
     }
 
 

@@ -1,8 +1,7 @@
-"""Another rule's margins with a line for each relation: how a calibrated model decides."""
+"""Another rule's margins above a common threshold: how a calibrated model decides."""
 
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
 from unnoted.losses.decisions import Decision
@@ -10,24 +9,25 @@ from unnoted.losses.decisions import Decision
 
 @dataclass(frozen=True, slots=True)
 class Lined:
-    """A relation is predicted where its margin under a rule is above its line, e.g. f_i − f_0 > t_i.
+    """A relation is predicted where its margin under a rule is above a threshold, e.g. f_i − f_0 > t.
 
-    A limit of the rule stays: of more relations than that, those furthest above their lines are kept. The
-    none class takes no place among them, because lines below it are possible.
+    A limit of the rule stays: of more relations than that, those furthest above are kept. The none class
+    takes no place among them, because thresholds below it are possible.
 
     Args:
         rule: whose margins are read.
-        lines: one for each relation.
+        threshold: one for all relations.
 
     Example:
+        >>> import torch
         >>> from unnoted.losses.decisions import NoneClass, TopK
         >>> scores = torch.tensor([[0.5, 0.75, 1.0]])
-        >>> Lined(NoneClass(), (0.5, 0.25))(scores), Lined(TopK(1), (-0.5, 0.25))(scores)
-        (tensor([[False,  True]]), tensor([[ True, False]]))
+        >>> Lined(NoneClass(), 0.3)(scores), Lined(TopK(1), 0.1)(scores)
+        (tensor([[False,  True]]), tensor([[False,  True]]))
     """
 
     rule: Decision
-    lines: tuple[float, ...]
+    threshold: float
 
     def __call__(self, scores: Tensor) -> Tensor:
         """Decide: scores [P, K + 1] to bool [P, K]. Ties at the last place are all kept."""
@@ -38,10 +38,5 @@ class Lined:
         return (margins > 0) & (margins >= lowest)
 
     def margins(self, scores: Tensor) -> Tensor:
-        """The rule's margin less the line, [P, K]."""
-        margins = self.rule.margins(scores)
-        if len(self.lines) != margins.shape[1]:
-            raise ValueError(
-                f"found {len(self.lines)} lines, expected one for each of {margins.shape[1]} relations"
-            )
-        return margins - torch.tensor(self.lines, dtype=margins.dtype).to(margins.device, non_blocking=True)
+        """The rule's margin less the threshold, [P, K]."""
+        return self.rule.margins(scores) - self.threshold

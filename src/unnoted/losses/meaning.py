@@ -19,7 +19,6 @@ from unnoted.losses.decisions import Decision, decision_from_json
 from unnoted.losses.lined import Lined
 from unnoted.losses.links import Link, undo_class_weight
 from unnoted.priors import Priors
-from unnoted.priors.labelled_scores import LabelledScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,57 +69,19 @@ class ScoreMeaning:
         """
         if self.calibration is None:
             return self.margins(scores) / self.link.unit
-        curves, margins = self.calibration.curves, self.decision.margins(scores)
-        lines = torch.tensor([self.calibration.lines], dtype=margins.dtype, device=margins.device)  # [1, K]
-        # The line's log odds from the curves, too: so both are rounded alike.
-        return curves.logits(margins) - curves.logits(lines)
+        margins = self.decision.margins(scores)
+        # The threshold's log odds from the curve, too: so both are rounded alike.
+        threshold = margins.new_tensor([self.calibration.margin_threshold])
+        return self.calibration.curve(margins) - self.calibration.curve(threshold)
 
     def probabilities(self, scores: Tensor) -> Tensor:
         """The probability of each relation, [P, K]: calibrated, or what the link shows."""
         if self.calibration is not None:
-            return self.calibration.curves.probabilities(self.decision.margins(scores))
+            return self.calibration.probabilities(self.decision.margins(scores))
         shown = self.link(scores)
         if self.priors is None or not self.class_weighted:
             return shown
         return undo_class_weight(shown, torch.tensor(self.priors.class_weight, dtype=scores.dtype))
-
-    def calibrated(
-        self,
-        scores: LabelledScores,
-        priors: Priors,
-        *,
-        match_counts: bool = True,
-        by_relation: bool = True,
-        selection: float | None = None,
-        final: NDArray[np.floating] | None = None,
-        elsewhere: float = 0.0,
-    ) -> "ScoreMeaning":
-        """The same with probabilities, and the line of the best expected F1.
-
-        Args:
-            scores: out-of-fold margins of this decision rule beside labels.
-            priors: of the same relations, labelled and overall.
-            match_counts: make the expected number of facts of each relation what its prior says.
-            by_relation: a curve for each relation, which trusts the prior of each; or one for all.
-            selection: how much labels favour what is plain, from 0 (they are a fair sample of the true facts)
-                to 1; without it, as the labels say.
-            final: [Q, K], margins of the model that this is the meaning of, where folds had models of their
-                own: of pairs without a label. Curves are moved to their quantiles.
-            elsewhere: how many true facts the documents have between pairs that are no candidates.
-
-        Raises:
-            ValueError: the relations differ, there is no pair, or a margin is not finite.
-        """
-        fitted = Calibration.fitted(
-            scores,
-            priors,
-            match_counts=match_counts,
-            by_relation=by_relation,
-            selection=selection,
-            final=final,
-            elsewhere=elsewhere,
-        )
-        return replace(self, calibration=fitted)
 
     def at_precision(self, target: float) -> "ScoreMeaning":
         """The same with the line that is expected to reach a precision.
@@ -171,7 +132,11 @@ class ScoreMeaning:
 
     @property
     def _rule(self) -> Decision | Lined:
-        return self.decision if self.calibration is None else Lined(self.decision, self.calibration.lines)
+        return (
+            self.decision
+            if self.calibration is None
+            else Lined(self.decision, self.calibration.margin_threshold)
+        )
 
     def _calibration(self, wanted: str) -> Calibration:
         if self.calibration is None:

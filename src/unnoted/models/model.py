@@ -320,9 +320,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         self.config.meaning = meaning.to_json()
 
     def _check_meaning(self, meaning: ScoreMeaning) -> None:
-        for part in (meaning.priors, meaning.calibration):
-            if part is not None:
-                self.check_relations(part.relations)
+        if meaning.priors is not None:
+            self.check_relations(meaning.priors.relations)
 
     def check_relations(self, relations: Sequence[str]) -> None:
         """Refuse data or priors of another relation set than the model's.

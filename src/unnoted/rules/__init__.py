@@ -6,7 +6,6 @@ from unnoted.rules.constraints import Constraints
 from unnoted.rules.implied import ImpliedFacts, implied_facts
 from unnoted.rules.mining import MiningLimits, mine, noted_shares
 from unnoted.rules.rule import Rule, RuleSet
-from unnoted.rules.score_check import RulePrecision, ScoreCheck, checked
 from unnoted.rules.written import load_rules, written_rules
 
 __all__ = [
@@ -18,12 +17,9 @@ __all__ = [
     "MiningLimits",
     "Rule",
     "RuleBody",
-    "RulePrecision",
     "RuleSet",
     "SamePair",
-    "ScoreCheck",
     "TwoStep",
-    "checked",
     "close",
     "implied_facts",
     "load_rules",

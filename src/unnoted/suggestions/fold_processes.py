@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.priors.labelled_scores import LabelledScores
+from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.training.cross_fit import FOLDS, SCORES, cross_fit, fit_fold
 from unnoted.training.fingerprint import fingerprint
 from unnoted.training.run_folder import RunFolder
@@ -23,7 +23,7 @@ def out_of_fold(
     jobs: int = 1,
     repeats: int = 1,
     overwrite: bool = False,
-) -> LabelledScores:
+) -> OutOfFoldScores:
     """The out-of-fold scores of the training documents; what is finished in the folder is not repeated.
 
     Models of a part of the documents say different things for different seeds, and their mean says more
@@ -54,13 +54,13 @@ def out_of_fold(
     return mean
 
 
-def mean_scores(parts: Iterable[LabelledScores]) -> LabelledScores:
+def mean_scores(parts: Iterable[OutOfFoldScores]) -> OutOfFoldScores:
     """The same pairs scored several times, in any order of the documents: with the mean of their margins.
 
     Example:
         >>> one = np.zeros(1, np.int32)
         >>> def scored(margin):
-        ...     return LabelledScores(("r",), ("d",), one, one, one + 1, np.array([[margin]], np.float32),
+        ...     return OutOfFoldScores(("r",), ("d",), one, one, one + 1, np.array([[margin]], np.float32),
         ...                           np.array([[False]]))
         >>> mean_scores([scored(1.0), scored(2.0)]).margin
         array([[1.5]], dtype=float32)
@@ -75,13 +75,13 @@ def mean_scores(parts: Iterable[LabelledScores]) -> LabelledScores:
     return replace(first, margin=margin)
 
 
-def _by_name(scores: LabelledScores) -> NDArray[np.int64]:
+def _by_name(scores: OutOfFoldScores) -> NDArray[np.int64]:
     """The pairs by document, head and tail."""
     names = np.argsort(np.argsort(np.array(scores.documents)))
     return np.lexsort((scores.tail, scores.head, names[scores.document]))
 
 
-def _once(settings: Settings, tell: Callable[[str], None], jobs: int, overwrite: bool) -> LabelledScores:
+def _once(settings: Settings, tell: Callable[[str], None], jobs: int, overwrite: bool) -> OutOfFoldScores:
     folder = RunFolder(settings.output)
     with folder.locked():
         run = fingerprint(settings)

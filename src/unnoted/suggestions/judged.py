@@ -1,7 +1,7 @@
 """What a model says of every candidate pair: how probable each relation is, noted or not.
 
 Of pairs that are *not* labelled, less: what is plainly said is true and also noted, and so not missing. If a
-share c of the true facts as plain as this one was noted (`calibration.selection`), a pair that holds with
+share c of the true facts as plain as this one was noted (`priors.propensity`), a pair that holds with
 probability p and is not labelled holds with probability
 
     p (1 − c) / (1 − c p).
@@ -13,13 +13,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unnoted.calibration.calibration import Calibration
-from unnoted.calibration.selection import USUAL, labelled_shares
+from unnoted.calibration import fit_calibration, posterior_given_unlabelled
+from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data.corpus import Corpus
 from unnoted.losses import confidence_of
 from unnoted.models.model import RelationModel
-from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.priors.priors import Priors
+from unnoted.priors.propensity import PROPENSITY_SLOPE
 from unnoted.training.preparing import features_of
 from unnoted.training.scored_documents import scored_batches
 
@@ -35,13 +35,13 @@ class JudgedPairs:
         scores: the pairs, their margins and labels.
         probability: float32 [P, K], that the relation holds; None where what judged is not calibrated.
         confidence: float32 [P, K], 0.5 at the line.
-        selection: how much labels favour what is plain (`calibration.selection`).
+        selection: how much labels favour what is plain (`priors.propensity`).
     """
 
-    scores: LabelledScores
+    scores: OutOfFoldScores
     probability: NDArray[np.float32] | None
     confidence: NDArray[np.float32]
-    selection: float = USUAL
+    selection: float = PROPENSITY_SLOPE
 
     @property
     def noted(self) -> float:
@@ -56,7 +56,7 @@ class JudgedPairs:
 
         Example:
             >>> one = np.zeros(2, np.int32)
-            >>> scores = LabelledScores(("r",), ("d",), one, one, one + 1, np.zeros((2, 1), np.float32),
+            >>> scores = OutOfFoldScores(("r",), ("d",), one, one, one + 1, np.zeros((2, 1), np.float32),
             ...                         np.array([[True], [False]]))
             >>> sure = np.full((2, 1), 0.8, np.float32)
             >>> judged = JudgedPairs(scores, sure, sure)
@@ -65,13 +65,10 @@ class JudgedPairs:
         """
         if self.probability is None:
             return None
-        noted = labelled_shares(self.probability, float(self.scores.labelled.sum()), self.selection)
-        with np.errstate(invalid="ignore"):
-            found = self.probability * (1 - noted) / (1 - noted * self.probability)
-        return np.nan_to_num(found)  # 0 / 0: everything true is noted
+        return posterior_given_unlabelled(self.probability, float(self.scores.labelled.sum()), self.selection)
 
 
-def judged_out_of_fold(scores: LabelledScores, multiplier: float) -> JudgedPairs:
+def judged_out_of_fold(scores: OutOfFoldScores, multiplier: float) -> JudgedPairs:
     """Out-of-fold scores, calibrated by one curve for all relations.
 
     Args:
@@ -80,15 +77,15 @@ def judged_out_of_fold(scores: LabelledScores, multiplier: float) -> JudgedPairs
     """
     labelled = tuple(scores.labelled_share.tolist())
     overall = tuple(min(0.99, multiplier * share) for share in labelled)
-    fitted = Calibration.fitted(scores, Priors(scores.relations, labelled, overall), by_relation=False)
-    line = np.log(fitted.line / (1 - fitted.line))
+    fitted = fit_calibration(scores, Priors(scores.relations, labelled, overall))
+    line = np.log(fitted.threshold / (1 - fitted.threshold))
     probability, confidence = np.empty_like(scores.margin), np.empty_like(scores.margin)
     for first in range(0, scores.pairs, ROWS):
         part = slice(first, first + ROWS)
-        odds = fitted.curves.logits(torch.from_numpy(scores.margin[part]))
+        odds = fitted.curve(torch.from_numpy(scores.margin[part]))
         probability[part] = odds.sigmoid().numpy()
         confidence[part] = confidence_of(odds.numpy() - line)
-    return JudgedPairs(scores, probability, confidence, fitted.selection)
+    return JudgedPairs(scores, probability, confidence, fitted.propensity_slope)
 
 
 def judged_by(model: RelationModel, corpus: Corpus) -> JudgedPairs:
@@ -101,13 +98,13 @@ def judged_by(model: RelationModel, corpus: Corpus) -> JudgedPairs:
         head, tail = (batch.entity_slot[side].numpy().astype(np.int32) for side in (batch.head, batch.tail))
         names = tuple(documents[index].id for index in indices)
         pairs = batch.pair_document.numpy().astype(np.int32), head, tail
-        parts.append(LabelledScores(model.relations.ids, names, *pairs, distance, batch.labels().numpy()))
+        parts.append(OutOfFoldScores(model.relations.ids, names, *pairs, distance, batch.labels().numpy()))
         probabilities.append(model.meaning.probabilities(raw).float().numpy())
         confidences.append(confidence_of(distance).astype(np.float32))
     calibration = model.meaning.calibration
     return JudgedPairs(
-        LabelledScores.joined(parts),
+        OutOfFoldScores.joined(parts),
         None if calibration is None else np.concatenate(probabilities),
         np.concatenate(confidences),
-        USUAL if calibration is None else calibration.selection,
+        PROPENSITY_SLOPE if calibration is None else calibration.propensity_slope,
     )

@@ -8,7 +8,7 @@ about right; one that is wrong moves all of them.
 
 import numpy as np
 
-from unnoted.calibration.counted_priors import log_width
+from unnoted.priors.priors import allocate_total, interval_factor
 from unnoted.suggestions.judged import JudgedPairs
 from unnoted.suggestions.suggestion import MissingLabels
 
@@ -25,12 +25,14 @@ def missing_labels(judged: JudgedPairs) -> tuple[MissingLabels, ...]:
     scores = judged.scores
     labelled = scores.labelled.sum(0)
     missing = np.where(scores.labelled, 0, probable).sum(0, dtype=np.float64)
-    width = np.exp(log_width(labelled))
-    low, high = ((labelled + missing) * end - labelled for end in (1 / width, width))
+    expected = labelled + missing
+    total = allocate_total(expected, labelled, max(1.0, expected.sum() / max(labelled.sum(), 1)))
+    missing, factor = total - labelled, interval_factor(labelled)
+    low, high = (total * end - labelled for end in (1 / factor, factor))
     columns = (each.tolist() for each in (labelled, missing, np.maximum(low, 0), high))
     found = [
         MissingLabels(relation, count, round(total, 1), round(least, 1), round(most, 1))
         for relation, count, total, least, most in zip(scores.relations, *columns, strict=True)
-        if count
+        if count or round(total, 1)
     ]
     return tuple(sorted(found, key=lambda each: -each.missing))

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
+from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data.corpus import Corpus
 from unnoted.errors import DataError, Defect, Kind
-from unnoted.priors.labelled_scores import LabelledScores
 
 
 def require_same_documents(
-    scores: LabelledScores, corpus: Corpus, source: Path, *, labels: bool = True
+    scores: OutOfFoldScores, corpus: Corpus, source: Path, *, labels: bool = True
 ) -> None:
     """Refuse scores of other documents or relations than these.
 

@@ -11,26 +11,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.formats import recognise
 from unnoted.data.loading import load_documents, require_facts
 from unnoted.data.writing import write_documents
 from unnoted.io import content_digest
 from unnoted.models.model import RelationModel
-from unnoted.priors.estimating import CAUTION, estimate_priors
-from unnoted.priors.labelled_scores import LabelledScores
-from unnoted.rules import RuleSet, load_rules
-from unnoted.rules.confirming import confirmed_rules
+from unnoted.rules import load_rules
 from unnoted.suggestions.fold_processes import out_of_fold
-from unnoted.suggestions.judged import JudgedPairs, judged_by, judged_out_of_fold
-from unnoted.suggestions.level_priors import beside_labels_of
+from unnoted.suggestions.judged import judged_by, judged_out_of_fold
 from unnoted.suggestions.listing import ListLimits, list_suggestions
 from unnoted.suggestions.missing import missing_labels
 from unnoted.suggestions.same_documents import require_same_documents
 from unnoted.suggestions.suggestion_file import SuggestionSet
 from unnoted.training.run_folder import RUN
 from unnoted.training.settings import Settings, load_settings
-from unnoted.training.training_labels import TrainingLabels, training_labels
+from unnoted.training.training_labels import training_labels
 
 Tell = Callable[[str], None]
 
@@ -141,16 +138,16 @@ def _suggested(
     else:
         require_facts(len(corpus), sum(len(document.facts) for document in corpus), [source])
         scores, settings, by = _scores(source, judge, scratch, tell)
-        labels = None if settings is None else training_labels(settings, corpus, tell)
-        require_same_documents(scores, corpus if labels is None else labels.corpus, source)
-        judged = _calibrated(scores, judge, labels, tell)
+        labels = training_labels(settings, corpus, tell)
+        require_same_documents(scores, labels.corpus, source)
+        multiplier = labels.multiplier or judge.prior_multiplier or 1.0
+        judged = judged_out_of_fold(scores, max(1.0, multiplier))
         relations = replace(corpus.relations, ids=scores.relations)
-        if settings is None or settings.rules is None:
-            rules = _rules(corpus, relations, judged)
-        else:
+        if settings.rules is not None:
             rules = load_rules(settings.rules, relations)
-            # Labels were closed for the models; what follows from noted facts is missing all the same.
-            judged = replace(judged, scores=beside_labels_of(scores, corpus))
+            # Labels were closed for the models; what follows from labelled facts is missing all the same.
+            labels_of = {document.id: document.labels for document in corpus}
+            judged = replace(judged, scores=scores.relabelled(labels_of))
     documents = {document.id: document for document in corpus}
     names = {**relations.names, **corpus.relations.names}
     descriptions = {**relations.descriptions, **corpus.relations.descriptions}
@@ -169,45 +166,17 @@ def _suggested(
     )
 
 
-def _scores(
-    source: Path, judge: Judge, scratch: Path, tell: Tell
-) -> tuple[LabelledScores, Settings | None, str]:
+def _scores(source: Path, judge: Judge, scratch: Path, tell: Tell) -> tuple[OutOfFoldScores, Settings, str]:
     """Out-of-fold scores, the settings of the models, and what they are from."""
     changes = {"train": source, "output": judge.output or scratch / "folds", **judge.changes}
+    if judge.prior_multiplier is not None:
+        changes["prior_multiplier"] = judge.prior_multiplier
     settings = load_settings(judge.config, changes, tell=tell)
     if judge.scores is not None:
-        # Of models that were trained elsewhere all that matters here is which rules they kept to.
-        kept = None if settings.rules is None else settings
-        return LabelledScores.load(judge.scores), kept, f"out of fold, {judge.scores}"
+        return OutOfFoldScores.load(judge.scores), settings, f"out of fold, {judge.scores}"
     scores = out_of_fold(settings, tell, jobs=judge.jobs, repeats=judge.repeats, overwrite=judge.overwrite)
     times = f"{judge.repeats} times " if judge.repeats > 1 else ""
     return scores, settings, f"out of fold, {times}{settings.folds} folds of {judge.config}"
-
-
-def _calibrated(
-    scores: LabelledScores, judge: Judge, labels: TrainingLabels | None, tell: Tell
-) -> JudgedPairs:
-    """Probabilities under a multiplier that is told, that written rules imply, or that is estimated."""
-    multiplier = judge.prior_multiplier
-    if labels is not None and labels.settings.rules is not None:
-        multiplier = labels.multiplier
-    if multiplier is None:
-        ratio = estimate_priors(scores).ratio
-        multiplier = max(1.0, ratio.estimate)
-        tell(
-            f"note: {ratio.estimate:.2f} true facts for each labelled one ({ratio.low:.2f} to "
-            f"{ratio.high:.2f}), estimated from the scores; --prior-multiplier says it where it is known"
-        )
-        tell(f"note: {CAUTION}")
-    return judged_out_of_fold(scores, multiplier)
-
-
-def _rules(corpus: Corpus, relations: RelationVocabulary, judged: JudgedPairs) -> RuleSet:
-    """The rules that labels and scores both confirm."""
-    whole = Corpus(corpus.documents, relations, corpus.candidates)
-    return confirmed_rules(
-        whole, whole.labelled_priors * max(1.0, 1 / max(judged.noted, 1e-9)), judged.scores
-    )
 
 
 def _unseeing(folder: Path, source: Path, tell: Tell) -> RelationModel:

@@ -1,15 +1,16 @@
-"""What out-of-fold scores are for: probabilities and the line after the main training."""
+"""Calibrates a trained model on out-of-fold scores."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from unnoted.calibration import OutOfFoldScores, fit_calibration
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document
 from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
-from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.training.settings import Settings
 from unnoted.utils import plural
 
@@ -20,17 +21,14 @@ DENSEST = 0.95
 def calibrate(
     model: RelationModel,
     settings: Settings,
-    scores: LabelledScores,
+    scores: OutOfFoldScores,
     train: Sequence[Document],
     tell: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Let a trained model show calibrated probabilities, and decide where the expected F1 is best.
+    """Give a trained model calibrated probabilities and the threshold of the best expected F1.
 
-    The curves are fitted on out-of-fold scores. One multiplier for all says nothing of single relations, and
-    then there is one curve for all.
-
-    Facts between pairs that are no candidates are missed wherever the line is, and F1 counts them. That there
-    are as many for each of their labels as there are among candidates is assumed.
+    Facts between pairs that are no candidates are missed at every threshold, and F1 counts them. They are
+    assumed to be labelled as often as those of candidates.
 
     Args:
         model: a trained one.
@@ -42,29 +40,25 @@ def calibrate(
     Returns:
         What a record should say of it.
     """
+    model.check_relations(scores.relations)
     meaning = model.meaning
     priors = priors_among(scores, meaning.priors)
-    by_relation = settings.prior_file is not None
     missed = labels_elsewhere(train, model.candidates)
     elsewhere = missed * sum(priors.overall) / (sum(priors.labelled) or 1.0)
-    model.meaning = meaning.calibrated(scores, priors, by_relation=by_relation, elsewhere=elsewhere)
-    fitted = model.meaning.calibration
-    assert fitted is not None, "it was just made"
-    for each in fitted.disagreements()[:5]:
-        times = each.stated / each.prior if each.prior else float("inf")
-        tell(f"note: {each.relation} is stated {times:.1f} times as often as its prior says")
+    fitted = fit_calibration(scores, priors, facts_elsewhere=elsewhere)
+    model.meaning = replace(meaning, calibration=fitted)
     if missed:
         tell(f"note: {plural(missed, 'label')} of pairs that are no candidates; such facts are missed")
-    tell(f"calibrated on {plural(scores.pairs, 'pair')}; line at {fitted.line:.3f}")
+    tell(f"calibrated on {plural(scores.pairs, 'out-of-fold pair')}; threshold {fitted.threshold:.3f}")
     return {
         "pairs": scores.pairs,
-        "line": fitted.line,
+        "threshold": fitted.threshold,
         "expected_f1": fitted.expected.best_f1,
-        "selection": fitted.selection,
+        "propensity_slope": fitted.propensity_slope,
     }
 
 
-def priors_among(scores: LabelledScores, priors: Priors | None) -> Priors:
+def priors_among(scores: OutOfFoldScores, priors: Priors | None) -> Priors:
     """The priors of scored pairs: as many facts for each label as there are among all pairs.
 
     What people have said to be false is not counted.
@@ -74,7 +68,7 @@ def priors_among(scores: LabelledScores, priors: Priors | None) -> Priors:
         priors: of all pairs; without them no label is missing.
 
     Example:
-        >>> scores = LabelledScores(("spouse",), ("d1",), np.array([0, 0]), np.array([0, 1]),
+        >>> scores = OutOfFoldScores(("spouse",), ("d1",), np.array([0, 0]), np.array([0, 1]),
         ...     np.array([1, 0]), np.array([[0.2], [-0.1]]), np.array([[True], [False]]))
         >>> priors_among(scores, Priors(("spouse",), (0.25,), (0.3,))).overall
         (0.6,)

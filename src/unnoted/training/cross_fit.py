@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.models.model import RelationModel
-from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.training.ingredients import load_corpus, model_of, risk_of
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.scored_documents import labelled_scores
@@ -31,7 +31,7 @@ def cross_fit(
     settings: Settings,
     tell: Callable[[str], None] = lambda line: None,
     resume: bool = False,
-) -> LabelledScores:
+) -> OutOfFoldScores:
     """The out-of-fold scores of the training documents.
 
     What is finished is not repeated: scores are kept in the run's folder, fold by fold.
@@ -47,11 +47,11 @@ def cross_fit(
     """
     kept = settings.output / FOLDS / SCORES
     if kept.is_file():
-        return LabelledScores.load(kept)
+        return OutOfFoldScores.load(kept)
     labels = training_labels(settings, load_corpus(settings, settings.train))
     numbers = range(settings.folds)
     parts = [fit_fold(settings, number, tell, resume, labels) for number in numbers]
-    joined = LabelledScores.joined(parts)
+    joined = OutOfFoldScores.joined(parts)
     joined.save(kept)
     return joined
 
@@ -62,7 +62,7 @@ def fit_fold(
     tell: Callable[[str], None] = lambda line: None,
     resume: bool = False,
     labels: TrainingLabels | None = None,
-) -> LabelledScores:
+) -> OutOfFoldScores:
     """The scores of one fold: of its documents, by a model of the others. Folds need not know of each other.
 
     Args:
@@ -81,7 +81,7 @@ def fit_fold(
         tell(f"fold {number + 1} of {settings.folds}: {len(corpus) - len(held_out):,} documents")
         model = fold_model(labels, held_out, checkpoints, tell, resume)
         labelled_scores(model, held_out).save(kept)
-    return LabelledScores.load(kept)
+    return OutOfFoldScores.load(kept)
 
 
 def fold_documents(documents: Sequence[Document], folds: int, seed: int) -> list[list[Document]]:

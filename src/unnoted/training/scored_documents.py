@@ -7,13 +7,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.inference import BATCH
 from unnoted.models.features import Batch, Collator, FeatureSet, SortedBatches
 from unnoted.models.model import RelationModel
 from unnoted.models.scores.typed_relations import TypedRelations
-from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.training.preparing import features_of
 
 T = TypeVar("T")
@@ -49,7 +49,7 @@ def scored_batches(
     return evaluated_batches(model, features, lambda batch: model.score_pairs(batch, typed).scores.cpu())
 
 
-def labelled_scores(model: RelationModel, documents: Sequence[Document]) -> LabelledScores:
+def labelled_scores(model: RelationModel, documents: Sequence[Document]) -> OutOfFoldScores:
     """The margins of all candidate pairs beside their labels.
 
     Whatever types allow: how many facts nobody noted is not to be estimated from types that somebody noted.
@@ -60,11 +60,11 @@ def labelled_scores(model: RelationModel, documents: Sequence[Document]) -> Labe
     """
     corpus = Corpus(tuple(documents), model.relations, model.candidates)
     features = features_of(model, corpus)
-    parts: list[LabelledScores] = []
+    parts: list[OutOfFoldScores] = []
     for indices, batch, scores in scored_batches(model, features):
         head, tail = (batch.entity_slot[side].numpy().astype(np.int32) for side in (batch.head, batch.tail))
         parts.append(
-            LabelledScores(
+            OutOfFoldScores(
                 relations=model.relations.ids,
                 documents=tuple(documents[index].id for index in indices),
                 document=batch.pair_document.numpy().astype(np.int32),
@@ -74,4 +74,4 @@ def labelled_scores(model: RelationModel, documents: Sequence[Document]) -> Labe
                 labelled=batch.labels().numpy(),
             )
         )
-    return LabelledScores.joined(parts)
+    return OutOfFoldScores.joined(parts)

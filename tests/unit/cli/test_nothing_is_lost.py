@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 from tests.unit.data.test_docred_reader import GOOD
 from typer.testing import CliRunner
@@ -10,7 +9,6 @@ from typer.testing import CliRunner
 from unnoted.cli.main import app
 from unnoted.experiments.demonstrate import DemoPlan, demonstrate
 from unnoted.experiments.own_files import OwnFiles
-from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.training.fingerprint import Fingerprint, RunError
 from unnoted.training.run_folder import RunFolder
 
@@ -23,18 +21,12 @@ def run(*arguments, code):
 
 @pytest.fixture
 def files(tmp_path):
-    """Documents, predictions, scores and an audit, and a file that is none of the commands' business."""
+    """Documents, predictions, and a file that is none of the commands' business."""
     documents = [GOOD, {**GOOD, "title": "Bo"}, {**GOOD, "title": "Cy"}]
     (tmp_path / "in.json").write_text(json.dumps(documents), "utf-8")
     claims = [{"title": "Ada", "h_idx": 1, "t_idx": 2, "r": "P551", "score": 0.5}]
     (tmp_path / "claims.json").write_text(json.dumps(claims))
     (tmp_path / "relations.json").write_text(json.dumps(sorted({x["r"] for x in GOOD["labels"]})))
-    rng = np.random.default_rng(0)
-    LabelledScores(
-        relations=(GOOD["labels"][0]["r"],), documents=("Bo",), document=np.zeros(200, dtype=np.int64),
-        head=np.zeros(200, dtype=np.int64), tail=np.ones(200, dtype=np.int64),
-        margin=rng.normal(size=(200, 1)).astype(np.float32), labelled=rng.random((200, 1)) < 0.2,
-    ).save(tmp_path / "scores.npz")  # fmt: skip
     return tmp_path
 
 
@@ -45,8 +37,6 @@ COMMANDS = {
     "truth": ("data", "generate", "--documents", "2", "--to", "made.json", "--truth"),
     "split": ("data", "split", "in.json", "--into", "part.json=0.5", "--into"),
     "curve": ("evaluate", "--gold", "in.json", "--predictions", "claims.json", "--curve"),
-    "priors": ("priors", "in.json", "--scores", "scores.npz", "--to"),
-    "audit": ("priors", "audit", "in.json", "--to"),
     "predict": ("predict", "model", "in.json", "--to"),
 }
 
@@ -78,13 +68,6 @@ def test_an_input_is_never_written_over(name, link, files, monkeypatch):
     target += "=0.5" if name == "split" else ""
     assert "is read as input" in run(*COMMANDS[name], target, "--overwrite", code=1)
     assert (files / "in.json").read_bytes() == before
-
-
-def test_the_vocabulary_of_priors_is_an_input(files, monkeypatch):
-    monkeypatch.chdir(files)
-    options = ("--scores", "scores.npz", "--vocabulary", "relations.json")
-    output = run("priors", "in.json", *options, "--to", "relations.json", "--overwrite", code=1)
-    assert "is read as input" in output
 
 
 def test_a_demonstration_leaves_a_folder_of_others_alone(tmp_path):

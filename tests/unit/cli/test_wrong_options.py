@@ -1,11 +1,12 @@
 """No option, however wrong its value, is answered with a traceback."""
 
+import numpy as np
 import pytest
 import typer
 from tests.unit.inference.making import saved_model
-from tests.unit.priors.simulating import simulated
 from typer.testing import CliRunner
 
+from unnoted.calibration import OutOfFoldScores
 from unnoted.cli.main import app
 from unnoted.data.formats import jsonl
 from unnoted.data.synthetic import generate_documents
@@ -34,8 +35,6 @@ DONE = {
     "data split": "DOCUMENTS --into OUT.jsonl=1",
     "data fetch": "nothing --to OUT",
     "data generate": "--documents 2 --to OUT.jsonl",
-    "priors estimate": "DOCUMENTS --scores SCORES",
-    "priors audit": "DOCUMENTS --to OUT.jsonl --questions 5",
     "rules": "DOCUMENTS",
     "suggest": "DOCUMENTS --scores SCORES --to OUT.jsonl",
     # These would run on: they are given what they refuse.
@@ -81,7 +80,10 @@ def places(tmp_path_factory):
     documents = folder / "documents.jsonl"
     jsonl.write(documents, list(generate_documents(3)))
     (folder / "empty").mkdir()
-    simulated(3, relations=2, pairs=400)[0].save(folder / "scores.npz")
+    rng, zeros = np.random.default_rng(3), np.zeros(400, np.int32)
+    margin, labelled = rng.normal(size=(400, 2)).astype(np.float32), rng.random((400, 2)) < 0.1
+    scores = OutOfFoldScores(("a", "b"), ("d",), zeros, zeros, zeros + 1, margin, labelled)
+    scores.save(folder / "scores.npz")
     return {
         "SCORES": folder / "scores.npz",
         "DOCUMENTS": documents,

@@ -9,12 +9,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnoted.calibration import Calibration, ExpectedFacts, ProbabilityCurves
+from unnoted.calibration import Calibration, ExpectedFacts
 from unnoted.losses import Lined, Link, NoneClass, ScoreMeaning, TopK, confidence_of, distance_of
 
-CURVES = ProbabilityCurves(((-1.0, 0.0, 1.0), (-2.0, 0.5, 1.0)), ((-4.0, -1.0, 3.0), (-6.0, -3.0, 2.0)))
-EXPECTED = ExpectedFacts.of(np.linspace(0.001, 0.99, 500), np.ones(500), pairs=1000)
-CALIBRATION = Calibration(("a", "b"), CURVES, EXPECTED, 0.3, (0.2, 0.1), (0.2, 0.1))
+EXPECTED = ExpectedFacts.from_probabilities(np.linspace(0.001, 0.99, 500), np.ones(500), pairs=1000)
+CALIBRATION = Calibration((-1.0, 0.0, 1.0), (-4.0, -1.0, 3.0), EXPECTED, 0.3)
 PLAIN = ScoreMeaning(NoneClass(), Link("ranking-margin"))
 CALIBRATED = replace(PLAIN, calibration=CALIBRATION)
 SCORES = torch.cat(
@@ -46,7 +45,7 @@ def test_the_limit_of_a_rule_stays():
 
 @pytest.mark.parametrize("rule", [NoneClass(), TopK(1)])
 def test_lines_at_0_change_nothing(rule):
-    assert torch.equal(Lined(rule, (0.0, 0.0))(SCORES), rule(SCORES))
+    assert torch.equal(Lined(rule, 0.0)(SCORES), rule(SCORES))
 
 
 def test_saved_and_read_again():
@@ -71,7 +70,7 @@ def test_without_a_calibration_all_is_as_the_rule_and_the_link_say():
 
 def test_a_target_moves_the_line():
     high, low = CALIBRATED.at_precision(0.9), CALIBRATED.at_recall(0.95)
-    assert high.calibration.line > 0.3 > low.calibration.line
+    assert high.calibration.threshold > 0.3 > low.calibration.threshold
     assert torch.equal(high.probabilities(SCORES), CALIBRATED.probabilities(SCORES))
     assert high.decide(SCORES).sum() < CALIBRATED.decide(SCORES).sum() < low.decide(SCORES).sum()
 
@@ -81,10 +80,3 @@ def test_confidence_and_distance_are_inverse(distance):
     confidence = float(confidence_of(np.array(distance)))
     assert 0 < confidence < 1 and (confidence > 0.5) == (distance > 1e-15 or confidence > 0.5)
     assert distance_of(confidence) == pytest.approx(distance, rel=1e-6, abs=1e-9)
-
-
-def test_a_calibration_is_of_as_many_relations():
-    with pytest.raises(ValueError, match="found 2 curves, 1 priors and 2 counts, expected one of each for 2"):
-        replace(CALIBRATION, priors=(0.1,))
-    with pytest.raises(ValueError, match="found 2 lines, expected one for each of 3 relations"):
-        Lined(NoneClass(), (0.0, 0.0))(torch.zeros(1, 4))

@@ -4,10 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest import approx
-from tests.reference.rules import mixture, share_variance
+from tests.reference.rules import share_variance
 
 from unnoted.rules.bounds import DocumentShare, wilson_low
-from unnoted.rules.score_check import mixture_share
 
 counts = st.lists(
     st.integers(1, 9).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n))), min_size=1, max_size=8
@@ -44,24 +43,3 @@ def test_the_bound_of_a_share_covers_it_nineteen_times_of_twenty():
         missed += share.low() > 0.3
         too_sure += wilson_low(share.share, share.pairs) > 0.3
     assert missed / 400 < 0.09 < too_sure / 400
-
-
-def test_the_share_of_a_mixture_is_that_of_all_comparisons():
-    random = np.random.default_rng(1)
-    labelled, unlabelled = random.normal(1, 1, 40).round(1), random.normal(-1, 1, 60).round(1)
-    added = np.concatenate([random.normal(1, 1, 12), random.normal(-1, 1, 8)]).round(1)
-    below = (labelled[None] < added[:, None]).mean(1) + (labelled[None] == added[:, None]).mean(1) / 2
-    others = ((labelled[None] < unlabelled[:, None]) + (labelled[None] == unlabelled[:, None]) / 2).mean()
-    mean = share_of([(1, rank) for rank in below])
-    found = mixture_share(mean, float(others), len(labelled))
-    assert found.share == approx(mixture(added, labelled, unlabelled))
-    assert found.low < found.share
-
-
-def test_scores_that_cannot_tell_facts_from_others_say_nothing():
-    assert mixture_share(share_of([(3, 3)]), 0.5, 10).low == 0.0
-
-
-def test_many_pairs_of_one_document_are_not_certain():
-    one, many = share_of([(50, 25.0)]), share_of([(1, 0.5)] * 50)
-    assert mixture_share(one, 0.1, 1000).low < 0.3 < 0.6 < mixture_share(many, 0.1, 1000).low

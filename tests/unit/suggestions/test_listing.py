@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data.synthetic import generate_documents
-from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.rules import Constraints, Inverse, Rule, RuleSet
 from unnoted.suggestions import SuggestionSet, Unlisted
 from unnoted.suggestions.judged import JudgedPairs, judged_out_of_fold
@@ -38,7 +38,7 @@ def scored(documents, relations, seed=0):
         kept.append(each.with_facts([fact for fact in each.facts if fact.triple in triples]))
     arrays = (np.array(column, np.int32) for column in zip(*places, strict=True))
     names = tuple(each.id for each in documents)
-    scores = LabelledScores(tuple(relations), names, *arrays, margin.astype(np.float32), labelled)
+    scores = OutOfFoldScores(tuple(relations), names, *arrays, margin.astype(np.float32), labelled)
     return {each.id: each for each in kept}, scores, true
 
 
@@ -123,7 +123,7 @@ def test_missing_labels_add_up_and_say_how_far_they_can_be_trusted(judged):
         assert 0 <= each.low <= each.missing <= each.high
         # Noted and missing facts together, times and divided by one factor; rounded to a tenth.
         factor = (each.labelled + each.high) / (each.labelled + each.missing)
-        assert factor == pytest.approx(np.exp(1.645 * (0.16 + 1 / each.labelled) ** 0.5), rel=0.02)
+        assert factor == pytest.approx(np.exp(1.645 * (0.16 + 1 / (each.labelled + 10)) ** 0.5), rel=0.02)
         assert each.low == pytest.approx(
             max(0, (each.labelled + each.missing) / factor - each.labelled), abs=0.15
         )

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from tests.unit.training.making import settings_file, vocabulary_file
 
+from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data import load_documents
 from unnoted.data.synthetic import generate_documents
 from unnoted.models.model import RelationModel
-from unnoted.priors.labelled_scores import LabelledScores
 from unnoted.training import load_settings, run
 from unnoted.training.cross_fit import FOLDS, SCORES, cross_fit, fold_documents
 
@@ -42,7 +42,7 @@ def test_more_folds_than_documents_are_refused():
 
 def test_scores_are_those_of_all_pairs_with_their_labels(finished):
     folder, _ = finished
-    scores = LabelledScores.load(folder / "run" / FOLDS / SCORES)
+    scores = OutOfFoldScores.load(folder / "run" / FOLDS / SCORES)
     corpus = load_documents(folder / "train.json", vocabulary=None)
     documents = {document.id: document for document in corpus}
     assert sorted(scores.documents) == sorted(documents)

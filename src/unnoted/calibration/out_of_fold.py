@@ -16,7 +16,7 @@ from unnoted.io import atomic_write
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LabelledScores:
+class OutOfFoldScores:
     """P candidate pairs of D documents with a margin and a label for each of K relations.
 
     Attributes:
@@ -29,7 +29,7 @@ class LabelledScores:
         labelled: bool [P, K], what was noted; False means unlabelled.
 
     Example:
-        >>> scores = LabelledScores(("spouse",), ("d1",), np.array([0, 0]), np.array([0, 1]),
+        >>> scores = OutOfFoldScores(("spouse",), ("d1",), np.array([0, 0]), np.array([0, 1]),
         ...     np.array([1, 0]), np.array([[0.2], [-0.1]]), np.array([[True], [False]]))
         >>> scores.pairs, scores.labelled_share
         (2, array([0.5]))
@@ -65,7 +65,7 @@ class LabelledScores:
         return share
 
     @classmethod
-    def joined(cls, parts: Sequence["LabelledScores"]) -> "LabelledScores":
+    def joined(cls, parts: Sequence["OutOfFoldScores"]) -> "OutOfFoldScores":
         """Several folds as one; all have the same relations, and no document is in two of them."""
         before = np.cumsum([0, *(len(part.documents) for part in parts)])
         numbers = [part.document + first for part, first in zip(parts, before[:-1], strict=True)]
@@ -76,7 +76,7 @@ class LabelledScores:
         documents = tuple(document for part in parts for document in part.documents)
         return cls(parts[0].relations, documents, np.concatenate(numbers).astype(np.int32), **columns)
 
-    def of_pairs(self, rows: NDArray[np.bool_]) -> "LabelledScores":
+    def of_pairs(self, rows: NDArray[np.bool_]) -> "OutOfFoldScores":
         """Those of some pairs.
 
         Args:
@@ -85,14 +85,14 @@ class LabelledScores:
         columns = ("document", "head", "tail", "margin", "labelled")
         return replace(self, **{name: getattr(self, name)[rows] for name in columns})
 
-    def relabelled(self, labels: Mapping[str, Collection[tuple[int, int, str]]]) -> "LabelledScores":
+    def relabelled(self, labels: Mapping[str, Collection[tuple[int, int, str]]]) -> "OutOfFoldScores":
         """The same scores beside other labels.
 
         Args:
             labels: (head, tail, relation) by document; a document that is not named has none.
 
         Example:
-            >>> scores = LabelledScores(("spouse",), ("d1",), np.array([0, 0]), np.array([0, 1]),
+            >>> scores = OutOfFoldScores(("spouse",), ("d1",), np.array([0, 0]), np.array([0, 1]),
             ...     np.array([1, 0]), np.array([[0.2], [-0.1]]), np.array([[True], [False]]))
             >>> scores.relabelled({"d1": {(1, 0, "spouse")}}).labelled.tolist()
             [[False], [True]]
@@ -118,7 +118,7 @@ class LabelledScores:
             )
 
     @classmethod
-    def load(cls, path: Path) -> "LabelledScores":
+    def load(cls, path: Path) -> "OutOfFoldScores":
         """What `save` wrote.
 
         Raises:

@@ -1,4 +1,4 @@
-"""The line of the best expected F1 by trying every set of facts, and calibration in plain loops."""
+"""The best expected F1 by trying every set of facts, and calibration curves in plain loops."""
 
 from itertools import chain, combinations
 from math import exp, log
@@ -18,7 +18,7 @@ def best_set(probabilities, elsewhere=0.0):
 
 
 def on_curve(margins, log_odds, margin):
-    """The probability on one curve of straight lines through knots; the lines at both ends go on."""
+    """The probability on one curve of straight pieces through knots; those at both ends go on."""
     piece = 0
     while piece < len(margins) - 2 and margin > margins[piece + 1]:
         piece += 1
