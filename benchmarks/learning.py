@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from tests.reference.atlop import PlainATLOP
 from tests.reference.features import plain_features
-from tests.reference.risk_by_class import ssr_pu_by_class
+from tests.reference.loss_by_class import ssr_pu_by_class
 from torch import nn
 from torch.nn.utils import clip_grad_norm_
 from transformers import AutoModel, AutoTokenizer
@@ -52,7 +52,7 @@ class Setting:
         self.priors = self.corpus.labelled_priors * 3
         self.tokenizer = AutoTokenizer.from_pretrained(encoder)
         self.model = self.make_model()
-        self.risk = SSRPU(priors=self.priors)
+        self.loss = SSRPU(priors=self.priors)
         self.features = self.featurise(self.corpus)
         # A fair sample: whole batches of ours, and the same documents in random order for the plain side.
         chosen = random.Random(0).sample(self.epoch_grouped(), SAMPLED // BATCH)
@@ -110,8 +110,8 @@ def optimised(
 
 def our_step(setting: Setting, **options: bool) -> Callable[[Batch], None]:
     """Our training step; of a model of its own where that has other options."""
-    model, risk = setting.make_model(**options) if options else setting.model, setting.risk
-    return optimised(model, lambda batch: risk(model(batch), batch.labels(), batch.pair_weight), fused=True)
+    model, loss = setting.make_model(**options) if options else setting.model, setting.loss
+    return optimised(model, lambda batch: loss(model(batch), batch.labels(), batch.pair_weight), fused=True)
 
 
 def plain_step(setting: Setting) -> Callable[[Batch], None]:

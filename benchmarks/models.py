@@ -100,9 +100,9 @@ class Bench:
             entity_types=self.corpus.entity_types,
             embedding=EMBEDDINGS[name](width) if name in EMBEDDINGS else 768,
         )
-        risk = SSRPU(priors=self.corpus.labelled_priors * 3)
+        loss = SSRPU(priors=self.corpus.labelled_priors * 3)
         return optimised(
-            model, lambda batch: risk(model(batch), batch.labels(), batch.pair_weight), fused=True
+            model, lambda batch: loss(model(batch), batch.labels(), batch.pair_weight), fused=True
         )
 
     def alone(self) -> Callable[[Batch], None]:

@@ -8,7 +8,7 @@ from unnoted.models.kernels.eight_bits import has_eight_bits
 eight_bits = pytest.mark.skipif(not has_eight_bits(), reason="this CPU has no instructions for 8 bits")
 
 
-def make_risk(name, priors=None, **options):
-    """The risk of a loss by name; priors go to those that need them."""
+def make_loss(name, priors=None, **options):
+    """The loss of a name; priors go to those that need them."""
     loss = loss_named(name)
     return loss(priors if loss.needs_priors else None, **options)

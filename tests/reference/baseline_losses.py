@@ -6,7 +6,7 @@ Numbers are float64 scalars that torch can differentiate, so that the loops are 
 
 import torch
 
-from tests.reference.risks import zero
+from tests.reference.pu_losses import zero
 
 
 def probability(x):
@@ -67,7 +67,7 @@ def mean_over_pairs(loss_of_pair, pairs, weights):
     return total / count if count > 0 else total
 
 
-def baseline_risk(name, scores, labels, weights):
+def baseline_loss(name, scores, labels, weights):
     """A baseline's loss, averaged over pairs."""
     return mean_over_pairs(lambda j: LOSSES[name](scores[j], labels[j]), len(weights), weights)
 

@@ -2,15 +2,15 @@
 
 import math
 
-from tests.reference.risks import LOSSES, coefficients, corrected, zero
+from tests.reference.pu_losses import LOSSES, coefficients, corrected, zero
 
 
-def reviewed_risk(
+def reviewed_loss(
     scores, labels, negatives, weights, labelled_priors, priors, *,
     estimator, loss, margin, normalisation, class_weight, correction,
 ):  # fmt: skip
     """The sum over classes: what is certain of the known negatives, and the estimate of all the rest."""
-    risk = zero()
+    total = zero()
     for k, (labelled_prior, prior) in enumerate(zip(labelled_priors, priors, strict=True)):
         pairs = [
             (float(weights[j]), scores[j][k + 1], scores[j][0], bool(labels[j][k]), bool(negatives[j][k]))
@@ -34,8 +34,8 @@ def reviewed_risk(
                 certain = certain + on_unlabelled * if_negative / others
             elif not is_labelled and others > 0:
                 estimated = estimated + on_unlabelled * if_negative / others
-        risk = risk + corrected(positive, estimated, correction) + certain
-    return risk
+        total = total + corrected(positive, estimated, correction) + certain
+    return total
 
 
 def reviewed_likelihood(scores, labels, negatives, weights, noted):

@@ -30,7 +30,7 @@ def propensity_offset(log_odds, facts, frequency, slope):
     return low
 
 
-def likelihood_risk(scores, labels, weights, labelled, overall, slope=0.0):
+def likelihood_loss(scores, labels, weights, labelled, overall, slope=0.0):
     """−[sum over labelled of log c(f) Δ + sum over the others of log(1 − c(f) Δ)], the mean over pairs."""
     frequency = [here / whole if whole else 1.0 for here, whole in zip(labelled, overall, strict=True)]
     log_odds = [[score - pair[0] for score in pair[1:]] for pair in scores]

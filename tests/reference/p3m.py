@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from tests.reference.risks import class_terms, corrected, cosine_softmax, zero
+from tests.reference.pu_losses import class_terms, corrected, cosine_softmax, zero
 
 
 def unit(vector):
@@ -21,16 +21,16 @@ def mixed(pair, none, share):
     return share * unit(pair) + (1 - share) * unit(none)
 
 
-def p3m_risk(
+def p3m_loss(
     scores, labels, weights, labelled_priors, priors, facts, second, mixtures, shares, weight, correction
 ):
-    """The S-PU risk by the counts of the batch, E_P over both views, and the mixtures of each class beside it.
+    """The S-PU loss by the counts of the batch, E_P over both views, and the mixtures of each class beside it.
 
     `facts` are (pair, relation); `second` and `mixtures` have the scores of each.
     """
     choices = {"estimator": "s-pu", "loss": "cosine-softmax", "margin": 0.0, "normalisation": "per-batch",
                "class_weight": True}  # fmt: skip
-    risk = zero()
+    total = zero()
     for k, (labelled_prior, prior) in enumerate(zip(labelled_priors, priors, strict=True)):
         terms = class_terms(scores, labels, weights, labelled_prior, prior, k, **choices)
         of_class = [(f, pair) for f, (pair, relation) in enumerate(facts) if relation == k]
@@ -46,5 +46,5 @@ def p3m_risk(
             again[2] = again[2] + own * gamma * prior * (shares[f] * mix[0] + (1 - shares[f]) * mix[1])
         positive = (terms[0] + again[0]) / 2
         negative = terms[1] + (terms[2] + again[1]) / 2
-        risk = risk + corrected(positive, negative, correction) + weight * again[2]
-    return risk
+        total = total + corrected(positive, negative, correction) + weight * again[2]
+    return total

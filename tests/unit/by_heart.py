@@ -1,6 +1,6 @@
 """Eight generated documents, and a training that ends as soon as its model knows them by heart."""
 
-from tests.making import make_risk
+from tests.making import make_loss
 from torch import nn
 from transformers import TrainerCallback, set_seed
 
@@ -47,7 +47,7 @@ def learn(folder, loss, head, how, encoder=SMALL):
         if isinstance(layer, nn.Dropout):
             layer.p = 0.0  # it is there to hinder what is tested here
     optimisation = Optimisation(**{"epochs": 300, "batch_documents": 8, **how})
-    trainer = Trainer(model, make_risk(loss, docs.labelled_priors), docs, optimisation=optimisation)
+    trainer = Trainer(model, make_loss(loss, docs.labelled_priors), docs, optimisation=optimisation)
     learnt = Learnt(model, documents)
     trainer.add_callback(learnt)
     trainer.train()

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 import torch
-from tests.making import make_risk
+from tests.making import make_loss
 from tests.reference.batches import only, random_batch
 from tests.unit.by_heart import learn
 from transformers import BertConfig, set_seed
@@ -175,12 +175,12 @@ def test_it_trains_with_ssr_pu_and_with_its_own_loss(architecture, own, encoder)
     docs = corpus(8)
     model = on_documents(architecture, encoder, docs)
     priors = docs.labelled_priors * 1.5
-    risk = make_risk(OWN_LOSS[architecture], priors) if own else SSRPU(priors)
+    loss = make_loss(OWN_LOSS[architecture], priors) if own else SSRPU(priors)
     how = Optimisation(epochs=6, encoder_learning_rate=3e-3, head_learning_rate=3e-3, log_steps=1)
-    trainer = Trainer(model, risk, docs, optimisation=how)
+    trainer = Trainer(model, loss, docs, optimisation=how)
     trainer.train()
-    risks = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-    assert min(risks[-2:]) < risks[0]
+    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+    assert min(losses[-2:]) < losses[0]
     assert all(parameter.isfinite().all() for parameter in model.parameters())
 
 

@@ -16,7 +16,7 @@ from tests.unit.inference.making import reading_model, saved_model
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.io import CHECKSUMS
-from unnoted.losses import Fixed, Link, NoneClass, ScoreMeaning, TopK
+from unnoted.losses import Fixed, Link, NoneClass, ScoreDecoder, TopK
 from unnoted.models.encoders import EncoderError
 from unnoted.models.model import ModelError, RelationConfig, RelationModel
 from unnoted.priors import Priors
@@ -117,7 +117,7 @@ def test_documents_without_pairs_break_nothing(entities, length):
     model = tiny_model("bert")
     scores = model(random_batch([length] * len(entities), entities))
     assert scores.shape == (0, 4)
-    assert model.meaning.decide(scores).shape == model.meaning.probabilities(scores).shape == (0, 3)
+    assert model.decoder.decide(scores).shape == model.decoder.probabilities(scores).shape == (0, 3)
     scores.sum().backward()
     assert all(p.grad is None or p.grad.abs().sum() == 0 for p in model.parameters())
 
@@ -133,7 +133,7 @@ def test_a_saved_model_comes_back_bit_equal(kind, tmp_path):
     texts = {"relation_names": {"r0": "spouse"}, "relation_descriptions": {"r1": "Who lives where."}}
     model = tiny_model(kind, dtype=torch.float32, **texts)
     priors = Priors(("r0", "r1", "r2"), (0.01, 0.0, 0.02), (0.03, 0.0, 0.02))
-    model.meaning = ScoreMeaning(TopK(2), Link("ranking-margin", 0.5), priors, class_weighted=True)
+    model.decoder = ScoreDecoder(TopK(2), Link("ranking-margin", 0.5), priors, class_weighted=True)
     model.config.candidates = [["A", "B"]]
     batch = random_batch([20, 50], [4, 3])
     expected = model(batch)
@@ -144,7 +144,7 @@ def test_a_saved_model_comes_back_bit_equal(kind, tmp_path):
     for name, tensor in model.state_dict().items():
         assert torch.equal(again.state_dict()[name], tensor), name
     assert again.relations == RelationVocabulary(("r0", "r1", "r2"), *texts.values())
-    assert again.meaning == model.meaning
+    assert again.decoder == model.decoder
     assert again.candidates == CandidatePairs(frozenset({("A", "B")}))
 
 
@@ -155,36 +155,36 @@ def test_a_model_saved_by_an_earlier_version_loads(found, tmp_path):
     model.save_pretrained(tmp_path)
     (tmp_path / CHECKSUMS).unlink()
     config = json.loads((tmp_path / "config.json").read_text("utf-8"))
-    del config["meaning"]
+    del config["score_decoder"]
     priors = Priors(("r0", "r1", "r2"), (0.01, 0.0, 0.02), (0.03, 0.0, 0.02))
     if found == "sigmoid":
         config |= {"link": "sigmoid", "priors": priors.to_dict(), "decision": {"rule": "top-k", "k": 2}}
     (tmp_path / "config.json").write_text(json.dumps(config), "utf-8")
     again = RelationModel.from_pretrained(tmp_path)
     expected = {
-        "sigmoid": ScoreMeaning(TopK(2), Link("sigmoid"), priors, class_weighted=True),
-        "ranking-margin": ScoreMeaning(NoneClass(), Link("ranking-margin"), class_weighted=True),
+        "sigmoid": ScoreDecoder(TopK(2), Link("sigmoid"), priors, class_weighted=True),
+        "ranking-margin": ScoreDecoder(NoneClass(), Link("ranking-margin"), class_weighted=True),
     }
-    assert again.meaning == expected[found]
+    assert again.decoder == expected[found]
     batch = random_batch([20], [4])
     assert torch.equal(again(batch), model(batch))
     assert not hasattr(again.config, "link")
 
 
 def test_probabilities_use_the_priors_and_the_link():
-    meaning, scores = ScoreMeaning(NoneClass(), Link("sigmoid")), torch.zeros(1, 4)
-    assert meaning.probabilities(scores).tolist() == [[0.5] * 3]
+    decoder, scores = ScoreDecoder(NoneClass(), Link("sigmoid")), torch.zeros(1, 4)
+    assert decoder.probabilities(scores).tolist() == [[0.5] * 3]
     priors = Priors(("r0", "r1", "r2"), (0.1, 0.0, 0.5), (0.2, 0.0, 0.5))
-    weighted = replace(meaning, priors=priors, class_weighted=True)
+    weighted = replace(decoder, priors=priors, class_weighted=True)
     assert weighted.probabilities(scores).tolist() == [pytest.approx([1 / 3, 0.0, 0.5])]
 
 
 def test_the_decision_rule_decides():
     model, scores = tiny_model("bert"), torch.tensor([[0.5, 0.2, 0.7, 0.9]])
-    assert model.meaning.decision == NoneClass()
-    assert model.meaning.decide(scores).tolist() == [[False, True, True]]
-    model.meaning = replace(model.meaning, decision=Fixed(0.8))
-    assert model.meaning.decide(scores).tolist() == [[False, False, True]]
+    assert model.decoder.decision == NoneClass()
+    assert model.decoder.decide(scores).tolist() == [[False, True, True]]
+    model.decoder = replace(model.decoder, decision=Fixed(0.8))
+    assert model.decoder.decide(scores).tolist() == [[False, False, True]]
 
 
 def test_another_relation_set_is_refused():
@@ -199,7 +199,7 @@ def test_another_relation_set_is_refused():
         model.check_relations(["r1", "r0", "r2"])
     with pytest.raises(ModelError, match="1 of the model's are missing: r2"):
         priors = Priors(("r0", "r1"), (0.1, 0.1), (0.1, 0.1))
-        model.meaning = replace(model.meaning, priors=priors)
+        model.decoder = replace(model.decoder, priors=priors)
 
 
 @pytest.fixture

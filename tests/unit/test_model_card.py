@@ -16,7 +16,7 @@ CONFIG = {
     "relation_names": {"P17": "country", "P26": "spouse | <b>of</b>"},
     "entity_types": ["LOC", "PER"],
     "architecture": "atlop",
-    "meaning": {"calibration": {"curves": {}}},
+    "score_decoder": {"calibration": {"curves": {}}},
 }
 RECORD = {
     "settings": {
@@ -68,7 +68,7 @@ def test_names_do_not_break_the_page():
 
 
 def test_without_a_record_it_says_so():
-    card = model_card({**CONFIG, "meaning": None})
+    card = model_card({**CONFIG, "score_decoder": None})
     assert "no record of its training" in card and "gives no probabilities" in card
     assert "model-index" not in head(card) and head(card)["library_name"] == "unnoted"
     assert "which was given no priors" in model_card(CONFIG, RECORD)

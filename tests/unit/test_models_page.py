@@ -34,8 +34,8 @@ def named(cell):
 
 
 def decision(loss):
-    risk = loss(PRIORS) if loss.needs_priors else loss()
-    rule = risk.meaning.decision.name
+    made = loss(PRIORS) if loss.needs_priors else loss()
+    rule = made.decoder.decision.name
     return DECISIONS["zero" if rule == "fixed" else rule], "yes" if loss.needs_priors else "no"
 
 

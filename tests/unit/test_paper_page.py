@@ -62,7 +62,7 @@ def test_configs_of_a_table_are_those_of_its_rows():
 
 
 def test_every_file_exists():
-    named = re.findall(r"`((?:tests|documents|risks|scores|experiments)/[\w./-]*)`", PAGE)
+    named = re.findall(r"`((?:tests|documents|losses|scores|experiments)/[\w./-]*)`", PAGE)
     assert len(named) >= 40
     for name in named:
         place = ROOT if name.startswith("tests") else ROOT / "src/unnoted"

@@ -162,14 +162,14 @@ DAMAGED = {
     "an unknown architecture": (config(architecture="x"), r"config\.json: unknown architecture 'x'"),
     "another architecture": (config(architecture="bran"), "as the shape of"),
     "candidates of no kind": (config(candidates=3), "candidate pairs: found 3"),
-    "no meaning": (config(meaning={}), "KeyError: 'decision'"),
+    "no decoder": (config(score_decoder={}), "KeyError: 'decision'"),
     "a threshold that is no number": (
-        config(meaning={"decision": {"rule": "fixed", "threshold": NAN}, "link": {"name": "sigmoid"},
+        config(score_decoder={"decision": {"rule": "fixed", "threshold": NAN}, "link": {"name": "sigmoid"},
                         "class_weighted": False}),
-        "meaning: found thresholds or priors that are not numbers",
+        "decoder: found thresholds or priors that are not numbers",
     ),
     "two thresholds for three": (
-        config(meaning={"decision": {"rule": "fixed", "threshold": [0.5, 0.5]}, "link": {"name": "sigmoid"},
+        config(score_decoder={"decision": {"rule": "fixed", "threshold": [0.5, 0.5]}, "link": {"name": "sigmoid"},
                         "class_weighted": False}),
         "must match|expected one for each of 3 relations",
     ),

@@ -12,7 +12,7 @@ from unnoted.data.document import Document
 from unnoted.data.synthetic import generate_documents
 from unnoted.data.thinning import DOCRED_SHARE, PopularShare, thin
 from unnoted.evaluation import Score
-from unnoted.losses import Link, NoneClass, ScoreMeaning
+from unnoted.losses import Link, NoneClass, ScoreDecoder
 from unnoted.losses.corrections import CORRECTIONS
 from unnoted.losses.surrogates import LogSigmoidRanking, SquaredRanking, Surrogate
 from unnoted.priors import Priors
@@ -77,16 +77,16 @@ def prior_shift() -> str:
 
 
 def corrections() -> str:
-    """The risk of a class over its negative part, under each correction."""
+    """The loss of a class over its negative part, under each correction."""
     negative = torch.tensor([-1.0, -1e-9, 0.0, 1.0], dtype=torch.float64)
     positive = torch.full_like(negative, 0.5)
-    figure, axes = new_axes("negative part, as estimated", "risk of the class")
+    figure, axes = new_axes("negative part, as estimated", "loss of the class")
     axes.axvline(0, color=INK, alpha=FAINT, linewidth=0.9)
     lines: list[Line] = [
         (title, negative.numpy(), CORRECTIONS[name](positive, negative).numpy())
         for name, title in (("none", "none: the sum"), ("clamp", "clamp: max(0, ·)"), ("flip", "flip"))
     ]
-    return svg(draw(figure, axes, lines, columns=3), "Risk over the negative part, by correction.")
+    return svg(draw(figure, axes, lines, columns=3), "Loss over the negative part, by correction.")
 
 
 def losses() -> str:
@@ -132,8 +132,8 @@ def probabilities() -> str:
     lines: list[Line] = []
     for prior in (0.5, 0.1, 0.01, 0.001):
         priors = Priors(("relation",), (prior,), (prior,))
-        meaning = ScoreMeaning(NoneClass(), link, priors, class_weighted=True)
-        lines.append((f"prior {prior:g}", above.numpy(), meaning.probabilities(_scores(above))[:, 0].numpy()))
+        decoder = ScoreDecoder(NoneClass(), link, priors, class_weighted=True)
+        lines.append((f"prior {prior:g}", above.numpy(), decoder.probabilities(_scores(above))[:, 0].numpy()))
     return svg(draw(figure, axes, lines, columns=2), "Probability over f_i − f_0, by prior.")
 
 

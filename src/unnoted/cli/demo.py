@@ -45,7 +45,7 @@ def demo(
     """Generate documents, hide most labels, train ATLOP, SSR-PU and `best`, and show what each finds.
 
     All train from the same new encoder, on the same labels, for the same steps, with the same seed. ATLOP and
-    SSR-PU differ in their risk only; `best` is the recommended method, which also trains on two halves to
+    SSR-PU differ in their loss only; `best` is the recommended method, which also trains on two halves to
     draw its line. If it is interrupted, the same command continues.
     """
     from unnoted.experiments.demonstrate import DemoPlan, demonstrate

@@ -105,7 +105,7 @@ def _lines(value: object, name: str = "") -> Iterator[str]:
 
 
 def _shown(value: object) -> str:
-    """A value as one line; of a long list, such as the risk at every report, the last entry."""
+    """A value as one line; of a long list, such as the loss at every report, the last entry."""
     if isinstance(value, str):
         return value
     if isinstance(value, list) and len(value) > LONGEST_LIST:

@@ -123,5 +123,5 @@ def _train(config: str, options: dict[str, Any], changes: list[str], resume: boo
         raise ValueError(f"{key}: found both --{key.replace('_', '-')} and --set, expected one of them")
     settings = load_settings(config, options | changed, tell=tell)
     record = run(settings, resume=resume, overwrite=overwrite, tell=tell)
-    risk = "" if record.risk is None else f", risk {record.risk:.4g}"
-    typer.echo(f"trained for {plural(record.steps, 'step')}{risk}; the model is in {settings.output}")
+    loss = "" if record.loss is None else f", loss {record.loss:.4g}"
+    typer.echo(f"trained for {plural(record.steps, 'step')}{loss}; the model is in {settings.output}")

@@ -77,14 +77,14 @@ class MethodResult:
         title: as the paper writes it, e.g. "SSR-PU".
         evaluation: on unseen documents, against their complete truth.
         recovered: predictions on the training documents beyond their labels, against what was hidden.
-        risks: (epoch, risk) over the training.
+        losses: (epoch, loss) over the training.
         seconds: that the training took.
     """
 
     title: str
     evaluation: Evaluation
     recovered: Score
-    risks: tuple[tuple[float, float], ...]
+    losses: tuple[tuple[float, float], ...]
     seconds: float
 
 
@@ -142,9 +142,9 @@ def demonstrate(
         extractor, record = trained(title, demo_settings(folder, title, plan))
         found[title] = list(extractor.extract(train[: plan.shown], floor=FLOOR))
         recovered = recovered_facts(train, truth, extractor.extract(train))
-        risks = tuple((entry["epoch"], entry["loss"]) for entry in record.training["history"])
+        losses = tuple((entry["epoch"], entry["loss"]) for entry in record.training["history"])
         evaluation = evaluate_extractor(extractor, test, train)
-        results.append(MethodResult(title, evaluation, recovered, risks, record.seconds))
+        results.append(MethodResult(title, evaluation, recovered, losses, record.seconds))
     baseline = results[0].title
     on_all = demo_settings(folder, baseline, plan, "truth")
     complete, _ = trained(f"{baseline} on all labels, for comparison", on_all)

@@ -23,7 +23,7 @@ from unnoted.inference.reading_text import text_reader
 from unnoted.inference.scoring import BatchScores, Found, ScoredPairs, Wanted, find_facts, score_batch
 from unnoted.inference.side_by_side import side_by_side
 from unnoted.inference.support import guided_sentences, supporting_sentences
-from unnoted.losses import ScoreMeaning, confidence_of
+from unnoted.losses import ScoreDecoder, confidence_of
 from unnoted.models.features import Batch, BatchLimits, Collator, FeatureSet, SortedBatches, Tokeniser
 from unnoted.models.features.records import record_batch
 from unnoted.models.kernels.devices import working_device
@@ -200,11 +200,11 @@ class Extractor:
         if isinstance(documents, Document | Mapping | str):
             raise TypeError(f"found one {type(documents).__name__}, expected several documents, e.g. a list")
         wanted = Wanted(threshold, floor, target_precision, target_recall)
-        meaning = wanted.meaning(self.model.meaning)
+        decoder = wanted.decoder(self.model.decoder)
         stream = as_documents(documents, DefectLog() if log is None else log)
         pieces = chunks(stream, self.chunk)
         return ExtractionStream(
-            found for chunk in pieces for found in self._chunk(chunk, wanted, meaning, seen)
+            found for chunk in pieces for found in self._chunk(chunk, wanted, decoder, seen)
         )
 
     def extract_text(
@@ -243,7 +243,7 @@ class Extractor:
         )
 
     def _chunk(
-        self, documents: list[Document], wanted: Wanted, meaning: ScoreMeaning, seen: Seen | None
+        self, documents: list[Document], wanted: Wanted, decoder: ScoreDecoder, seen: Seen | None
     ) -> list[Extraction]:
         candidates = self.model.candidates
         scored = [number for number, document in enumerate(documents) if candidates.count(document)]
@@ -253,13 +253,13 @@ class Extractor:
         torch.get_num_threads()  # a new thread takes over the number that was set only when asked for it
         with evaluation_mode(self.model):
             unlabelled = [documents[number].with_facts(()) for number in scored]
-            found = self._facts(unlabelled, wanted, meaning, seen)
+            found = self._facts(unlabelled, wanted, decoder, seen)
             for index, extracted in found:
                 facts[scored[index]] += extracted
         return [Extraction(document, found) for document, found in zip(documents, facts, strict=True)]
 
     def _facts(
-        self, documents: list[Document], wanted: Wanted, meaning: ScoreMeaning, seen: Seen | None
+        self, documents: list[Document], wanted: Wanted, decoder: ScoreDecoder, seen: Seen | None
     ) -> Iterator[tuple[int, tuple[ExtractedFact, ...]]]:
         """The facts of each document, with its index; of documents in any order, of one in their order."""
         if not documents:
@@ -275,7 +275,7 @@ class Extractor:
         collate = Collator.of(features)
 
         def look(indices: list[int]) -> _Looked:
-            return self._look(collate([features[index] for index in indices]), wanted, meaning, seen)
+            return self._look(collate([features[index] for index in indices]), wanted, decoder, seen)
 
         batches = list(SortedBatches(features, self.batch))
         threads = None if self.device == "cpu" else 1
@@ -290,12 +290,12 @@ class Extractor:
                     pairs = [tuple(int(side[found.pair[row]]) for side in sides) for row in rows]
                     yield index, self._named(documents[index], found, rows, pairs)
 
-    def _look(self, batch: Batch, wanted: Wanted, meaning: ScoreMeaning, seen: Seen | None) -> "_Looked":
+    def _look(self, batch: Batch, wanted: Wanted, decoder: ScoreDecoder, seen: Seen | None) -> "_Looked":
         """What there is in a batch; several threads may look at one each."""
         ends = batch.pair_document.bincount(minlength=len(batch.lengths)).cumsum(0).numpy()
         head, tail = (batch.entity_slot[side].numpy() for side in (batch.head, batch.tail))
         moved = batch.to(self.model.device)
-        scored = score_batch(self.model, moved, wanted, meaning, self._typed)
+        scored = score_batch(self.model, moved, wanted, decoder, self._typed)
         return _Looked(head, tail, ends, find_facts(moved, scored), None if seen is None else scored)
 
     def _named(
@@ -360,12 +360,12 @@ class _Looked:
 
 def _show(documents: list[Document], looked: _Looked, scored: BatchScores, seen: Seen) -> None:
     """Give what was scored, document by document."""
-    meaning, scores = scored.meaning, scored.scores
+    decoder, scores = scored.decoder, scored.scores
     distance, probability, decided = (
         each.cpu().numpy()
-        for each in (meaning.distances(scores), meaning.probabilities(scores), scored.decided)
+        for each in (decoder.distances(scores), decoder.probabilities(scores), scored.decided)
     )
-    confidence, calibrated = confidence_of(distance), meaning.is_calibrated
+    confidence, calibrated = confidence_of(distance), decoder.is_calibrated
     for document, start, end in zip(documents, [0, *looked.ends[:-1]], looked.ends, strict=True):
         rows = slice(start, end)
         head, tail = looked.head[rows], looked.tail[rows]

@@ -48,9 +48,9 @@ def describe(model: RelationModel) -> dict[str, Any]:
     config, encoder = model.config, model.encoder.model
     return {
         "relations": list(_relations(model)),
-        "decision": model.meaning.decision.to_json(),
-        "link": model.meaning.link.name,
-        "margin": model.meaning.link.margin,
+        "decision": model.decoder.decision.to_json(),
+        "link": model.decoder.link.name,
+        "margin": model.decoder.link.margin,
         "calibration": _calibration(model),
         "candidates": model.candidates.to_json(),
         "rules": [rule.line(model.relations.name) for rule in model.rule_lift.rules]
@@ -83,11 +83,11 @@ def _type_bias(model: RelationModel) -> list[dict[str, Any]] | None:
     """What the types of head and tail alone say, the most probable first; None for a model without."""
     if model.type_bias is None:
         return None
-    bias, meaning = model.type_bias.weight.detach().float().cpu(), model.meaning
+    bias, decoder = model.type_bias.weight.detach().float().cpu(), model.decoder
     scores = pad(bias.flatten(0, 1), (1, 0))  # [(T + 1)², K + 1], the none class at 0
-    shown = meaning.link(scores)
-    if meaning.priors is not None and meaning.class_weighted:
-        shown = undo_class_weight(shown, torch.tensor(meaning.priors.class_weight))
+    shown = decoder.link(scores)
+    if decoder.priors is not None and decoder.class_weighted:
+        shown = undo_class_weight(shown, torch.tensor(decoder.priors.class_weight))
     types = ("other", *model.entity_types)
     values, places = shown.flatten().topk(min(STRONGEST, shown.numel()))
     entries = []
@@ -128,7 +128,7 @@ def _word(model: RelationModel, token: int) -> str:
 
 
 def _calibration(model: RelationModel) -> dict[str, Any] | None:
-    calibration = model.meaning.calibration
+    calibration = model.decoder.calibration
     if calibration is None:
         return None
     return {
@@ -138,7 +138,7 @@ def _calibration(model: RelationModel) -> dict[str, Any] | None:
 
 
 def _relations(model: RelationModel) -> Iterator[dict[str, Any]]:
-    priors, learnt = model.meaning.priors, model.relation_types
+    priors, learnt = model.decoder.priors, model.relation_types
     for number, relation in enumerate(model.relations):
         yield {
             "relation": relation,

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from unnoted.data.document import Document
 from unnoted.inference.support import attention_shares, mention_shares
-from unnoted.losses import ScoreMeaning, confidence_of, distance_of
+from unnoted.losses import ScoreDecoder, confidence_of, distance_of
 from unnoted.models.features import Batch
 
 if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only when a model is
@@ -64,27 +64,27 @@ class Wanted:
         if len(given := [name for name, value in lines.items() if value is not None]) > 1:
             raise ValueError(f"found {' and '.join(given)}, expected one of them")
 
-    def meaning(self, meaning: ScoreMeaning) -> ScoreMeaning:
+    def decoder(self, decoder: ScoreDecoder) -> ScoreDecoder:
         """What scores mean, with the line that is asked for.
 
         Raises:
             ValueError: the model is not calibrated, or no line reaches the target.
         """
         if self.target_precision is not None:
-            return meaning.at_precision(self.target_precision)
-        return meaning if self.target_recall is None else meaning.at_recall(self.target_recall)
+            return decoder.at_precision(self.target_precision)
+        return decoder if self.target_recall is None else decoder.at_recall(self.target_recall)
 
-    def decided(self, meaning: ScoreMeaning, scores: Tensor) -> Tensor:
+    def decided(self, decoder: ScoreDecoder, scores: Tensor) -> Tensor:
         """Which facts are predicted, bool [P, K], from scores [P, K + 1]."""
         if self.threshold is None:
-            return meaning.decide(scores)
-        return meaning.distances(scores) >= distance_of(self.threshold)
+            return decoder.decide(scores)
+        return decoder.distances(scores) >= distance_of(self.threshold)
 
-    def given(self, meaning: ScoreMeaning, scores: Tensor, decided: Tensor) -> Tensor:
+    def given(self, decoder: ScoreDecoder, scores: Tensor, decided: Tensor) -> Tensor:
         """Which facts are given, bool [P, K]."""
         if self.floor is None:
             return decided
-        return decided | (meaning.distances(scores) >= distance_of(self.floor))
+        return decided | (decoder.distances(scores) >= distance_of(self.floor))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -146,7 +146,7 @@ class BatchScores:
     Attributes:
         encoded: the tokens.
         scores: [P, K + 1].
-        meaning: what they mean.
+        decoder: what they mean.
         decided: [P, K].
         given: [P, K], the facts that are wanted, predicted or not.
         rule: [P, K], the number of the rule that lifted a score, or -1; None for a model without rules.
@@ -154,7 +154,7 @@ class BatchScores:
 
     encoded: "Encoded"
     scores: Tensor
-    meaning: ScoreMeaning
+    decoder: ScoreDecoder
     decided: Tensor
     given: Tensor
     rule: Tensor | None = None
@@ -166,16 +166,16 @@ def score_batch(
     model: "RelationModel",
     batch: Batch,
     wanted: Wanted,
-    meaning: ScoreMeaning,
+    decoder: ScoreDecoder,
     typed: "TypedRelations | None" = None,
 ) -> BatchScores:
     """Score the pairs of a batch, which is on the model's device; the model is in evaluation mode."""
     scores, encoded, rule, allowed = model.score_pairs(batch, typed)  # [P, K + 1]
-    decided = wanted.decided(meaning, scores)
-    given = wanted.given(meaning, scores, decided)
+    decided = wanted.decided(decoder, scores)
+    given = wanted.given(decoder, scores, decided)
     if allowed is not None:  # whatever the threshold
         decided, given = decided & allowed, given & allowed
-    return BatchScores(encoded, scores, meaning, decided, given, rule)
+    return BatchScores(encoded, scores, decoder, decided, given, rule)
 
 
 @torch.no_grad()
@@ -207,9 +207,9 @@ def find_facts(batch: Batch, scored: BatchScores) -> list[Found]:
 def _found(scored: BatchScores, pairs: Tensor, count: Tensor, relation: Tensor, shares: Tensor) -> Found:
     """Some facts in numpy: `count` [Q] of each of the `pairs` [Q], whose `shares` are [Q, S]."""
     share = torch.arange(len(count), device=count.device).repeat_interleave(count)  # [F]
-    pair, scores, meaning = pairs[share], scored.scores[pairs], scored.meaning
+    pair, scores, decoder = pairs[share], scored.scores[pairs], scored.decoder
     rule = None if scored.rule is None else scored.rule[pair, relation].cpu().numpy()
-    meant = (meaning.margins(scores), meaning.distances(scores), meaning.probabilities(scores))  # [Q, K] each
+    meant = (decoder.margins(scores), decoder.distances(scores), decoder.probabilities(scores))  # [Q, K] each
     chosen = (*(values[share, relation] for values in meant), scored.decided[pair, relation])
     pair, relation, margin, distance, probability, decided, shares, share = (
         column.cpu() for column in (pair, relation, *chosen, shares, share)
@@ -218,7 +218,7 @@ def _found(scored: BatchScores, pairs: Tensor, count: Tensor, relation: Tensor, 
         pair.numpy(),
         relation.numpy(),
         confidence_of(distance.numpy()),
-        probability.double().numpy() if meaning.is_calibrated else None,
+        probability.double().numpy() if decoder.is_calibrated else None,
         margin.double().numpy(),
         decided.numpy(),
         shares.double().numpy(),

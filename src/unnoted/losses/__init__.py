@@ -3,9 +3,11 @@
 from unnoted.losses.adaptive_focal import AdaptiveFocal
 from unnoted.losses.adaptive_threshold import AdaptiveThreshold
 from unnoted.losses.balanced_softmax import BalancedSoftmax
+from unnoted.losses.base import Loss
 from unnoted.losses.corrections import Clamp, Correction, Flip, Running, Uncorrected
 from unnoted.losses.cross_entropy import CrossEntropy
 from unnoted.losses.decisions import Decision, Fixed, FixedTopK, NoneClass, TopK, with_thresholds
+from unnoted.losses.decoder import ScoreDecoder, confidence_of, distance_of
 from unnoted.losses.distillation import Distillation
 from unnoted.losses.estimators import (
     Estimator,
@@ -28,18 +30,16 @@ from unnoted.losses.losses import (
     SRPU,
     SSRPU,
     LabelLikelihoodLoss,
-    Loss,
+    NamedLoss,
     SPULogSigmoid,
     SPULogSigmoidRanking,
     loss_named,
     register_loss,
 )
-from unnoted.losses.meaning import ScoreMeaning, confidence_of, distance_of
-from unnoted.losses.metric import MetricRisk
+from unnoted.losses.metric import P3MLoss
 from unnoted.losses.normalisations import Expected, Normalisation, PerBatch
-from unnoted.losses.pairwise import PairwiseRisk
-from unnoted.losses.positive_unlabelled import PositiveUnlabelledRisk
-from unnoted.losses.risk import Risk
+from unnoted.losses.pairwise import PairwiseLoss
+from unnoted.losses.positive_unlabelled import PULoss
 from unnoted.losses.surrogates import (
     CosineSoftmax,
     LogSigmoid,
@@ -83,19 +83,19 @@ __all__ = [
     "LogSigmoidRanking",
     "Loss",
     "LossOptions",
-    "MetricRisk",
+    "NamedLoss",
     "NoneClass",
     "Normalisation",
-    "PairwiseRisk",
+    "P3MLoss",
+    "PULoss",
+    "PairwiseLoss",
     "PerBatch",
     "PositiveNegative",
     "PositiveUnlabelled",
-    "PositiveUnlabelledRisk",
-    "Risk",
     "Running",
     "SPULogSigmoid",
     "SPULogSigmoidRanking",
-    "ScoreMeaning",
+    "ScoreDecoder",
     "ShiftedPositiveUnlabelled",
     "Squared",
     "SquaredRanking",

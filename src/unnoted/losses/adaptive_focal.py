@@ -8,10 +8,10 @@ from torch.nn.functional import logsigmoid
 from unnoted.losses.adaptive_threshold import threshold_over_unlabelled
 from unnoted.losses.decisions import Decision, TopK
 from unnoted.losses.links import Link
-from unnoted.losses.pairwise import PairwiseRisk
+from unnoted.losses.pairwise import PairwiseLoss
 
 
-class AdaptiveFocal(PairwiseRisk):
+class AdaptiveFocal(PairwiseLoss):
     """−log p_i · (1 + (1 − p_i)) for each labelled relation, and the adaptive threshold's second soft-max.
 
     p_i = σ(f_i − f_0) is a relation's share against the threshold alone. So labelled relations of one pair do

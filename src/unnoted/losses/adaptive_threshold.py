@@ -7,10 +7,10 @@ from torch.nn.functional import pad
 
 from unnoted.losses.decisions import Decision, TopK
 from unnoted.losses.links import Link
-from unnoted.losses.pairwise import PairwiseRisk
+from unnoted.losses.pairwise import PairwiseLoss
 
 
-class AdaptiveThreshold(PairwiseRisk):
+class AdaptiveThreshold(PairwiseLoss):
     """The none class as a threshold (TH), learnt by two soft-maxes per pair; their sum, averaged over pairs.
 
     In the first, each labelled relation competes with TH and the other labelled ones; in the second, TH
@@ -18,8 +18,8 @@ class AdaptiveThreshold(PairwiseRisk):
 
     Example:
         >>> import torch
-        >>> risk = AdaptiveThreshold()
-        >>> risk(torch.zeros(1, 3), torch.tensor([[True, False]]))  # log 2 for each soft-max
+        >>> loss = AdaptiveThreshold()
+        >>> loss(torch.zeros(1, 3), torch.tensor([[True, False]]))  # log 2 for each soft-max
         tensor(1.3863)
     """
 

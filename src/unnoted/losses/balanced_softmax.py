@@ -8,10 +8,10 @@ from torch.nn.functional import pad
 
 from unnoted.losses.decisions import Decision, FixedTopK
 from unnoted.losses.links import Link
-from unnoted.losses.pairwise import PairwiseRisk
+from unnoted.losses.pairwise import PairwiseLoss
 
 
-class BalancedSoftmax(PairwiseRisk):
+class BalancedSoftmax(PairwiseLoss):
     """log(1 + Σ exp(−f_i)) over the labels i of a pair + log(1 + Σ exp(f_j)) over the other classes j.
 
     This is averaged over pairs. The none class is a class like the relations: the one label of a pair that

@@ -15,7 +15,7 @@ from torch import Tensor
 
 
 class Correction(Protocol):
-    """The positive and negative parts of each class [K] to its risk [K].
+    """The positive and negative parts of each class [K] to its loss [K].
 
     Attributes:
         name: in settings.
@@ -26,7 +26,7 @@ class Correction(Protocol):
     is_running: ClassVar[bool]
 
     def __call__(self, positive: Tensor, negative: Tensor, judged: Tensor | None = None) -> Tensor:
-        """The risk of every class.
+        """The loss of every class.
 
         Args:
             positive: [K], the positive part in this batch.
@@ -49,7 +49,7 @@ class Uncorrected:
     is_running: ClassVar[bool] = False
 
     def __call__(self, positive: Tensor, negative: Tensor, judged: Tensor | None = None) -> Tensor:
-        """The risk of every class."""
+        """The loss of every class."""
         return positive + negative
 
 
@@ -67,13 +67,13 @@ class Clamp:
     is_running: ClassVar[bool] = False
 
     def __call__(self, positive: Tensor, negative: Tensor, judged: Tensor | None = None) -> Tensor:
-        """The risk of every class."""
+        """The loss of every class."""
         return positive + negative.clamp(min=0)
 
 
 @dataclass(frozen=True)
 class Flip:
-    """Where the negative part is below 0, minus that part is the whole risk of the class.
+    """Where the negative part is below 0, minus that part is the whole loss of the class.
 
     A step then undoes the over-fitting and does nothing else. This is how the paper's figures were made.
 
@@ -87,7 +87,7 @@ class Flip:
     is_running: ClassVar[bool] = False
 
     def __call__(self, positive: Tensor, negative: Tensor, judged: Tensor | None = None) -> Tensor:
-        """The risk of every class."""
+        """The loss of every class."""
         return (-negative).where(negative < 0, positive + negative)
 
 
@@ -109,7 +109,7 @@ class Running:
     is_running: ClassVar[bool] = True
 
     def __call__(self, positive: Tensor, negative: Tensor, judged: Tensor | None = None) -> Tensor:
-        """The risk of every class."""
+        """The loss of every class."""
         below = (negative if judged is None else judged) < 0
         return positive + negative.masked_fill(below, 0.0)
 

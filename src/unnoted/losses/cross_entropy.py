@@ -7,14 +7,14 @@ from torch.nn.functional import logsigmoid
 
 from unnoted.losses.decisions import Decision, Fixed
 from unnoted.losses.links import Link
-from unnoted.losses.pairwise import PairwiseRisk
+from unnoted.losses.pairwise import PairwiseLoss
 
 
-class CrossEntropy(PairwiseRisk):
+class CrossEntropy(PairwiseLoss):
     """−log σ(f_i) for each labelled relation, −log σ(−f_i) for each other; the mean over relations and pairs.
 
     The none class is not used, and a relation holds where σ(f_i) > 0.5, that is f_i > 0 (Yao et al., 2019;
-    Zeng et al., 2020). It is the PN risk with the log-sigmoid loss, labelled priors, expected normalisation
+    Zeng et al., 2020). It is the PN loss with the log-sigmoid loss, labelled priors, expected normalisation
     and no class weight, divided by the number of relations.
 
     Example:

@@ -43,7 +43,7 @@ class Decision(Protocol):
         ...
 
 
-def above_none(scores: Tensor) -> Tensor:
+def logits_above_threshold_class(scores: Tensor) -> Tensor:
     """How far each relation scores above the none class, [P, K + 1] to [P, K]."""
     return scores[:, 1:] - scores[:, :1]
 
@@ -68,7 +68,7 @@ class NoneClass:
 
     def margins(self, scores: Tensor) -> Tensor:
         """f_i - f_0, [P, K]."""
-        return above_none(scores)
+        return logits_above_threshold_class(scores)
 
     def to_json(self) -> dict[str, Any]:
         """The rule as JSON."""
@@ -147,7 +147,7 @@ class TopK:
 
     def margins(self, scores: Tensor) -> Tensor:
         """f_i - f_0, [P, K]."""
-        return above_none(scores)
+        return logits_above_threshold_class(scores)
 
     def to_json(self) -> dict[str, Any]:
         """The rule as JSON."""

@@ -4,21 +4,21 @@ import math
 
 from torch import Tensor, nn
 
-from unnoted.losses.risk import Risk, weighted_mean, working
+from unnoted.losses.base import Loss, weighted_mean, working
 
 
 class Distillation(nn.Module):
-    """The student's risk, plus `weight` times the mean squared difference of its scores from a teacher's.
+    """The student's loss, plus `weight` times the mean squared difference of its scores from a teacher's.
 
-    KD-DocRE's first stage on distantly labelled documents; fine-tuning after it minimises the student's risk
-    alone (Tan et al., 2022). It is no `Risk`, because it needs a third thing besides scores and labels; the
+    KD-DocRE's first stage on distantly labelled documents; fine-tuning after it minimises the student's loss
+    alone (Tan et al., 2022). It is no `Loss`, because it needs a third thing besides scores and labels; the
     decision rule, link and priors of the model that it trains are those of `student`. Scores mean different
-    things under different risks, so the teacher should have been trained by the student's loss.
+    things under different losses, so the teacher should have been trained by the student's loss.
 
     Where the student's rule does not read the none class, its score was never trained and is not compared.
 
     Args:
-        student: the risk on the labels.
+        student: the loss on the labels.
         weight: of the difference, 0 or more; 1 as published.
 
     Example:
@@ -30,7 +30,7 @@ class Distillation(nn.Module):
         tensor(0.5000)
     """
 
-    def __init__(self, student: Risk, weight: float = 1.0) -> None:
+    def __init__(self, student: Loss, weight: float = 1.0) -> None:
         super().__init__()
         if not 0 <= weight < math.inf:
             raise ValueError(f"found weight {weight}, expected a finite number, 0 or more")
@@ -46,7 +46,7 @@ class Distillation(nn.Module):
         *,
         teacher: Tensor,
     ) -> Tensor:
-        """The risk of one batch, a scalar; finite, as is its gradient, for every batch of finite scores.
+        """The loss of one batch, a scalar; finite, as is its gradient, for every batch of finite scores.
 
         Args:
             scores: the student's, [P, K + 1], the none class first.
@@ -57,10 +57,10 @@ class Distillation(nn.Module):
         """
         if teacher.shape != scores.shape:
             raise ValueError(f"found teacher {list(teacher.shape)}, expected {list(scores.shape)}")
-        risk: Tensor = self.student(scores, labels, weights, negatives)
-        compared = slice(0 if self.student.meaning.decision.reads_none_class else 1, None)
+        loss: Tensor = self.student(scores, labels, weights, negatives)
+        compared = slice(0 if self.student.decoder.decision.reads_none_class else 1, None)
         own = working(scores)
         difference = own - working(teacher.detach()).to(own.dtype)  # [P, K + 1]
         of_pairs = difference[:, compared].square().mean(1)  # [P]
         counted = own.new_ones(own.shape[0]) if weights is None else weights.to(own.dtype)
-        return risk + self.weight * weighted_mean((counted * of_pairs).sum(), counted.sum())
+        return loss + self.weight * weighted_mean((counted * of_pairs).sum(), counted.sum())

@@ -1,6 +1,6 @@
-"""Estimators: how a risk over positives and negatives is put together from labelled and unlabelled pairs.
+"""Estimators: how a loss over positives and negatives is put together from labelled and unlabelled pairs.
 
-Each gives three coefficients per class. The risk of a class is
+Each gives three coefficients per class. The loss of a class is
 
     positive · E_P ℓ(+1)  +  [ unlabelled · E_U ℓ(−1)  −  labelled · E_P ℓ(−1) ]
 

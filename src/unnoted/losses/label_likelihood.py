@@ -20,10 +20,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from unnoted.losses.decisions import NoneClass, above_none
+from unnoted.losses.base import Loss, weighted_mean
+from unnoted.losses.decisions import NoneClass, logits_above_threshold_class
+from unnoted.losses.decoder import ScoreDecoder
 from unnoted.losses.links import Link
-from unnoted.losses.meaning import ScoreMeaning
-from unnoted.losses.risk import Risk, weighted_mean
 from unnoted.priors import Priors
 from unnoted.priors.propensity import PROPENSITY_SLOPE, labelling_log_odds
 
@@ -31,7 +31,7 @@ HIGHEST = 40.0
 """Log odds that stand for a label frequency of 1: complete labels."""
 
 
-class LabelLikelihood(Risk):
+class LabelLikelihood(Loss):
     """The negative log likelihood of the labels, given how often a fact is labelled.
 
     A relation of prior 0 has c = 1: every pair counts against it.
@@ -42,11 +42,11 @@ class LabelLikelihood(Risk):
             fair sample of the true facts.
 
     Example:
-        >>> risk = LabelLikelihood(Priors(("spouse",), labelled=(0.1,), overall=(0.2,)), propensity_slope=0)
+        >>> loss = LabelLikelihood(Priors(("spouse",), labelled=(0.1,), overall=(0.2,)), propensity_slope=0)
         >>> certain = torch.tensor([[0.0, 200.0]])  # holds for sure, but only every other fact is labelled
-        >>> risk(certain, torch.tensor([[True]])), risk(certain, torch.tensor([[False]]))
+        >>> loss(certain, torch.tensor([[True]])), loss(certain, torch.tensor([[False]]))
         (tensor(0.6931), tensor(0.6931))
-        >>> risk(certain, torch.tensor([[False]]), negatives=torch.tensor([[True]]))  # a person said no
+        >>> loss(certain, torch.tensor([[False]]), negatives=torch.tensor([[True]]))  # a person said no
         tensor(200.)
     """
 
@@ -61,9 +61,9 @@ class LabelLikelihood(Risk):
         self._frequency = torch.from_numpy(log_odds.clip(-HIGHEST, HIGHEST))  # [K], log odds of c
 
     @property
-    def meaning(self) -> ScoreMeaning:
-        """What the scores mean that this risk has trained."""
-        return ScoreMeaning(NoneClass(), Link("sigmoid-ranking"), self.priors)
+    def decoder(self) -> ScoreDecoder:
+        """What the scores mean that this loss has trained."""
+        return ScoreDecoder(NoneClass(), Link("sigmoid-ranking"), self.priors)
 
     def of_batch(self, scores: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
         """The weighted mean over pairs."""
@@ -77,7 +77,7 @@ class LabelLikelihood(Risk):
         if labels.shape[1] != len(self.priors.relations):
             found, expected = labels.shape[1], len(self.priors.relations)
             raise ValueError(f"found labels of {found} relations, expected the {expected} of the priors")
-        log_odds = above_none(scores)  # f, [P, K]
+        log_odds = logits_above_threshold_class(scores)  # f, [P, K]
         facts = weights.unsqueeze(1) * log_odds.sigmoid()
         if negatives is not None:
             facts = facts.masked_fill(negatives, 0.0)

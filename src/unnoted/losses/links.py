@@ -1,6 +1,6 @@
 """Links: how probable a relation is, read off the scores; for each loss, what its optimum says.
 
-At the optimum of its risk a score is a known function of the posterior Δ = P(relation | pair), so it can be
+At the optimum of its loss a score is a known function of the posterior Δ = P(relation | pair), so it can be
 inverted. Where training weighted the positives by γ, what is read off is Δ', whose odds are those of Δ
 multiplied by γ, because minimising γ Δ ℓ(+1) + (1 - Δ) ℓ(-1) is, up to a factor, minimising
 Δ' ℓ(+1) + (1 - Δ') ℓ(-1). `undo_class_weight` gives Δ.
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from unnoted.losses.decisions import above_none
+from unnoted.losses.decisions import logits_above_threshold_class
 from unnoted.utils import lookup, register
 
 HIGHEST_START = 64.0
@@ -28,7 +28,7 @@ Shown = Callable[[Tensor, float], Tensor]
 
 def _ranking_margin(scores: Tensor, margin: float) -> Tensor:
     """The optimum of ¼(y (f_i - f_0) - m)² is f_i - f_0 = m (2 Δ' - 1); for m = 0, its limit from above."""
-    above = above_none(scores)
+    above = logits_above_threshold_class(scores)
     return ((above + margin) / (2 * margin)).clamp(0, 1) if margin else (1 + above.sign()) / 2
 
 
@@ -39,7 +39,7 @@ def _squared(scores: Tensor, margin: float) -> Tensor:
 
 def _sigmoid_ranking(scores: Tensor, margin: float) -> Tensor:
     """The optimum of -log σ(y (f_i - f_0)) is f_i - f_0 = log odds of Δ'."""
-    return above_none(scores).sigmoid()
+    return logits_above_threshold_class(scores).sigmoid()
 
 
 def _sigmoid(scores: Tensor, margin: float) -> Tensor:
@@ -49,7 +49,7 @@ def _sigmoid(scores: Tensor, margin: float) -> Tensor:
 
 def _cosine_softmax(scores: Tensor, margin: float) -> Tensor:
     """The optimum of -log σ(y λ (f_i - f_0)) is f_i - f_0 = log odds of Δ' / λ; the margin is 1 / λ."""
-    return (above_none(scores) / margin).sigmoid()
+    return (logits_above_threshold_class(scores) / margin).sigmoid()
 
 
 def _adaptive_focal(scores: Tensor, margin: float) -> Tensor:
@@ -57,7 +57,7 @@ def _adaptive_focal(scores: Tensor, margin: float) -> Tensor:
 
     The slopes of the two losses in p are -a = -((1 + q)/p - log p) and 1/q, so Δ' a = (1 - Δ')/q there.
     """
-    above = above_none(scores)
+    above = logits_above_threshold_class(scores)
     p, q = above.sigmoid(), (-above).sigmoid()
     return 1 / (1 + q * ((1 + q) / p - logsigmoid(above)))
 

@@ -1,7 +1,7 @@
 """Losses by name: every one of the paper's tables and of its baselines, and those that you register.
 
-A `Loss` is called with the priors, `SSRPU(priors=docs.labelled_priors * 3)`, or with nothing where it needs
-none, and makes the risk that training minimises. Its own settings stand in its `options`: a configuration
+A `NamedLoss` is called with the priors, `SSRPU(priors=docs.labelled_priors * 3)`, or with nothing where it needs
+none, and makes the loss that training minimises. Its own settings stand in its `options`: a configuration
 file, `--set` and a call all give them by the same names.
 """
 
@@ -15,6 +15,7 @@ from pydantic import Field
 from unnoted.losses.adaptive_focal import AdaptiveFocal
 from unnoted.losses.adaptive_threshold import AdaptiveThreshold
 from unnoted.losses.balanced_softmax import BalancedSoftmax
+from unnoted.losses.base import Loss
 from unnoted.losses.cross_entropy import CrossEntropy
 from unnoted.losses.estimators import (
     Estimator,
@@ -24,9 +25,8 @@ from unnoted.losses.estimators import (
 )
 from unnoted.losses.label_likelihood import LabelLikelihood
 from unnoted.losses.loss_options import LossOptions
-from unnoted.losses.metric import MetricOptions, MetricRisk
-from unnoted.losses.positive_unlabelled import PositiveUnlabelledOptions, PositiveUnlabelledRisk
-from unnoted.losses.risk import Risk
+from unnoted.losses.metric import MetricOptions, P3MLoss
+from unnoted.losses.positive_unlabelled import PositiveUnlabelledOptions, PULoss
 from unnoted.losses.surrogates import (
     MARGIN,
     LogSigmoid,
@@ -41,30 +41,30 @@ from unnoted.utils import lookup, register
 
 
 @dataclass(frozen=True)
-class Loss:
-    """A loss by name; called with priors and options, it makes the risk that training minimises.
+class NamedLoss:
+    """A loss by name; called with priors and options, it makes the loss that training minimises.
 
     Attributes:
         name: in settings, commands and tables.
-        make: a risk from options and priors.
+        make: a loss from options and priors.
         options: the settings of this loss, with their defaults and checks.
         needs_priors: whether it has to be told how often each relation holds.
 
     Example:
-        >>> risk = SSRPU(priors=3 * Priors(("spouse",), (0.01,), (0.01,)), margin=0.5)
-        >>> risk.estimator.name, risk.surrogate, risk.meaning.decision
+        >>> loss = SSRPU(priors=3 * Priors(("spouse",), (0.01,), (0.01,)), margin=0.5)
+        >>> loss.estimator.name, loss.surrogate, loss.decoder.decision
         ('s-pu', SquaredRanking(margin=0.5), NoneClass())
         >>> ATLOP(), ATLOP.needs_priors
         (AdaptiveThreshold(), False)
     """
 
     name: str
-    make: Callable[[Any, Any], Risk]
+    make: Callable[[Any, Any], Loss]
     options: type[LossOptions] = LossOptions
     needs_priors: bool = False
 
-    def __call__(self, priors: Priors | None = None, **options: object) -> Risk:
-        """The risk under given priors.
+    def __call__(self, priors: Priors | None = None, **options: object) -> Loss:
+        """The loss under given priors.
 
         Args:
             priors: of every relation; only for a loss that needs them.
@@ -92,22 +92,22 @@ class RankingOptions(PositiveUnlabelledOptions):
     margin: float = Field(MARGIN, ge=0)
 
 
-def _positive_unlabelled(name: str, estimator: Estimator, surrogate: Surrogate) -> Loss:
-    def make(options: PositiveUnlabelledOptions, priors: Priors) -> Risk:
-        return PositiveUnlabelledRisk(priors, estimator, surrogate, **dict(options))
+def _positive_unlabelled(name: str, estimator: Estimator, surrogate: Surrogate) -> NamedLoss:
+    def make(options: PositiveUnlabelledOptions, priors: Priors) -> Loss:
+        return PULoss(priors, estimator, surrogate, **dict(options))
 
-    return Loss(name, make, PositiveUnlabelledOptions, needs_priors=True)
+    return NamedLoss(name, make, PositiveUnlabelledOptions, needs_priors=True)
 
 
-def _squared_ranking(name: str, estimator: Estimator) -> Loss:
-    def make(options: RankingOptions, priors: Priors) -> Risk:
+def _squared_ranking(name: str, estimator: Estimator) -> NamedLoss:
+    def make(options: RankingOptions, priors: Priors) -> Loss:
         others = {key: value for key, value in options if key != "margin"}
-        return PositiveUnlabelledRisk(priors, estimator, SquaredRanking(options.margin), **others)
+        return PULoss(priors, estimator, SquaredRanking(options.margin), **others)
 
-    return Loss(name, make, RankingOptions, needs_priors=True)
+    return NamedLoss(name, make, RankingOptions, needs_priors=True)
 
 
-ATLOP = Loss("atlop", lambda options, priors: AdaptiveThreshold())
+ATLOP = NamedLoss("atlop", lambda options, priors: AdaptiveThreshold())
 PN = _positive_unlabelled("pn", PositiveNegative(), Squared())
 SRPN = _squared_ranking("sr-pn", PositiveNegative())
 PU = _positive_unlabelled("pu", PositiveUnlabelled(), Squared())
@@ -118,7 +118,7 @@ SPULogSigmoid = _positive_unlabelled("s-pu-log-sigmoid", ShiftedPositiveUnlabell
 SPULogSigmoidRanking = _positive_unlabelled(
     "s-pu-log-sigmoid-ranking", ShiftedPositiveUnlabelled(), LogSigmoidRanking()
 )
-P3M = Loss("p3m", lambda options, priors: MetricRisk(priors, options), MetricOptions, needs_priors=True)
+P3M = NamedLoss("p3m", lambda options, priors: P3MLoss(priors, options), MetricOptions, needs_priors=True)
 
 
 class LabelLikelihoodOptions(LossOptions):
@@ -131,7 +131,7 @@ class LabelLikelihoodOptions(LossOptions):
     propensity_slope: float = Field(PROPENSITY_SLOPE, ge=0)
 
 
-LabelLikelihoodLoss = Loss(
+LabelLikelihoodLoss = NamedLoss(
     "label-likelihood",
     lambda options, priors: LabelLikelihood(priors, **dict(options)),
     LabelLikelihoodOptions,
@@ -149,32 +149,32 @@ _LOSSES = {
     "s-pu-log-sigmoid": SPULogSigmoid,
     "s-pu-log-sigmoid-ranking": SPULogSigmoidRanking,
     "label-likelihood": LabelLikelihoodLoss,
-    "cross-entropy": Loss("cross-entropy", lambda options, priors: CrossEntropy()),
-    "balanced-softmax": Loss("balanced-softmax", lambda options, priors: BalancedSoftmax()),
-    "adaptive-focal": Loss("adaptive-focal", lambda options, priors: AdaptiveFocal()),
+    "cross-entropy": NamedLoss("cross-entropy", lambda options, priors: CrossEntropy()),
+    "balanced-softmax": NamedLoss("balanced-softmax", lambda options, priors: BalancedSoftmax()),
+    "adaptive-focal": NamedLoss("adaptive-focal", lambda options, priors: AdaptiveFocal()),
     "p3m": P3M,
 }
 
-LOSSES: Mapping[str, Loss] = MappingProxyType(_LOSSES)
+LOSSES: Mapping[str, NamedLoss] = MappingProxyType(_LOSSES)
 """Every loss by name: in the order of the paper's tables, its baselines' losses, what came after it, then
 registered ones."""
 
 
-def register_loss(loss: Loss) -> None:
+def register_loss(loss: NamedLoss) -> None:
     """Add a loss of your own; settings, `Trainer` and comparisons then know it by its name.
 
     Raises:
         ValueError: if the name is taken.
 
     Example:
-        >>> register_loss(Loss("ssr-pu", lambda options, priors: AdaptiveThreshold()))
+        >>> register_loss(NamedLoss("ssr-pu", lambda options, priors: AdaptiveThreshold()))
         Traceback (most recent call last):
         ValueError: loss 'ssr-pu' is registered already, expected another name
     """
     register("loss", loss.name, loss, _LOSSES)
 
 
-def loss_named(name: str) -> Loss:
+def loss_named(name: str) -> NamedLoss:
     """The loss of a name; a `ValueError` names the nearest one that exists.
 
     Example:

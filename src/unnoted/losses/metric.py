@@ -1,13 +1,13 @@
-"""P3M's risk: a positive-unlabelled risk over cosines that sees labelled pairs twice, and mixed with none."""
+"""P3M's loss: a positive-unlabelled loss over cosines that sees labelled pairs twice, and mixed with none."""
 
 from typing import Any
 
 from pydantic import Field
 from torch import Tensor
 
+from unnoted.losses.base import weighted_mean, working
 from unnoted.losses.estimators import ShiftedPositiveUnlabelled
-from unnoted.losses.positive_unlabelled import PositiveUnlabelledOptions, PositiveUnlabelledRisk
-from unnoted.losses.risk import weighted_mean, working
+from unnoted.losses.positive_unlabelled import PositiveUnlabelledOptions, PULoss
 from unnoted.losses.surrogates import CosineSoftmax
 from unnoted.losses.views import Views, WantedViews
 from unnoted.priors import Priors
@@ -29,8 +29,8 @@ class MetricOptions(PositiveUnlabelledOptions):
     mixup_alpha: float = Field(1.0, gt=0)
 
 
-class MetricRisk(PositiveUnlabelledRisk):
-    """The S-PU risk of `CosineSoftmax`, and what labelled pairs teach by further views of them.
+class P3MLoss(PULoss):
+    """The S-PU loss of `CosineSoftmax`, and what labelled pairs teach by further views of them.
 
     A second view counts as much as the first: E_P is a mean over both. A mixture with the share t of its pair
     costs t ℓ(+1) + (1 − t) ℓ(−1) under the relation that the pair is labelled with; its mean over the
@@ -41,8 +41,8 @@ class MetricRisk(PositiveUnlabelledRisk):
         options: of this loss.
 
     Example:
-        >>> risk = MetricRisk(Priors(("spouse",), (0.1,), (0.3,)), MetricOptions())
-        >>> risk.wanted_views
+        >>> loss = P3MLoss(Priors(("spouse",), (0.1,), (0.3,)), MetricOptions())
+        >>> loss.wanted_views
         WantedViews(second=True, mixup=True, mixup_alpha=1.0)
     """
 
@@ -61,22 +61,22 @@ class MetricRisk(PositiveUnlabelledRisk):
     def with_views(
         self, scores: Tensor, labels: Tensor, weights: Tensor, views: Views, negatives: Tensor | None = None
     ) -> Tensor:
-        """The risk of a batch and its views, a scalar."""
+        """The loss of a batch and its views, a scalar."""
         scores, labels = working(scores), labels.bool()
         weights = weights.to(scores.dtype)
         second = None
         if views.second is not None:
             costs = self._own_losses(views.second, views.relation)
             second = (self._summed(costs[0], views, weights), self._summed(costs[1], views, weights))
-        risk = self.of_classes(scores, labels, weights, second, negatives).sum()
+        loss = self.of_classes(scores, labels, weights, second, negatives).sum()
         if views.mixed is None or views.share is None:
-            return risk
+            return loss
         if_positive, if_negative = self._own_losses(views.mixed, views.relation)  # [F] each
         mixed = self._summed(views.share * if_positive + (1 - views.share) * if_negative, views, weights)
         counts = (labels * weights[:, None]).sum(0), (~labels * weights[:, None]).sum(0)
         on_positive, *_, labelled_prior = self._like(scores)  # [K] each
         divisor = self._limited(self.normalisation(*counts, labelled_prior)[0])
-        return risk + self.options.mixup_weight * (on_positive * weighted_mean(mixed, divisor)).sum()
+        return loss + self.options.mixup_weight * (on_positive * weighted_mean(mixed, divisor)).sum()
 
     def _own_losses(self, scores: Tensor, relation: Tensor) -> tuple[Tensor, Tensor]:
         """The losses of F facts, [F] each, under their own relation alone."""

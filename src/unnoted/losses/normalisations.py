@@ -12,7 +12,7 @@ class Normalisation(Protocol):
 
     Attributes:
         name: in settings.
-        adds_up: whether a batch's risk, times its pairs, is a sum over pairs whatever shares the batch.
+        adds_up: whether a batch's loss, times its pairs, is a sum over pairs whatever shares the batch.
     """
 
     name: ClassVar[str]

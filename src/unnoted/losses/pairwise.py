@@ -8,13 +8,13 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from unnoted.losses.base import Loss, weighted_mean
 from unnoted.losses.decisions import Decision
+from unnoted.losses.decoder import ScoreDecoder
 from unnoted.losses.links import Link
-from unnoted.losses.meaning import ScoreMeaning
-from unnoted.losses.risk import Risk, weighted_mean
 
 
-class PairwiseRisk(Risk):
+class PairwiseLoss(Loss):
     """The weighted mean over pairs of `of_pairs`.
 
     Attributes:
@@ -26,13 +26,13 @@ class PairwiseRisk(Risk):
     link: ClassVar[Link]
 
     @property
-    def meaning(self) -> ScoreMeaning:
-        """What the scores mean that this risk has trained."""
-        return ScoreMeaning(self.decision, self.link)
+    def decoder(self) -> ScoreDecoder:
+        """What the scores mean that this loss has trained."""
+        return ScoreDecoder(self.decision, self.link)
 
     @property
     def adds_up(self) -> bool:
-        """Whether the risk of a batch, times its pairs, is a sum over pairs: it is."""
+        """Whether the loss of a batch, times its pairs, is a sum over pairs: it is."""
         return True
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""The positive-unlabelled risk: estimator × surrogate × correction × normalisation, all classes at once."""
+"""The positive-unlabelled loss: estimator × surrogate × correction × normalisation, all classes at once."""
 
 from operator import attrgetter
 from typing import Annotated, Self
@@ -8,12 +8,12 @@ import torch
 from pydantic import BeforeValidator, Field, PlainSerializer, SkipValidation, model_validator
 from torch import Tensor
 
+from unnoted.losses.base import Loss, weighted_mean
 from unnoted.losses.corrections import CORRECTIONS, FLIP, Correction
+from unnoted.losses.decoder import ScoreDecoder
 from unnoted.losses.estimators import Estimator, PerClass
 from unnoted.losses.loss_options import LossOptions, named
-from unnoted.losses.meaning import ScoreMeaning
 from unnoted.losses.normalisations import NORMALISATIONS, PER_BATCH, Normalisation
-from unnoted.losses.risk import Risk, weighted_mean
 from unnoted.losses.running_estimates import RunningEstimates
 from unnoted.losses.surrogates import Surrogate
 from unnoted.priors import Priors
@@ -62,8 +62,8 @@ class PositiveUnlabelledOptions(LossOptions):
         return self
 
 
-class PositiveUnlabelledRisk(Risk):
-    """The sum over classes of their risks, each class against all others (Eq. 3, 6 and 11).
+class PULoss(Loss):
+    """The sum over classes of their losses, each class against all others (Eq. 3, 6 and 11).
 
     Four choices compose; every loss of the paper is one choice of each (see `losses`). A class with an
     overall prior of 0 has no positive term: all that is left of it is E_U ℓ(−1).
@@ -83,9 +83,9 @@ class PositiveUnlabelledRisk(Risk):
         >>> from unnoted.losses.estimators import ShiftedPositiveUnlabelled
         >>> from unnoted.losses.surrogates import SquaredRanking
         >>> priors = Priors(("spouse",), labelled=(0.1,), overall=(0.3,))
-        >>> risk = PositiveUnlabelledRisk(priors, ShiftedPositiveUnlabelled(), SquaredRanking())
+        >>> loss = PULoss(priors, ShiftedPositiveUnlabelled(), SquaredRanking())
         >>> scores = torch.tensor([[0.0, 0.25], [0.0, -0.25]])  # right about both pairs
-        >>> risk(scores, torch.tensor([[True], [False]]))
+        >>> loss(scores, torch.tensor([[True], [False]]))
         tensor(0.0125)
     """
 
@@ -115,13 +115,13 @@ class PositiveUnlabelledRisk(Risk):
         self._moved: dict[tuple[torch.device, torch.dtype], Tensor] = {}
 
     @property
-    def meaning(self) -> ScoreMeaning:
-        """What the scores mean that this risk has trained."""
-        return ScoreMeaning(self.surrogate.decision, self.surrogate.link, self.priors, self.class_weight)
+    def decoder(self) -> ScoreDecoder:
+        """What the scores mean that this loss has trained."""
+        return ScoreDecoder(self.surrogate.decision, self.surrogate.link, self.priors, self.class_weight)
 
     @property
     def adds_up(self) -> bool:
-        """Whether the risk of a batch, times its pairs, is a sum over pairs whatever shares the batch."""
+        """Whether the loss of a batch, times its pairs, is a sum over pairs whatever shares the batch."""
         return self.normalisation.adds_up
 
     @property
@@ -151,11 +151,11 @@ class PositiveUnlabelledRisk(Risk):
         return self._moved[key].unbind()
 
     def of_batch(self, scores: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-        """The sum of the classes' risks."""
+        """The sum of the classes' losses."""
         return self.of_classes(scores, labels, weights).sum()
 
     def of_reviewed_batch(self, scores: Tensor, labels: Tensor, weights: Tensor, negatives: Tensor) -> Tensor:
-        """The sum of the classes' risks, in which no correction takes a known negative away."""
+        """The sum of the classes' losses, in which no correction takes a known negative away."""
         return self.of_classes(scores, labels, weights, negatives=negatives).sum()
 
     def of_classes(
@@ -166,7 +166,7 @@ class PositiveUnlabelledRisk(Risk):
         second: tuple[Tensor, Tensor] | None = None,
         negatives: Tensor | None = None,
     ) -> Tensor:
-        """The risk of every class, [K].
+        """The loss of every class, [K].
 
         The mean over unlabelled pairs is a sum of two: of known negatives, which are certain, and of what is
         left, from which the unlabelled positives are subtracted. Only the second is an estimate that could

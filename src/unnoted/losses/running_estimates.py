@@ -9,7 +9,7 @@ or 500.
 import torch
 from torch import Tensor, nn
 
-from unnoted.losses.risk import weighted_mean
+from unnoted.losses.base import weighted_mean
 
 POSITIVES = 20.0
 """How many labelled pairs of a class the estimate reaches back."""
@@ -18,7 +18,7 @@ POSITIVES = 20.0
 class RunningEstimates(nn.Module):
     """The losses "if negative" of labelled and unlabelled pairs, summed over recent batches.
 
-    The sums are a buffer: they move with the risk, and a checkpoint holds them. Nothing asks the device for a
+    The sums are a buffer: they move with the loss, and a checkpoint holds them. Nothing asks the device for a
     value.
 
     Args:

@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from unnoted.losses.decisions import Decision, Fixed, NoneClass, above_none
+from unnoted.losses.decisions import Decision, Fixed, NoneClass, logits_above_threshold_class
 from unnoted.losses.links import Link
 
 MARGIN = 0.25
@@ -88,7 +88,7 @@ class SquaredRanking:
 
     def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """The losses under y = +1 and y = −1."""
-        return _squares(above_none(scores), self.margin)
+        return _squares(logits_above_threshold_class(scores), self.margin)
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class LogSigmoidRanking:
 
     def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """The losses under y = +1 and y = −1."""
-        return _log_sigmoids(above_none(scores))
+        return _log_sigmoids(logits_above_threshold_class(scores))
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ class CosineSoftmax:
 
     def __call__(self, scores: Tensor) -> tuple[Tensor, Tensor]:
         """The losses under y = +1 and y = −1."""
-        return _log_sigmoids(self.scale * above_none(scores))
+        return _log_sigmoids(self.scale * logits_above_threshold_class(scores))
 
 
 def _squares(x: Tensor, target: float) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""Further views of labelled pairs, for risks that learn from them: which are wanted, and their scores."""
+"""Further views of labelled pairs, for losses that learn from them: which are wanted, and their scores."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class WantedViews:
-    """Which views of labelled pairs a risk wants besides their scores.
+    """Which views of labelled pairs a loss wants besides their scores.
 
     Attributes:
         second: their scores once more, under another dropout.

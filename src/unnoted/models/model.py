@@ -12,7 +12,7 @@ from transformers import AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTr
 from unnoted.data.candidates import CandidatePairs, JSONCandidates
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.relation_types import RelationTypes
-from unnoted.losses import NoneClass, ScoreMeaning
+from unnoted.losses import NoneClass, ScoreDecoder
 from unnoted.losses.decisions import Decision, decision_from_json
 from unnoted.losses.links import Link
 from unnoted.models.architectures.pieces import pair_scores
@@ -63,7 +63,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         undertrained: how far a training came that ended before its warm-up did, in words; None for others.
         evidence_threshold: the share of a pair's attention from which a sentence supports a fact, for a model
             whose attention was guided by evidence; None for one whose was not.
-        meaning: what the scores mean, as `ScoreMeaning.to_json` gives it; None before a risk has said so.
+        score_decoder: what the scores mean, as `ScoreDecoder.to_json` gives it; None before a loss has said so.
     """
 
     model_type = MODEL_TYPE
@@ -88,27 +88,27 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     relation_types: dict[str, Any] | None = None
     undertrained: str | None = None
     evidence_threshold: float | None = None
-    meaning: dict[str, Any] | None = None
+    score_decoder: dict[str, Any] | None = None
 
     @classmethod
     def from_dict(cls, config_dict: dict[str, Any], **options: Any) -> "RelationConfig":  # noqa: ANN401
         """A configuration from what was saved, by this version or an earlier one."""
-        return super().from_dict(_with_options(_with_meaning(config_dict)), **options)
+        return super().from_dict(_with_options(_with_decoder(config_dict)), **options)
 
 
-def _with_meaning(saved: dict[str, Any]) -> dict[str, Any]:
-    """What was saved; where an earlier version wrote the parts of the scores' meaning, these put together."""
-    if "meaning" in saved:
+def _with_decoder(saved: dict[str, Any]) -> dict[str, Any]:
+    """What was saved; where an earlier version wrote the parts of the scores' decoder, these put together."""
+    if "score_decoder" in saved:
         return saved
     parts = ("decision", "link", "margin", "priors", "class_weight")
     link = {"name": saved.get("link", "ranking-margin"), "margin": saved.get("margin", 0.25)}
-    meaning = {
+    decoder = {
         "decision": saved.get("decision") or NoneClass().to_json(),
         "link": link,
         "priors": saved.get("priors"),
         "class_weighted": saved.get("class_weight", True),
     }
-    return {key: value for key, value in saved.items() if key not in parts} | {"meaning": meaning}
+    return {key: value for key, value in saved.items() if key not in parts} | {"score_decoder": decoder}
 
 
 def _with_options(saved: dict[str, Any]) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         >>> config = RelationConfig(encoder_config=encoder.to_dict(), relations=["spouse", "child"],
         ...                         embedding=8, block=4)
         >>> model = RelationModel(config)
-        >>> model.relations.ids, model.meaning.decision
+        >>> model.relations.ids, model.decoder.decision
         (('spouse', 'child'), NoneClass())
     """
 
@@ -301,27 +301,27 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
 
     @property
     def _decision(self) -> Decision:
-        stored = self.config.meaning
+        stored = self.config.score_decoder
         return NoneClass() if stored is None else decision_from_json(stored["decision"])
 
     @property
-    def meaning(self) -> ScoreMeaning:
+    def decoder(self) -> ScoreDecoder:
         """What the scores mean: how they decide, and how probable they say a relation is."""
-        stored = self.config.meaning
+        stored = self.config.score_decoder
         return (
-            ScoreMeaning(NoneClass(), Link("ranking-margin"))
+            ScoreDecoder(NoneClass(), Link("ranking-margin"))
             if stored is None
-            else ScoreMeaning.from_json(stored)
+            else ScoreDecoder.from_json(stored)
         )
 
-    @meaning.setter
-    def meaning(self, meaning: ScoreMeaning) -> None:
-        self._check_meaning(meaning)
-        self.config.meaning = meaning.to_json()
+    @decoder.setter
+    def decoder(self, decoder: ScoreDecoder) -> None:
+        self._check_decoder(decoder)
+        self.config.score_decoder = decoder.to_json()
 
-    def _check_meaning(self, meaning: ScoreMeaning) -> None:
-        if meaning.priors is not None:
-            self.check_relations(meaning.priors.relations)
+    def _check_decoder(self, decoder: ScoreDecoder) -> None:
+        if decoder.priors is not None:
+            self.check_relations(decoder.priors.relations)
 
     def check_relations(self, relations: Sequence[str]) -> None:
         """Refuse data or priors of another relation set than the model's.
@@ -522,11 +522,11 @@ def _check_parts(saved: SavedModel) -> None:
         with no_larger_than(saved.weights, path, ModelError), torch.device("meta"), quiet_transformers():
             model = RelationModel(RelationConfig.from_pretrained(saved.folder))
         saved.check_shapes({name: tuple(tensor.shape) for name, tensor in model.state_dict().items()})
-        meaning, scores = model.meaning, torch.zeros(1, len(model.relations) + 1)
-        model._check_meaning(meaning)
+        decoder, scores = model.decoder, torch.zeros(1, len(model.relations) + 1)
+        model._check_decoder(decoder)
         # What the scores mean is tried on a pair of zeros: it must be in numbers, and for these relations.
-        means = (meaning.decide(scores), meaning.distances(scores), meaning.probabilities(scores))
+        means = (decoder.decide(scores), decoder.distances(scores), decoder.probabilities(scores))
         if any(bool(part.isnan().any()) for part in means):
-            raise ModelError("meaning: found thresholds or priors that are not numbers, expected numbers")
+            raise ModelError("decoder: found thresholds or priors that are not numbers, expected numbers")
         assert model.candidates is not None  # refused here if it is no rule
         assert model.relation_types is None or model.typed_relations is not None  # as well

@@ -205,7 +205,7 @@ def _procedure(record: Mapping[str, Any], environment: Mapping[str, Any]) -> str
 
 
 def _limits(config: Mapping[str, Any], record: Mapping[str, Any]) -> str:
-    calibrated = bool((config.get("meaning") or {}).get("calibration"))
+    calibrated = bool((config.get("score_decoder") or {}).get("calibration"))
     lines = [
         "It knows no other relations than these, and was made for documents like those of its training.",
         "Confidences order facts; they are no probabilities."

@@ -75,7 +75,7 @@ class SavedConfig(BaseModel):
     relation_types: dict[str, Any] | None = None
     undertrained: str | None = None
     evidence_threshold: float | None = Field(default=None, ge=0, le=1)
-    meaning: dict[str, Any] | None = None
+    score_decoder: dict[str, Any] | None = None
     dtype: str | None = None
 
 
@@ -172,7 +172,7 @@ def _check_config(content: Mapping[str, Any], path: Path) -> None:
     for name in SWITCHES:
         if content.get(name) is not None:
             raise ModelError(f"{path}: {name}: found {short_repr(content[name])}, expected no such key")
-    # Earlier versions left the meaning out, and wrote null for what a model does not have.
+    # Earlier versions left the decoder out, and wrote null for what a model does not have.
     try:
         SavedConfig.model_validate(content)
     except (ValidationError, RecursionError) as error:

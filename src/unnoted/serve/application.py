@@ -93,7 +93,7 @@ def _status_routes(service: ExtractionService) -> APIRouter:
     async def relations() -> dict[str, Any]:
         return {
             "model": service.name,
-            "calibrated": service.meaning.is_calibrated,
+            "calibrated": service.decoder.is_calibrated,
             "text": service.reader is not None,
             "types": service.types,
             "relations": [{"id": each, "name": service.relations.name(each)} for each in service.relations],

@@ -55,7 +55,7 @@ class ExtractionService:
         self.reader = reader
         self.relations = extractor.model.relations
         self.types = known_types(extractor.model)
-        self.meaning = extractor.model.meaning
+        self.decoder = extractor.model.decoder
         self.queue = BatchingQueue(extractor, self.limits.queue, self.metrics)
         # One thread: spaCy pipelines are not made for several.
         self._readers = ThreadPoolExecutor(1, "unnoted-entities")
@@ -72,7 +72,7 @@ class ExtractionService:
             target_recall=asked.get("target_recall"),
         )
         try:
-            Wanted(**line).meaning(self.meaning)
+            Wanted(**line).decoder(self.decoder)
         except ValueError as error:
             raise Problem(422, str(error)) from None
         return line

@@ -94,14 +94,14 @@ def judged_by(model: RelationModel, corpus: Corpus) -> JudgedPairs:
     features = features_of(model, Corpus(documents, model.relations, model.candidates))
     parts, probabilities, confidences = [], [], []
     for indices, batch, raw in scored_batches(model, features):
-        distance = model.meaning.distances(raw).float().numpy()
+        distance = model.decoder.distances(raw).float().numpy()
         head, tail = (batch.entity_slot[side].numpy().astype(np.int32) for side in (batch.head, batch.tail))
         names = tuple(documents[index].id for index in indices)
         pairs = batch.pair_document.numpy().astype(np.int32), head, tail
         parts.append(OutOfFoldScores(model.relations.ids, names, *pairs, distance, batch.labels().numpy()))
-        probabilities.append(model.meaning.probabilities(raw).float().numpy())
+        probabilities.append(model.decoder.probabilities(raw).float().numpy())
         confidences.append(confidence_of(distance).astype(np.float32))
-    calibration = model.meaning.calibration
+    calibration = model.decoder.calibration
     return JudgedPairs(
         OutOfFoldScores.joined(parts),
         None if calibration is None else np.concatenate(probabilities),

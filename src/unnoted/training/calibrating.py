@@ -41,12 +41,12 @@ def calibrate(
         What a record should say of it.
     """
     model.check_relations(scores.relations)
-    meaning = model.meaning
-    priors = priors_among(scores, meaning.priors)
+    decoder = model.decoder
+    priors = priors_among(scores, decoder.priors)
     missed = labels_elsewhere(train, model.candidates)
     elsewhere = missed * sum(priors.overall) / (sum(priors.labelled) or 1.0)
     fitted = fit_calibration(scores, priors, facts_elsewhere=elsewhere)
-    model.meaning = replace(meaning, calibration=fitted)
+    model.decoder = replace(decoder, calibration=fitted)
     if missed:
         tell(f"note: {plural(missed, 'label')} of pairs that are no candidates; such facts are missed")
     tell(f"calibrated on {plural(scores.pairs, 'out-of-fold pair')}; threshold {fitted.threshold:.3f}")

@@ -13,7 +13,7 @@ from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.models.model import RelationModel
-from unnoted.training.ingredients import load_corpus, model_of, risk_of
+from unnoted.training.ingredients import load_corpus, make_loss, model_of
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.scored_documents import labelled_scores
 from unnoted.training.settings import Settings
@@ -119,11 +119,11 @@ def fold_model(
     rest = tuple(document for document in corpus if id(document) not in inside)
     train = Corpus(rest, corpus.relations, corpus.candidates)
     model = model_of(settings, corpus, lambda line: None)
-    risk = risk_of(settings, labels.priors(train))
+    loss = make_loss(settings, labels.priors(train))
     values = {name: getattr(settings, name) for name in Optimisation.model_fields}
     optimisation = Optimisation(**{**values, "unlabelled_per_labelled": None})
     trainer = Trainer(
-        model, risk, train, optimisation=optimisation, folder=folder, typed_relations=settings.typed_relations
+        model, loss, train, optimisation=optimisation, folder=folder, typed_relations=settings.typed_relations
     )
     trainer.train(resume=resume, tell=tell)
     return model

@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from unnoted.losses import Risk
+from unnoted.losses import Loss
 from unnoted.models.features import Batch, Tokeniser
 from unnoted.models.model import ModelError, RelationModel
 
@@ -17,7 +17,7 @@ class Teacher:
 
     Args:
         model: the trained model.
-        weight: of the difference from its scores, beside the risk; 1 as published.
+        weight: of the difference from its scores, beside the loss; 1 as published.
         name: by which errors call it.
     """
 
@@ -37,7 +37,7 @@ class Teacher:
             raise ModelError(f"teacher {folder}: found no such folder, expected that of a trained model")
         return cls(RelationModel.from_pretrained(folder), weight, f"teacher {folder}")
 
-    def check(self, student: RelationModel, risk: Risk) -> None:
+    def check(self, student: RelationModel, loss: Loss) -> None:
         """Refuse a student that this teacher's scores do not fit.
 
         Raises:
@@ -48,7 +48,7 @@ class Teacher:
         except ModelError as error:
             raise ModelError(f"{self.name}: {error}") from None
         self._check_features(student)
-        self._check_meaning(risk)
+        self._check_decoder(loss)
 
     def _check_features(self, student: RelationModel) -> None:
         """The student's batches must mean to the teacher what its own did."""
@@ -78,9 +78,9 @@ class Teacher:
                 f"{self.name}: found the entity types {found}, expected the student's: {expected}"
             )
 
-    def _check_meaning(self, risk: Risk) -> None:
+    def _check_decoder(self, loss: Loss) -> None:
         """A score of 1 says different things under different losses."""
-        own, expected = self.model.meaning, risk.meaning
+        own, expected = self.model.decoder, loss.decoder
         if not own.has_scale_of(expected):
             raise ModelError(
                 f"{self.name}: found scores with {own.scale()}, expected those of the student's loss: "

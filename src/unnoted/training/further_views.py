@@ -1,6 +1,6 @@
 """Further views of labelled pairs (P3M): scored again under another dropout, and mixed with the none class.
 
-A risk says which views it wants and what it learns from them, and sees no more than their scores. They are
+A loss says which views it wants and what it learns from them, and sees no more than their scores. They are
 made here, from the embeddings of the pairs that the forward pass has made anyway: only labelled pairs are
 scored again.
 """
@@ -13,21 +13,21 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Beta
 
-from unnoted.losses import Risk, Views, WantedViews
+from unnoted.losses import Loss, Views, WantedViews
 from unnoted.models.architectures.registry import ARCHITECTURES
 from unnoted.models.features import Batch
 from unnoted.models.model import RelationModel
 from unnoted.models.scores import CosineScores
 
 
-def check_scorer(model: RelationModel, risk: Risk) -> None:
-    """Refuse a risk over cosines for a model whose scores are none.
+def check_scorer(model: RelationModel, loss: Loss) -> None:
+    """Refuse a loss over cosines for a model whose scores are none.
 
     Raises:
         ValueError: names the architecture, and those that would do.
     """
     name = model.config.architecture
-    if risk.needs_cosines and not ARCHITECTURES[name].cosines:
+    if loss.needs_cosines and not ARCHITECTURES[name].cosines:
         fitting = ", ".join(repr(each) for each, found in ARCHITECTURES.items() if found.cosines)
         raise ValueError(
             f"architecture: found {name!r}, expected one whose scores are cosines ({fitting}): the loss "
@@ -36,26 +36,26 @@ def check_scorer(model: RelationModel, risk: Risk) -> None:
 
 
 class FromViews:
-    """A risk on the labels of a batch and on further views of its labelled pairs.
+    """A loss on the labels of a batch and on further views of its labelled pairs.
 
     Args:
-        risk: the risk.
+        loss: the loss.
         wanted: the views that it wants.
         model: that makes the embeddings, with cosine scores.
     """
 
-    def __init__(self, risk: Risk, wanted: WantedViews, model: RelationModel) -> None:
-        self.risk = risk
+    def __init__(self, loss: Loss, wanted: WantedViews, model: RelationModel) -> None:
+        self.loss = loss
         self.wanted = wanted
         self._encoder = model.encoder
         self._scorer = cast(CosineScores, model.scores)
         self._embedded: list[Tensor] = []
 
     def __call__(self, scores: Tensor, batch: Batch) -> Tensor:
-        """The risk of scores [P, K + 1] and of the views of the embeddings that they were made from."""
+        """The loss of scores [P, K + 1] and of the views of the embeddings that they were made from."""
         embedded, self._embedded = torch.cat(self._embedded), []  # [P, embedding]
         views = self._views(embedded, batch)
-        return self.risk.with_views(scores, batch.labels(), batch.pair_weight, views, batch.negatives())
+        return self.loss.with_views(scores, batch.labels(), batch.pair_weight, views, batch.negatives())
 
     def _views(self, embedded: Tensor, batch: Batch) -> Views:
         scorer = self._scorer

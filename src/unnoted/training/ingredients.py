@@ -1,4 +1,4 @@
-"""From settings to what a training is made of: documents, priors, a risk, a new model."""
+"""From settings to what a training is made of: documents, priors, a loss, a new model."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.loading import load_documents
 from unnoted.data.relation_types import RelationTypes
 from unnoted.errors import Severity
-from unnoted.losses import Risk, loss_named
+from unnoted.losses import Loss, loss_named
 from unnoted.models.encoders import ENCODER_KINDS, make_encoder
 from unnoted.models.encoders.making import SUBWORD_VOCABULARY
 from unnoted.models.encoders.own_tokenizers import WORDS
@@ -100,8 +100,8 @@ def encoder_folder(settings: Settings, corpus: Corpus, tell: Callable[[str], Non
         yield folder
 
 
-def risk_of(settings: Settings, priors: Priors | None) -> Risk:
-    """The risk that the settings ask for."""
+def make_loss(settings: Settings, priors: Priors | None) -> Loss:
+    """The loss that the settings ask for."""
     return loss_named(settings.loss)(priors, **settings.loss_options)
 
 

@@ -1,6 +1,6 @@
 """Fits the linear model of types, places and words to the labels, before the first step.
 
-What is minimised is the risk itself, summed over all candidate pairs, with a penalty on squared weights, by
+What is minimised is the loss itself, summed over all candidate pairs, with a penalty on squared weights, by
 L-BFGS, which takes seconds. What types say is counted, not fitted, as where learning starts is.
 """
 
@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 from transformers import PreTrainedTokenizerBase
 
-from unnoted.losses import Risk
+from unnoted.losses import Loss
 from unnoted.models.features import Batch, Collator, FeatureSet
 from unnoted.models.scores.lexical import PLACES, STEMS, LexicalScores, PairWords, linear_log_odds, pair_words
 from unnoted.models.scores.type_bias import entity_types
@@ -97,7 +97,7 @@ def fit_lexical(
     lexical: LexicalScores,
     types: Tensor,
     features: FeatureSet,
-    risk: Risk,
+    loss: Loss,
     tokenizer: PreTrainedTokenizerBase | None,
 ) -> None:
     """Fit the linear model to the labels of documents.
@@ -106,7 +106,7 @@ def fit_lexical(
         lexical: is changed.
         types: [T + 1, T + 1, K], the log odds that types show (`start.start_scores`).
         features: of the training documents.
-        risk: of scores whose differences from the none class are log odds.
+        loss: of scores whose differences from the none class are log odds.
         tokenizer: knows which tokens have the same stem; without one, each is its own.
     """
     batches = _batches(features)
@@ -120,7 +120,7 @@ def fit_lexical(
     def closure() -> Tensor:
         optimiser.zero_grad()
         log_odds = linear_log_odds(design.types, places, words, design.seen)  # [R, K]
-        total = risk(pad(log_odds, (1, 0)), design.labels, design.weights) * design.weights.sum()
+        total = loss(pad(log_odds, (1, 0)), design.labels, design.weights) * design.weights.sum()
         penalty = WORD_PENALTY * words.square().sum() + PLACE_PENALTY * places.square().sum()
         objective: Tensor = total + penalty / 2
         objective.backward()  # type: ignore[no-untyped-call]

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from unnoted.losses import Distillation, Risk
+from unnoted.losses import Distillation, Loss
 from unnoted.models.features import Batch
 from unnoted.training.distil import Teacher
 
@@ -20,42 +20,42 @@ class Objective(Protocol):
 
 
 class FromLabels:
-    """A risk on the labels of a batch.
+    """A loss on the labels of a batch.
 
     Args:
-        risk: the risk.
+        loss: the loss.
     """
 
-    def __init__(self, risk: Risk) -> None:
-        self.risk = risk
+    def __init__(self, loss: Loss) -> None:
+        self.loss = loss
 
     def __call__(self, scores: Tensor, batch: Batch) -> Tensor:
-        """The risk of scores [P, K + 1]."""
-        risk: Tensor = self.risk(scores, batch.labels(), batch.pair_weight, batch.negatives())
-        return risk
+        """The loss of scores [P, K + 1]."""
+        loss: Tensor = self.loss(scores, batch.labels(), batch.pair_weight, batch.negatives())
+        return loss
 
 
 class FromTeacher:
-    """A risk on the labels of a batch, and the difference from a teacher's scores of the same pairs.
+    """A loss on the labels of a batch, and the difference from a teacher's scores of the same pairs.
 
     Args:
-        risk: the risk on the labels.
+        loss: the loss on the labels.
         teacher: on the device of the batches.
         precision: makes a context in which the teacher computes; the student's forward pass is in half
             precision by itself where that was asked for.
     """
 
     def __init__(
-        self, risk: Risk, teacher: Teacher, precision: Callable[[], AbstractContextManager[object]]
+        self, loss: Loss, teacher: Teacher, precision: Callable[[], AbstractContextManager[object]]
     ) -> None:
         self.teacher = teacher
-        self._risk = Distillation(risk, teacher.weight)
+        self._loss = Distillation(loss, teacher.weight)
         self._precision = precision
 
     def __call__(self, scores: Tensor, batch: Batch) -> Tensor:
-        """The risk of scores [P, K + 1]."""
+        """The loss of scores [P, K + 1]."""
         with self._precision():
             known = self.teacher.scores(batch)
         labels, negatives = batch.labels(), batch.negatives()
-        risk: Tensor = self._risk(scores, labels, batch.pair_weight, negatives, teacher=known)
-        return risk
+        loss: Tensor = self._loss(scores, labels, batch.pair_weight, negatives, teacher=known)
+        return loss

@@ -48,15 +48,15 @@ class Optimisation(BaseModel):
             means keep their expectation.
         unlabelled_per_labelled: score so many unlabelled pairs for each labelled one, at least 20 in a
             document, without weights; for losses without priors.
-        entity_recognition_weight: of entity recognition beside the risk (see `entity_recognition.py`); for
+        entity_recognition_weight: of entity recognition beside the loss (see `entity_recognition.py`); for
             texts without markers.
-        evidence_weight: of guiding the attention of labelled pairs to their evidence, beside the risk (see
+        evidence_weight: of guiding the attention of labelled pairs to their evidence, beside the loss (see
             `evidence_guidance.py`); for documents that have evidence.
         seed: decides the new layers' first weights, the order of the documents, dropout and samples.
         precision: `auto` is bf16 on a GPU that computes in it, else float32, and lets a GPU round products to
             TF32; `float32` is exact; `bf16` and `fp16` need a GPU.
         checkpoint_steps: steps between checkpoints; without it there is one after every epoch.
-        log_steps: steps between two reports of the risk.
+        log_steps: steps between two reports of the loss.
 
     Example:
         >>> Optimisation(epochs=8, encoder_learning_rate=1e-4).batch_documents

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from unnoted.data.corpus import Corpus
 from unnoted.data.relation_types import RelationTypes
-from unnoted.losses import Risk
+from unnoted.losses import Loss
 from unnoted.models.features import (
     BatchLimits,
     Epoch,
@@ -48,12 +48,12 @@ def features_of(
     )
 
 
-def tell_task(model: RelationModel, risk: Risk, train: Corpus, typed_relations: bool = False) -> None:
+def tell_task(model: RelationModel, loss: Loss, train: Corpus, typed_relations: bool = False) -> None:
     """Let the model know what its scores will mean, so that every checkpoint can be used as a model.
 
     Args:
         model: to be trained.
-        risk: that it will minimise.
+        loss: that it will minimise.
         train: the documents; a run has them as features by now, and none here.
         typed_relations: let it learn which types each relation connects.
     """
@@ -61,19 +61,19 @@ def tell_task(model: RelationModel, risk: Risk, train: Corpus, typed_relations: 
     if typed_relations and len(train):
         model.relation_types = RelationTypes.of(train)
     model.candidates = train.candidates
-    model.meaning = risk.meaning
+    model.decoder = loss.decoder
 
 
-def check_sample(risk: Risk, optimisation: Optimisation) -> None:
-    """Refuse a sample without weights for a risk with priors, and weights that a risk would cancel.
+def check_sample(loss: Loss, optimisation: Optimisation) -> None:
+    """Refuse a sample without weights for a loss with priors, and weights that a loss would cancel.
 
-    A risk with priors estimates means over all pairs that lack a relation. In a sample that favours labelled
+    A loss with priors estimates means over all pairs that lack a relation. In a sample that favours labelled
     pairs, those that have another relation weigh more among them than they do in the documents.
 
     Raises:
         ValueError: names the setting.
     """
-    if optimisation.unlabelled_per_labelled is not None and risk.meaning.priors is not None:
+    if optimisation.unlabelled_per_labelled is not None and loss.decoder.priors is not None:
         found = f"found {optimisation.unlabelled_per_labelled:g}, expected none"
         raise ValueError(
             f"unlabelled_per_labelled: {found}: the loss has priors, which are those of all pairs; "
@@ -87,14 +87,14 @@ def batches_of(features: FeatureSet, optimisation: Optimisation, epoch: Epoch) -
     return ShuffledBatches(features, limits, seed, epoch, like_length=optimisation.batches == "like-length")
 
 
-def rate_note(risk: Risk, optimisation: Optimisation) -> str | None:
-    """What to tell the user about the learning rate of the new layers under this risk, if anything."""
+def rate_note(loss: Loss, optimisation: Optimisation) -> str | None:
+    """What to tell the user about the learning rate of the new layers under this loss, if anything."""
     rate = optimisation.head_learning_rate
-    if risk.meaning.link.name != RANKING_LINK or rate < HIGH_HEAD_RATE:
+    if loss.decoder.link.name != RANKING_LINK or rate < HIGH_HEAD_RATE:
         return None
     return (
         f"head_learning_rate {rate:g}: the squared ranking loss asks for differences of "
-        f"{risk.meaning.link.margin:g} between scores; measured at 5e-4 and 1e-3, new layers spend the first "
+        f"{loss.decoder.link.margin:g} between scores; measured at 5e-4 and 1e-3, new layers spend the first "
         "epochs bringing scores back to that size; 1e-4 is the published rate"
     )
 

@@ -1,4 +1,4 @@
-"""How far a training is, how long it still takes, and its current risk."""
+"""How far a training is, how long it still takes, and its current loss."""
 
 import sys
 from typing import Any
@@ -48,9 +48,9 @@ class Progress(TrainerCallback):
         logs: dict[str, float] | None = None,
         **others: object,
     ) -> None:
-        """Show the mean risk since the last report, or the scores of an epoch."""
+        """Show the mean loss since the last report, or the scores of an epoch."""
         if self._bar is not None and logs and "loss" in logs:
-            now = f"epoch {logs.get('epoch', 0):.2f}, risk {logs['loss']:.4g}"
+            now = f"epoch {logs.get('epoch', 0):.2f}, loss {logs['loss']:.4g}"
             self._bar.set_postfix_str(now, refresh=False)
         if self._bar is not None and logs and "eval_f1" in logs:
             figures = ", ".join(

@@ -74,7 +74,7 @@ class Record:
         train_documents: how many there were.
         train_facts: how many labels of each relation they had.
         scored: the figures on each set of `test` documents by its name.
-        training: steps, the features' report, the risk over time (`history`), the scores after every epoch
+        training: steps, the features' report, the loss over time (`history`), the scores after every epoch
             (`development`), and what cross-fitting fitted (`calibration`).
     """
 
@@ -92,7 +92,7 @@ class Record:
         return int(self.training["steps"])
 
     @property
-    def risk(self) -> float | None:
+    def loss(self) -> float | None:
         """The mean over the steps since the last report but one; None if nothing was reported."""
         history = self.training["history"]
         return history[-1]["loss"] if history else None

@@ -59,7 +59,7 @@ def run(
         Busy: if another process is at this run.
         DataError: if a data file cannot be used.
         ModelError: if the teacher cannot be used, or does not fit.
-        NotFinite: if a risk is not a finite number.
+        NotFinite: if a loss is not a finite number.
     """
     if resume and overwrite:
         raise RunError("found both resume and overwrite, expected one of them")
@@ -110,7 +110,7 @@ def _trained(
     summary = plan.main.train(plan.model, resume, tell)
     if settings.tuned_thresholds and plan.main.dev is not None:
         tuned = tuned_on(plan.model, plan.main.dev)
-        plan.model.meaning = replace(plan.model.meaning, decision=tuned.rule)
+        plan.model.decoder = replace(plan.model.decoder, decision=tuned.rule)
         summary["tuned_thresholds"] = tuned.to_json()
         for line in tuned.lines():
             tell(f"note: {line}")

@@ -70,7 +70,7 @@ def labelled_scores(model: RelationModel, documents: Sequence[Document]) -> OutO
                 document=batch.pair_document.numpy().astype(np.int32),
                 head=head,
                 tail=tail,
-                margin=model.meaning.margins(scores).float().numpy(),
+                margin=model.decoder.margins(scores).float().numpy(),
                 labelled=batch.labels().numpy(),
             )
         )

@@ -12,7 +12,7 @@ from unnoted.configs import Config, read_config
 from unnoted.data.candidates import LABELLED, CandidatePairs
 from unnoted.evaluation.evaluator import BENCHMARKS
 from unnoted.io import YamlError, open_output, parse_yaml
-from unnoted.losses import LOSSES, Loss, loss_named
+from unnoted.losses import LOSSES, NamedLoss, loss_named
 from unnoted.models.architectures.registry import ARCHITECTURES, Architecture
 from unnoted.models.encoders import ENCODER_KINDS
 from unnoted.models.encoders.own_tokenizers import SUBWORDS, WORDS
@@ -259,11 +259,11 @@ class Settings(Optimisation):
 
 def option_keys() -> set[str]:
     """Every setting that some loss or some architecture declares."""
-    parts: tuple[Loss | Architecture, ...] = (*LOSSES.values(), *ARCHITECTURES.values())
+    parts: tuple[NamedLoss | Architecture, ...] = (*LOSSES.values(), *ARCHITECTURES.values())
     return {key for part in parts for key in part.options.model_fields}
 
 
-def unused_by(loss: Loss, architecture: str = "atlop") -> dict[str, str]:
+def unused_by(loss: NamedLoss, architecture: str = "atlop") -> dict[str, str]:
     """Settings that mean something to another loss or architecture, but nothing to these, and to which.
 
     Example:

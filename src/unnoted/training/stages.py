@@ -11,7 +11,7 @@ from typing import Any
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.data.loading import require_facts
-from unnoted.losses import Risk
+from unnoted.losses import Loss
 from unnoted.models.features import FeatureCache, FeatureSet
 from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
@@ -20,7 +20,7 @@ from unnoted.training.distil import Teacher
 from unnoted.training.entity_recognition import check_entity_recognition
 from unnoted.training.evidence_guidance import check_evidence
 from unnoted.training.further_views import check_scorer
-from unnoted.training.ingredients import load_corpus, model_of, risk_of, tell_defects
+from unnoted.training.ingredients import load_corpus, make_loss, model_of, tell_defects
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate
 from unnoted.training.preparing import check_sample, features_of, rate_note
@@ -38,7 +38,7 @@ class Stage:
         folder: where its checkpoints and logs go.
         task: the relations and candidate pairs, without the documents: these live on as features.
         features: of the documents.
-        risk: what is minimised.
+        loss: what is minimised.
         optimisation: how.
         dev: documents that the model is scored on after every epoch.
         teacher: whose scores it learns from, beside the labels.
@@ -47,21 +47,21 @@ class Stage:
     folder: Path
     task: Corpus
     features: FeatureSet
-    risk: Risk
+    loss: Loss
     optimisation: Optimisation
     dev: Sequence[Document] | None = None
     teacher: Teacher | None = None
 
     @property
     def priors(self) -> Priors | None:
-        """The priors of the risk, if it has any."""
-        return self.risk.meaning.priors
+        """The priors of the loss, if it has any."""
+        return self.loss.decoder.priors
 
     def train(self, model: RelationModel, resume: bool, tell: Callable[[str], None]) -> dict[str, Any]:
         """Train a model, or continue it, and return what it came to."""
         trainer = Trainer(
             model,
-            self.risk,
+            self.loss,
             self.task,
             optimisation=self.optimisation,
             folder=self.folder,
@@ -115,7 +115,7 @@ def plan_of(settings: Settings, tell: Callable[[str], None]) -> Plan:
     teacher = None if settings.teacher is None else Teacher.from_folder(settings.teacher)
     main = _stage(labels, settings.output, settings, model, dev, tell, teacher)
     if settings.tuned_thresholds:
-        check_tunable(main.risk.meaning)
+        check_tunable(main.loss.decoder)
     return Plan(model, main)
 
 
@@ -131,15 +131,15 @@ def _stage(
     chosen_precision(optimisation.precision)
     check_map_learning_rate(model, optimisation)
     check_entity_recognition(model, optimisation)
-    risk = risk_of(labels.settings, labels.priors())
-    check_sample(risk, optimisation)
-    check_scorer(model, risk)
+    loss = make_loss(labels.settings, labels.priors())
+    check_sample(loss, optimisation)
+    check_scorer(model, loss)
     if teacher is not None:
-        teacher.check(model, risk)
-    if note := rate_note(risk, optimisation):
+        teacher.check(model, loss)
+    if note := rate_note(loss, optimisation):
         tell(f"note: {note}")
     features = features_of(model, labels.corpus, FeatureCache())
     check_evidence(model, optimisation, features)
     for line in features.report.lines():
         tell(f"note: {line}")
-    return Stage(folder, labels.corpus[:0], features, risk, optimisation, dev, teacher)
+    return Stage(folder, labels.corpus[:0], features, loss, optimisation, dev, teacher)

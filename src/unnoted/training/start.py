@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from unnoted.losses import Risk, ScoreMeaning
+from unnoted.losses import Loss, ScoreDecoder
 from unnoted.losses.links import score_showing
 from unnoted.models.features import FeatureSet
 from unnoted.models.model import RelationModel
@@ -71,12 +71,12 @@ class TypeCounts:
         return shares
 
 
-def start_scores(counts: TypeCounts, meaning: ScoreMeaning) -> NDArray[np.float64]:
+def start_scores(counts: TypeCounts, decoder: ScoreDecoder) -> NDArray[np.float64]:
     """The score above the none class, or above 0, that shows how often a relation holds between two types.
 
     Args:
         counts: of the training documents.
-        meaning: what the scores will mean: its priors say how many facts there are for each labelled one
+        decoder: what the scores will mean: its priors say how many facts there are for each labelled one
             (one, without priors), its link which score shows a probability.
 
     Returns:
@@ -86,46 +86,46 @@ def start_scores(counts: TypeCounts, meaning: ScoreMeaning) -> NDArray[np.float6
         >>> from unnoted.losses import NoneClass
         >>> from unnoted.losses.links import Link
         >>> counts = TypeCounts(np.array([[50.0]]), np.array([[[10.0]]]))
-        >>> start_scores(counts, ScoreMeaning(NoneClass(), Link("sigmoid-ranking"))).round(3).item()
+        >>> start_scores(counts, ScoreDecoder(NoneClass(), Link("sigmoid-ranking"))).round(3).item()
         -1.386
     """
     chance = counts.shares()
     weight = np.ones(chance.shape[-1])
-    if meaning.priors is not None:
-        labelled, overall = np.array(meaning.priors.labelled), np.array(meaning.priors.overall)
+    if decoder.priors is not None:
+        labelled, overall = np.array(decoder.priors.labelled), np.array(decoder.priors.overall)
         chance = chance * np.divide(overall, labelled, out=np.ones_like(overall), where=labelled > 0)
-        gamma = np.array(meaning.priors.class_weight)
-        weight = np.where(np.isfinite(gamma), gamma, 1.0) if meaning.class_weighted else weight
+        gamma = np.array(decoder.priors.class_weight)
+        weight = np.where(np.isfinite(gamma), gamma, 1.0) if decoder.class_weighted else weight
     chance = chance.clip(LOWEST, HIGHEST)
     shown = weight * chance / (weight * chance + 1 - chance)
-    return score_showing(meaning.link, torch.from_numpy(shown.reshape(-1, 1))).reshape(shown.shape).numpy()
+    return score_showing(decoder.link, torch.from_numpy(shown.reshape(-1, 1))).reshape(shown.shape).numpy()
 
 
-def begin(model: RelationModel, risk: Risk, features: FeatureSet) -> None:
+def begin(model: RelationModel, loss: Loss, features: FeatureSet) -> None:
     """Let a model begin from what the labels say; what has begun, or is fitted, stays as it is.
 
     Args:
         model: before its first step.
-        risk: that it will minimise.
+        loss: that it will minimise.
         features: of the training documents.
     """
     bias = None if model.type_bias is None or model.type_bias.is_begun else model.type_bias
     lexical = None if model.lexical is None or model.lexical.is_fitted else model.lexical
     if bias is None and lexical is None:
         return
-    meaning = risk.meaning
-    if lexical is not None and meaning.link.name != LOG_ODDS:
-        found = f"{lexical.share:g} with scores of the link {meaning.link.name!r}"
+    decoder = loss.decoder
+    if lexical is not None and decoder.link.name != LOG_ODDS:
+        found = f"{lexical.share:g} with scores of the link {decoder.link.name!r}"
         raise ValueError(
             f"lexical_weight: found {found}, expected 0, or {LOG_ODDS!r}: log odds are added to log odds"
         )
     counts = TypeCounts.of(features, len(model.entity_types))
-    scores = torch.from_numpy(start_scores(counts, meaning)).float()
+    scores = torch.from_numpy(start_scores(counts, decoder)).float()
     if lexical is not None:
-        fit_lexical(lexical, scores, features, risk, model.tokenizer)
+        fit_lexical(lexical, scores, features, loss, model.tokenizer)
     if bias is None:
         return
-    quiet = QUIET.get(meaning.link.name, QUIET_ELSEWHERE)
+    quiet = QUIET.get(decoder.link.name, QUIET_ELSEWHERE)
     with torch.no_grad():
         bias.weight.copy_(scores)
         for name, weight in model.scores.named_parameters():

@@ -1,4 +1,4 @@
-"""A thin subclass of `transformers.Trainer`: our batches, risks and checkpoints in its loop."""
+"""A thin subclass of `transformers.Trainer`: our batches, losses and checkpoints in its loop."""
 
 import json
 import tempfile
@@ -20,7 +20,7 @@ from transformers.integrations.integration_utils import TensorBoardCallback
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.io import read_json
-from unnoted.losses import Risk
+from unnoted.losses import Loss
 from unnoted.models.encoders.stored_weights import not_finite
 from unnoted.models.features import Batch, Collator, Epoch, FeatureCache, FeatureSet
 from unnoted.models.kernels.denormals import flushed_denormals
@@ -57,14 +57,14 @@ from unnoted.training.preparing import (
 from unnoted.training.progress import Progress
 from unnoted.training.schedule import make_schedule, undertrained
 from unnoted.training.start import begin
-from unnoted.training.watch import NotFinite, RiskWatch
+from unnoted.training.watch import LossWatch, NotFinite
 from unnoted.utils import one_line, short_repr
 
 CHECKPOINTS = "checkpoints"
 LOGS = "logs"
 
-RISK_FILE = "risk.safetensors"
-"""What a risk keeps of earlier batches, in a checkpoint; the saved model does without."""
+LOSS_FILE = "loss.safetensors"
+"""What a loss keeps of earlier batches, in a checkpoint; the saved model does without."""
 
 OWN_SETTINGS = (
     "relations",
@@ -79,21 +79,21 @@ OWN_SETTINGS = (
     "type_bias",
     "lexical_weight",
     "candidates",
-    "meaning",
+    "score_decoder",
 )
 """What a checkpoint's model must share with the model that is to continue from it."""
 
 
 class Trainer(transformers.Trainer):
-    """Trains a model on documents by minimising a risk; the model after the last step is the result.
+    """Trains a model on documents by minimising a loss; the model after the last step is the result.
 
-    What is ours: the batches (an order that seed and epoch alone decide), the risk, the groups of learning
-    rates, checkpoints that are whole or not there, and a stop with names when a risk is not finite. The loop,
+    What is ours: the batches (an order that seed and epoch alone decide), the loss, the groups of learning
+    rates, checkpoints that are whole or not there, and a stop with names when a loss is not finite. The loop,
     mixed precision, several devices and logging are those of transformers.
 
     Args:
         model: the model, which is trained in place.
-        risk: what is minimised. The model takes its decision rule, link, margin and priors from it.
+        loss: what is minimised. The model takes its decision rule, link, margin and priors from it.
         train: the documents. The model takes its candidate pairs from them.
         optimisation: how; the paper's settings by default.
         folder: where checkpoints and logs go; None for none of them, and then there is no resuming.
@@ -109,14 +109,14 @@ class Trainer(transformers.Trainer):
         ModelError: if the model scores other relations than the documents have, or the teacher does not fit.
 
     Example:
-        The library in five lines is `Trainer(model, risk=SSRPU(priors=docs.labelled_priors * 3),
+        The library in five lines is `Trainer(model, loss=SSRPU(priors=docs.labelled_priors * 3),
         train=docs).train()`.
     """
 
     def __init__(
         self,
         model: RelationModel,
-        risk: Risk,
+        loss: Loss,
         train: Corpus,
         *,
         optimisation: Optimisation | None = None,
@@ -131,40 +131,40 @@ class Trainer(transformers.Trainer):
         self.optimisation = Optimisation() if optimisation is None else optimisation
         chosen_precision(self.optimisation.precision, use_cpu)
         check_map_learning_rate(model, self.optimisation)
-        check_sample(risk, self.optimisation)
+        check_sample(loss, self.optimisation)
         check_entity_recognition(model, self.optimisation)
-        check_scorer(model, risk)
-        tell_task(model, risk, train, typed_relations)
+        check_scorer(model, loss)
+        tell_task(model, loss, train, typed_relations)
         if teacher is not None:
-            teacher.check(model, risk)
+            teacher.check(model, loss)
         self.features = features_of(model, train, cache) if features is None else features
-        begin(model, risk, self.features)
+        begin(model, loss, self.features)
         check_evidence(model, self.optimisation, self.features)
         self._keeps_checkpoints = folder is not None
         # The stock trainer makes its output folder, whether it has anything to write or not.
         self._scratch = tempfile.TemporaryDirectory()
         self.folder = Path(self._scratch.name if folder is None else folder)
         self.checkpoints = self.folder / CHECKPOINTS
-        self._watch = RiskWatch()
+        self._watch = LossWatch()
         arguments = training_arguments(
             self.optimisation, self.folder, keeps_checkpoints=self._keeps_checkpoints, use_cpu=use_cpu
         )
         super().__init__(model=model, args=arguments, train_dataset=self.features)
         self.relation_model = model
         model.card = None  # it tells of an earlier training
-        self.risk = risk.to(self.args.device)
+        self.loss = loss.to(self.args.device)
         self._make_objective(model, teacher)
         self._add_callbacks("training", dev)
 
     def _make_objective(self, model: RelationModel, teacher: Teacher | None) -> None:
-        """The risk, on labels alone or beside a teacher, and what is learnt beside it."""
-        self._objective: Objective = FromLabels(self.risk)
+        """The loss, on labels alone or beside a teacher, and what is learnt beside it."""
+        self._objective: Objective = FromLabels(self.loss)
         self._views: FromViews | None = None
-        if teacher is None and (wanted := self.risk.wanted_views) is not None:
-            self._objective = self._views = FromViews(self.risk, wanted, model)
+        if teacher is None and (wanted := self.loss.wanted_views) is not None:
+            self._objective = self._views = FromViews(self.loss, wanted, model)
         if teacher is not None:
             teacher = teacher.to(self.args.device)
-            self._objective = FromTeacher(self.risk, teacher, self.accelerator.autocast)
+            self._objective = FromTeacher(self.loss, teacher, self.accelerator.autocast)
         self._recognition: WithEntityRecognition | None = None
         if weight := self.optimisation.entity_recognition_weight:
             self._recognition = WithEntityRecognition(self._objective, model, weight, self.args.seed)
@@ -198,14 +198,14 @@ class Trainer(transformers.Trainer):
             tell: is given a line for each checkpoint that is passed over.
 
         Raises:
-            NotFinite: if a risk, or a weight, is not a finite number.
+            NotFinite: if a loss, or a weight, is not a finite number.
             CheckpointError: if a checkpoint cannot be written, or none of those that are there can be read.
         """
         found = last_good(self.checkpoints, self._check_checkpoint, tell) if resume else None
-        # Dropout must not depend on what drew random numbers since the trainer was made, nor the risk on what
+        # Dropout must not depend on what drew random numbers since the trainer was made, nor the loss on what
         # it saw in another training.
         set_seed(self.args.seed)
-        self.risk.forget()
+        self.loss.forget()
         try:
             with ExitStack() as stack:
                 stack.enter_context(flushed_denormals())
@@ -264,24 +264,24 @@ class Trainer(transformers.Trainer):
         return_outputs: bool = False,
         num_items_in_batch: Tensor | int | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
-        """The risk of a batch, and its scores where they are wanted."""
+        """The loss of a batch, and its scores where they are wanted."""
         scores = model(inputs)
-        risk = self._objective(scores, inputs)
-        self._watch.note(risk, self.state.global_step + 1, inputs.documents)
-        return (risk, scores) if return_outputs else risk
+        loss = self._objective(scores, inputs)
+        self._watch.note(loss, self.state.global_step + 1, inputs.documents)
+        return (loss, scores) if return_outputs else loss
 
     def _prepare_inputs(self, inputs: Batch) -> Batch:  # type: ignore[override]
         return inputs.to(self.args.device, non_blocking=True)
 
     def _get_num_items_in_batch(self, batch_samples: list[Batch], device: torch.device) -> None:
-        """None: a risk divides by its own counts, and batches that are accumulated count alike."""
+        """None: a loss divides by its own counts, and batches that are accumulated count alike."""
 
     def floating_point_ops(self, inputs: Batch) -> int:  # type: ignore[override]
         """Not counted."""
         return 0
 
     def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
-        """Report, after a look at the risks since the last time."""
+        """Report, after a look at the losses since the last time."""
         self._watch.look()
         super().log(logs, start_time)
 
@@ -293,7 +293,7 @@ class Trainer(transformers.Trainer):
         self.accelerator.wait_for_everyone()
 
     def _check_weights(self) -> None:
-        """Refuse weights that a last step, whose risk nobody sees, has made infinite or no numbers at all."""
+        """Refuse weights that a last step, whose loss nobody sees, has made infinite or no numbers at all."""
         if (name := not_finite(self.relation_model)) is not None:
             left = checkpoints(self.checkpoints)
             last = (
@@ -344,8 +344,8 @@ class Trainer(transformers.Trainer):
 
     def _save_weights(self, folder: Path) -> None:
         """The model, as it can be used; what is learnt or kept beside it goes into files of their own."""
-        if state := self.risk.state_dict():
-            save_file(state, folder / RISK_FILE)
+        if state := self.loss.state_dict():
+            save_file(state, folder / LOSS_FILE)
         if self._recognition is None:
             self.relation_model.save_pretrained(folder)
             return
@@ -360,8 +360,8 @@ class Trainer(transformers.Trainer):
             (model or self.relation_model).load_state_dict(load_file(path / "model.safetensors"))
             if self._recognition is not None:
                 self._recognition.load(path)
-            if self.risk.state_dict():
-                self.risk.load_state_dict(load_file(path / RISK_FILE))
+            if self.loss.state_dict():
+                self.loss.load_state_dict(load_file(path / LOSS_FILE))
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         if checkpoint is not None:

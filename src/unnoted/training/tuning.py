@@ -11,7 +11,7 @@ from unnoted.calibration import NEVER, tune_thresholds
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
-from unnoted.losses import Decision, ScoreMeaning, with_thresholds
+from unnoted.losses import Decision, ScoreDecoder, with_thresholds
 from unnoted.models.features import FeatureReport, FeatureSet
 from unnoted.models.model import RelationModel
 from unnoted.training.preparing import features_of
@@ -78,19 +78,19 @@ def tuned_on(model: RelationModel, documents: Sequence[Document]) -> Tuned:
     corpus = Corpus(tuple(paired), model.relations, model.candidates)
     features = features_of(model, corpus, types=model.numbered_types)
     thresholds = tune_thresholds(*_scored(model, features))
-    rule = with_thresholds(model.meaning.decision, thresholds)
+    rule = with_thresholds(model.decoder.decision, thresholds)
     return Tuned(model.relations.ids, thresholds, rule, features.report)
 
 
-def check_tunable(meaning: ScoreMeaning) -> None:
+def check_tunable(decoder: ScoreDecoder) -> None:
     """Refuse a decision rule whose place thresholds cannot take.
 
     Raises:
         ValueError: names the rule.
     """
-    if not meaning.decision.is_tunable:
+    if not decoder.decision.is_tunable:
         raise ValueError(
-            f"tuned_thresholds: found true, expected false: the loss decides by {meaning.decision.name!r}, "
+            f"tuned_thresholds: found true, expected false: the loss decides by {decoder.decision.name!r}, "
             "not by a threshold (losses that do: those without ranking, such as s-pu and cross-entropy)"
         )
 

@@ -17,7 +17,7 @@ from unnoted.models.model import ModelError, RelationModel
 def identity(model: RelationModel) -> str:
     """Everything that the facts found by a model depend on."""
     parts = hashlib.sha256(
-        repr((model.relations, model.entity_types, model.candidates, model.meaning)).encode()
+        repr((model.relations, model.entity_types, model.candidates, model.decoder)).encode()
     )
     for name, tensor in sorted(model.state_dict().items()):
         parts.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode() + tensor.numpy().tobytes())

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from unnoted.cli.inspect_model import inspect
 from unnoted.io import CHECKSUMS
-from unnoted.losses import Link, ScoreMeaning, TopK
+from unnoted.losses import Link, ScoreDecoder, TopK
 from unnoted.models.scores.lexical import SLOTS, STEMS
 from unnoted.priors import Priors
 
@@ -28,7 +28,7 @@ def run(*arguments, code=0):
 def folder(tmp_path):
     model = reading_model(torch.float32, candidates=[["PER", "LOC"], ["PER", "[ORG]"]])
     labelled = Priors.from_counts(tuple(RELATIONS), {RELATIONS[0]: 10}, pairs=1000)
-    model.meaning = ScoreMeaning(TopK(2), Link("sigmoid", 0.5), labelled * 3, class_weighted=True)
+    model.decoder = ScoreDecoder(TopK(2), Link("sigmoid", 0.5), labelled * 3, class_weighted=True)
     model.save_pretrained(tmp_path)
     return tmp_path
 
@@ -89,14 +89,14 @@ def test_the_words_of_a_linear_model(tmp_path):
 def test_training_summary(folder):
     (folder / "settings.yaml").write_text("loss: ssr-pu\npriors:\n  multiplier: 3\n", "utf-8")
     (folder / "training.json").write_text(
-        json.dumps({"steps": 120, "risks": [0.5, 0.25], "history": [{"loss": n} for n in range(9)]}), "utf-8"
+        json.dumps({"steps": 120, "losses": [0.5, 0.25], "history": [{"loss": n} for n in range(9)]}), "utf-8"
     )
     shown = run(folder).stdout
     for line in (
         "loss: ssr-pu",
         "priors.multiplier: 3",
         "steps: 120",
-        "risks: [0.5, 0.25]",
+        "losses: [0.5, 0.25]",
         'history: 9 entries, the last {"loss": 8}',
     ):
         assert f"  {line}\n" in shown

@@ -33,7 +33,7 @@ def run(*arguments, code=0):
 def test_train_then_again_then_anew(tmp_path):
     config = settings_file(tmp_path, documents=4)
     result = run(config, "--set", "epochs=1", "--set", "seed=3")
-    assert result.stdout.startswith("trained for 2 steps, risk ")
+    assert result.stdout.startswith("trained for 2 steps, loss ")
     assert result.stdout.rstrip().endswith(f"the model is in {tmp_path / 'run'}")
     assert "seed: 3" in (tmp_path / "run" / "settings.yaml").read_text()
     again = run(config, "--set", "epochs=1", "--set", "seed=3")

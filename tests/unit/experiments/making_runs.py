@@ -48,6 +48,6 @@ def without_time(record):
         key: value for key, value in record.settings.items() if key not in ("output", "checkpoint_steps")
     }
     training = {key: value for key, value in record.training.items() if key != "seconds_of_last_session"}
-    # The risk that is reported is the mean since the last report of the same session.
+    # The loss that is reported is the mean since the last report of the same session.
     training["history"] = [{**entry, "loss": None} for entry in training["history"]]
     return replace(record, seconds=0.0, settings=settings, training=training)

@@ -15,9 +15,9 @@ import unnoted
 PLANTED = ("yaml", "numpy", "signal", "torch", "typer", "json")
 
 LOSSES = """
-from unnoted.losses import ATLOP, Loss, register_loss
+from unnoted.losses import ATLOP, NamedLoss, register_loss
 
-register_loss(Loss("my-own", lambda options, priors: ATLOP()))
+register_loss(NamedLoss("my-own", lambda options, priors: ATLOP()))
 """
 
 SCRIPT = """

@@ -16,7 +16,7 @@ def best(table, column):
 
 
 def test_the_highest_or_the_lowest_is_best():
-    columns = (words("Method"), shares("F1"), Column("Risk", "{:.1f}".format, best=min))
+    columns = (words("Method"), shares("F1"), Column("Loss", "{:.1f}".format, best=min))
     table = Table("c", columns, (("A", 0.2, 3.0), ("B", 0.3, 4.0)))
     assert (best(table, 0), best(table, 1), best(table, 2)) == ([False, False], [False, True], [True, False])
 

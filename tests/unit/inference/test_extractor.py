@@ -44,7 +44,7 @@ def plain(model, document):
     batch = Collator.of(features)([features[0]])
     with torch.no_grad():
         scores = model(batch)
-    decided, confidence = model.meaning.decide(scores), confidence_of(model.meaning.distances(scores).numpy())
+    decided, confidence = model.decoder.decide(scores), confidence_of(model.decoder.distances(scores).numpy())
     return {
         (int(batch.head[p]), int(batch.tail[p]), RELATIONS[k]): (
             float(confidence[p, k]),
@@ -158,7 +158,7 @@ def test_threshold_and_floor():
 
 def test_margin_of_a_fixed_rule():
     model = reading_model(link="squared")
-    model.meaning = replace(model.meaning, decision=Fixed(0.4))
+    model.decoder = replace(model.decoder, decision=Fixed(0.4))
     document = corpus()[0]
     (found,) = Extractor(model).extract([document], floor=0.0)
     assert {fact.decided for fact in found.facts} == {True, False}

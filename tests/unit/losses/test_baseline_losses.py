@@ -7,8 +7,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.making import make_risk
-from tests.reference.baseline_losses import LOSSES, baseline_risk, score_difference
+from tests.making import make_loss
+from tests.reference.baseline_losses import LOSSES, baseline_loss, score_difference
 
 from unnoted.losses import (
     AdaptiveFocal,
@@ -19,7 +19,7 @@ from unnoted.losses import (
     Expected,
     LogSigmoid,
     PositiveNegative,
-    PositiveUnlabelledRisk,
+    PULoss,
     Uncorrected,
 )
 from unnoted.priors import Priors
@@ -44,11 +44,11 @@ def batches(draw):
     return scores, teacher, torch.tensor(rng.random(shape) < share).reshape(shape), weights
 
 
-def with_gradient(risk_of, scores, dtype):
+def with_gradient(make_loss, scores, dtype):
     scores = scores.detach().to(dtype, copy=True).requires_grad_()
-    risk = risk_of(scores)
-    (gradient,) = torch.autograd.grad(risk, scores)
-    return risk.detach().double(), gradient.double()
+    loss = make_loss(scores)
+    (gradient,) = torch.autograd.grad(loss, scores)
+    return loss.detach().double(), gradient.double()
 
 
 def check(fast, plain, scores):
@@ -69,8 +69,8 @@ def ones(scores, weights):
 def test_plain_loops(name, batch):
     scores, _, labels, weights = batch
     check(
-        lambda x: make_risk(name)(x, labels, weights),
-        lambda x: baseline_risk(name, x, labels, ones(scores, weights)),
+        lambda x: make_loss(name)(x, labels, weights),
+        lambda x: baseline_loss(name, x, labels, ones(scores, weights)),
         scores,
     )
 
@@ -84,9 +84,9 @@ def test_distillation_by_plain_loops(loss, first, batch, weight):
     def plain(x):
         counted = ones(scores, weights)
         difference = score_difference(x, teacher.double(), counted, first)
-        return baseline_risk(loss, x, labels, counted) + weight * difference
+        return baseline_loss(loss, x, labels, counted) + weight * difference
 
-    distillation = Distillation(make_risk(loss), weight)
+    distillation = Distillation(make_loss(loss), weight)
     check(lambda x: distillation(x, labels, weights, teacher=teacher), plain, scores)
 
 
@@ -113,19 +113,19 @@ def test_finite_for_all_finite_scores(name, data):
     )
     scores.requires_grad_()
     if name == "distillation":
-        risk = Distillation(AdaptiveFocal())(scores, labels, weights, teacher=teacher)
+        loss = Distillation(AdaptiveFocal())(scores, labels, weights, teacher=teacher)
     else:
-        risk = make_risk(name)(scores, labels, weights)
-    risk.backward()
-    assert risk.isfinite() and scores.grad.isfinite().all()
-    assert risk >= 0
-    assert weights.sum() > 0 or risk == 0
+        loss = make_loss(name)(scores, labels, weights)
+    loss.backward()
+    assert loss.isfinite() and scores.grad.isfinite().all()
+    assert loss >= 0
+    assert weights.sum() > 0 or loss == 0
 
 
 def test_cross_entropy_is_pn_with_log_sigmoid():
     torch.manual_seed(0)
     scores, labels, weights = torch.randn(9, 3).double(), torch.rand(9, 2) < 0.4, torch.rand(9)
-    pn = PositiveUnlabelledRisk(
+    pn = PULoss(
         Priors(("a", "b"), (0.1, 0.2), (0.1, 0.2)),
         PositiveNegative(),
         LogSigmoid(),
@@ -147,11 +147,11 @@ def test_labelled_relations_compete_under_the_adaptive_threshold_only():
     """A second labelled relation rises; what the first is taught changes or does not."""
     labels = torch.tensor([[True, True]])
     taught = {}
-    for risk in (AdaptiveThreshold(), AdaptiveFocal()):
+    for loss in (AdaptiveThreshold(), AdaptiveFocal()):
         for second in (0.0, 4.0):
             scores = torch.tensor([[0.0, 1.0, second]], requires_grad=True)
-            risk(scores, labels).backward()
-            taught[type(risk), second] = scores.grad[0, 1].item()
+            loss(scores, labels).backward()
+            taught[type(loss), second] = scores.grad[0, 1].item()
     assert taught[AdaptiveFocal, 0.0] == taught[AdaptiveFocal, 4.0] < 0
     assert taught[AdaptiveThreshold, 0.0] != taught[AdaptiveThreshold, 4.0]
 
@@ -161,9 +161,9 @@ def test_the_none_class_is_used_by_those_that_say_so():
     scores, labels = torch.randn(5, 3), torch.rand(5, 2) < 0.5
     moved = scores + torch.tensor([2.0, 0.0, 0.0])
     for name in LOSSES:
-        risk = make_risk(name)
-        assert torch.equal(risk(scores, labels), risk(moved, labels)) == (
-            not risk.meaning.decision.reads_none_class
+        loss = make_loss(name)
+        assert torch.equal(loss(scores, labels), loss(moved, labels)) == (
+            not loss.decoder.decision.reads_none_class
         )
 
 
@@ -186,7 +186,7 @@ def test_distillation_raises_half_precision():
 def test_distillation_takes_any_student():
     torch.manual_seed(0)
     scores, labels = torch.randn(4, 3), torch.rand(4, 2) < 0.5
-    student = make_risk("ssr-pu", PRIORS)
+    student = make_loss("ssr-pu", PRIORS)
     found = Distillation(student, 2.0)(scores, labels, teacher=scores + 0.5)
     torch.testing.assert_close(found, student(scores, labels) + 0.5)
 
@@ -194,7 +194,7 @@ def test_distillation_takes_any_student():
 def test_distillation_waits_for_no_device():
     scores = torch.zeros(5, 3, device="meta", requires_grad=True)
     labels = torch.zeros(5, 2, dtype=torch.bool, device="meta")
-    distillation = Distillation(make_risk("ssr-pu", PRIORS)).to("meta")
+    distillation = Distillation(make_loss("ssr-pu", PRIORS)).to("meta")
     distillation(scores, labels, torch.ones(5, device="meta"), teacher=scores.detach()).backward()
     assert scores.grad.shape == (5, 3)
 

@@ -1,7 +1,7 @@
-"""The benchmark's opponent computes the same risk."""
+"""The benchmark's opponent computes the same loss."""
 
 import torch
-from tests.reference.risk_by_class import ssr_pu_by_class
+from tests.reference.loss_by_class import ssr_pu_by_class
 
 from unnoted.losses import SSRPU
 from unnoted.priors import Priors

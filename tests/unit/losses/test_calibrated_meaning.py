@@ -1,4 +1,4 @@
-"""A meaning with a calibration: how it decides, orders and is saved; and without one, as before."""
+"""A decoder with a calibration: how it decides, orders and is saved; and without one, as before."""
 
 import json
 from dataclasses import replace
@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unnoted.calibration import Calibration, ExpectedFacts
-from unnoted.losses import Lined, Link, NoneClass, ScoreMeaning, TopK, confidence_of, distance_of
+from unnoted.losses import Lined, Link, NoneClass, ScoreDecoder, TopK, confidence_of, distance_of
 
 EXPECTED = ExpectedFacts.from_probabilities(np.linspace(0.001, 0.99, 500), np.ones(500), pairs=1000)
 CALIBRATION = Calibration((-1.0, 0.0, 1.0), (-4.0, -1.0, 3.0), EXPECTED, 0.3)
-PLAIN = ScoreMeaning(NoneClass(), Link("ranking-margin"))
+PLAIN = ScoreDecoder(NoneClass(), Link("ranking-margin"))
 CALIBRATED = replace(PLAIN, calibration=CALIBRATION)
 SCORES = torch.cat(
     [torch.full((400, 1), 0.25), 3 * torch.randn(400, 2, generator=torch.Generator().manual_seed(0))], 1
@@ -28,9 +28,9 @@ def test_facts_above_the_line_are_stated():
     assert torch.equal(decided, torch.from_numpy(confidence_of(CALIBRATED.distances(SCORES).numpy()) > 0.5))
 
 
-@pytest.mark.parametrize("meaning", [PLAIN, CALIBRATED])
-def test_confidence_orders_as_the_margin_does_without_ties(meaning):
-    confidence, margin = confidence_of(meaning.distances(SCORES).numpy()), meaning.margins(SCORES).numpy()
+@pytest.mark.parametrize("decoder", [PLAIN, CALIBRATED])
+def test_confidence_orders_as_the_margin_does_without_ties(decoder):
+    confidence, margin = confidence_of(decoder.distances(SCORES).numpy()), decoder.margins(SCORES).numpy()
     for k in range(2):
         ranked = confidence[np.argsort(margin[:, k]), k]
         assert (np.diff(ranked) > 0).all() and ranked[0] > 0 and ranked[-1] < 1
@@ -49,7 +49,7 @@ def test_lines_at_0_change_nothing(rule):
 
 
 def test_saved_and_read_again():
-    assert ScoreMeaning.from_json(json.loads(json.dumps(CALIBRATED.to_json(), allow_nan=False))) == CALIBRATED
+    assert ScoreDecoder.from_json(json.loads(json.dumps(CALIBRATED.to_json(), allow_nan=False))) == CALIBRATED
     assert set(PLAIN.to_json()) == {
         "decision",
         "link",

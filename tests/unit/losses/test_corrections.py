@@ -4,7 +4,7 @@ import torch
 
 from unnoted.losses.corrections import CORRECTIONS, Clamp, Flip, Uncorrected
 from unnoted.losses.estimators import PositiveUnlabelled
-from unnoted.losses.positive_unlabelled import PositiveUnlabelledRisk
+from unnoted.losses.positive_unlabelled import PULoss
 from unnoted.losses.surrogates import Squared
 from unnoted.priors import Priors
 
@@ -18,8 +18,8 @@ SCORES = torch.tensor([[0.0, 3.0, 0.5], [0.0, -0.9, 0.5]], dtype=torch.float64)
 def value_and_gradient(correction):
     scores = SCORES.clone().requires_grad_()
     priors = Priors(("a", "b"), (0.1, 0.1), (0.5, 0.5))
-    risk = PositiveUnlabelledRisk(priors, PositiveUnlabelled(), Squared(), correction)
-    value = risk(scores, LABELS)
+    loss = PULoss(priors, PositiveUnlabelled(), Squared(), correction)
+    value = loss(scores, LABELS)
     (gradient,) = torch.autograd.grad(value, scores)
     return value, gradient
 

@@ -1,4 +1,4 @@
-"""Known negatives in the risks: against plain loops, and on populations that are written out in full."""
+"""Known negatives in the losses: against plain loops, and on populations that are written out in full."""
 
 from itertools import product
 
@@ -7,13 +7,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.reference.known_negatives import reviewed_likelihood, reviewed_risk
+from tests.reference.known_negatives import reviewed_likelihood, reviewed_loss
 
 from unnoted.losses import (
     LOSSES,
     Distillation,
     LabelLikelihood,
-    PositiveUnlabelledRisk,
+    PULoss,
     Views,
     loss_named,
 )
@@ -50,12 +50,12 @@ def drawn(seed, pairs, share):
 def test_equals_plain_loops(seed, pairs, share, estimator, loss, correction, normalisation, class_weight):
     scores, labels, negatives, weights = drawn(seed, pairs, share)
     scores.requires_grad_()
-    risk = PositiveUnlabelledRisk(
+    composed = PULoss(
         PRIORS, ESTIMATORS[estimator], SURROGATES[loss], CORRECTIONS[correction],
         NORMALISATIONS[normalisation], class_weight,
     )  # fmt: skip
-    found = risk(scores, labels, weights, negatives)
-    wanted = reviewed_risk(
+    found = composed(scores, labels, weights, negatives)
+    wanted = reviewed_loss(
         scores, labels, negatives, weights, PRIORS.labelled, PRIORS.overall, estimator=estimator, loss=loss,
         margin=0.25, normalisation=normalisation, class_weight=class_weight, correction=correction,
     )  # fmt: skip
@@ -78,13 +78,13 @@ def test_none_known_is_as_it_was(name):
     """Bit for bit, for every loss; and a loss that takes all the unlabelled for negatives knows it all."""
     scores, labels, negatives, weights = drawn(1, 9, 0.4)
     scores = scores / scores.norm(dim=1, keepdim=True)
-    loss = loss_named(name)
-    risk = loss(PRIORS) if loss.needs_priors else loss()
-    plain = risk(scores, labels, weights)
-    assert torch.equal(risk(scores, labels, weights, None), plain)
-    torch.testing.assert_close(risk(scores, labels, weights, torch.zeros_like(negatives)), plain)
-    if not loss.needs_priors:
-        assert torch.equal(risk(scores, labels, weights, negatives), plain)
+    named = loss_named(name)
+    loss = named(PRIORS) if named.needs_priors else named()
+    plain = loss(scores, labels, weights)
+    assert torch.equal(loss(scores, labels, weights, None), plain)
+    torch.testing.assert_close(loss(scores, labels, weights, torch.zeros_like(negatives)), plain)
+    if not named.needs_priors:
+        assert torch.equal(loss(scores, labels, weights, negatives), plain)
 
 
 class Reviewed:
@@ -129,20 +129,20 @@ SCORES = torch.tensor([[0.1, -0.6], [0.0, 0.3], [-0.2, 0.7]], dtype=torch.float6
 @pytest.mark.parametrize("surrogate", SURROGATES.values())
 def test_a_review_that_does_not_choose_by_score_leaves_the_risk_unbiased(surrogate, normalisation):
     population = Reviewed(looked=(0.3, 0.3, 0.3))
-    risk = PositiveUnlabelledRisk(
+    loss = PULoss(
         population.priors(), ShiftedPositiveUnlabelled(), surrogate, Uncorrected(), normalisation, False
     )
-    found = risk(SCORES[population.kinds], population.labels, population.weights, population.negatives)
+    found = loss(SCORES[population.kinds], population.labels, population.weights, population.negatives)
     torch.testing.assert_close(found, population.supervised(SCORES, surrogate), rtol=1e-12, atol=0)
 
 
 def test_choosing_by_score_biases_it_by_how_much_easier_the_accepted_facts_are():
     """By (π − π_l) (E over labelled − E over hidden positives) of ℓ(+1) − ℓ(−1), as the page says."""
     population, surrogate = Reviewed(looked=(0.0, 0.1, 0.8)), LogSigmoidRanking()
-    risk = PositiveUnlabelledRisk(
+    loss = PULoss(
         population.priors(), ShiftedPositiveUnlabelled(), surrogate, Uncorrected(), class_weight=False
     )
-    found = risk(SCORES[population.kinds], population.labels, population.weights, population.negatives)
+    found = loss(SCORES[population.kinds], population.labels, population.weights, population.negatives)
     if_positive, if_negative = surrogate(SCORES)
     gain = (if_positive - if_negative)[:, 0]
     labelled = torch.zeros(3, dtype=torch.float64).index_add(
@@ -157,14 +157,14 @@ def test_choosing_by_score_biases_it_by_how_much_easier_the_accepted_facts_are()
 def test_the_likelihood_is_right_however_pairs_were_chosen():
     """Its minimum over the population shows how often the relation holds in each kind of pair."""
     population = Reviewed(looked=(0.0, 0.1, 0.8))
-    risk = LabelLikelihood(Priors(("a",), (population.first,), (population.overall,)), propensity_slope=0)
+    loss = LabelLikelihood(Priors(("a",), (population.first,), (population.overall,)), propensity_slope=0)
     above = torch.zeros(3, dtype=torch.float64, requires_grad=True)
     optimiser = torch.optim.LBFGS([above], max_iter=100, line_search_fn="strong_wolfe")
 
     def closure():
         optimiser.zero_grad()
         scores = torch.stack([torch.zeros(3, dtype=torch.float64), above], 1)[population.kinds]
-        value = risk(scores, population.labels, population.weights, population.negatives)
+        value = loss(scores, population.labels, population.weights, population.negatives)
         value.backward()
         return value
 
@@ -177,23 +177,23 @@ def test_no_correction_takes_a_known_negative_away(correction):
     """The estimate is below 0: without knowing, the unlabelled pair teaches nothing, or the wrong way."""
     scores = torch.tensor([[0.0, 3.0], [0.0, 0.0]], requires_grad=True)
     labels, negatives = torch.tensor([[True], [False]]), torch.tensor([[False], [True]])
-    risk = PositiveUnlabelledRisk(
+    loss = PULoss(
         Priors(("a",), (0.1,), (0.6,)), ShiftedPositiveUnlabelled(), LogSigmoidRanking(), correction
     )
-    (silent,) = torch.autograd.grad(risk(scores, labels), scores)
-    (known,) = torch.autograd.grad(risk(scores, labels, negatives=negatives), scores)
+    (silent,) = torch.autograd.grad(loss(scores, labels), scores)
+    (known,) = torch.autograd.grad(loss(scores, labels, negatives=negatives), scores)
     assert silent[1, 1] <= 0 < known[1, 1]
 
 
 def test_a_running_estimate_judges_what_is_left():
     scores, labels, negatives, weights = drawn(3, 12, 0.5)
     priors = Priors(("a", "b", "c"), (0.3, 0.3, 0.3), (0.4, 0.5, 0.6))
-    risk = loss_named("ssr-pu")(priors, correction="running", normalisation="expected")
-    risk(scores, labels, weights, negatives)
+    loss = loss_named("ssr-pu")(priors, correction="running", normalisation="expected")
+    loss(scores, labels, weights, negatives)
     if_negative = SquaredRanking(0.25)(scores)[1]
     left = ((~labels & ~negatives) * weights[:, None] * if_negative).sum(0)
     wanted = left / (~labels * weights[:, None]).sum(0)
-    torch.testing.assert_close(risk.recent.means()[0].double(), wanted, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(loss.recent.means()[0].double(), wanted, rtol=1e-5, atol=1e-6)
 
 
 def test_views_and_a_teacher_hand_them_on():

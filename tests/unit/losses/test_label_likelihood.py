@@ -5,7 +5,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.reference.label_likelihood import likelihood_risk
+from tests.reference.label_likelihood import likelihood_loss
 
 from unnoted.losses import LOSSES
 from unnoted.losses.label_likelihood import LabelLikelihood
@@ -16,8 +16,8 @@ PRIORS = Priors(("a", "b", "c"), (0.1, 0.2, 0.0), (0.3, 0.2, 0.0))
 SLOPES = st.sampled_from([0.0, 0.4, 0.8])
 
 
-def best_probabilities(risk, size, labelled):
-    """The probability of each cell that minimises a risk, where a share `labelled` of its pairs has a label."""
+def best_probabilities(loss, size, labelled):
+    """The probability of each cell that minimises a loss, where a share `labelled` of its pairs has a label."""
     labels = torch.tensor([[True], [False]]).repeat(len(size), 1)
     weights = torch.stack([size * labelled, size * (1 - labelled)], 1).flatten()
     scores = torch.full((len(size), 1), -1.0, dtype=torch.float64, requires_grad=True)
@@ -28,9 +28,9 @@ def best_probabilities(risk, size, labelled):
     def closure():
         optimiser.zero_grad()
         of_both = torch.nn.functional.pad(scores, (1, 0)).repeat_interleave(2, 0)
-        loss = risk(of_both, labels, weights)
-        loss.backward()
-        return loss
+        value = loss(of_both, labels, weights)
+        value.backward()
+        return value
 
     optimiser.step(closure)
     return scores.detach().sigmoid().flatten()
@@ -50,7 +50,7 @@ def test_equals_plain_loops(seed, pairs, share, slope, spread):
     labels[:, 2] = False  # a relation of prior 0 has no label
     weights = rng.choice([0.5, 1.0, 4.0], pairs)
     found = LabelLikelihood(PRIORS, slope)(*map(torch.tensor, (scores, labels.reshape(pairs, 3), weights)))
-    wanted = likelihood_risk(
+    wanted = likelihood_loss(
         scores.tolist(), labels.tolist(), weights.tolist(), PRIORS.labelled, PRIORS.overall, slope
     )
     assert found.item() == pytest.approx(wanted, rel=1e-6, abs=1e-9)
@@ -69,7 +69,7 @@ def test_the_gradient_is_that_of_the_plain_loops(seed, slope):
         step = np.zeros_like(scores)
         step[place] = 1e-5
         there, back = (
-            likelihood_risk(
+            likelihood_loss(
                 (scores + sign * step).tolist(),
                 labels.tolist(),
                 [1.0] * 4,
@@ -91,8 +91,8 @@ def test_the_minimum_over_a_population_is_the_probability_that_the_relation_hold
         held.logit().unsqueeze(1), (size * held).unsqueeze(1), frequency.logit(), slope
     ).sigmoid()
     assert float((size * held) @ labelling) == pytest.approx(0.36 * true, rel=1e-6)
-    risk = LabelLikelihood(Priors(("a",), (0.36 * true,), (true,)), slope)
-    found = best_probabilities(risk, size, labelling.squeeze(1) * held)
+    loss = LabelLikelihood(Priors(("a",), (0.36 * true,), (true,)), slope)
+    found = best_probabilities(loss, size, labelling.squeeze(1) * held)
     assert found.tolist() == pytest.approx(held.tolist(), abs=2e-3)
 
 
@@ -110,8 +110,8 @@ def test_labels_denser_than_the_assumed_frequency_have_a_finite_optimum():
 
 @pytest.mark.parametrize("slope", [0.0, 0.6])
 def test_an_unlabelled_pair_costs_a_bounded_amount(slope):
-    risk = LabelLikelihood(Priors(("a",), (0.1,), (0.4,)), slope)
-    worst = risk(torch.tensor([[0.0, 1e9]]), torch.tensor([[False]]))
+    loss = LabelLikelihood(Priors(("a",), (0.1,), (0.4,)), slope)
+    worst = loss(torch.tensor([[0.0, 1e9]]), torch.tensor([[False]]))
     assert worst.item() == pytest.approx(-np.log(0.75), rel=1e-5)
 
 
@@ -129,22 +129,22 @@ def test_complete_labels_make_it_cross_entropy(slope):
 def test_gradients_are_finite_for_every_score_and_prior(slope):
     priors = Priors(("all", "none", "unseen"), (0.1, 0.0, 0.0), (0.1, 0.0, 0.2))
     scores = torch.tensor([[0.0, 1e9, -1e9, 0.0], [1e9, -1e9, 1e9, 5.0]], requires_grad=True)
-    risk = LabelLikelihood(priors, slope)(scores, torch.tensor([[True, False, False], [False, True, False]]))
-    (gradient,) = torch.autograd.grad(risk, scores)
-    assert risk.isfinite() and gradient.isfinite().all()
+    loss = LabelLikelihood(priors, slope)(scores, torch.tensor([[True, False, False], [False, True, False]]))
+    (gradient,) = torch.autograd.grad(loss, scores)
+    assert loss.isfinite() and gradient.isfinite().all()
 
 
 def test_a_relation_that_is_never_labelled_learns_nothing_from_unlabelled_pairs():
     priors = Priors(("seen", "unseen"), (0.1, 0.0), (0.3, 0.2))
     scores = torch.zeros(2, 3, requires_grad=True)
-    risk = LabelLikelihood(priors)(scores, torch.tensor([[True, False], [False, False]]))
-    (gradient,) = torch.autograd.grad(risk, scores)
+    loss = LabelLikelihood(priors)(scores, torch.tensor([[True, False], [False, False]]))
+    (gradient,) = torch.autograd.grad(loss, scores)
     assert gradient[:, 2].abs().max() < 1e-6
 
 
 def test_the_slope_is_an_option_of_the_loss():
-    risk = LOSSES["label-likelihood"](PRIORS, propensity_slope=0.25)
-    assert risk.propensity_slope == 0.25
+    loss = LOSSES["label-likelihood"](PRIORS, propensity_slope=0.25)
+    assert loss.propensity_slope == 0.25
     with pytest.raises(ValueError, match="propensity_slope"):
         LOSSES["label-likelihood"](PRIORS, propensity_slope=-1.0)
 

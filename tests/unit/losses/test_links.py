@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnoted.losses import NoneClass, ScoreMeaning
+from unnoted.losses import NoneClass, ScoreDecoder
 from unnoted.losses.links import LINKS, Link, register_link, undo_class_weight
 from unnoted.priors import Priors
 
@@ -21,12 +21,12 @@ LOSSES = {
 AGAINST_NONE = {"ranking-margin", "sigmoid-ranking", "adaptive-focal"}  # these losses see f_i - f_0
 
 
-def minimiser(risk, low=-30.0, high=30.0):
+def minimiser(loss, low=-30.0, high=30.0):
     """The minimum of a function with one, by golden-section search."""
     ratio = (math.sqrt(5) - 1) / 2
     while high - low > 1e-9:
         one, other = high - ratio * (high - low), low + ratio * (high - low)
-        low, high = (low, other) if risk(one) < risk(other) else (one, high)
+        low, high = (low, other) if loss(one) < loss(other) else (one, high)
     return (low + high) / 2
 
 
@@ -56,7 +56,7 @@ def test_probabilities_are_probabilities_whatever_the_weight(shown, weight):
 def test_a_relation_of_prior_0_has_probability_0(name):
     scores = torch.tensor([[0.0, 50.0, 50.0]])
     priors = Priors(("a", "b"), (0.0, 0.5), (0.0, 0.5))
-    found = ScoreMeaning(NoneClass(), Link(name), priors, class_weighted=True).probabilities(scores)
+    found = ScoreDecoder(NoneClass(), Link(name), priors, class_weighted=True).probabilities(scores)
     assert found[0, 0] == 0 and found[0, 1] > 0.99
 
 

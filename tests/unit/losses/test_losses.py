@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from tests.making import make_risk
+from tests.making import make_loss
 
-import unnoted.losses as risks
-from unnoted.losses import Fixed, Link, Loss, LossOptions, PairwiseRisk, losses
+import unnoted.losses as package
+from unnoted.losses import Fixed, Link, LossOptions, NamedLoss, PairwiseLoss, losses
 from unnoted.losses.corrections import CORRECTIONS, Clamp
 from unnoted.losses.estimators import ESTIMATORS
 from unnoted.losses.losses import LOSSES, loss_named
@@ -41,85 +41,85 @@ def test_the_methods_are_those_of_the_paper_and_of_its_baselines():
 @pytest.mark.parametrize("name", TABLE)
 def test_what_a_name_stands_for(name):
     estimator, surrogate, decision, link = TABLE[name]
-    loss, risk = LOSSES[name], make_risk(name, PRIORS)
-    assert loss.name == name
-    assert (risk.meaning.decision.name, risk.meaning.link.name) == (decision, link)
-    assert loss.needs_priors == (estimator is not None or name == "label-likelihood")
+    named, loss = LOSSES[name], make_loss(name, PRIORS)
+    assert named.name == name
+    assert (loss.decoder.decision.name, loss.decoder.link.name) == (decision, link)
+    assert named.needs_priors == (estimator is not None or name == "label-likelihood")
     if estimator is not None:
-        assert (risk.meaning.priors, risk.meaning.class_weighted) == (PRIORS, True)
-        assert (risk.estimator.name, risk.surrogate.name) == (estimator, surrogate)
+        assert (loss.decoder.priors, loss.decoder.class_weighted) == (PRIORS, True)
+        assert (loss.estimator.name, loss.surrogate.name) == (estimator, surrogate)
 
 
-def parts(risk):
-    choices = risk.estimator, risk.surrogate, risk.correction, risk.normalisation
-    return *choices, risk.class_weight, risk.priors
+def parts(loss):
+    choices = loss.estimator, loss.surrogate, loss.correction, loss.normalisation
+    return *choices, loss.class_weight, loss.priors
 
 
 @pytest.mark.parametrize(
     ("constructor", "name"),
     [
-        (risks.PN, "pn"),
-        (risks.SRPN, "sr-pn"),
-        (risks.PU, "pu"),
-        (risks.SRPU, "sr-pu"),
-        (risks.SPU, "s-pu"),
-        (risks.SSRPU, "ssr-pu"),
-        (risks.SPULogSigmoid, "s-pu-log-sigmoid"),
-        (risks.SPULogSigmoidRanking, "s-pu-log-sigmoid-ranking"),
+        (package.PN, "pn"),
+        (package.SRPN, "sr-pn"),
+        (package.PU, "pu"),
+        (package.SRPU, "sr-pu"),
+        (package.SPU, "s-pu"),
+        (package.SSRPU, "ssr-pu"),
+        (package.SPULogSigmoid, "s-pu-log-sigmoid"),
+        (package.SPULogSigmoidRanking, "s-pu-log-sigmoid-ranking"),
     ],
 )
 def test_a_constructor_is_one_call(constructor, name):
     by_hand = constructor(priors=PRIORS, correction=Clamp(), normalisation=Expected(), class_weight=False)
-    by_name = make_risk(name, PRIORS, correction="clamp", normalisation="expected", class_weight=False)
+    by_name = make_loss(name, PRIORS, correction="clamp", normalisation="expected", class_weight=False)
     assert parts(by_hand) == parts(by_name)
-    assert parts(constructor(PRIORS)) == parts(make_risk(name, PRIORS))
+    assert parts(constructor(PRIORS)) == parts(make_loss(name, PRIORS))
     assert parts(by_hand) != parts(constructor(PRIORS))
 
 
 @pytest.mark.parametrize(
     ("constructor", "name"),
     [
-        (risks.ATLOP, "atlop"),
-        (risks.CrossEntropy, "cross-entropy"),
-        (risks.BalancedSoftmax, "balanced-softmax"),
-        (risks.AdaptiveFocal, "adaptive-focal"),
+        (package.ATLOP, "atlop"),
+        (package.CrossEntropy, "cross-entropy"),
+        (package.BalancedSoftmax, "balanced-softmax"),
+        (package.AdaptiveFocal, "adaptive-focal"),
     ],
 )
 def test_losses_of_pairs_need_no_priors(constructor, name):
-    assert type(constructor()) is type(LOSSES[name]()) is type(make_risk(name))
+    assert type(constructor()) is type(LOSSES[name]()) is type(make_loss(name))
 
 
 def test_margin_reaches_the_ranking_loss():
-    assert make_risk("ssr-pu", PRIORS, margin=0.5).surrogate == SquaredRanking(0.5)
-    assert risks.SSRPU(PRIORS * 1.5, margin=0.1).surrogate == SquaredRanking(0.1)
+    assert make_loss("ssr-pu", PRIORS, margin=0.5).surrogate == SquaredRanking(0.5)
+    assert package.SSRPU(PRIORS * 1.5, margin=0.1).surrogate == SquaredRanking(0.1)
     with pytest.raises(ValueError, match="margin: found a setting that this loss does not have"):
-        make_risk("s-pu-log-sigmoid", PRIORS, margin=0.5)
+        make_loss("s-pu-log-sigmoid", PRIORS, margin=0.5)
 
 
 @pytest.mark.parametrize("margin", [-0.1, float("nan"), float("inf")])
 def test_impossible_margins(margin):
     with pytest.raises(ValueError, match=f"margin: found {margin}, expected "):
-        make_risk("ssr-pu", PRIORS, margin=margin)
+        make_loss("ssr-pu", PRIORS, margin=margin)
     with pytest.raises(ValueError, match=f"found margin {margin}, expected a finite number"):
         SquaredRanking(margin)
 
 
 def test_unknown_names_show_the_nearest():
     with pytest.raises(ValueError, match=r"unknown loss 'ssrpu'.*nearest: 'ssr-pu'"):
-        make_risk("ssrpu", PRIORS)
+        make_loss("ssrpu", PRIORS)
     with pytest.raises(ValueError, match=r"unknown loss 'x', expected one of atlop, pn"):
         loss_named("x")
     with pytest.raises(ValueError, match=r"unknown correction 'clmap'.*nearest: 'clamp'"):
-        make_risk("pu", PRIORS, correction="clmap")
+        make_loss("pu", PRIORS, correction="clmap")
     with pytest.raises(ValueError, match=r"unknown normalisation 'perbatch'.*nearest: 'per-batch'"):
-        make_risk("pu", PRIORS, normalisation="perbatch")
+        make_loss("pu", PRIORS, normalisation="perbatch")
 
 
 def test_missing_priors_are_named():
     with pytest.raises(ValueError, match="found no priors for the loss 'pu'"):
-        make_risk("pu")
+        make_loss("pu")
     with pytest.raises(ValueError, match="found priors for the loss 'atlop', expected none"):
-        risks.ATLOP(PRIORS)
+        package.ATLOP(PRIORS)
 
 
 @pytest.mark.parametrize("name", TABLE)
@@ -130,7 +130,7 @@ def test_options_survive_json(name):
     assert options.checked(chosen.model_dump(mode="json")) == chosen
 
 
-class Steep(PairwiseRisk):
+class Steep(PairwiseLoss):
     """A loss as a user's script would have it."""
 
     decision = Fixed(0.0)
@@ -151,12 +151,12 @@ class SteepOptions(LossOptions):
 def test_a_registered_loss_is_known_by_name(monkeypatch):
     monkeypatch.setattr(losses, "_LOSSES", table := dict(losses._LOSSES))
     monkeypatch.setattr(losses, "LOSSES", table)
-    risks.register_loss(Loss("steep", lambda options, priors: Steep(options.slope), SteepOptions))
-    assert make_risk("steep", slope=3).slope == 3 and make_risk("steep").slope == 2
+    package.register_loss(NamedLoss("steep", lambda options, priors: Steep(options.slope), SteepOptions))
+    assert make_loss("steep", slope=3).slope == 3 and make_loss("steep").slope == 2
     with pytest.raises(ValueError, match="slope: found 'x', expected a valid number"):
-        make_risk("steep", slope="x")
+        make_loss("steep", slope="x")
     with pytest.raises(ValueError, match="loss 'ssr-pu' is registered already"):
-        risks.register_loss(Loss("ssr-pu", lambda options, priors: Steep(1.0)))
+        package.register_loss(NamedLoss("ssr-pu", lambda options, priors: Steep(1.0)))
 
 
 @pytest.mark.parametrize("table", [ESTIMATORS, SURROGATES, CORRECTIONS, NORMALISATIONS])
@@ -165,8 +165,8 @@ def test_things_are_listed_under_their_own_names(table):
 
 
 def test_priors_are_no_weights_and_no_buffers():
-    """Not every device has float64, so nothing of a risk is moved with it."""
-    risk = make_risk("ssr-pu", PRIORS)
-    assert risk.state_dict() == {} and list(risk.parameters()) == [] and list(risk.buffers()) == []
-    risk.to("meta")
-    assert risk(torch.zeros(1, 3), torch.zeros(1, 2, dtype=torch.bool)).device.type == "cpu"
+    """Not every device has float64, so nothing of a loss is moved with it."""
+    loss = make_loss("ssr-pu", PRIORS)
+    assert loss.state_dict() == {} and list(loss.parameters()) == [] and list(loss.buffers()) == []
+    loss.to("meta")
+    assert loss(torch.zeros(1, 3), torch.zeros(1, 2, dtype=torch.bool)).device.type == "cpu"

@@ -1,4 +1,4 @@
-"""Every risk and its gradient against the plain loops of tests/reference/risks.py."""
+"""Every loss and its gradient against the plain loops of tests/reference/losses.py."""
 
 from itertools import product
 
@@ -7,19 +7,19 @@ import pytest
 import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.reference.risks import (
+from tests.reference.pu_losses import (
     LOSSES,
-    adaptive_threshold_risk,
+    adaptive_threshold_loss,
     class_terms,
     coefficients,
-    positive_unlabelled_risk,
+    positive_unlabelled_loss,
 )
 
 from unnoted.losses.adaptive_threshold import AdaptiveThreshold
 from unnoted.losses.corrections import CORRECTIONS
 from unnoted.losses.estimators import ESTIMATORS
 from unnoted.losses.normalisations import NORMALISATIONS
-from unnoted.losses.positive_unlabelled import PositiveUnlabelledRisk
+from unnoted.losses.positive_unlabelled import PULoss
 from unnoted.losses.surrogates import SURROGATES, SquaredRanking
 from unnoted.priors import Priors
 
@@ -39,11 +39,11 @@ def batch(seed, pairs, relations, labelled_share=0.3, weighted=True, spread=1.0)
     return scores, labels, weights.float()
 
 
-def with_gradient(risk_of, scores, dtype):
+def with_gradient(make_loss, scores, dtype):
     scores = scores.detach().to(dtype, copy=True).requires_grad_()
-    risk = risk_of(scores)
-    (gradient,) = torch.autograd.grad(risk, scores)
-    return risk.detach().double(), gradient.double()
+    loss = make_loss(scores)
+    (gradient,) = torch.autograd.grad(loss, scores)
+    return loss.detach().double(), gradient.double()
 
 
 def check(fast, plain, scores, dtype, value_scale=None, least_gradient=0.0):
@@ -61,7 +61,7 @@ def check(fast, plain, scores, dtype, value_scale=None, least_gradient=0.0):
 
 def make(priors, estimator, surrogate, correction, normalisation, class_weight, margin):
     chosen = SquaredRanking(margin) if surrogate == "squared-ranking" else SURROGATES[surrogate]()
-    return PositiveUnlabelledRisk(
+    return PULoss(
         priors,
         ESTIMATORS[estimator],
         chosen,
@@ -94,16 +94,16 @@ def test_every_composition(estimator, surrogate, normalisation, correction, clas
     assert (terms[0][1] + terms[0][2] < 0) == (estimator != "pn")
     assert terms[1][1] + terms[1][2] > 0
 
-    risk = make(Priors(("a", "b", "c", "d"), labelled, overall), estimator, surrogate, correction,
+    loss = make(Priors(("a", "b", "c", "d"), labelled, overall), estimator, surrogate, correction,
                 normalisation, class_weight, 0.25)  # fmt: skip
 
     def plain(x):
-        return positive_unlabelled_risk(
+        return positive_unlabelled_loss(
             x, labels, weights, labelled, overall, correction=correction, **choices
         )
 
     for dtype in TOLERANCE:
-        check(lambda x: risk(x, labels, weights), plain, scores, dtype)
+        check(lambda x: loss(x, labels, weights), plain, scores, dtype)
 
 
 @st.composite
@@ -137,16 +137,16 @@ def test_made_shapes_priors_labels_and_weights(data):
         assume(negative == 0 or abs(negative) > 1e-4 * size)  # else rounding decides whether it is corrected
         scale = scale + size
 
-    risk = make(priors, estimator, loss, correction, normalisation, class_weight, margin)
+    loss = make(priors, estimator, loss, correction, normalisation, class_weight, margin)
     given_weights = weights if weighted else None
 
     def plain(x):
-        return positive_unlabelled_risk(
+        return positive_unlabelled_loss(
             x, labels, weights, priors.labelled, priors.overall, correction=correction, **choices
         )
 
     for dtype in TOLERANCE:
-        check(lambda x: risk(x, labels, given_weights), plain, scores, dtype, scale)
+        check(lambda x: loss(x, labels, given_weights), plain, scores, dtype, scale)
 
 
 @settings(max_examples=60, deadline=None)
@@ -157,7 +157,7 @@ def test_adaptive_threshold(pairs, relations, share, weighted, seed):
     scores, labels, weights = batch(seed, pairs, relations, share, weighted, spread=3.0)
 
     def plain(x):
-        return adaptive_threshold_risk(x, labels, weights)
+        return adaptive_threshold_loss(x, labels, weights)
 
     # A soft-max that is all but decided has a loss far below the scores it is the difference of.
     scale = plain(scores.double()).clamp(min=1)
@@ -188,7 +188,7 @@ def test_gradients_by_finite_differences():
     scores, labels, weights = batch(seed=5, pairs=6, relations=3)
     priors = Priors(("a", "b", "c"), (0.1, 0.2, 0.0), (0.3, 0.5, 0.1))
     for surrogate, correction in product(SURROGATES, CORRECTIONS):
-        risk = make(priors, "s-pu", surrogate, correction, "per-batch", True, 0.25)
+        loss = make(priors, "s-pu", surrogate, correction, "per-batch", True, 0.25)
         assert torch.autograd.gradcheck(
-            lambda x, risk=risk: risk(x, labels, weights), scores.double().requires_grad_()
+            lambda x, loss=loss: loss(x, labels, weights), scores.double().requires_grad_()
         )

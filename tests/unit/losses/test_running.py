@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from tests.making import make_risk
-from tests.reference.risks import running_risk
+from tests.making import make_loss
+from tests.reference.pu_losses import running_loss
 
-from unnoted.losses import PositiveUnlabelledRisk
+from unnoted.losses import PULoss
 from unnoted.losses.corrections import CORRECTIONS, Running
 from unnoted.losses.estimators import ShiftedPositiveUnlabelled
 from unnoted.losses.normalisations import NORMALISATIONS
@@ -29,16 +29,16 @@ def batches(count=12, pairs=9):
 
 
 def test_values_and_gradients_are_those_of_plain_loops():
-    risk = make_risk("ssr-pu", PRIORS, **UNBIASED)
+    loss = make_loss("ssr-pu", PRIORS, **UNBIASED)
     seen = [(scores.requires_grad_(), labels, weights) for scores, labels, weights in batches()]
-    plain = running_risk(seen, PRIORS.labelled, PRIORS.overall)
+    plain = running_loss(seen, PRIORS.labelled, PRIORS.overall)
     differ = 0
     for batch, expected in zip(seen, plain, strict=True):
-        found = risk(*batch)
+        found = loss(*batch)
         torch.testing.assert_close(found, expected)
         gradients = [torch.autograd.grad(value, batch[0])[0] for value in (found, expected)]
         torch.testing.assert_close(*gradients)
-        clamped = make_risk("ssr-pu", PRIORS, correction="clamp", normalisation="expected")(*batch)
+        clamped = make_loss("ssr-pu", PRIORS, correction="clamp", normalisation="expected")(*batch)
         differ += not torch.allclose(found, clamped)
     assert differ > 3
 
@@ -49,7 +49,7 @@ def corrected_share(running, share, negatives=-0.23, steps=400, seed=0):
     labelled = np.geomspace(3e-5, 3e-3, 24)
     priors = Priors(tuple(f"r{k}" for k in range(24)), tuple(labelled), tuple(3 * labelled))
     name = "running" if running else "flip"
-    risk = PositiveUnlabelledRisk(
+    loss = PULoss(
         priors,
         ShiftedPositiveUnlabelled(),
         SquaredRanking(),
@@ -61,8 +61,8 @@ def corrected_share(running, share, negatives=-0.23, steps=400, seed=0):
     scores[:, 0] = 0
     scores[place] = 0.2
     for _ in range(steps):
-        risk(scores, labels, counted(rng, labelled, share))
-    return float(torch.stack(risk.correction.seen[steps // 4 :]).mean())
+        loss(scores, labels, counted(rng, labelled, share))
+    return float(torch.stack(loss.correction.seen[steps // 4 :]).mean())
 
 
 class Noting:
@@ -113,7 +113,7 @@ def learnt(correction, normalisation, steps=1500, copies=4, rate=8e-3):
     labelled, rng = np.repeat(levels, copies), np.random.default_rng(0)
     classes = len(labelled)
     priors = Priors(tuple(f"r{k}" for k in range(classes)), tuple(labelled), tuple(3 * labelled))
-    risk = PositiveUnlabelledRisk(
+    loss = PULoss(
         priors,
         ShiftedPositiveUnlabelled(),
         SquaredRanking(),
@@ -128,7 +128,7 @@ def learnt(correction, normalisation, steps=1500, copies=4, rate=8e-3):
         none = torch.zeros(len(labels), 1)
         scores = torch.cat([none, negative.expand(len(labels), -1)], 1)
         scores = scores.index_put(place, positive.repeat(2))
-        risk(scores, labels, counted(rng, labelled)).backward()
+        loss(scores, labels, counted(rng, labelled)).backward()
         optimiser.step()
         optimiser.zero_grad()
     return positive.detach().view(len(levels), copies).mean(1).tolist()
@@ -147,33 +147,33 @@ def test_a_separable_class_is_learnt_however_rare(correction, normalisation, low
 
 
 def test_what_was_seen_is_kept_forgotten_and_left_alone_in_evaluation():
-    risk = make_risk("ssr-pu", PRIORS, **UNBIASED)
+    loss = make_loss("ssr-pu", PRIORS, **UNBIASED)
     first, second, *_ = batches()
-    alone = risk(*first)
-    kept = {name: value.clone() for name, value in risk.state_dict().items()}
+    alone = loss(*first)
+    kept = {name: value.clone() for name, value in loss.state_dict().items()}
     assert list(kept) == ["recent.sums"] and kept["recent.sums"].count_nonzero() > 0
-    risk.eval()
-    risk(*second)
-    assert torch.equal(risk.state_dict()["recent.sums"], kept["recent.sums"])
-    risk.train()
-    risk(*second)
-    assert not torch.equal(risk.state_dict()["recent.sums"], kept["recent.sums"])
-    risk.forget()
-    assert torch.equal(risk(*first), alone)
-    other = make_risk("ssr-pu", PRIORS, **UNBIASED)
+    loss.eval()
+    loss(*second)
+    assert torch.equal(loss.state_dict()["recent.sums"], kept["recent.sums"])
+    loss.train()
+    loss(*second)
+    assert not torch.equal(loss.state_dict()["recent.sums"], kept["recent.sums"])
+    loss.forget()
+    assert torch.equal(loss(*first), alone)
+    other = make_loss("ssr-pu", PRIORS, **UNBIASED)
     other.load_state_dict(kept)
-    assert torch.equal(other(*second), risk(*second))
+    assert torch.equal(other(*second), loss(*second))
 
 
 def test_a_flip_by_expected_counts_is_refused():
     with pytest.raises(
         ValueError, match=r"correction: found 'flip' with normalisation 'expected', expected 'running'"
     ):
-        make_risk("ssr-pu", PRIORS, normalisation="expected")
+        make_loss("ssr-pu", PRIORS, normalisation="expected")
     with pytest.raises(
         ValueError, match="largest_weight: found 5 with normalisation 'per-batch', expected none"
     ):
-        make_risk("ssr-pu", PRIORS, largest_weight=5)
+        make_loss("ssr-pu", PRIORS, largest_weight=5)
 
 
 def test_a_limit_divides_the_class_weight_and_nothing_else():
@@ -184,11 +184,11 @@ def test_a_limit_divides_the_class_weight_and_nothing_else():
     parts = {}
     for limit in (None, 1.0):
         for weighted in (True, False):
-            risk = make_risk(
+            loss = make_loss(
                 "ssr-pu", priors, correction="none", normalisation="expected", largest_weight=limit,
                 class_weight=weighted,
             )  # fmt: skip
-            parts[limit, weighted] = risk.of_classes(scores, labels, torch.ones(10, dtype=torch.float64))
+            parts[limit, weighted] = loss.of_classes(scores, labels, torch.ones(10, dtype=torch.float64))
     gamma = torch.tensor(priors.class_weight, dtype=torch.float64)
     positive = (parts[None, True] - parts[None, False]) / (gamma - 1)
     limited = (parts[1.0, True] - parts[1.0, False]) / (gamma - 1)

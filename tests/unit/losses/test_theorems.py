@@ -13,7 +13,7 @@ from unnoted.losses.estimators import (
     ShiftedPositiveUnlabelled,
 )
 from unnoted.losses.normalisations import NORMALISATIONS, PER_BATCH, Expected, PerBatch
-from unnoted.losses.positive_unlabelled import PositiveUnlabelledRisk
+from unnoted.losses.positive_unlabelled import PULoss
 from unnoted.losses.surrogates import LogSigmoid, LogSigmoidRanking, Squared, SquaredRanking
 from unnoted.priors import Priors
 
@@ -60,26 +60,26 @@ class Population:
 POPULATION = Population()
 
 
-def population_risk(scores, surrogate, estimator, **choices):
-    """The risk of the whole population, from what is labelled."""
-    risk = PositiveUnlabelledRisk(POPULATION.priors, estimator, surrogate, Uncorrected(), **choices)
-    return risk(scores[POPULATION.kinds], POPULATION.labels, POPULATION.weights)
+def population_loss(scores, surrogate, estimator, **choices):
+    """The loss of the whole population, from what is labelled."""
+    loss = PULoss(POPULATION.priors, estimator, surrogate, Uncorrected(), **choices)
+    return loss(scores[POPULATION.kinds], POPULATION.labels, POPULATION.weights)
 
 
 @pytest.mark.parametrize("normalisation", NORMALISATIONS.values())
 @pytest.mark.parametrize("surrogate", SURROGATES)
 @pytest.mark.parametrize("class_weight", [True, False])
 def test_theorem_1(surrogate, normalisation, class_weight):
-    """The shifted risk, made from labelled and unlabelled pairs only, is the fully supervised one."""
+    """The shifted loss, made from labelled and unlabelled pairs only, is the fully supervised one."""
     scores = torch.randn(3, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     expected = POPULATION.supervised_risk(
         scores, surrogate, POPULATION.priors.class_weight if class_weight else (1.0, 1.0)
     )
     choices = {"normalisation": normalisation, "class_weight": class_weight}
-    found = population_risk(scores, surrogate, ShiftedPositiveUnlabelled(), **choices)
+    found = population_loss(scores, surrogate, ShiftedPositiveUnlabelled(), **choices)
     torch.testing.assert_close(found, expected, rtol=1e-13, atol=0)
     for biased in (PositiveNegative(), PositiveUnlabelled()):
-        assert abs(population_risk(scores, surrogate, biased, **choices) / expected - 1) > 1e-3
+        assert abs(population_loss(scores, surrogate, biased, **choices) / expected - 1) > 1e-3
 
 
 @pytest.mark.parametrize("margin", [0.1, 0.25, 1.0])
@@ -92,11 +92,11 @@ def test_theorem_2(margin, class_weight):
 
     def step():
         optimiser.zero_grad()
-        risk = population_risk(
+        loss = population_loss(
             scores, SquaredRanking(margin), ShiftedPositiveUnlabelled(), class_weight=class_weight
         )
-        risk.backward()
-        return risk
+        loss.backward()
+        return loss
 
     optimiser.step(step)
     gamma = torch.tensor(POPULATION.priors.class_weight, dtype=torch.float64) if class_weight else 1.0
@@ -123,22 +123,20 @@ def test_limits_of_the_shifted_estimator_are_exact(priors, limit, dtype):
         results = []
         for estimator in (ShiftedPositiveUnlabelled(), limit):
             scores = torch.randn(9, 3, generator=torch.Generator().manual_seed(2)).to(dtype).requires_grad_()
-            risk = PositiveUnlabelledRisk(priors, estimator, surrogate, correction, normalisation)
-            value = risk(scores, labels)
+            loss = PULoss(priors, estimator, surrogate, correction, normalisation)
+            value = loss(scores, labels)
             results.append((value, *torch.autograd.grad(value, scores)))
         assert torch.equal(results[0][0], results[1][0])
         assert torch.equal(results[0][1], results[1][1])
 
 
 def expectation_over_batches(scores, size, normalisation, surrogate):
-    """The mean risk of a batch of `size` pairs drawn at random, by going through every such batch."""
-    risk = PositiveUnlabelledRisk(
-        POPULATION.priors, ShiftedPositiveUnlabelled(), surrogate, Uncorrected(), normalisation
-    )
+    """The mean loss of a batch of `size` pairs drawn at random, by going through every such batch."""
+    loss = PULoss(POPULATION.priors, ShiftedPositiveUnlabelled(), surrogate, Uncorrected(), normalisation)
     total = torch.zeros((), dtype=torch.float64)
     for drawn in product(range(len(POPULATION.weights)), repeat=size):
         chance = POPULATION.weights[list(drawn)].prod()
-        total += chance * risk(scores[POPULATION.kinds[list(drawn)]], POPULATION.labels[list(drawn)])
+        total += chance * loss(scores[POPULATION.kinds[list(drawn)]], POPULATION.labels[list(drawn)])
     return total
 
 
@@ -146,7 +144,7 @@ def expectation_over_batches(scores, size, normalisation, surrogate):
 def test_expected_normalisation_is_unbiased(size):
     scores = torch.randn(3, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
     found = expectation_over_batches(scores, size, Expected(), SquaredRanking())
-    expected = population_risk(scores, SquaredRanking(), ShiftedPositiveUnlabelled())
+    expected = population_loss(scores, SquaredRanking(), ShiftedPositiveUnlabelled())
     torch.testing.assert_close(found, expected, rtol=1e-12, atol=0)
 
 
@@ -156,37 +154,33 @@ def test_per_batch_normalisation_shrinks_by_the_chance_of_presence(size):
     found = expectation_over_batches(scores, size, PerBatch(), SquaredRanking())
     labelled = torch.tensor(POPULATION.priors.labelled, dtype=torch.float64)
     with_labelled, with_unlabelled = 1 - (1 - labelled) ** size, 1 - labelled**size
-    whole = PositiveUnlabelledRisk(
-        POPULATION.priors, ShiftedPositiveUnlabelled(), SquaredRanking(), Uncorrected()
-    )
+    whole = PULoss(POPULATION.priors, ShiftedPositiveUnlabelled(), SquaredRanking(), Uncorrected())
     whole._per_class[:3] *= torch.stack([with_labelled, with_unlabelled, with_labelled])
     expected = whole(scores[POPULATION.kinds], POPULATION.labels, POPULATION.weights)
     torch.testing.assert_close(found, expected, rtol=1e-12, atol=0)
-    assert abs(found / population_risk(scores, SquaredRanking(), ShiftedPositiveUnlabelled()) - 1) > 0.05
+    assert abs(found / population_loss(scores, SquaredRanking(), ShiftedPositiveUnlabelled()) - 1) > 0.05
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS.values())
 @pytest.mark.parametrize("normalisation", NORMALISATIONS.values())
 def test_a_weighted_sample_of_unlabelled_pairs_is_unbiased(normalisation, estimator):
-    """Over all halves of the unlabelled pairs, each weighted by 2, the mean risk is that of all pairs."""
+    """Over all halves of the unlabelled pairs, each weighted by 2, the mean loss is that of all pairs."""
     scores = torch.randn(6, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(4))
     labels = torch.zeros(6, 2, dtype=torch.bool)
     labels[0], labels[1, 0] = True, True
-    risk = PositiveUnlabelledRisk(
-        POPULATION.priors, estimator, SquaredRanking(), Uncorrected(), normalisation
-    )
+    loss = PULoss(POPULATION.priors, estimator, SquaredRanking(), Uncorrected(), normalisation)
     halves = [kept for kept in product([0, 1], repeat=4) if sum(kept) == 2]
     sampled, as_weights = [], []
     for kept in halves:
         rows = [0, 1, *(2 + i for i in range(4) if kept[i])]
         weights = torch.tensor([1.0, 1.0, 2.0, 2.0])
-        sampled.append(risk(scores[rows], labels[rows], weights))
-        as_weights.append(risk(scores, labels, torch.tensor([1.0, 1.0, *(2.0 * k for k in kept)])))
-    torch.testing.assert_close(torch.stack(sampled).mean(), risk(scores, labels), rtol=1e-13, atol=0)
+        sampled.append(loss(scores[rows], labels[rows], weights))
+        as_weights.append(loss(scores, labels, torch.tensor([1.0, 1.0, *(2.0 * k for k in kept)])))
+    torch.testing.assert_close(torch.stack(sampled).mean(), loss(scores, labels), rtol=1e-13, atol=0)
     torch.testing.assert_close(torch.stack(sampled), torch.stack(as_weights), rtol=1e-13, atol=0)
 
 
 def test_defaults_are_the_authors():
-    risk = PositiveUnlabelledRisk(POPULATION.priors, ShiftedPositiveUnlabelled(), SquaredRanking())
-    assert (risk.correction, risk.normalisation, risk.class_weight) == (FLIP, PER_BATCH, True)
+    loss = PULoss(POPULATION.priors, ShiftedPositiveUnlabelled(), SquaredRanking())
+    assert (loss.correction, loss.normalisation, loss.class_weight) == (FLIP, PER_BATCH, True)
     assert SquaredRanking().margin == 0.25

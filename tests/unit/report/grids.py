@@ -144,7 +144,7 @@ def methods_table():
             row(method, f"{title}+BERT-base", "BERT-base", columns, PUBLISHED[method], records,
                 mark="own" if method == "atlop" else "")
         )  # fmt: skip
-    failure = Failure("0123456789abcdef", "RuntimeError: the risk is not a number at step 120")
+    failure = Failure("0123456789abcdef", "RuntimeError: the loss is not a number at step 120")
     rows[5] = replace(rows[5], records=(), measured={}, failures=(failure,))
     rows.append(
         row("ssr-pu-large", "SSR-PU+ATLOP+RoBERTa-large", "RoBERTa-large", columns,

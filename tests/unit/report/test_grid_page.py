@@ -39,7 +39,7 @@ def test_what_is_to_be_known_stands_below_the_table():
     text = opened(result).only("main").text
     for note in result.notes:
         assert note in text
-    assert "RuntimeError: the risk is not a number at step 120" in text
+    assert "RuntimeError: the loss is not a number at step 120" in text
     assert "∗ the published figures are from the authors' own implementation" in text
     lead = opened(result).only("p", class_="lead").text
     assert lead.startswith("11 finished runs, ") and "1 run failed" in lead

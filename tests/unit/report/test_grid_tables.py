@@ -48,7 +48,7 @@ def test_every_figure_note_claim_and_failure_is_written(written):
         for figure in [*each.published.values(), *each.measured.values()]:
             assert str(figure) in plain
     assert plain.count("failed") == 4 + 2 + 1  # a cell in each column, and the reason below
-    assert "the risk is not a number at step 120" in plain and "0123456789abcdef" in plain
+    assert "the loss is not a number at step 120" in plain and "0123456789abcdef" in plain
     for note in result.notes:
         assert note in plain
     assert len(re.findall("points of F1", plain)) == len(result.claims) == 6

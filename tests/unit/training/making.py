@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from tests.making import make_risk
+from tests.making import make_loss
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, set_seed
 
@@ -68,7 +68,7 @@ def vocabulary_file(folder):
     return path
 
 
-def teacher_folder(folder, loss="ssr-pu", relations=None, encoder=None, **risk):
+def teacher_folder(folder, loss="ssr-pu", relations=None, encoder=None, **loss_options):
     """Save a model as if `loss` had trained it on the documents of `settings_file`; its weights are random."""
     vocabulary = RelationVocabulary.from_file(vocabulary_file(folder)) if relations is None else relations
     corpus = load_documents(folder / "train.json", vocabulary=vocabulary)
@@ -80,7 +80,7 @@ def teacher_folder(folder, loss="ssr-pu", relations=None, encoder=None, **risk):
         embedding=8,
         block=4,
     )
-    tell_task(model, make_risk(loss, corpus.labelled_priors * 2, **risk), corpus)
+    tell_task(model, make_loss(loss, corpus.labelled_priors * 2, **loss_options), corpus)
     model.save_pretrained(folder / "teacher")
     return folder / "teacher"
 

@@ -60,9 +60,9 @@ def test_scores_are_those_of_all_pairs_with_their_labels(finished):
 def test_the_model_has_priors_and_calibrated_probabilities(finished):
     folder, _ = finished
     model = RelationModel.from_pretrained(folder / "run")
-    priors = model.meaning.priors
+    priors = model.decoder.priors
     assert all(overall >= labelled for labelled, overall in zip(priors.labelled, priors.overall, strict=True))
-    assert model.meaning.is_calibrated and model.type_bias.is_begun
+    assert model.decoder.is_calibrated and model.type_bias.is_begun
     rows = json.loads((folder / "run" / "priors.json").read_text())
     assert [row["overall"] for row in rows] == list(priors.overall)
     assert json.loads((folder / "run" / "record.json").read_text())["training"]["calibration"]["pairs"] > 0

@@ -1,4 +1,4 @@
-"""Entity recognition beside the risk: its tags, its loss, and a training that leaves nothing of it behind."""
+"""Entity recognition beside the loss: its tags, its loss, and a training that leaves nothing of it behind."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors import safe_open
-from tests.making import make_risk
+from tests.making import make_loss
 from tests.reference.alone import random_states
 from tests.reference.batches import only, random_batch
 from tests.reference.entity_tags import number, plain_recognition, plain_tags
@@ -62,7 +62,7 @@ def test_tags_and_loss_are_those_of_plain_loops():
 
 def test_the_words_of_a_document_are_tagged_and_nothing_else(encoder):
     docs = corpus(2)
-    features = Trainer(fresh(encoder, docs), make_risk("cross-entropy"), docs, optimisation=HOW).features
+    features = Trainer(fresh(encoder, docs), make_loss("cross-entropy"), docs, optimisation=HOW).features
     batch = Collator.of(features)(list(features))
     for document, tags in zip(docs.documents, entity_tags(batch), strict=True):
         told = [tag for tag in tags.tolist() if tag != NO_TAG]
@@ -103,7 +103,7 @@ def test_a_batch_without_a_tag_has_no_loss():
 def whole(encoder, tmp_path_factory):
     docs, folder = corpus(), tmp_path_factory.mktemp("whole")
     model = fresh(encoder, docs)
-    trainer = Trainer(model, make_risk("cross-entropy"), docs, optimisation=HOW, folder=folder)
+    trainer = Trainer(model, make_loss("cross-entropy"), docs, optimisation=HOW, folder=folder)
     trainer.train()
     return model, trainer, folder
 
@@ -125,7 +125,7 @@ def test_it_is_learnt_and_leaves_nothing_behind(encoder, whole):
 
 def test_what_is_minimised_is_the_sum(encoder):
     docs = corpus()
-    trainer = Trainer(fresh(encoder, docs), make_risk("cross-entropy"), docs, optimisation=HOW)
+    trainer = Trainer(fresh(encoder, docs), make_loss("cross-entropy"), docs, optimisation=HOW)
     batch = Collator.of(trainer.features)(list(trainer.features))
     with trainer._recognition.in_training(), torch.no_grad():
         trainer.relation_model.train()
@@ -134,9 +134,9 @@ def test_what_is_minimised_is_the_sum(encoder):
         set_seed(1)  # the same dropout
         scores, encoded, *_ = trainer.relation_model.score_pairs(batch)
         tagged = trainer._recognition.tagger(encoded.states, batch)
-    risk = make_risk("cross-entropy")(scores, batch.labels())
+    loss = make_loss("cross-entropy")(scores, batch.labels())
     assert HOW.entity_recognition_weight != 1
-    torch.testing.assert_close(minimised, risk + HOW.entity_recognition_weight * tagged)
+    torch.testing.assert_close(minimised, loss + HOW.entity_recognition_weight * tagged)
 
 
 def test_a_checkpoint_is_a_model_and_the_tagger_is_beside_it(whole):
@@ -154,7 +154,7 @@ class Stop(Exception):
 
 def test_a_resumed_training_ends_with_the_same_weights(encoder, whole, tmp_path, monkeypatch):
     docs = corpus()
-    options = {"risk": make_risk("cross-entropy"), "train": docs, "optimisation": HOW, "folder": tmp_path}
+    options = {"loss": make_loss("cross-entropy"), "train": docs, "optimisation": HOW, "folder": tmp_path}
     stopped = Trainer(fresh(encoder, docs), **options)
     written, save = [], stopped._write_checkpoint
 
@@ -179,10 +179,10 @@ def test_a_resumed_training_ends_with_the_same_weights(encoder, whole, tmp_path,
 def test_it_is_refused_where_the_answer_is_given(encoder, tmp_path):
     docs = corpus(2)
     with pytest.raises(ValueError, match="entity_recognition_weight: found 2, expected 0: markers around"):
-        Trainer(fresh(encoder, docs, markers=True), make_risk("cross-entropy"), docs, optimisation=HOW)
+        Trainer(fresh(encoder, docs, markers=True), make_loss("cross-entropy"), docs, optimisation=HOW)
     make_encoder(tmp_path, docs.documents, config=ENCODER_KINDS["bilstm"](), rarest=1)
     with pytest.raises(ValueError, match="expected 0: the encoder is told where mentions are"):
-        Trainer(fresh(tmp_path, docs), make_risk("cross-entropy"), docs, optimisation=HOW)
+        Trainer(fresh(tmp_path, docs), make_loss("cross-entropy"), docs, optimisation=HOW)
     model = RelationModel.from_encoder(encoder, docs.relations, architecture="bran", markers=False)
     with pytest.raises(ValueError, match="expected 0: the model knows no entity types"):
-        Trainer(model, make_risk("cross-entropy"), docs, optimisation=HOW)
+        Trainer(model, make_loss("cross-entropy"), docs, optimisation=HOW)

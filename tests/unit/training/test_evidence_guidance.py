@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tests.making import make_risk
+from tests.making import make_loss
 from tests.reference.batches import random_batch, tiny_model
 from tests.reference.evidence import plain_divergence, plain_shares
 from tests.unit.training.making import tiny_encoder
@@ -49,7 +49,7 @@ def fresh(encoder, docs, architecture="atlop"):
 
 def trainer(encoder, docs, how, **options):
     model = fresh(encoder, docs, **options)
-    return Trainer(model, risk=make_risk("atlop"), train=docs, optimisation=how, use_cpu=True)
+    return Trainer(model, loss=make_loss("atlop"), train=docs, optimisation=how, use_cpu=True)
 
 
 def divergence_of(model, trained):
@@ -121,15 +121,15 @@ def test_what_is_minimised_is_the_risk_and_the_weighted_divergence(encoder):
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
-    made.risk.eval()
+    made.loss.eval()
     with made._evidence.in_training():
         set_seed(1)
         total = made.compute_loss(model, batch)
     set_seed(1)
     scores, encoded, *_ = model.score_pairs(batch)
-    risk = made.risk(scores, batch.labels(), batch.pair_weight)
+    loss = made.loss(scores, batch.labels(), batch.pair_weight)
     divergence = evidence_divergence(encoded.entity_rows(batch), batch)
-    torch.testing.assert_close(total, risk + 0.5 * divergence)
+    torch.testing.assert_close(total, loss + 0.5 * divergence)
     assert float(divergence.detach()) > 0
 
 

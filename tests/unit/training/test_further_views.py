@@ -1,4 +1,4 @@
-"""P3M in training: its views reach the risk, a resumed training is the same, other scorers are refused."""
+"""P3M in training: its views reach the loss, a resumed training is the same, other scorers are refused."""
 
 import shutil
 

@@ -53,7 +53,7 @@ def test_what_is_beside_the_weights(finished):
     rows = json.loads((folder / "priors.json").read_text())
     model = RelationModel.from_pretrained(folder)
     assert [row["relation"] for row in rows] == list(model.relations)
-    assert [row["overall"] for row in rows] == list(model.meaning.priors.overall)
+    assert [row["overall"] for row in rows] == list(model.decoder.priors.overall)
     environment = json.loads((folder / "environment.json").read_text())
     assert environment["torch"] == torch.__version__ and environment["python"] and environment["platform"]
     record = Record.read(folder / "record.json")
@@ -102,7 +102,7 @@ def test_another_run_is_refused_unless_told(finished, tmp_path):
     assert Record.read(tmp_path / "run" / "record.json").steps == 12
     assert run(settings, overwrite=True).steps == 6
     model = RelationModel.from_pretrained(tmp_path / "run")
-    assert model.meaning.decision == TopK() and model.meaning.priors is None
+    assert model.decoder.decision == TopK() and model.decoder.priors is None
     assert json.loads((tmp_path / "run" / "priors.json").read_text()) is None
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from pydantic import Field
 
-from unnoted.losses import LOSSES, Loss, LossOptions, losses
+from unnoted.losses import LOSSES, LossOptions, NamedLoss, losses
 from unnoted.losses.adaptive_threshold import AdaptiveThreshold
 from unnoted.training.settings import Optimisation, Settings, SettingsError, load_settings, parse_changes
 from unnoted.utils import short_repr
@@ -100,7 +100,7 @@ def test_a_registered_loss_brings_its_own_settings(tmp_path, monkeypatch):
     monkeypatch.setitem(
         losses._LOSSES,
         "tempered",
-        Loss("tempered", lambda options, priors: AdaptiveThreshold(), TemperedOptions),
+        NamedLoss("tempered", lambda options, priors: AdaptiveThreshold(), TemperedOptions),
     )
     path = written(
         tmp_path, GOOD.replace("ssr-pu", "tempered").replace("prior_multiplier: 3", "temperature: 3")
@@ -123,7 +123,7 @@ def test_a_registered_loss_brings_its_own_settings(tmp_path, monkeypatch):
 def test_a_loss_may_not_declare_a_setting_of_the_training(tmp_path, monkeypatch):
     options = type("Options", (LossOptions,), {"__annotations__": {"epochs": int}, "epochs": 1})
     monkeypatch.setitem(
-        losses._LOSSES, "own", Loss("own", lambda options, priors: AdaptiveThreshold(), options)
+        losses._LOSSES, "own", NamedLoss("own", lambda options, priors: AdaptiveThreshold(), options)
     )
     assert "loss 'own': found the option 'epochs', which is a setting" in refusal(tmp_path, GOOD, "loss=own")
     assert "own" in LOSSES

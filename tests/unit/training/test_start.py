@@ -9,7 +9,7 @@ from tests.unit.training.making import tiny_encoder
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
-from unnoted.losses import ATLOP, LOSSES, SSRPU, ScoreMeaning
+from unnoted.losses import ATLOP, LOSSES, SSRPU, ScoreDecoder
 from unnoted.losses.losses import LabelLikelihoodLoss
 from unnoted.models.architectures.registry import ARCHITECTURES
 from unnoted.models.features import Collator
@@ -47,7 +47,7 @@ def test_shares_are_those_of_plain_loops(encoder, types):
 def test_the_squared_ranking_loss_starts_at_its_optimum(encoder):
     features = features_of(model_on(encoder), CORPUS)
     priors = CORPUS.labelled_priors * 3
-    found = start_scores(TypeCounts.of(features, len(TYPES)), SSRPU(priors, margin=0.5).meaning)
+    found = start_scores(TypeCounts.of(features, len(TYPES)), SSRPU(priors, margin=0.5).decoder)
     for (head, tail, relation), share in shares(DOCUMENTS, CORPUS.relations.ids, TYPES, SHRINKAGE).items():
         k = CORPUS.relations.ids.index(relation)
         wanted = squared_ranking_start(share, priors.labelled[k], priors.overall[k], 0.5)
@@ -58,7 +58,7 @@ def test_the_squared_ranking_loss_starts_at_its_optimum(encoder):
 def test_the_likelihood_starts_at_log_odds(encoder, multiplier):
     features = features_of(model_on(encoder), CORPUS)
     priors = CORPUS.labelled_priors * multiplier
-    found = start_scores(TypeCounts.of(features, len(TYPES)), LabelLikelihoodLoss(priors).meaning)
+    found = start_scores(TypeCounts.of(features, len(TYPES)), LabelLikelihoodLoss(priors).decoder)
     for (head, tail, relation), share in shares(DOCUMENTS, CORPUS.relations.ids, TYPES, SHRINKAGE).items():
         k = CORPUS.relations.ids.index(relation)
         wanted = log_odds_start(share, priors.labelled[k], priors.overall[k])
@@ -67,15 +67,15 @@ def test_the_likelihood_starts_at_log_odds(encoder, multiplier):
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_every_loss_shows_the_shares_that_it_starts_from(encoder, name):
-    loss = LOSSES[name]
-    risk = loss(CORPUS.labelled_priors * 2) if loss.needs_priors else loss()
+    named = LOSSES[name]
+    loss = named(CORPUS.labelled_priors * 2) if named.needs_priors else named()
     model = model_on(encoder, type_bias=True)
     features = features_of(model, CORPUS)
-    begin(model, risk, features)
-    chance = TypeCounts.of(features, len(TYPES)).shares() * (2 if loss.needs_priors else 1)
+    begin(model, loss, features)
+    chance = TypeCounts.of(features, len(TYPES)).shares() * (2 if named.needs_priors else 1)
     scores = torch.cat([torch.zeros(len(TYPES) + 1, 1), model.type_bias.weight.detach()[1]], 1).double()
-    shown = ScoreMeaning(
-        risk.meaning.decision, risk.meaning.link, risk.meaning.priors, risk.meaning.class_weighted
+    shown = ScoreDecoder(
+        loss.decoder.decision, loss.decoder.link, loss.decoder.priors, loss.decoder.class_weighted
     ).probabilities(scores)
     np.testing.assert_allclose(shown, chance[1].clip(1e-5, 0.95), rtol=1e-3, atol=1e-6)
 

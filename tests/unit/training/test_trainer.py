@@ -56,11 +56,11 @@ def equal(one, other):
     return all(torch.equal(a, b) for a, b in pairs)
 
 
-def trained(encoder, optimisation, train=None, risk=None, **options):
+def trained(encoder, optimisation, train=None, loss=None, **options):
     docs = train or corpus()
     model = fresh(encoder)
-    risk = risk or SSRPU(priors=docs.labelled_priors * 2)
-    trainer = Trainer(model, risk=risk, train=docs, optimisation=optimisation, **options)
+    loss = loss or SSRPU(priors=docs.labelled_priors * 2)
+    trainer = Trainer(model, loss=loss, train=docs, optimisation=optimisation, **options)
     trainer.train()
     return model, trainer
 
@@ -69,8 +69,8 @@ def test_the_library_in_five_lines(encoder):
     docs = corpus(2)
     model = RelationModel.from_encoder(encoder, relations=docs.relations)
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
-    Trainer(model, risk=SSRPU(priors=docs.labelled_priors * 3), train=docs).train()
-    assert model.meaning.priors == docs.labelled_priors * 3
+    Trainer(model, loss=SSRPU(priors=docs.labelled_priors * 3), train=docs).train()
+    assert model.decoder.priors == docs.labelled_priors * 3
     assert not model.training
     assert not any(
         torch.equal(model.state_dict()[name], before[name]) for name in ("scores.weight", "scores.bias")
@@ -95,7 +95,7 @@ def test_random_numbers_drawn_before_training_change_nothing(encoder):
     docs, models = corpus(), []
     for drawn in (0, 5):
         model = fresh(encoder)
-        trainer = Trainer(model, risk=ATLOP(), train=docs, optimisation=QUICK)
+        trainer = Trainer(model, loss=ATLOP(), train=docs, optimisation=QUICK)
         torch.rand(drawn)
         trainer.train()
         models.append(model)
@@ -113,9 +113,9 @@ class Seen(TrainerCallback):
         self.rates.append([group["lr"] for group in optimizer.param_groups])
 
 
-def watched(encoder, optimisation, risk, docs):
+def watched(encoder, optimisation, loss, docs):
     seen = Seen()
-    trainer = Trainer(fresh(encoder), risk=risk, train=docs, optimisation=optimisation)
+    trainer = Trainer(fresh(encoder), loss=loss, train=docs, optimisation=optimisation)
     trainer.add_callback(seen)
     trainer.train()
     return seen, trainer
@@ -159,11 +159,11 @@ def test_8_documents_at_once_equal_1_document_8_times(steady_encoder, normalisat
     """A mean of ratios is the ratio of sums where the divisors are alike: the same number of pairs each, by the
     expected counts, and no correction. By the counts of each batch it is another number."""
     docs = Corpus(tuple(alike()), VOCABULARY, CandidatePairs())
-    risk = SSRPU(docs.labelled_priors * 2, correction=Uncorrected(), normalisation=normalisation)
+    loss = SSRPU(docs.labelled_priors * 2, correction=Uncorrected(), normalisation=normalisation)
     found = []
     for size, times in ((8, 1), (1, 8)):
         update = {"epochs": 1, "batch_documents": size, "gradient_accumulation": times, "clip": 1e9}
-        seen, trainer = watched(steady_encoder, QUICK.model_copy(update=update), risk, docs)
+        seen, trainer = watched(steady_encoder, QUICK.model_copy(update=update), loss, docs)
         assert len(seen.gradients) == trainer.state.global_step == 1
         found.append(seen.gradients[0])
     names = [name for name in found[0] if float(found[0][name].abs().max()) > 1e-6]
@@ -198,7 +198,7 @@ def test_each_document_once_an_epoch_in_the_order_of_the_seed(encoder, batches, 
 
     docs = corpus(7)
     drawn = QUICK.model_copy(update={"batches": batches})
-    trainer = Noting(fresh(encoder), risk=ATLOP(), train=docs, optimisation=drawn)
+    trainer = Noting(fresh(encoder), loss=ATLOP(), train=docs, optimisation=drawn)
     trainer.train()
     like_length = batches == "like-length"
     order = ShuffledBatches(trainer.features, BatchLimits(2), QUICK.seed, like_length=like_length)
@@ -207,46 +207,46 @@ def test_each_document_once_an_epoch_in_the_order_of_the_seed(encoder, batches, 
 
 
 @pytest.mark.parametrize(
-    ("risk", "decision", "link"),
+    ("loss", "decision", "link"),
     [
         (lambda priors: ATLOP(), TopK(4), "threshold-softmax"),
         (lambda priors: SPU(priors), Fixed(0.0), "squared"),
         (lambda priors: SSRPU(priors, margin=0.4), NoneClass(), "ranking-margin"),
     ],
 )
-def test_the_model_learns_what_its_scores_mean(encoder, tmp_path, risk, decision, link):
+def test_the_model_learns_what_its_scores_mean(encoder, tmp_path, loss, decision, link):
     rule = CandidatePairs(frozenset({("PER", "LOC")}))
     docs = corpus(candidates=rule)
     model = fresh(encoder)
-    Trainer(model, risk=risk(docs.labelled_priors), train=docs)
+    Trainer(model, loss=loss(docs.labelled_priors), train=docs)
     model.save_pretrained(tmp_path)
     again = RelationModel.from_pretrained(tmp_path)
-    assert (again.meaning.decision, again.meaning.link.name, again.candidates) == (decision, link, rule)
-    assert again.meaning.priors == (None if decision == TopK(4) else docs.labelled_priors)
-    assert again.meaning.link.margin == (0.4 if link == "ranking-margin" else 0.25)
+    assert (again.decoder.decision, again.decoder.link.name, again.candidates) == (decision, link, rule)
+    assert again.decoder.priors == (None if decision == TopK(4) else docs.labelled_priors)
+    assert again.decoder.link.margin == (0.4 if link == "ranking-margin" else 0.25)
 
 
 def test_probabilities_of_a_model_without_class_weight_are_not_divided_by_it(encoder):
     docs, model = corpus(), fresh(encoder)
-    Trainer(model, risk=SSRPU(docs.labelled_priors * 2, class_weight=False), train=docs)
-    assert model.meaning.priors == docs.labelled_priors * 2
+    Trainer(model, loss=SSRPU(docs.labelled_priors * 2, class_weight=False), train=docs)
+    assert model.decoder.priors == docs.labelled_priors * 2
     scores = torch.randn(3, len(VOCABULARY) + 1) / 10
-    plain = model.meaning.probabilities(scores)
+    plain = model.decoder.probabilities(scores)
     assert torch.equal(plain, Link("ranking-margin", 0.25)(scores))
-    Trainer(model, risk=SSRPU(docs.labelled_priors * 2), train=docs)
-    assert (model.meaning.probabilities(scores) < plain).any()
+    Trainer(model, loss=SSRPU(docs.labelled_priors * 2), train=docs)
+    assert (model.decoder.probabilities(scores) < plain).any()
 
 
 def test_other_relations_are_refused(encoder):
     docs = replace(corpus(), relations=RelationVocabulary(("other",)))
     with pytest.raises(ModelError, match="are unknown to it: other"):
-        Trainer(fresh(encoder), risk=ATLOP(), train=docs)
+        Trainer(fresh(encoder), loss=ATLOP(), train=docs)
     with pytest.raises(ValueError, match="found no training document"):
-        Trainer(fresh(encoder), risk=ATLOP(), train=corpus(0))
+        Trainer(fresh(encoder), loss=ATLOP(), train=corpus(0))
 
 
 class Poisoned(AdaptiveThreshold):
-    """A risk that is not finite in one batch."""
+    """A loss that is not finite in one batch."""
 
     def __init__(self, batch, value):
         super().__init__()
@@ -261,13 +261,13 @@ class Poisoned(AdaptiveThreshold):
 def test_a_risk_that_is_not_finite_stops_the_run(encoder, tmp_path, value, log_steps):
     optimisation = QUICK.model_copy(update={"log_steps": log_steps, "checkpoint_steps": 4})
     trainer = Trainer(
-        fresh(encoder), risk=Poisoned(5, value), train=corpus(6), optimisation=optimisation, folder=tmp_path
+        fresh(encoder), loss=Poisoned(5, value), train=corpus(6), optimisation=optimisation, folder=tmp_path
     )
     second = ShuffledBatches(trainer.features, BatchLimits(2), QUICK.seed).of_epoch(1)[1]
     titles = ", ".join(repr(trainer.features[i].id) for i in second)
     with pytest.raises(NotFinite) as caught:
         trainer.train()
-    assert str(caught.value) == f"step 5: found risk {value}, expected a finite number; documents: {titles}"
+    assert str(caught.value) == f"step 5: found loss {value}, expected a finite number; documents: {titles}"
     assert [path.name for path in checkpoints(tmp_path / "checkpoints")] == ["checkpoint-4"]
 
 
@@ -343,8 +343,8 @@ def test_a_checkpoint_of_an_earlier_version_is_resumed(encoder, stopped, tmp_pat
     path.write_text(json.dumps(config), "utf-8")
     (checkpoint / CHECKSUMS).unlink()
     docs = corpus()
-    risk = SSRPU(priors=docs.labelled_priors * 2)
-    resumed = Trainer(fresh(encoder), risk=risk, train=docs, optimisation=QUICK, folder=folder)
+    loss = SSRPU(priors=docs.labelled_priors * 2)
+    resumed = Trainer(fresh(encoder), loss=loss, train=docs, optimisation=QUICK, folder=folder)
     resumed.train(resume=True)
     assert resumed.state.global_step == 6 and len(resumed.state.log_history) > 3  # three of them from before
 
@@ -361,8 +361,8 @@ def test_a_damaged_checkpoint_is_named(encoder, stopped, tmp_path, name, damage)
         file.unlink()
     else:
         file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    risk = SSRPU(corpus().labelled_priors * 2)
-    trainer = Trainer(fresh(encoder), risk, corpus(), folder=tmp_path, optimisation=QUICK)
+    loss = SSRPU(corpus().labelled_priors * 2)
+    trainer = Trainer(fresh(encoder), loss, corpus(), folder=tmp_path, optimisation=QUICK)
     with pytest.raises(CheckpointError, match=r"checkpoint-3.*remove this checkpoint"):
         trainer.train(resume=True)
 
@@ -437,7 +437,7 @@ def test_two_damaged_checkpoints_are_an_error(encoder, whole, tmp_path):
 
 
 class Overflow(TrainerCallback):
-    """After a step, one weight is infinite; no risk shows it yet."""
+    """After a step, one weight is infinite; no loss shows it yet."""
 
     def __init__(self, step):
         self.step = step
@@ -549,21 +549,21 @@ def test_a_development_score_is_that_of_the_evaluation(encoder):
 
 def test_running_estimates_are_in_checkpoints_and_a_resumed_training_is_the_same(encoder, tmp_path):
     docs, update = corpus(), {"checkpoint_steps": 2}
-    risk = SSRPU(docs.labelled_priors * 2, correction=Running(), normalisation=Expected())
-    whole, trainer = trained(encoder, QUICK.model_copy(update=update), docs, risk, folder=tmp_path)
-    last = risk.state_dict()["recent.sums"].clone()
+    loss = SSRPU(docs.labelled_priors * 2, correction=Running(), normalisation=Expected())
+    whole, trainer = trained(encoder, QUICK.model_copy(update=update), docs, loss, folder=tmp_path)
+    last = loss.state_dict()["recent.sums"].clone()
     *_, before, newest = checkpoints(trainer.checkpoints)
-    assert (before / "risk.safetensors").is_file()
+    assert (before / "loss.safetensors").is_file()
     shutil.rmtree(newest)
     again = Trainer(
-        fresh(encoder, seed=1), risk, docs, optimisation=QUICK.model_copy(update=update), folder=tmp_path
+        fresh(encoder, seed=1), loss, docs, optimisation=QUICK.model_copy(update=update), folder=tmp_path
     )
     again.train(resume=True)
     assert equal(whole, again.relation_model)
-    assert torch.equal(risk.state_dict()["recent.sums"], last)
+    assert torch.equal(loss.state_dict()["recent.sums"], last)
 
 
 def test_a_risk_begins_every_training_anew(encoder):
     docs = corpus()
-    risk = SSRPU(docs.labelled_priors * 2, correction=Running(), normalisation=Expected())
-    assert equal(trained(encoder, QUICK, docs, risk)[0], trained(encoder, QUICK, docs, risk)[0])
+    loss = SSRPU(docs.labelled_priors * 2, correction=Running(), normalisation=Expected())
+    assert equal(trained(encoder, QUICK, docs, loss)[0], trained(encoder, QUICK, docs, loss)[0])

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 from safetensors.torch import load_file
-from tests.making import make_risk
+from tests.making import make_loss
 from tests.unit.training.making import settings_file, tiny_encoder, vocabulary_file
 from transformers import set_seed
 
@@ -72,11 +72,11 @@ def test_all_pairs_of_all_documents_are_looked_at(tmp_path):
 def test_a_limit_of_relations_for_each_pair_stays(tmp_path):
     set_seed(0)
     model = RelationModel.from_encoder(tiny_encoder(tmp_path), VOCABULARY, embedding=8, block=4)
-    model.meaning = make_risk("balanced-softmax").meaning
+    model.decoder = make_loss("balanced-softmax").decoder
     tuned = tuned_on(model, list(generate_documents(4, start=30)))
     assert tuned.rule == FixedTopK(tuned.thresholds, 4)
     # Their scores are on one scale, so that either model may teach the other.
-    assert replace(model.meaning, decision=tuned.rule).has_scale_of(model.meaning)
+    assert replace(model.decoder, decision=tuned.rule).has_scale_of(model.decoder)
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_the_saved_model_decides_by_the_thresholds(here):
     model = RelationModel.from_pretrained(run).eval()
     assert model.candidates == CandidatePairs()
     expected = by_hand(model, load_documents(here.parent / "dev.json").documents)
-    assert model.meaning.decision.threshold == pytest.approx(expected, abs=1e-4)
+    assert model.decoder.decision.threshold == pytest.approx(expected, abs=1e-4)
     never = [name for name, value in zip(VOCABULARY, expected, strict=True) if value == NEVER]
     assert any(f"{len(never)} of {len(VOCABULARY)} relations are never predicted" in line for line in lines)
     recorded = json.loads((run / "record.json").read_text())["training"]["tuned_thresholds"]
@@ -103,7 +103,7 @@ def test_the_saved_model_decides_by_the_thresholds(here):
     assert [name for name, value in recorded["thresholds"].items() if value is None] == never
     # The steps before know nothing of the thresholds.
     last = RelationModel.from_pretrained(run / "checkpoints" / "checkpoint-2")
-    assert last.meaning.decision == Fixed(0.0)
+    assert last.decoder.decision == Fixed(0.0)
 
 
 def test_thresholds_are_tuned_again_where_the_model_was_not_written(here, monkeypatch):
@@ -125,7 +125,7 @@ def test_thresholds_are_tuned_again_where_the_model_was_not_written(here, monkey
     assert all(torch.equal(weights[name], last[name]) for name in weights)
     model = RelationModel.from_pretrained(run).eval()
     expected = by_hand(model, load_documents(here.parent / "dev.json").documents)
-    assert model.meaning.decision.threshold == pytest.approx(expected, abs=1e-4)
+    assert model.decoder.decision.threshold == pytest.approx(expected, abs=1e-4)
 
 
 def test_documents_without_pairs_are_refused_before_the_training(here):
@@ -145,5 +145,5 @@ def test_a_loss_that_does_not_decide_at_a_threshold_is_refused_before_the_traini
 
 def test_which_losses_decide_at_a_threshold():
     priors = Priors(("spouse",), (0.01,), (0.03,))
-    tunable = [name for name in LOSSES if make_risk(name, priors).meaning.decision.is_tunable]
+    tunable = [name for name in LOSSES if make_loss(name, priors).decoder.decision.is_tunable]
     assert tunable == ["pn", "pu", "s-pu", "s-pu-log-sigmoid", "cross-entropy", "balanced-softmax"]

@@ -10,10 +10,10 @@ from unnoted.training import Trainer
 
 def test_types_are_learnt_from_the_labels(encoder):  # noqa: F811
     docs, model = corpus(), fresh(encoder)
-    Trainer(model, risk=ATLOP(), train=docs)
+    Trainer(model, loss=ATLOP(), train=docs)
     assert model.relation_types == RelationTypes.of(docs) and model.relation_types.pairs
     free = fresh(encoder)
-    Trainer(free, risk=ATLOP(), train=docs, typed_relations=False)
+    Trainer(free, loss=ATLOP(), train=docs, typed_relations=False)
     assert free.relation_types is None
 
 
@@ -21,6 +21,6 @@ def test_types_are_learnt_from_the_labels(encoder):  # noqa: F811
 def test_a_model_says_that_its_warm_up_was_not_over(encoder, warm_up, said):  # noqa: F811
     docs, model = corpus(3), fresh(encoder)
     quick = QUICK.model_copy(update={"epochs": 1, "warm_up": warm_up})
-    Trainer(model, risk=ATLOP(), train=docs, optimisation=quick).train()
+    Trainer(model, loss=ATLOP(), train=docs, optimisation=quick).train()
     found = model.config.undertrained
     assert found is None if said is None else said in found

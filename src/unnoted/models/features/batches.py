@@ -1,7 +1,7 @@
 """Which documents go into a batch together: documents of like length, so that little is padded, or any.
 
 Of the tokens of random batches of 4 documents of DocRED, a quarter is padding. They also weigh pairs
-differently: a risk is a mean over the pairs of its batch, so that a pair weighs more in a batch of short
+differently: a loss is a mean over the pairs of its batch, so that a pair weighs more in a batch of short
 documents, which have few.
 """
 

@@ -1,6 +1,6 @@
 """Scores only some of the unlabelled pairs in training: most of the head's cost is in them.
 
-The unlabelled part of a risk is a mean over unlabelled pairs. A uniform sample of them, each weighted by how
+The unlabelled part of a loss is a mean over unlabelled pairs. A uniform sample of them, each weighted by how
 many it stands for, leaves that mean unbiased, and the weights of a document add up to its number of pairs:
 `UnlabelledSample`. Another sample has so many unlabelled pairs for each labelled one, as GAIN draws them, and
 no weights. Labelled pairs then have a larger share than they have in the documents: `UnlabelledPerLabelled`.

@@ -34,15 +34,15 @@ class RuleLift(nn.Module):
             raise ValueError(f"rules: found the relation {min(unknown)!r}, expected relations of the model")
         self.columns = [(position[rule.body.relations[0]], position[rule.conclusion]) for rule in self.rules]
 
-    def forward(self, scores: Tensor, batch: Batch, above_none: bool) -> tuple[Tensor, Tensor]:
+    def forward(self, scores: Tensor, batch: Batch, from_threshold_class: bool) -> tuple[Tensor, Tensor]:
         """The scores [P, K + 1], lifted, and the number of the rule that did it, int16 [P, K], or -1.
 
         Args:
             scores: of the pairs of a batch.
             batch: whose pairs they are.
-            above_none: whether margins are measured from the none class, as the decision rule has it.
+            from_threshold_class: whether margins are measured from the none class, as the decision rule has it.
         """
-        zero = scores[:, :1] if above_none else torch.zeros_like(scores[:, :1])
+        zero = scores[:, :1] if from_threshold_class else torch.zeros_like(scores[:, :1])
         margins = scores[:, 1:] - zero  # [P, K]
         turned = torch.cat([margins, margins.new_full((1, margins.shape[1]), -torch.inf)])[inverse_of(batch)]
         lifted, brought = margins.clone(), torch.full_like(margins, -1, dtype=torch.int16)

@@ -105,8 +105,8 @@ def test_training_hands_them_to_the_risk():
     document = replace(chain_of(4), negatives=((1, 0, "part-of"),))
     features = featurise([document], word_piece(), RELATIONS, CandidatePairs())
     batch = Collator.of(features)([features[0]])
-    risk = LabelLikelihood(Priors(RELATIONS, (0.1,) * 3, (0.4,) * 3))
+    loss = LabelLikelihood(Priors(RELATIONS, (0.1,) * 3, (0.4,) * 3))
     scores = torch.zeros(batch.pairs, 4)
-    found = FromLabels(risk)(scores, batch)
+    found = FromLabels(loss)(scores, batch)
     more = (torch.log(torch.tensor(1 - 0.25 * 0.5)) - torch.log(torch.tensor(0.5))) / batch.pairs
-    torch.testing.assert_close(found - risk(scores, batch.labels()), more)
+    torch.testing.assert_close(found - loss(scores, batch.labels()), more)

@@ -152,13 +152,13 @@ def test_of_too_many_stems_the_most_frequent_have_weight(encoder, monkeypatch):
 
 
 def test_a_trainer_fits_once_and_the_fit_is_saved_with_the_model(encoder, tmp_path):
-    model, risk = model_on(encoder), LabelLikelihoodLoss(CORPUS.labelled_priors * MULTIPLIER)
-    Trainer(model, risk, CORPUS)
+    model, loss = model_on(encoder), LabelLikelihoodLoss(CORPUS.labelled_priors * MULTIPLIER)
+    Trainer(model, loss, CORPUS)
     assert model.lexical.is_fitted and model.type_bias is None
-    wanted = start_scores(TypeCounts.of(features_of(model, CORPUS), len(CORPUS.entity_types)), risk.meaning)
+    wanted = start_scores(TypeCounts.of(features_of(model, CORPUS), len(CORPUS.entity_types)), loss.decoder)
     torch.testing.assert_close(model.lexical.types.double(), torch.from_numpy(wanted), rtol=1e-4, atol=1e-4)
     words = model.lexical.words.clone()
-    Trainer(model, risk, Corpus(DOCUMENTS[:3], CORPUS.relations, CandidatePairs()))
+    Trainer(model, loss, Corpus(DOCUMENTS[:3], CORPUS.relations, CandidatePairs()))
     model.save_pretrained(tmp_path)
     torch.testing.assert_close(RelationModel.from_pretrained(tmp_path).lexical.words, words, rtol=0, atol=0)
 

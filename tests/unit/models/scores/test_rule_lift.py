@@ -24,12 +24,12 @@ some_pairs = st.lists(st.sampled_from(every_pair), unique=True, max_size=8)
 some_rules = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.booleans()), max_size=5)
 
 
-@given(pairs=some_pairs, rules=some_rules, above_none=st.booleans(), seed=st.integers(0, 99))
-def test_against_the_plain_way(pairs, rules, above_none, seed):
+@given(pairs=some_pairs, rules=some_rules, from_threshold_class=st.booleans(), seed=st.integers(0, 99))
+def test_against_the_plain_way(pairs, rules, from_threshold_class, seed):
     scores = torch.randn(len(pairs), 4, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
     made = [Rule((Inverse if turned else SamePair)(NAMES[p]), NAMES[c]) for p, c, turned in rules]
-    found, rule = RuleLift(made, NAMES)(scores, batch_of(pairs), above_none)
-    zero = scores[:, :1] if above_none else 0.0
+    found, rule = RuleLift(made, NAMES)(scores, batch_of(pairs), from_threshold_class)
+    zero = scores[:, :1] if from_threshold_class else 0.0
     expected = lifted([(0, *pair) for pair in pairs], (scores[:, 1:] - zero).tolist(), rules)
     expected = torch.tensor(expected, dtype=torch.float64).reshape(len(pairs), 3)
     torch.testing.assert_close(found[:, 1:] - zero, expected)

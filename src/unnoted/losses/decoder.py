@@ -1,6 +1,6 @@
 """What scores mean: how they decide, how sure they are, and how probable they say that a relation is.
 
-A risk says it once, the model that it trains stores it, and all who read scores ask it. *Confidence* orders
+A loss says it once, the model that it trains stores it, and all who read scores ask it. *Confidence* orders
 and decides: it rises with the margin, and 0.5 is the line. A *probability* is something else: it has been
 calibrated.
 """
@@ -22,23 +22,23 @@ from unnoted.priors import Priors
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreMeaning:
-    """What the scores that a risk has trained mean.
+class ScoreDecoder:
+    """What the scores that a loss has trained mean.
 
     Attributes:
         decision: which relations they predict, without a calibration.
-        link: the probability that they show, if the risk was minimised.
-        priors: that the risk was given; None for a risk without priors.
+        link: the probability that they show, if the loss was minimised.
+        priors: that the loss was given; None for a loss without priors.
         class_weighted: whether positives weighed more the rarer they are, which probabilities have to undo.
         calibration: from the decision's margins to probabilities, with a line that decides instead; or None.
 
     Example:
         >>> from unnoted.losses.decisions import NoneClass
-        >>> meaning = ScoreMeaning(NoneClass(), Link("ranking-margin", margin=0.25))
+        >>> decoder = ScoreDecoder(NoneClass(), Link("ranking-margin", margin=0.25))
         >>> scores = torch.tensor([[0.0, 0.125]])
-        >>> meaning.decide(scores), meaning.margins(scores), meaning.probabilities(scores)
+        >>> decoder.decide(scores), decoder.margins(scores), decoder.probabilities(scores)
         (tensor([[True]]), tensor([[0.1250]]), tensor([[0.7500]]))
-        >>> ScoreMeaning.from_json(meaning.to_json()) == meaning
+        >>> ScoreDecoder.from_json(decoder.to_json()) == decoder
         True
     """
 
@@ -83,7 +83,7 @@ class ScoreMeaning:
             return shown
         return undo_class_weight(shown, torch.tensor(self.priors.class_weight, dtype=scores.dtype))
 
-    def at_precision(self, target: float) -> "ScoreMeaning":
+    def at_precision(self, target: float) -> "ScoreDecoder":
         """The same with the line that is expected to reach a precision.
 
         Raises:
@@ -91,7 +91,7 @@ class ScoreMeaning:
         """
         return replace(self, calibration=self._calibration("target precision").at_precision(target))
 
-    def at_recall(self, target: float) -> "ScoreMeaning":
+    def at_recall(self, target: float) -> "ScoreDecoder":
         """The same with the line that is expected to reach a recall.
 
         Raises:
@@ -99,7 +99,7 @@ class ScoreMeaning:
         """
         return replace(self, calibration=self._calibration("target recall").at_recall(target))
 
-    def has_scale_of(self, other: "ScoreMeaning") -> bool:
+    def has_scale_of(self, other: "ScoreDecoder") -> bool:
         """Whether a score says the same here and there; tuned thresholds, read off the scores, may differ."""
         return (self.decision.name, self.link) == (other.decision.name, other.link)
 
@@ -119,7 +119,7 @@ class ScoreMeaning:
         return written if self.calibration is None else written | {"calibration": self.calibration.to_json()}
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> "ScoreMeaning":
+    def from_json(cls, value: Mapping[str, Any]) -> "ScoreDecoder":
         """What `to_json` wrote."""
         priors, calibration = value.get("priors"), value.get("calibration")
         return cls(

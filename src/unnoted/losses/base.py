@@ -1,10 +1,10 @@
-"""What every risk is: scores and labels in, one number out; it never sees the model."""
+"""What every loss is: scores and labels in, one number out; it never sees the model."""
 
 from abc import ABC, abstractmethod
 
 from torch import Tensor, nn
 
-from unnoted.losses.meaning import ScoreMeaning
+from unnoted.losses.decoder import ScoreDecoder
 from unnoted.losses.views import Views, WantedViews
 
 LARGEST_SCORE = 1e9
@@ -14,13 +14,13 @@ SMALLEST_WEIGHT = 1e-12
 """A weight of pairs, counted or expected, that is taken for none."""
 
 
-class Risk(nn.Module, ABC):
+class Loss(nn.Module, ABC):
     """A number to minimise, of the scores of P pairs and of what was labelled."""
 
     @property
     @abstractmethod
-    def meaning(self) -> ScoreMeaning:
-        """What the scores mean that this risk has trained."""
+    def decoder(self) -> ScoreDecoder:
+        """What the scores mean that this loss has trained."""
 
     def forward(
         self,
@@ -29,7 +29,7 @@ class Risk(nn.Module, ABC):
         weights: Tensor | None = None,
         negatives: Tensor | None = None,
     ) -> Tensor:
-        """The risk of one batch, a scalar; finite, as is its gradient, for every batch of finite scores.
+        """The loss of one batch, a scalar; finite, as is its gradient, for every batch of finite scores.
 
         Args:
             scores: [P, K + 1], the none class first. Half precision is raised to float32; only a gradient
@@ -54,7 +54,7 @@ class Risk(nn.Module, ABC):
 
     @property
     def adds_up(self) -> bool:
-        """Whether the risk of a batch, times its pairs, is a sum over pairs whatever shares the batch."""
+        """Whether the loss of a batch, times its pairs, is a sum over pairs whatever shares the batch."""
         return False
 
     @property
@@ -70,7 +70,7 @@ class Risk(nn.Module, ABC):
     def with_views(
         self, scores: Tensor, labels: Tensor, weights: Tensor, views: Views, negatives: Tensor | None = None
     ) -> Tensor:
-        """The risk of a batch, as `forward`, that also learns from the views that it wanted."""
+        """The loss of a batch, as `forward`, that also learns from the views that it wanted."""
         raise NotImplementedError(f"{type(self).__name__} wants no views")
 
     def forget(self) -> None:
@@ -78,19 +78,19 @@ class Risk(nn.Module, ABC):
 
     @abstractmethod
     def of_batch(self, scores: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-        """The risk of scores in working precision [P, K + 1], labels [P, K] and weights [P]."""
+        """The loss of scores in working precision [P, K + 1], labels [P, K] and weights [P]."""
 
     def of_reviewed_batch(self, scores: Tensor, labels: Tensor, weights: Tensor, negatives: Tensor) -> Tensor:
-        """The risk of a batch in which known negatives [P, K] were told from what is merely unlabelled.
+        """The loss of a batch in which known negatives [P, K] were told from what is merely unlabelled.
 
-        Unless a risk says otherwise it is `of_batch`: right for one that takes every unlabelled pair for a
+        Unless a loss says otherwise it is `of_batch`: right for one that takes every unlabelled pair for a
         negative anyway.
         """
         return self.of_batch(scores, labels, weights)
 
 
 def working(scores: Tensor) -> Tensor:
-    """Scores as risks compute with them: half precision raised to float32, cut off at `LARGEST_SCORE`.
+    """Scores as losses compute with them: half precision raised to float32, cut off at `LARGEST_SCORE`.
 
     Example:
         >>> import torch
@@ -102,7 +102,7 @@ def working(scores: Tensor) -> Tensor:
 
 
 def weighted_mean(total: Tensor, weight: Tensor) -> Tensor:
-    """A sum divided by its weight, and 0 where there is no weight: an absent class has no risk.
+    """A sum divided by its weight, and 0 where there is no weight: an absent class has no loss.
 
     Example:
         >>> import torch

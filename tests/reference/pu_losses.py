@@ -1,4 +1,4 @@
-"""Every risk of the paper as plain loops over classes and pairs, straight from its equations.
+"""Every loss of the paper as plain loops over classes and pairs, straight from its equations.
 
 Numbers are float64 scalars that torch can differentiate, so that the loops are an oracle for gradients too.
 """
@@ -88,9 +88,9 @@ def class_terms(
 
 
 def corrected(positive, negative, correction):
-    """The risk of one class: Eq. 5 and 10, Eq. 6 and 11, or the rule of the authors' program.
+    """The loss of one class: Eq. 5 and 10, Eq. 6 and 11, or the rule of the authors' program.
 
-    What is judged by running estimates is corrected elsewhere: `running_risk`.
+    What is judged by running estimates is corrected elsewhere: `running_loss`.
     """
     if correction == "clamp":
         return positive + torch.maximum(zero(), negative)
@@ -99,16 +99,16 @@ def corrected(positive, negative, correction):
     return positive + negative
 
 
-def positive_unlabelled_risk(scores, labels, weights, labelled_priors, priors, *, correction, **choices):
+def positive_unlabelled_loss(scores, labels, weights, labelled_priors, priors, *, correction, **choices):
     """The sum over classes, one after the other."""
-    risk = zero()
+    total = zero()
     for k in range(len(priors)):
         terms = class_terms(scores, labels, weights, labelled_priors[k], priors[k], k, **choices)
-        risk = risk + corrected(terms[0], terms[1] + terms[2], correction)
-    return risk
+        total = total + corrected(terms[0], terms[1] + terms[2], correction)
+    return total
 
 
-def adaptive_threshold_risk(scores, labels, weights):
+def adaptive_threshold_loss(scores, labels, weights):
     """ATLOP's loss: for each pair, its labelled relations against TH, then TH against the others."""
     total, count = zero(), 0.0
     for j in range(len(weights)):
@@ -124,16 +124,16 @@ def adaptive_threshold_risk(scores, labels, weights):
     return total / count if count > 0 else total
 
 
-def running_risk(batches, labelled_priors, priors, *, margin=0.25, reach=20.0):
+def running_loss(batches, labelled_priors, priors, *, margin=0.25, reach=20.0):
     """SSR-PU by expected counts over several batches, a class corrected by means over all batches so far.
 
     The sums behind the means decay by exp(−n / reach) with each batch in which n labelled pairs of the class
-    were to be expected. The risk of each batch.
+    were to be expected. The loss of each batch.
     """
     sums = [[zero() for _ in range(4)] for _ in priors]
-    risks = []
+    totals = []
     for scores, labels, weights in batches:
-        total, risk = float(sum(weights)), zero()
+        size, total = float(sum(weights)), zero()
         for k, (labelled_prior, prior) in enumerate(zip(labelled_priors, priors, strict=True)):
             on_positive, on_unlabelled, on_labelled = coefficients("s-pu", labelled_prior, prior)
             seen, positive = [zero() for _ in range(4)], zero()
@@ -144,14 +144,14 @@ def running_risk(batches, labelled_priors, priors, *, margin=0.25, reach=20.0):
                 seen[place + 1] = seen[place + 1] + weight
                 if labels[j][k]:
                     positive = positive + weight * squared_ranking(f, f_0, +1, margin)
-            decay = math.exp(-total * labelled_prior / reach)
+            decay = math.exp(-size * labelled_prior / reach)
             sums[k] = [decay * old + new.detach() for old, new in zip(sums[k], seen, strict=True)]
             mean_unlabelled = sums[k][0] / sums[k][1] if sums[k][1] > 0 else zero()
             mean_labelled = sums[k][2] / sums[k][3] if sums[k][3] > 0 else zero()
             weight = math.sqrt((1 - prior) / prior)
-            risk = risk + weight * on_positive * positive / (total * labelled_prior)
+            total = total + weight * on_positive * positive / (size * labelled_prior)
             if on_unlabelled * mean_unlabelled + on_labelled * mean_labelled >= 0:
-                risk = risk + on_unlabelled * seen[0] / (total * (1 - labelled_prior))
-                risk = risk + on_labelled * seen[2] / (total * labelled_prior)
-        risks.append(risk)
-    return risks
+                total = total + on_unlabelled * seen[0] / (size * (1 - labelled_prior))
+                total = total + on_labelled * seen[2] / (size * labelled_prior)
+        totals.append(total)
+    return totals
