@@ -17,7 +17,7 @@ from unnoted.data import CandidatePairs, Document, Entity, load_documents
 from unnoted.data.formats.predictions import Prediction
 from unnoted.evaluation import evaluate
 from unnoted.inference import Extractor
-from unnoted.inference.support import attention_shares, guided_sentences, supporting_sentences
+from unnoted.inference.scoring import attention_shares, guided_sentences, supporting_sentences
 from unnoted.models.features import BatchLimits, Collator, SortedBatches, featurise
 from unnoted.models.model import RelationModel
 

@@ -23,7 +23,7 @@ from unnoted.data import load_documents
 from unnoted.data.relation_types import RelationTypes
 from unnoted.evaluation import evaluate
 from unnoted.inference import Extractor
-from unnoted.inference.backends.onnx_export import export_onnx
+from unnoted.inference.onnx import export_onnx
 from unnoted.models.features import Collator, featurise
 from unnoted.models.model import RelationModel
 
@@ -79,10 +79,10 @@ def extractors_of(folder, scratch, compiled):
         "torch": Extractor.from_pretrained(folder, backend="torch"),
         "torch, any types": Extractor.from_pretrained(folder, backend="torch", any_types=True),
     }
-    print(f"default: {sides['default'].graph or 'torch'}")
+    print(f"default: {sides['default'].backend_digest or 'torch'}")
     for name, int8 in (("onnx", False), ("onnx, 8 bits", True)):
         exported = export_onnx(folder, scratch / name, int8=int8)
-        print(f"{name}: states and rows at most {exported.difference:.2g} from torch, fused {exported.fused}")
+        print(f"{name}: states and rows at most {exported.difference:.2g} from torch")
         sides[name] = Extractor.from_pretrained(exported.folder)
     if compiled:
         sides["torch.compile"] = Extractor.from_pretrained(folder, backend="torch")

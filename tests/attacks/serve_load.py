@@ -142,13 +142,13 @@ PREDICT = """
 import sys, time
 from pathlib import Path
 from unnoted import Extractor
-from unnoted.inference.extract_files import extract_files
+from unnoted.inference.predict_files import predict_files
 model, documents, to = sys.argv[1:]
 extractor = Extractor.from_pretrained(model)
 list(extractor.extract([]))
 for line in sys.stdin:
     started = time.perf_counter()
-    extract_files(extractor, model, [Path(documents)], Path(to), "jsonl", overwrite=True)
+    predict_files(extractor, model, [Path(documents)], Path(to), "jsonl", overwrite=True)
     print(time.perf_counter() - started, flush=True)
 """
 """What `unnoted predict` does when its model is loaded, once for every line that comes in."""

@@ -41,7 +41,7 @@ def asked(extractor: Extractor, documents: Sequence[Document]) -> Answer:
     seen: list[bytes] = []
     return list(
         extractor.extract(
-            documents, threshold=THRESHOLD, seen=lambda pairs: seen.append(pairs.probability.tobytes())
+            documents, threshold=THRESHOLD, on_scores=lambda pairs: seen.append(pairs.probability.tobytes())
         )
     ), seen
 

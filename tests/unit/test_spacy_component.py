@@ -43,7 +43,7 @@ def test_relations_are_those_of_the_extractor_and_can_be_stored(model):
         Extractor.from_pretrained(model, device="cpu").extract_text(TEXTS, pipeline(), threshold=0.0)
     )
     for doc, extraction in zip(docs, expected, strict=True):
-        facts = sorted(extraction.to_json()["facts"], key=lambda fact: -fact["confidence"])
+        facts = sorted(extraction.to_json()["facts"], key=lambda fact: -fact["score"])
         assert doc._.relations == facts
     assert len(docs[0]._.relations) == 6 * len(RELATIONS) and docs[1]._.relations == []
     (fact,) = [fact for fact in docs[2]._.relations if (fact["head"], fact["relation"]) == (0, RELATIONS[0])]
@@ -58,7 +58,7 @@ def test_relations_are_those_of_the_extractor_and_can_be_stored(model):
 
 def test_one_document_is_done_like_many(model):
     nlp = pipeline(model=str(model), device="cpu")
-    numbers = ("confidence", "margin")
+    numbers = ("score",)
     for text, doc in zip(TEXTS, nlp.pipe(TEXTS), strict=True):
         alone, among_others = nlp(text)._.relations, doc._.relations
         for name in numbers:  # products of another size may differ in their last digits

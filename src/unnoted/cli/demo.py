@@ -95,4 +95,4 @@ def _examples(shown: "Demonstration") -> Iterator[str]:
     for fact, document in found[:EXAMPLES]:
         head, tail = (document.entities[index].name for index in (fact.head, fact.tail))
         support = "; ".join(" ".join(document.sentences[sentence]) for sentence in fact.evidence)
-        yield f"  {fact.confidence:.2f}  {head} | {shown.relation_names[fact.relation]} | {tail}   {support}"
+        yield f"  {fact.score:.2f}  {head} | {shown.relation_names[fact.relation]} | {tail}   {support}"

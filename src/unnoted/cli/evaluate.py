@@ -77,8 +77,7 @@ Relations = Annotated[
 Threshold = Annotated[
     float | None,
     typer.Option(
-        help="Decide only on predictions of at least this score (with --model: this confidence, instead of "
-        "by its own rule)."
+        help="Decide only on predictions of at least this score; with --model instead of by its own threshold."
     ),
 ]
 PerRelation = Annotated[bool, typer.Option("--per-relation", help="Also show each relation.")]
@@ -145,8 +144,10 @@ def evaluate(
                 raise ValueError(f"{TextInput(file).name}: {error}") from None
         case None, str() as folder:
             extractor = load_extractor(folder, batch, device, backend, any_types)
-            targets = {"target_precision": target_precision, "target_recall": target_recall}
-            evaluation = _scored(extractor, documents, seen, options | targets)
+            from unnoted.inference import DecisionOptions
+
+            chosen = DecisionOptions(threshold, target_precision, target_recall)
+            evaluation = _scored(extractor, documents, seen, options | {"threshold": chosen})
             names = names or extractor.model.relations
         case _:
             raise ValueError("found both or none of --predictions and --model, expected one of them")
@@ -209,7 +210,7 @@ def _draw_reliability(evaluation: Evaluation, path: Path | None, read: list[Path
         return
     if not evaluation.reliability:
         raise ValueError(
-            "--reliability: found no calibrated probabilities, expected those of a calibrated model "
+            "--reliability needs scores that are probabilities, such as those of a calibrated model "
             "(docs/concepts/probabilities.md)"
         )
     # Here, because matplotlib takes a second to load.

@@ -27,7 +27,7 @@ def export(
     """
     if not onnx:
         raise ValueError("found no form to export to, expected --onnx")
-    from unnoted.inference.backends.onnx_export import export_onnx
+    from unnoted.inference.onnx import export_onnx
 
     exported = export_onnx(model, to, int8=int8)
     kind = "8-bit " if int8 else ""

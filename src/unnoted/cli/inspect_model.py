@@ -26,7 +26,7 @@ def inspect(
 
     The model is loaded, so a folder that is incomplete or damaged is refused here as it would be in use.
     """
-    from unnoted.inference import inspect_model
+    from unnoted.inference.inspection import inspect_model
 
     description = inspect_model(model)
     if as_json:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -21,9 +21,8 @@ from unnoted.io import check_output, display_name, is_stream, partial_path, rere
 from unnoted.utils import duration, plural
 
 if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait for it
-    from unnoted.inference import Extractor
-    from unnoted.inference.extract_files import ExtractionReport
-    from unnoted.inference.scoring import Asked
+    from unnoted.inference import DecisionOptions, Extractor
+    from unnoted.inference.predict_files import ExtractionReport
 
 SECONDS_A_LINE = 30
 """How often progress is told where there is no terminal to draw a bar on."""
@@ -52,14 +51,14 @@ AnyTypes = Annotated[
         "--any-types", help="Predict relations also between types that they were never labelled with."
     ),
 ]
-Batch = Annotated[int | None, typer.Option("--batch", help="The largest number of documents per batch (16).")]
+Batch = Annotated[int | None, typer.Option("--batch", help="Documents of a batch at most (8).")]
 
 TargetPrecision = Annotated[
     float | None,
     typer.Option(
         "--target-precision",
         metavar="SHARE",
-        help="Predict with the line that is expected to have this precision; needs a calibrated model.",
+        help="Use the threshold that is expected to have this precision; needs a calibrated model.",
     ),
 ]
 TargetRecall = Annotated[
@@ -67,7 +66,7 @@ TargetRecall = Annotated[
     typer.Option(
         "--target-recall",
         metavar="SHARE",
-        help="Predict with the line that is expected to have this recall; needs a calibrated model.",
+        help="Use the threshold that is expected to have this recall; needs a calibrated model.",
     ),
 ]
 ResultFile = Annotated[
@@ -81,14 +80,14 @@ ResultFile = Annotated[
 ResultFormat = Annotated[
     str | None,
     typer.Option(
-        help="The format to write: predictions (official DocRED file), jsonl (with confidences and "
+        help="The format to write: predictions (official DocRED file), jsonl (with scores and "
         "supporting sentences), csv, parquet, html (a page of the documents with their facts drawn in "
         "them) or table; by default what the name ends in, else predictions."
     ),
 ]
 Threshold = Annotated[
     float | None,
-    typer.Option(help="Predict facts of at least this confidence, instead of by the model's own rule (0.5)."),
+    typer.Option(help="Predict facts of at least this score; by default the model's own threshold."),
 ]
 
 
@@ -123,11 +122,9 @@ def predict(
     named, given = _model_and_files(first, files, model)
     if to is not None:
         check_output(to, [*given, Path(named)], overwrite or partial_path(to).exists())
-    asked: Asked = {
-        "threshold": threshold,
-        "target_precision": target_precision,
-        "target_recall": target_recall,
-    }
+    from unnoted.inference import DecisionOptions
+
+    options = DecisionOptions(threshold, target_precision, target_recall)
     with ExitStack() as stack:
         if text:
             extractor = load_extractor(named, batch, device, backend, any_types)
@@ -139,11 +136,11 @@ def predict(
         if not text:
             extractor = load_extractor(named, batch, device, backend, any_types)
         if to is None:
-            _print_tables(extractor, kept, total, asked)
+            _print_tables(extractor, kept, total, options)
             return
         go_on = "" if is_stream(to) else f"; the same command continues from {to}.partial"
         with stops_with(f"interrupted{go_on}"):
-            _write(extractor, named, kept, total, to, format, asked, overwrite)
+            _write(extractor, named, kept, total, to, format, options, overwrite)
 
 
 def _model_and_files(
@@ -186,14 +183,14 @@ def load_extractor(
     return extractor
 
 
-def _print_tables(extractor: "Extractor", files: list[Path], total: int, asked: "Asked") -> None:
-    from unnoted.inference.extract_files import ExtractionReport
+def _print_tables(extractor: "Extractor", files: list[Path], total: int, options: "DecisionOptions") -> None:
+    from unnoted.inference.predict_files import ExtractionReport
 
     report = ExtractionReport()
-    documents = report.watched(stream_documents(*files), extractor.model.candidates)
+    documents = report.count_documents(stream_documents(*files), extractor.model.candidates)
     # No bar where the results go to the same terminal.
     with progress(total, bar=not sys.stdout.isatty()) as told:
-        for number, extraction in enumerate(extractor.extract(documents, **asked), start=1):
+        for number, extraction in enumerate(extractor.extract(documents, threshold=options), start=1):
             say(str(extraction))
             report.facts += len(extraction.facts)
             told(number)
@@ -207,17 +204,18 @@ def _write(
     total: int,
     to: Path,
     format: str | None,
-    asked: "Asked",
+    options: "DecisionOptions",
     overwrite: bool,
 ) -> None:
-    from unnoted.inference.extract_files import extract_files
-    from unnoted.inference.result_writers import format_of
+    from unnoted.inference.predict_files import predict_files
+    from unnoted.inference.writers import format_from_name
 
     if format is None:
-        format = format_of(to)
+        format = format_from_name(to)
     with progress(total) as told:
-        options: Any = {**asked, "overwrite": overwrite}
-        report = extract_files(extractor, model, files, to, format, told=told, **options)
+        report = predict_files(
+            extractor, model, files, to, format, options, on_progress=told, overwrite=overwrite
+        )
     _tell(report)
     documents = plural(report.documents, "document")
     written = f"{plural(report.facts, 'fact')} of {documents} written to {display_name(to)}"
@@ -225,9 +223,6 @@ def _write(
 
 
 def _tell(report: "ExtractionReport") -> None:
-    if report.done_before:
-        done = plural(report.done_before, "document")
-        typer.echo(f"note: {done} had been done before", err=True)
     for line in report.notes():
         tell(f"note: {line}")
 

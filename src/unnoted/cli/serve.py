@@ -97,13 +97,12 @@ def serve(
 def _reader(extractor: "Extractor", entities: str | None, types: list[str]) -> "TextReader | None":
     """What finds the entities of plain text, if it is asked for."""
     from unnoted.data.ner.text_reader import parse_types
-    from unnoted.inference.reading_text import text_reader
 
     if entities is None:
         if types:
             raise ValueError("found --type without --entities, expected both")
         return None
-    return text_reader(extractor.model, entities, parse_types(types), lambda line: tell(f"note: {line}"))
+    return extractor.text_reader(entities, parse_types(types), lambda line: tell(f"note: {line}"))
 
 
 def _token(file: Path | None) -> str | None:

@@ -60,12 +60,11 @@ def found_in_text(
 ) -> Iterator[Path]:
     """A file with the documents of text files, their entities found; what the model does not know is told."""
     from unnoted.data.ner.text_reader import parse_types
-    from unnoted.inference.reading_text import text_reader
-    from unnoted.inference.text_files import as_document_file
+    from unnoted.inference.predict_files import text_files_as_documents
 
-    reader = text_reader(extractor.model, entities, parse_types(types), lambda line: tell(f"note: {line}"))
+    reader = extractor.text_reader(entities, parse_types(types), lambda line: tell(f"note: {line}"))
     log = DefectLog()
-    with as_document_file(files, reader, log) as kept:
+    with text_files_as_documents(files, reader, log) as kept:
         without = log.counts[Kind.NO_ENTITIES]
         if without:
             tell(f"note: no entity found in {plural(without, 'document')} of {len(files):,}")

@@ -33,7 +33,7 @@ from unnoted.evaluation.metrics import (
 
 if TYPE_CHECKING:  # torch takes seconds to load, and predictions in a file need none
     from unnoted.inference import Extractor
-    from unnoted.inference.scoring import ScoredPairs
+    from unnoted.inference.scoring import DecisionOptions, ScoredPairs
 
 FLOOR = 0.01
 """From which probability on facts that a model does not predict are in the curve and the reliability."""
@@ -359,9 +359,7 @@ def evaluate_extractor(
     benchmark: Benchmark = DOCRED,
     frequent: int | Sequence[str] | None = None,
     vocabulary: Collection[str] | None = None,
-    threshold: float | None = None,
-    target_precision: float | None = None,
-    target_recall: float | None = None,
+    threshold: "float | DecisionOptions | None" = None,
     progress: Callable[[int], None] = lambda documents: None,
 ) -> Evaluation:
     """Extract facts from documents with all their facts, and score them.
@@ -373,17 +371,14 @@ def evaluate_extractor(
         benchmark: how the figures are reported.
         frequent: how many of the most frequent relations to score together, or which relations.
         vocabulary: the relations that exist; by default those of gold and train.
-        threshold: predict the facts of at least this score, instead of by the model's threshold.
-        target_precision: predict facts by the threshold that is expected to have this precision.
-        target_recall: the same with a recall.
+        threshold: as for `Extractor.extract`.
         progress: called with the number of documents that are done.
     """
     ranking = _Ranking(extractor.model.relations.ids, Gold.from_documents(gold).facts)
-    decide = {"threshold": threshold, "target_precision": target_precision, "target_recall": target_recall}
 
     def claims() -> Iterator[Prediction]:
         # A generator, so that gold and train are read, and their faults found, before the long work.
-        extracted = extractor.extract(gold, **decide, seen=ranking.add)  # type: ignore[arg-type]
+        extracted = extractor.extract(gold, threshold=threshold, on_scores=ranking.add)
         for number, extraction in enumerate(extracted, start=1):
             yield from extraction.predictions()
             progress(number)
@@ -421,7 +416,7 @@ class _Ranking:
             if row is not None and number is not None:
                 true[row, number] = True
         kept = scored.decided | (scored.probability >= FLOOR)
-        self._scores.append(scored.confidence[kept])
+        self._scores.append(scored.score[kept])
         if scored.calibrated:
             self._probabilities.append(scored.probability[kept])
             self._decided.append(scored.decided[kept])

@@ -3,64 +3,76 @@
 import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
-from unnoted.data.document import Document, Entity
-from unnoted.data.ner import EntitySource
-from unnoted.errors import DefectLog
-from unnoted.inference.evaluation_mode import evaluation_mode
-from unnoted.inference.extraction_stream import ExtractionStream
-from unnoted.inference.facts import ExtractedFact, Extraction
-from unnoted.inference.inputs import Source, as_documents
-from unnoted.inference.reading_text import text_reader
-from unnoted.inference.scoring import BatchScores, Found, ScoredPairs, Wanted, find_facts, score_batch
-from unnoted.inference.side_by_side import side_by_side
-from unnoted.inference.support import guided_sentences, supporting_sentences
-from unnoted.losses import ScoreDecoder, confidence_of
+from unnoted.data.document import Document
+from unnoted.data.formats.jsonl import document_from_record
+from unnoted.data.formats.reading import Reading
+from unnoted.data.ner import EntitySource, TextReader
+from unnoted.errors import DataError, DefectLog
+from unnoted.inference.facts import ExtractedFact, Extraction, ExtractionStream
+from unnoted.inference.parallel import map_parallel
+from unnoted.inference.scoring import (
+    BatchFacts,
+    BatchScores,
+    DecisionOptions,
+    ScoredPairs,
+    Selection,
+    find_facts,
+    guided_sentences,
+    score_batch,
+    supporting_sentences,
+)
 from unnoted.models.features import Batch, BatchLimits, Collator, FeatureSet, SortedBatches, Tokeniser
 from unnoted.models.features.records import record_batch
 from unnoted.models.kernels.devices import working_device
 
-if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only when a model is
+if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only with a model
     from unnoted.models.model import RelationModel
 
-DOCUMENTS_A_CHUNK = 256
+CHUNK = 256
 """Documents that are taken from the stream, and sorted by length, at a time."""
 
 BATCH = BatchLimits(documents=8, tokens=8192, pairs=16384)
 """How large a batch is by default."""
 
-Item = TypeVar("Item")
-Seen: TypeAlias = Callable[[ScoredPairs], None]
+T = TypeVar("T")
+Source: TypeAlias = Document | Mapping[str, Any]
+"""A document, or a dictionary with `text` or `sentences`, and `entities` (docs/formats.md)."""
+
+OnScores: TypeAlias = Callable[[ScoredPairs], None]
 
 
 class Extractor:
     """Extracts facts from documents with a trained model.
 
-    One extractor may be used from several threads at once: each calls `extract` for its own documents, and
-    gets what it would get alone, bit for bit. What `extract` gives, and a `log`, belong to the thread that
-    asked. While facts are looked for, the model is in evaluation mode; afterwards it is in the mode in which
-    it was.
+    One extractor may be used from several threads at once: each calls `extract` for its own documents, and gets
+    what it would get alone, bit for bit. The stream that `extract` returns belongs to the thread that called.
+    The model is in evaluation mode while facts are extracted, and afterwards in the mode in which it was.
 
     Args:
         model: with its tokenizer, as `from_encoder` and `from_pretrained` give it.
         batch: how large a batch may be.
         device: where to compute; by default where the model is.
         chunk: how many documents are taken from a stream at a time. They are sorted by length, so that
-            little is padded, and their facts are given in the order in which they came.
+            little is padded, and their facts are returned in the order in which they came.
         any_types: predict relations also between types that they were never labelled with; of a model that
-            has learnt which (`RelationTypes`).
+            restricts them (`RelationTypes`).
 
     Raises:
         ModelError: the model has no tokenizer.
-        ValueError: there is no such device, or `chunk` is no number of documents.
+        ValueError: there is no such device, or `chunk` is below 1.
 
     Example:
         >>> from tokenizers import Tokenizer, models, pre_tokenizers
@@ -89,16 +101,16 @@ class Extractor:
         model: "RelationModel",
         batch: BatchLimits = BATCH,
         device: torch.device | str | None = None,
-        chunk: int = DOCUMENTS_A_CHUNK,
+        chunk: int = CHUNK,
         *,
         any_types: bool = False,
     ) -> None:
         if model.tokenizer is None:
             from unnoted.models.model import ModelError
 
-            raise ModelError("found a model without a tokenizer, expected one beside it (tokenizer.json)")
+            raise ModelError("the model has no tokenizer: tokenizer.json must be in its folder")
         if chunk < 1:
-            raise ValueError(f"documents a chunk: found {chunk}, expected 1 or more")
+            raise ValueError(f"chunk must be at least 1 document, not {chunk}")
         self.model = model if device is None else model.to(working_device(device))  # type: ignore[arg-type]
         self.batch = batch
         self.chunk = chunk
@@ -122,7 +134,7 @@ class Extractor:
         path: str | PathLike[str],
         batch: BatchLimits = BATCH,
         device: torch.device | str | None = None,
-        chunk: int = DOCUMENTS_A_CHUNK,
+        chunk: int = CHUNK,
         *,
         any_types: bool = False,
         backend: str | None = None,
@@ -150,7 +162,7 @@ class Extractor:
         chosen = working_device(best if device is None else device)  # before the long work
         model = RelationModel.from_pretrained(path)
         if model.tokenizer is None:
-            raise ModelError(f"{path}: found no tokenizer, expected tokenizer.json beside config.json")
+            raise ModelError(f"{path}: there is no tokenizer: tokenizer.json must be beside config.json")
         choose_backend(model.to(chosen), path, backend)  # type: ignore[arg-type]
         return cls(model, batch, chosen, chunk, any_types=any_types)
 
@@ -160,8 +172,19 @@ class Extractor:
         return self.model.device.type
 
     @property
-    def graph(self) -> str | None:
-        """What runs the encoder in place of its own layers: the SHA-256 of an export, or `int8`."""
+    def is_calibrated(self) -> bool:
+        """Whether scores are calibrated probabilities."""
+        return self.model.decoder.is_calibrated
+
+    @property
+    def entity_types(self) -> tuple[str, ...]:
+        """The entity types that the model was trained with, sorted; none if it does not distinguish them."""
+        paired = self.model.candidates.types or ()
+        return tuple(sorted({*self.model.entity_types, *(type for pair in paired for type in pair)}))
+
+    @property
+    def backend_digest(self) -> str | None:
+        """What runs the encoder in place of torch: the SHA-256 of an export, or `int8`; None for torch."""
         digest: str | None = getattr(self.model.encoder.runner, "digest", None)
         return digest
 
@@ -169,42 +192,38 @@ class Extractor:
         self,
         documents: Iterable[Source],
         *,
-        threshold: float | None = None,
+        threshold: float | DecisionOptions | None = None,
         floor: float | None = None,
-        target_precision: float | None = None,
-        target_recall: float | None = None,
         log: DefectLog | None = None,
-        seen: Seen | None = None,
+        on_scores: OnScores | None = None,
     ) -> ExtractionStream:
         """Extract facts: one `Extraction` for each document, in their order, also where nothing is found.
 
-        Facts that the documents hold already are not looked at. `to_pandas()` of what is returned gives one
-        row for each fact.
+        Facts that the documents hold already are ignored. `to_pandas()` of the result has one row a fact.
 
         Args:
             documents: `Document`s, or dictionaries with `text` or `sentences`, and `entities`
                 (docs/formats.md). May be a stream without end: it is taken a chunk at a time.
-            threshold: predict the facts whose confidence is at least this, instead of by the model's rule.
-            floor: also give facts that are not predicted (`decided` is False) if their confidence is at
-                least this: for rankings.
-            target_precision: predict with the line that is expected to have this precision in documents like
-                those of the training; of a calibrated model.
-            target_recall: the same with a recall.
-            log: where the defects of dictionaries (unknown fields) are counted.
-            seen: is given what the model says of every pair of each document that has any, as arrays.
+            threshold: the least score of a predicted fact, or how it is chosen, such as
+                `DecisionOptions(target_precision=0.9)`; by default the threshold that the model stores.
+            floor: also return facts that are not predicted (`decided` is False) if their score is at least
+                this: for rankings.
+            log: counts the defects of dictionaries, such as unknown fields.
+            on_scores: called with the scores of every pair of each document that has any, as arrays.
 
         Raises:
             DataError: a dictionary is no document, or a document points outside itself.
-            ValueError: a target of a model that is not calibrated, or one that no line reaches.
+            ValueError: a target of a model that is not calibrated, or one that no threshold reaches.
         """
         if isinstance(documents, Document | Mapping | str):
-            raise TypeError(f"found one {type(documents).__name__}, expected several documents, e.g. a list")
-        wanted = Wanted(threshold, floor, target_precision, target_recall)
-        decoder = wanted.decoder(self.model.decoder)
-        stream = as_documents(documents, DefectLog() if log is None else log)
-        pieces = chunks(stream, self.chunk)
+            raise TypeError(
+                f"documents must be a list or another iterable, not one {type(documents).__name__}"
+            )
+        options = threshold if isinstance(threshold, DecisionOptions) else DecisionOptions(threshold)
+        selection = Selection.from_options(self.model.decoder, options, floor)
+        chunks = _chunks(iter_documents(documents, log), self.chunk)
         return ExtractionStream(
-            found for chunk in pieces for found in self._chunk(chunk, wanted, decoder, seen)
+            extraction for chunk in chunks for extraction in self._extract_chunk(chunk, selection, on_scores)
         )
 
     def extract_text(
@@ -213,21 +232,17 @@ class Extractor:
         entities: EntitySource = None,
         *,
         types: Mapping[str, str] | None = None,
-        threshold: float | None = None,
-        target_precision: float | None = None,
-        target_recall: float | None = None,
-    ) -> Iterator[Extraction]:
+        threshold: float | DecisionOptions | None = None,
+    ) -> ExtractionStream:
         """Extract facts from plain text: its entities are found first (`unnoted.data.ner`).
 
         Args:
             texts: one for each document; ids are their numbers from 1. May be a stream without end.
             entities: what finds them: a spaCy pipeline, the name of an installed one, a folder with a spaCy
-                pipeline or a GLiNER model, or a finder of your own; None takes the one pipeline installed.
+                pipeline or a GLiNER model, or a recognizer of your own; None takes the one pipeline installed.
             types: what the model calls the types that are found, where that is not the usual name; an empty
                 name leaves the entities of a type out.
             threshold: as for `extract`.
-            target_precision: as for `extract`.
-            target_recall: as for `extract`.
 
         Raises:
             MissingExtra: what finds the entities is not installed.
@@ -235,15 +250,28 @@ class Extractor:
             ValueError: there is no such pipeline, type or target.
         """
         if isinstance(texts, str):
-            raise TypeError("found one str, expected several texts, e.g. a list")
-        reader = text_reader(self.model, entities, types)
+            raise TypeError("texts must be a list or another iterable, not one str")
+        reader = self.text_reader(entities, types)
         documents = reader.documents((str(number), text) for number, text in enumerate(texts, start=1))
-        return self.extract(
-            documents, threshold=threshold, target_precision=target_precision, target_recall=target_recall
-        )
+        return self.extract(documents, threshold=threshold)
 
-    def _chunk(
-        self, documents: list[Document], wanted: Wanted, decoder: ScoreDecoder, seen: Seen | None
+    def text_reader(
+        self,
+        entities: EntitySource,
+        types: Mapping[str, str] | None = None,
+        log: Callable[[str], None] = warnings.warn,
+    ) -> TextReader:
+        """A reader of plain text whose documents have the entity types of this model.
+
+        Args:
+            entities: as for `extract_text`.
+            types: as for `extract_text`.
+            log: called with a line for each type that the model does not know.
+        """
+        return TextReader.of(entities, self.entity_types, types, log)
+
+    def _extract_chunk(
+        self, documents: list[Document], selection: Selection, on_scores: OnScores | None
     ) -> list[Extraction]:
         candidates = self.model.candidates
         scored = [number for number, document in enumerate(documents) if candidates.count(document)]
@@ -253,134 +281,189 @@ class Extractor:
         torch.get_num_threads()  # a new thread takes over the number that was set only when asked for it
         with evaluation_mode(self.model):
             unlabelled = [documents[number].with_facts(()) for number in scored]
-            found = self._facts(unlabelled, wanted, decoder, seen)
-            for index, extracted in found:
+            for index, extracted in self._extract_facts(unlabelled, selection, on_scores):
                 facts[scored[index]] += extracted
-        return [Extraction(document, found) for document, found in zip(documents, facts, strict=True)]
+        return [Extraction(*each) for each in zip(documents, facts, strict=True)]
 
-    def _facts(
-        self, documents: list[Document], wanted: Wanted, decoder: ScoreDecoder, seen: Seen | None
+    def _extract_facts(
+        self, documents: list[Document], selection: Selection, on_scores: OnScores | None
     ) -> Iterator[tuple[int, tuple[ExtractedFact, ...]]]:
-        """The facts of each document, with its index; of documents in any order, of one in their order."""
+        """The index of a document and facts of it; documents come in any order, facts of one in their order."""
         if not documents:
             return
         record = record_batch(
-            documents,
-            self._tokeniser,
-            self._relations,
-            self.model.candidates,
-            self.model.numbered_types,
+            documents, self._tokeniser, self._relations, self.model.candidates, self.model.numbered_types
         )
         features = FeatureSet(self._header, [record])
         collate = Collator.of(features)
-
-        def look(indices: list[int]) -> _Looked:
-            return self._look(collate([features[index] for index in indices]), wanted, decoder, seen)
-
         batches = list(SortedBatches(features, self.batch))
+
+        def process(indices: list[int]) -> _BatchResult:
+            return self._process(collate([features[index] for index in indices]), selection, on_scores)
+
         threads = None if self.device == "cpu" else 1
-        for indices, looked in zip(batches, side_by_side(look, batches, threads), strict=True):
-            sides = looked.head, looked.tail
-            if seen is not None and looked.scored is not None:
-                _show([documents[index] for index in indices], looked, looked.scored, seen)
-            for found in looked.found:
-                bounds = [0, *found.pair.searchsorted(looked.ends)]
+        for indices, result in zip(batches, map_parallel(process, batches, threads), strict=True):
+            if on_scores is not None and result.scores is not None:
+                for scored in result.scored_pairs([documents[index] for index in indices], result.scores):
+                    on_scores(scored)
+            for facts in result.facts:
+                bounds = [0, *facts.pair.searchsorted(result.ends)]
                 for place, index in enumerate(indices):
                     rows = range(bounds[place], bounds[place + 1])
-                    pairs = [tuple(int(side[found.pair[row]]) for side in sides) for row in rows]
-                    yield index, self._named(documents[index], found, rows, pairs)
+                    yield index, self._facts_of_document(documents[index], result, facts, rows)
 
-    def _look(self, batch: Batch, wanted: Wanted, decoder: ScoreDecoder, seen: Seen | None) -> "_Looked":
-        """What there is in a batch; several threads may look at one each."""
+    def _process(self, batch: Batch, selection: Selection, on_scores: OnScores | None) -> "_BatchResult":
+        """Score a batch; several threads may do so at once."""
         ends = batch.pair_document.bincount(minlength=len(batch.lengths)).cumsum(0).numpy()
         head, tail = (batch.entity_slot[side].numpy() for side in (batch.head, batch.tail))
         moved = batch.to(self.model.device)
-        scored = score_batch(self.model, moved, wanted, decoder, self._typed)
-        return _Looked(head, tail, ends, find_facts(moved, scored), None if seen is None else scored)
+        scores = score_batch(self.model, moved, selection, self._typed)
+        return _BatchResult(
+            head, tail, ends, find_facts(moved, scores), None if on_scores is None else scores
+        )
 
-    def _named(
-        self, document: Document, found: Found, rows: range, pairs: list[tuple[int, ...]]
+    def _facts_of_document(
+        self, document: Document, result: "_BatchResult", facts: BatchFacts, rows: range
     ) -> tuple[ExtractedFact, ...]:
-        relations, entities = self.model.relations, document.entities
-        facts = []
-        evidence: dict[int, tuple[int, ...]] = {}  # the facts of a pair share it
-        for row, (head, tail) in zip(rows, pairs, strict=True):
-            relation = relations[int(found.relation[row])]
-            share = int(found.share[row])
+        relations, entities, calibrated = self.model.relations, document.entities, self.is_calibrated
+        extracted = []
+        evidence: dict[int, tuple[int, ...]] = {}  # by row of shares: the facts of a pair have the same
+        for row in rows:
+            pair, share = facts.pair[row], int(facts.share[row])
+            head, tail = int(result.head[pair]), int(result.tail[pair])
+            relation = relations[int(facts.relation[row])]
             if share not in evidence:
-                shares = found.shares[share, : len(document.sentences)]
-                evidence[share] = self._sentences(entities[head], entities[tail], shares)
-            facts.append(
+                shares = facts.shares[share, : len(document.sentences)]
+                if (threshold := self.model.config.evidence_threshold) is None:
+                    evidence[share] = supporting_sentences(entities[head], entities[tail], shares)
+                else:
+                    evidence[share] = guided_sentences(shares, threshold)
+            extracted.append(
                 ExtractedFact(
                     head=head,
                     tail=tail,
                     relation=relation,
                     name=relations.name(relation),
-                    confidence=float(found.confidence[row]),
-                    margin=float(found.margin[row]),
+                    score=float(facts.score[row]),
                     evidence=evidence[share],
-                    decided=bool(found.decided[row]),
-                    probability=None if found.probability is None else float(found.probability[row]),
-                    rule=None if found.rule is None else self._rule(int(found.rule[row])),
+                    decided=bool(facts.decided[row]),
+                    calibrated=calibrated,
+                    rule=None if facts.rule is None else self._rule(int(facts.rule[row])),
                 )
             )
-        return tuple(facts)
+        return tuple(extracted)
 
     def _rule(self, number: int) -> str | None:
-        """The rule that brought a fact, as people read it."""
         lift = self.model.rule_lift
         return None if lift is None or number < 0 else lift.rules[number].line(self.model.relations.name)
 
-    def _sentences(self, head: Entity, tail: Entity, shares: NDArray[np.floating]) -> tuple[int, ...]:
-        """The supporting sentences of a pair; by attention alone, where evidence guided it."""
-        threshold = self.model.config.evidence_threshold
-        if threshold is None:
-            return supporting_sentences(head, tail, shares)
-        return guided_sentences(shares, threshold)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Looked:
+class _BatchResult:
     """What was found in a batch of D documents with P pairs.
 
     Attributes:
         head: [P], the index of the head entity within its document.
         tail: [P].
         ends: [D], where the pairs of each document end.
-        found: the facts.
-        scored: what the model says of every pair; None where nobody asked.
+        facts: the facts.
+        scores: of every pair; None where nobody asked.
     """
 
     head: NDArray[np.int64]
     tail: NDArray[np.int64]
     ends: NDArray[np.int64]
-    found: list[Found]
-    scored: BatchScores | None
+    facts: list[BatchFacts]
+    scores: BatchScores | None
+
+    def scored_pairs(self, documents: list[Document], scores: BatchScores) -> Iterator[ScoredPairs]:
+        """The scores of all pairs, document by document."""
+        decoder, logits = scores.decoder, scores.logits
+        arrays = (decoder.scores(logits), decoder.probabilities(logits), scores.decided)
+        score, probability, decided = (each.cpu().numpy() for each in arrays)  # [P, K]
+        for document, start, end in zip(documents, [0, *self.ends[:-1]], self.ends, strict=True):
+            rows = slice(start, end)
+            yield ScoredPairs(
+                document, self.head[rows], self.tail[rows], score[rows], probability[rows],
+                decoder.is_calibrated, decided[rows],
+            )  # fmt: skip
 
 
-def _show(documents: list[Document], looked: _Looked, scored: BatchScores, seen: Seen) -> None:
-    """Give what was scored, document by document."""
-    decoder, scores = scored.decoder, scored.scores
-    distance, probability, decided = (
-        each.cpu().numpy()
-        for each in (decoder.distances(scores), decoder.probabilities(scores), scored.decided)
-    )
-    confidence, calibrated = confidence_of(distance), decoder.is_calibrated
-    for document, start, end in zip(documents, [0, *looked.ends[:-1]], looked.ends, strict=True):
-        rows = slice(start, end)
-        head, tail = looked.head[rows], looked.tail[rows]
-        seen(
-            ScoredPairs(document, head, tail, confidence[rows], probability[rows], calibrated, decided[rows])
-        )
+def iter_documents(sources: Iterable[Source], log: DefectLog | None = None) -> Iterator[Document]:
+    """Documents as they are, dictionaries as documents; one that has no `id` is called by its number.
 
-
-def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Cut a stream into lists, taking no more of it than is asked for.
+    Raises:
+        DataError: a dictionary is no document: names its number, the field and what is wrong.
+        TypeError: something is neither.
 
     Example:
-        >>> list(chunks("abcde", 2))
-        [['a', 'b'], ['c', 'd'], ['e']]
+        >>> ada = {"type": "PER", "mentions": [{"start": 0, "end": 3}]}
+        >>> (document,) = iter_documents([{"text": "Ada met Bo.", "entities": [ada]}])
+        >>> document.id, document.entities[0].name
+        ('1', 'Ada')
     """
+    log = DefectLog() if log is None else log
+    for number, source in enumerate(sources, start=1):
+        if isinstance(source, Document):
+            yield source
+            continue
+        if not isinstance(source, Mapping):
+            raise TypeError(
+                f"document {number} is a {type(source).__name__}: give a Document, or a dictionary with `text` "
+                "or `sentences`, and `entities`"
+            )
+        log.file = f"document {number}"
+        try:
+            # A reading of its own: ids need not be unique here, so that no table of them grows with a stream.
+            yield document_from_record({"id": str(number), **source}, Reading(log))
+        except DataError as error:
+            raise log.located(error) from None
+
+
+def _chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Cut a stream into lists, taking no more of it than is asked for."""
     stream = iter(items)
     while chunk := list(islice(stream, size)):
         yield chunk
+
+
+@dataclass(slots=True)
+class _Users:
+    """How many use a model now, and whether it was in training before the first of them."""
+
+    count: int
+    training: bool
+
+
+_lock = Lock()
+_users: WeakKeyDictionary[nn.Module, _Users] = WeakKeyDictionary()
+
+
+@contextmanager
+def evaluation_mode(model: nn.Module) -> Iterator[None]:
+    """Keep a model in evaluation mode; afterwards it is in the mode in which it was.
+
+    A training run evaluates its model now and then, and a service uses one model from many threads: the first
+    user puts it into evaluation mode, and the last puts it back.
+
+    Example:
+        >>> model = nn.Dropout().train()
+        >>> with evaluation_mode(model), evaluation_mode(model):
+        ...     model.training
+        False
+        >>> model.training
+        True
+    """
+    with _lock:
+        users = _users.setdefault(model, _Users(0, model.training))
+        users.count += 1
+        if users.count == 1:
+            model.eval()
+    try:
+        yield
+    finally:
+        with _lock:
+            users.count -= 1
+            if users.count == 0:
+                del _users[model]
+                model.train(users.training)

@@ -1,8 +1,11 @@
-"""What comes out: the facts found in a document, each with its confidence and the sentences behind it."""
+"""Extracted facts: what an extractor returns for a document, and how it is written as JSON and as text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from unnoted.data.document import Document
 from unnoted.data.formats.predictions import Prediction
@@ -13,15 +16,53 @@ if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 
+class FactRecord(TypedDict):
+    """A predicted fact as JSON: in JSONL, in a table (a column for each key), and in answers of the service."""
+
+    head: Annotated[int, Field(description="index of the head entity, from 0")]
+    head_name: str
+    head_type: str
+    head_id: Annotated[str | None, Field(description="id in a knowledge base")]
+    relation: str
+    relation_name: str
+    tail: Annotated[int, Field(description="index of the tail entity, from 0")]
+    tail_name: str
+    tail_type: str
+    tail_id: Annotated[str | None, Field(description="id in a knowledge base")]
+    score: Annotated[float, Field(ge=0, le=1, description="orders facts; a probability if `calibrated`")]
+    calibrated: Annotated[bool, Field(description="whether the score is a calibrated probability")]
+    evidence: Annotated[list[int], Field(description="indices of the supporting sentences, from 0")]
+    sentences: Annotated[list[str], Field(description="the supporting sentences")]
+    head_offsets: NotRequired[
+        Annotated[
+            list[tuple[int, int]], Field(description="characters of the head's mentions, if text was given")
+        ]
+    ]
+    tail_offsets: NotRequired[
+        Annotated[
+            list[tuple[int, int]], Field(description="characters of the tail's mentions, if text was given")
+        ]
+    ]
+    decided: NotRequired[Annotated[bool, Field(description="false for a fact below the decision threshold")]]
+    rule: NotRequired[Annotated[str, Field(description="the rule that implies the fact, if one does")]]
+
+
+class DocumentRecord(TypedDict):
+    """The facts of one document as JSON: a line of extracted JSONL."""
+
+    id: str
+    facts: list[FactRecord]
+
+
 @dataclass(frozen=True, slots=True)
 class FactEntity:
-    """What a fact says of its head or tail, for a reader without the document.
+    """The head or tail of a fact, for a reader without the document.
 
     Attributes:
         name: of the entity's first mention.
         type: of its first mention.
         id: in a knowledge base; None if it has none.
-        offsets: start and end of each mention in the raw text; empty where the document has none.
+        offsets: start and end of each mention in the raw text; empty if the document has no text.
     """
 
     name: str
@@ -32,20 +73,19 @@ class FactEntity:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedFact:
-    """A fact that the model finds.
+    """A predicted fact.
 
     Attributes:
         head: the index of the head entity.
         tail: the index of the tail entity.
         relation: the relation id.
         name: the relation's readable name, or its id.
-        confidence: orders facts, also across relations; 0.5 is the model's line. It is no probability.
-        margin: how far the score lies above what the model's decision rule asks (below it: negative).
-        evidence: the sentences that the pair attends to (`unnoted.inference.support`), ascending.
-        decided: whether the model, or the given threshold, states the fact. False only where facts below
-            the decision were asked for.
-        probability: that the fact holds; None where the model is not calibrated.
-        rule: by which it follows from a surer fact, in words; None where the model scored it so by itself.
+        score: from 0 to 1; orders facts, also across relations. A probability if `calibrated`.
+        evidence: the supporting sentences (`unnoted.inference.scoring`), ascending.
+        decided: whether the fact reaches the decision threshold. False only where facts below it were asked
+            for (`floor`).
+        calibrated: whether the score is a calibrated probability.
+        rule: the rule that implies it, in words; None where the model scored it by itself.
         head_entity: name, type, id and character offsets of the head; every fact of an `Extraction` has it.
         tail_entity: those of the tail.
     """
@@ -54,11 +94,10 @@ class ExtractedFact:
     tail: int
     relation: str
     name: str
-    confidence: float
-    margin: float
+    score: float
     evidence: tuple[int, ...] = ()
     decided: bool = True
-    probability: float | None = None
+    calibrated: bool = False
     rule: str | None = None
     head_entity: FactEntity | None = field(default=None, compare=False, repr=False)
     tail_entity: FactEntity | None = field(default=None, compare=False, repr=False)
@@ -66,20 +105,20 @@ class ExtractedFact:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The facts found in one document, ordered by head, tail and the model's order of relations.
+    """The facts extracted from one document, ordered by head, tail and the model's order of relations.
 
     Example:
         >>> from unnoted.data.document import Entity, Mention
         >>> ada, bo = (Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in ((0, "Ada"), (2, "Bo")))
         >>> document = Document("d1", (("Ada", "met", "Bo"),), (ada, bo))
-        >>> extraction = Extraction(document, (ExtractedFact(0, 1, "P1", "met", 0.9, 0.2, (0,)),))
+        >>> extraction = Extraction(document, (ExtractedFact(0, 1, "P1", "met", 0.9, (0,)),))
         >>> print(extraction)
         d1
           0.900  Ada | met | Bo  [0] Ada met Bo
         >>> extraction, extraction.facts[0].head_entity
         (<Extraction of 'd1': 1 fact>, FactEntity(name='Ada', type='PER', id=None, offsets=()))
         >>> list(extraction.predictions())
-        [Prediction(document='d1', head=0, tail=1, relation='P1', evidence=(0,), score=0.9, probability=None)]
+        [Prediction(document='d1', head=0, tail=1, relation='P1', evidence=(0,), score=0.9)]
     """
 
     document: Document
@@ -89,18 +128,19 @@ class Extraction:
         if not any(fact.head_entity is None or fact.tail_entity is None for fact in self.facts):
             return
         places, entities = MentionLocator(self.document), self.document.entities
-        numbers = {number for fact in self.facts for number in (fact.head, fact.tail)}
-        known = {
-            number: FactEntity(entity.name, entity.type, entity.id, places.spans(entity))
-            for number, entity in ((number, entities[number]) for number in numbers)
+        named = {
+            index: FactEntity(
+                entities[index].name, entities[index].type, entities[index].id, places.spans(entities[index])
+            )
+            for index in {index for fact in self.facts for index in (fact.head, fact.tail)}
         }
         facts = (
-            replace(fact, head_entity=known[fact.head], tail_entity=known[fact.tail]) for fact in self.facts
+            replace(fact, head_entity=named[fact.head], tail_entity=named[fact.tail]) for fact in self.facts
         )
         object.__setattr__(self, "facts", tuple(facts))
 
     def __str__(self) -> str:
-        return text_of(self.to_json())
+        return format_record(self.to_json())
 
     def __repr__(self) -> str:
         return f"<Extraction of {self.document.id!r}: {plural(len(self.facts), 'fact')}>"
@@ -108,7 +148,7 @@ class Extraction:
     def _repr_html_(self) -> str:
         """The document with these facts, drawn in a notebook."""
         from unnoted.data.visualization import notebook_html  # facts are found without either
-        from unnoted.inference.drawn_facts import fact_table
+        from unnoted.inference.writers import fact_table
 
         names = {fact.relation: fact.name for fact in self.facts}
         return notebook_html(self.document, fact_table(self.to_json()), names=names)
@@ -119,80 +159,81 @@ class Extraction:
         Raises:
             MissingExtra: pandas is not installed.
         """
-        from unnoted.inference.fact_frames import facts_frame
-
-        return facts_frame([self])
+        return ExtractionStream([self]).to_pandas()
 
     def predictions(self) -> Iterator[Prediction]:
-        """The facts as the evaluation takes them; the score is the confidence."""
+        """The facts as the evaluation takes them."""
         for fact in self.facts:
-            place = (self.document.id, fact.head, fact.tail, fact.relation)
-            yield Prediction(*place, fact.evidence, fact.confidence, fact.probability)
+            yield Prediction(self.document.id, fact.head, fact.tail, fact.relation, fact.evidence, fact.score)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> DocumentRecord:
         """One line of extracted JSONL: everything that a reader without the document needs."""
-        return {"id": self.document.id, "facts": [self._fact(fact) for fact in self.facts]}
+        return {"id": self.document.id, "facts": [self._record(fact) for fact in self.facts]}
 
-    def _fact(self, fact: ExtractedFact) -> dict[str, Any]:
+    def _record(self, fact: ExtractedFact) -> FactRecord:
         head, tail, sentences = fact.head_entity, fact.tail_entity, self.document.sentences
         assert head is not None and tail is not None  # every fact here has them
-        record = {
+        record: FactRecord = {
             "head": fact.head,
-            "tail": fact.tail,
-            "relation": fact.relation,
             "head_name": head.name,
-            "tail_name": tail.name,
+            "head_type": head.type,
+            "head_id": head.id,
+            "relation": fact.relation,
             "relation_name": fact.name,
-            "confidence": fact.confidence,
-            "margin": fact.margin,
+            "tail": fact.tail,
+            "tail_name": tail.name,
+            "tail_type": tail.type,
+            "tail_id": tail.id,
+            "score": fact.score,
+            "calibrated": fact.calibrated,
             "evidence": list(fact.evidence),
             "sentences": [" ".join(sentences[number]) for number in fact.evidence],
-            "head_type": head.type,
-            "tail_type": tail.type,
-            "head_id": head.id,
-            "tail_id": tail.id,
         }
+        if self.document.text is not None:
+            record["head_offsets"], record["tail_offsets"] = list(head.offsets), list(tail.offsets)
         if not fact.decided:
             record["decided"] = False
-        if self.document.text is not None:
-            record |= {"head_offsets": list(head.offsets), "tail_offsets": list(tail.offsets)}
-        known = {"probability": fact.probability, "rule": fact.rule}
-        return record | {name: value for name, value in known.items() if value is not None}
+        if fact.rule is not None:
+            record["rule"] = fact.rule
+        return record
 
 
-def predictions_of(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The records of the official prediction file that one line of extracted JSONL makes.
+class ExtractionStream(Iterator[Extraction]):
+    """The extractions of documents, made as they are asked for; it can be iterated once.
+
+    Args:
+        extractions: in the order of the documents.
 
     Example:
-        >>> fact = {"head": 0, "tail": 1, "relation": "P1", "confidence": 0.9, "evidence": [0]}
-        >>> list(predictions_of({"id": "d1", "facts": [fact]}))
-        [{'title': 'd1', 'h_idx': 0, 't_idx': 1, 'r': 'P1', 'evidence': [0], 'score': 0.9}]
+        >>> stream = ExtractionStream([Extraction(Document("d1", (("It", "rained"),), ()), ())])
+        >>> [extraction.document.id for extraction in stream], list(stream)
+        (['d1'], [])
     """
-    for fact in record["facts"]:
-        calibrated = {"probability": fact["probability"]} if "probability" in fact else {}
-        yield {
-            "title": record["id"],
-            "h_idx": fact["head"],
-            "t_idx": fact["tail"],
-            "r": fact["relation"],
-            "evidence": fact["evidence"],
-            "score": fact["confidence"],
-            **calibrated,
-        }
+
+    def __init__(self, extractions: Iterable[Extraction]) -> None:
+        self._extractions = iter(extractions)
+
+    def __next__(self) -> Extraction:
+        return next(self._extractions)
+
+    def to_pandas(self) -> "DataFrame":
+        """The facts of all documents that are left as a frame, one row for each.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        from unnoted.inference.writers import facts_frame  # needs more than facts do
+
+        return facts_frame(extraction.to_json() for extraction in self)
 
 
-def text_of(record: dict[str, Any]) -> str:
-    """One line of extracted JSONL as a person reads it: the surest fact first, sentences below.
-
-    The first number is the confidence; that of a calibrated model is followed by the probability. A
-    fact that a rule brought says so.
-    """
+def format_record(record: DocumentRecord) -> str:
+    """One line of extracted JSONL for a person: facts by falling score, with their sentences below."""
     lines = [record["id"]]
-    for fact in sorted(record["facts"], key=lambda fact: -fact["confidence"]):
+    for fact in sorted(record["facts"], key=lambda fact: -fact["score"]):
         names = " | ".join((fact["head_name"], fact["relation_name"], fact["tail_name"]))
-        probability = f"  p {fact['probability']:.3f}" if "probability" in fact else ""
         rule = f"  (since {fact['rule']})" if "rule" in fact else ""
-        start = f"  {fact['confidence']:.3f}{probability}  {names}{rule}"
+        start = f"  {fact['score']:.3f}  {names}{rule}"
         support = [
             f"[{number}] {text}" for number, text in zip(fact["evidence"], fact["sentences"], strict=True)
         ]

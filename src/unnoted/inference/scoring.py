@@ -1,113 +1,165 @@
-"""One batch through the model: which facts it predicts, how sure it is, and where it looked."""
+"""From a batch to facts: which the model predicts, their scores, and their evidence.
+
+**Evidence.** The model has no part trained to point at evidence, but localized context has a weight q: how much
+of a pair's representation comes from each token. Summed over a sentence and divided by the sum over the
+document, it is the sentence's attention share. The evidence of a fact are
+
+* the sentences that mention both entities, if there are any;
+* else those whose share is at least half of the largest;
+
+and of more than three, the three with the largest shares. They say where the model looked; they prove nothing.
+Models whose attention was trained on evidence take every sentence above a threshold instead. For a model
+without attention, a sentence's share is its share of the mentions of both entities.
+"""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from unnoted.data.document import Document
-from unnoted.inference.support import attention_shares, mention_shares
-from unnoted.losses import ScoreDecoder, confidence_of, distance_of
+from unnoted.data.document import Document, Entity
+from unnoted.losses import ScoreDecoder
 from unnoted.models.features import Batch
 
-if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only when a model is
+if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only with a model
     from unnoted.models.encoders import Encoded
     from unnoted.models.model import RelationModel
     from unnoted.models.scores.typed_relations import TypedRelations
 
-SHARES_AT_ONCE = 2**24
-"""How many shares (pairs with facts x sentences) are held at a time."""
+MAX_EVIDENCE = 3
+"""Evidence sentences of a fact at most."""
 
+MIN_RELATIVE_SHARE = 0.5
+"""The least share of evidence, relative to the largest, where no sentence mentions both entities."""
 
-class Asked(TypedDict):
-    """What says which facts are predicted, by its names in `Extractor.extract`; at most one is given."""
+MAX_PRODUCTS = 2**22
+"""Attention products (pairs x heads x tokens) held at a time."""
 
-    threshold: float | None
-    target_precision: float | None
-    target_recall: float | None
+MAX_SHARES = 2**24
+"""Attention shares (pairs with facts x sentences) held at a time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which facts to give.
+class DecisionOptions:
+    """Which facts are predicted, where that is not left to the model; at most one is given.
 
     Args:
-        threshold: predict the facts whose confidence is at least this; None leaves it to the model's rule.
-        floor: also give facts that are not predicted, if their confidence is at least this; None gives none.
-        target_precision: predict by the line that is expected to have this precision, of a calibrated model.
+        threshold: predict facts of at least this score.
+        target_precision: use the threshold that is expected to have this precision; of a calibrated model.
         target_recall: the same with a recall.
 
     Raises:
-        ValueError: one is no share, or more than one says what is predicted.
+        ValueError: one is not between 0 and 1, or more than one is given.
 
     Example:
-        >>> Wanted(threshold=1.5)
+        >>> DecisionOptions(threshold=1.5)
         Traceback (most recent call last):
-        ValueError: threshold: found 1.5, expected a confidence from 0 to 1
+        ValueError: threshold must be between 0 and 1, not 1.5
     """
 
     threshold: float | None = None
-    floor: float | None = None
     target_precision: float | None = None
     target_recall: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("threshold", "floor"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value <= 1:
-                raise ValueError(f"{name}: found {value}, expected a confidence from 0 to 1")
-        lines = {"threshold": self.threshold, "target precision": self.target_precision}
-        lines["target recall"] = self.target_recall
-        if len(given := [name for name, value in lines.items() if value is not None]) > 1:
-            raise ValueError(f"found {' and '.join(given)}, expected one of them")
+        given = {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
+        for name, value in given.items():
+            check_share(name, value)
+        if len(given) > 1:
+            raise ValueError(f"give only one of {' and '.join(given)}")
 
     def decoder(self, decoder: ScoreDecoder) -> ScoreDecoder:
-        """What scores mean, with the line that is asked for.
+        """A model's score decoder with the threshold of the target.
 
         Raises:
-            ValueError: the model is not calibrated, or no line reaches the target.
+            ValueError: the model is not calibrated, or no threshold reaches the target.
         """
         if self.target_precision is not None:
             return decoder.at_precision(self.target_precision)
         return decoder if self.target_recall is None else decoder.at_recall(self.target_recall)
 
-    def decided(self, decoder: ScoreDecoder, scores: Tensor) -> Tensor:
-        """Which facts are predicted, bool [P, K], from scores [P, K + 1]."""
-        if self.threshold is None:
-            return decoder.decide(scores)
-        return decoder.distances(scores) >= distance_of(self.threshold)
 
-    def given(self, decoder: ScoreDecoder, scores: Tensor, decided: Tensor) -> Tensor:
-        """Which facts are given, bool [P, K]."""
-        if self.floor is None:
-            return decided
-        return decided | (decoder.distances(scores) >= distance_of(self.floor))
+def check_share(name: str, value: float) -> None:
+    """Refuse what is not between 0 and 1."""
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} must be between 0 and 1, not {value}")
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which facts of a batch are predicted, and which are returned.
+
+    Attributes:
+        decoder: decides, and gives the scores.
+        threshold: predict facts of at least this score; None leaves it to the decoder.
+        floor: also return facts that are not predicted, of at least this score.
+    """
+
+    decoder: ScoreDecoder
+    threshold: float | None = None
+    floor: float | None = None
+
+    @classmethod
+    def from_options(
+        cls, decoder: ScoreDecoder, options: DecisionOptions, floor: float | None
+    ) -> "Selection":
+        """The selection that a user asks for."""
+        if floor is not None:
+            check_share("floor", floor)
+        return cls(options.decoder(decoder), options.threshold, floor)
+
+    def apply(self, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """Which facts are predicted and which are returned, bool [P, K] each, from logits [P, K + 1]."""
+        least = [each for each in (self.threshold, self.floor) if each is not None]
+        scores = self.decoder.scores(logits) if least else None  # [P, K]
+        if scores is None or self.threshold is None:
+            decided = self.decoder.decide(logits)
+        else:
+            decided = scores >= self.threshold
+        return decided, decided if scores is None or self.floor is None else decided | (scores >= self.floor)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class BatchScores:
+    """What the model says of a batch of P pairs and K relations, on its device.
+
+    Attributes:
+        encoded: the tokens.
+        logits: [P, K + 1].
+        decoder: turns logits into scores; only for the pairs with facts, which are few.
+        decided: [P, K], the predicted facts.
+        returned: [P, K], those and the others that were asked for.
+        rule: [P, K], the number of the rule that raised a score, or -1; None for a model without rules.
+    """
+
+    encoded: "Encoded"
+    logits: Tensor
+    decoder: ScoreDecoder
+    decided: Tensor
+    returned: Tensor
+    rule: Tensor | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchFacts:
     """F facts of a batch, ordered by pair, then by relation, in numpy.
 
     Attributes:
         pair: [F], row into the batch's pairs.
         relation: [F], index into the relations.
-        confidence: [F].
-        probability: [F], calibrated; None where the model is not.
-        margin: [F].
+        score: [F].
         decided: [F].
-        shares: [Q, S], each sentence's share of the attention of the Q different pairs.
+        shares: [Q, S], each sentence's attention share, of the Q different pairs.
         share: [F], row into `shares`.
-        rule: [F], the number of the rule that brought the fact, or -1; None for a model without rules.
+        rule: [F], the number of the rule that implies the fact, or -1; None for a model without rules.
     """
 
     pair: NDArray[np.int64]
     relation: NDArray[np.int64]
-    confidence: NDArray[np.floating[Any]]
-    probability: NDArray[np.floating[Any]] | None
-    margin: NDArray[np.floating[Any]]
+    score: NDArray[np.float64]
     decided: NDArray[np.bool_]
     shares: NDArray[np.floating[Any]]
     share: NDArray[np.int64]
@@ -122,106 +174,151 @@ class ScoredPairs:
         document: the document.
         head: [P], the index of the head entity.
         tail: [P].
-        confidence: [P, K].
-        probability: [P, K]; what the loss's link shows where the model is not calibrated.
-        calibrated: whether it is.
+        score: [P, K], as facts have it.
+        probability: [P, K]; without a calibration what the loss's link gives, which may have ties.
+        calibrated: whether scores are calibrated probabilities.
         decided: [P, K], which facts are predicted.
     """
 
     document: Document
     head: NDArray[np.int64]
     tail: NDArray[np.int64]
-    confidence: NDArray[np.float64]
+    score: NDArray[np.float64]
     probability: NDArray[np.floating[Any]]
     calibrated: bool
     decided: NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BatchScores:
-    """What the model says of a batch, on its device.
-
-    What scores mean is computed for the pairs that have a fact, which are few: by who asks.
-
-    Attributes:
-        encoded: the tokens.
-        scores: [P, K + 1].
-        decoder: what they mean.
-        decided: [P, K].
-        given: [P, K], the facts that are wanted, predicted or not.
-        rule: [P, K], the number of the rule that lifted a score, or -1; None for a model without rules.
-    """
-
-    encoded: "Encoded"
-    scores: Tensor
-    decoder: ScoreDecoder
-    decided: Tensor
-    given: Tensor
-    rule: Tensor | None = None
-
-
-# Not inference mode: a model may be asked in the middle of its training, and must not keep tensors made here.
+# Not inference mode: a model may be asked during its training, and must not keep tensors made here.
 @torch.no_grad()
 def score_batch(
-    model: "RelationModel",
-    batch: Batch,
-    wanted: Wanted,
-    decoder: ScoreDecoder,
-    typed: "TypedRelations | None" = None,
+    model: "RelationModel", batch: Batch, selection: Selection, typed: "TypedRelations | None" = None
 ) -> BatchScores:
-    """Score the pairs of a batch, which is on the model's device; the model is in evaluation mode."""
-    scores, encoded, rule, allowed = model.score_pairs(batch, typed)  # [P, K + 1]
-    decided = wanted.decided(decoder, scores)
-    given = wanted.given(decoder, scores, decided)
+    """Score the pairs of a batch, which is on the device of the model; the model is in evaluation mode."""
+    logits, encoded, rule, allowed = model.score_pairs(batch, typed)  # [P, K + 1]
+    decided, returned = selection.apply(logits)
     if allowed is not None:  # whatever the threshold
-        decided, given = decided & allowed, given & allowed
-    return BatchScores(encoded, scores, decoder, decided, given, rule)
+        decided, returned = decided & allowed, returned & allowed
+    return BatchScores(encoded, logits, selection.decoder, decided, returned, rule)
 
 
 @torch.no_grad()
-def find_facts(batch: Batch, scored: BatchScores) -> list[Found]:
-    """Pick the facts of a batch: all in one, or, where pairs and sentences are very many, in several pieces.
+def find_facts(batch: Batch, scored: BatchScores) -> list[BatchFacts]:
+    """The facts of a batch, in several pieces where pairs and sentences are very many.
 
     Args:
         batch: on the model's device.
         scored: what the model says of it.
     """
     encoded = scored.encoded
-    # The one place where the CPU waits for the device: how many facts there are is known only now.
-    pair, relation = scored.given.nonzero(as_tuple=True)  # [F]
+    # The one place where the CPU waits for the device: the number of facts is known only now.
+    pair, relation = scored.returned.nonzero(as_tuple=True)  # [F]
     pairs, counts = torch.unique_consecutive(pair, return_counts=True)
     attention = None if encoded.attention is None or not len(pairs) else encoded.entity_rows(batch)
-    at_once = max(1, SHARES_AT_ONCE // max(1, batch.sentences))
-    pieces = []
-    start = 0
+    pieces, start = [], 0
+    at_once = max(1, MAX_SHARES // max(1, batch.sentences))
     for some, count in zip(torch.split(pairs, at_once), torch.split(counts, at_once), strict=True):
         facts = slice(start, start + int(count.sum()))
         start = facts.stop
         shares = (
             mention_shares(batch, some) if attention is None else attention_shares(attention, batch, some)
         )
-        pieces.append(_found(scored, some, count, relation[facts], shares))
+        pieces.append(_facts_of_pairs(scored, some, count, relation[facts], shares))
     return pieces
 
 
-def _found(scored: BatchScores, pairs: Tensor, count: Tensor, relation: Tensor, shares: Tensor) -> Found:
-    """Some facts in numpy: `count` [Q] of each of the `pairs` [Q], whose `shares` are [Q, S]."""
+def _facts_of_pairs(
+    scored: BatchScores, pairs: Tensor, count: Tensor, relation: Tensor, shares: Tensor
+) -> BatchFacts:
+    """The facts of the `pairs` [Q], `count` [Q] of each, with attention shares [Q, S]."""
     share = torch.arange(len(count), device=count.device).repeat_interleave(count)  # [F]
-    pair, scores, decoder = pairs[share], scored.scores[pairs], scored.decoder
+    pair = pairs[share]
+    score = scored.decoder.scores(scored.logits[pairs])[share, relation]  # [Q, K] to [F]
     rule = None if scored.rule is None else scored.rule[pair, relation].cpu().numpy()
-    meant = (decoder.margins(scores), decoder.distances(scores), decoder.probabilities(scores))  # [Q, K] each
-    chosen = (*(values[share, relation] for values in meant), scored.decided[pair, relation])
-    pair, relation, margin, distance, probability, decided, shares, share = (
-        column.cpu() for column in (pair, relation, *chosen, shares, share)
-    )
-    return Found(
-        pair.numpy(),
-        relation.numpy(),
-        confidence_of(distance.numpy()),
-        probability.double().numpy() if decoder.is_calibrated else None,
-        margin.double().numpy(),
-        decided.numpy(),
-        shares.double().numpy(),
-        share.numpy(),
-        rule,
-    )
+    decided = scored.decided[pair, relation]
+    columns = [column.cpu().numpy() for column in (pair, relation, score, decided, shares.double(), share)]
+    return BatchFacts(*columns, rule)
+
+
+def attention_shares(attention: Tensor, batch: Batch, pair: Tensor) -> Tensor:
+    """Each sentence's share of what both entities of a pair attend to.
+
+    Args:
+        attention: [N, H, T], what each entity attends to (`Encoded.entity_rows`).
+        batch: the batch.
+        pair: int64 [Q], rows into the batch's pairs.
+
+    Returns:
+        [Q, S], S the largest number of sentences of a document; 0 where the two attentions do not overlap.
+    """
+    sentences = batch.sentences
+    _, heads, tokens = attention.shape
+    pieces = [attention.new_zeros(0, sentences)]
+    for piece in torch.split(pair, max(1, MAX_PRODUCTS // (heads * tokens))):
+        products = (attention[batch.head[piece]] * attention[batch.tail[piece]]).mean(1)  # [q, T]
+        mass = products.new_zeros(len(piece), sentences + 1)  # the last column takes tokens of no sentence
+        mass.scatter_add_(1, batch.token_sentence[batch.pair_document[piece], :tokens], products)
+        mass = mass[:, :sentences]
+        pieces.append(mass / mass.sum(1, keepdim=True).clamp(min=torch.finfo(mass.dtype).tiny))
+    return torch.cat(pieces)
+
+
+def mention_shares(batch: Batch, pair: Tensor) -> Tensor:
+    """Each sentence's share of the mentions of both entities of a pair, for models without attention.
+
+    Args:
+        batch: the batch.
+        pair: int64 [Q], rows into the batch's pairs.
+
+    Returns:
+        [Q, S], S the largest number of sentences of a document.
+    """
+    sentences, entities = batch.sentences, batch.entity_document.shape[0]
+    counts = batch.pair_weight.new_zeros(entities * sentences)
+    place = batch.mention_entity * sentences + batch.mention_sentence
+    counts.index_add_(0, place, counts.new_ones(len(place)))
+    counts = counts.view(entities, sentences)
+    both = counts[batch.head[pair]] + counts[batch.tail[pair]]  # [Q, S]
+    return both / both.sum(1, keepdim=True)
+
+
+def supporting_sentences(head: Entity, tail: Entity, shares: NDArray[np.floating]) -> tuple[int, ...]:
+    """The evidence of a pair, ascending, by the rule at the head of this file.
+
+    Args:
+        head: the head entity.
+        tail: the tail entity.
+        shares: the attention share of each sentence of the document.
+
+    Example:
+        >>> from unnoted.data.document import Mention
+        >>> ada, bo = (Entity((Mention(sentence, 0, 1, "PER", "x"),)) for sentence in (0, 2))
+        >>> supporting_sentences(ada, bo, np.array([0.5, 0.1, 0.4]))
+        (0, 2)
+        >>> supporting_sentences(ada, ada, np.array([0.2, 0.7, 0.1]))
+        (0,)
+    """
+    both = head.sentences & tail.sentences
+    least = MIN_RELATIVE_SHARE * shares.max(initial=0.0)
+    candidates = np.array(sorted(both)) if both else np.flatnonzero((shares >= least) & (shares > 0))
+    ranked = candidates[np.argsort(-shares[candidates], kind="stable")]  # of equals the first
+    return tuple(sorted(ranked[:MAX_EVIDENCE].tolist()))
+
+
+def guided_sentences(shares: NDArray[np.floating], threshold: float) -> tuple[int, ...]:
+    """The evidence of a pair, ascending, where attention was trained on evidence.
+
+    These are the sentences whose share is at least the threshold; the one with the largest share if none is.
+
+    Args:
+        shares: the attention share of each sentence of the document.
+        threshold: from 0 to 1.
+
+    Example:
+        >>> guided_sentences(np.array([0.5, 0.1, 0.4]), 0.2), guided_sentences(np.array([0.3, 0.4, 0.3]), 0.5)
+        ((0, 2), (1,))
+    """
+    above = np.flatnonzero((shares >= threshold) & (shares > 0))
+    if not len(above) and shares.max(initial=0.0) > 0:
+        above = shares.argmax(axis=0, keepdims=True)
+    return tuple(above.tolist())

@@ -16,41 +16,40 @@ from unnoted.errors import DefectLog
 
 if TYPE_CHECKING:
     from unnoted.data.ner import TextReader
-    from unnoted.inference import Extractor
-    from unnoted.inference.scoring import Asked
+    from unnoted.inference import DecisionOptions, Extractor
 
-DOCUMENTS = 128
-"""Documents that `nlp.pipe` hands over at a time, unless it is told otherwise."""
+BATCH_SIZE = 128
+"""Documents that `nlp.pipe` hands over at a time by default."""
 
 if not Doc.has_extension("relations"):
     Doc.set_extension("relations", default=None)
 
 
 class RelationComponent:
-    """Finds the facts of spaCy documents, between the entities that the components before it have set.
+    """Extracts the facts of spaCy documents, between the entities that the components before it have set.
 
-    `doc._.relations` is then a list of dictionaries, the surest fact first: `head_name`, `relation`,
-    `relation_name`, `tail_name`, `confidence`, `probability` (of a calibrated model), `evidence` and
-    `sentences`, and for `doc.char_span` the places of both in `head_offsets` and `tail_offsets`. They
-    hold nothing but text and numbers, so that documents can be stored with them.
+    `doc._.relations` is then a list of dictionaries by falling score, as `FactRecord`: `head_name`, `relation`,
+    `relation_name`, `tail_name`, `score`, `evidence`, `sentences` and others; for `doc.char_span`, the places
+    of both entities in `head_offsets` and `tail_offsets`. They hold nothing but text and numbers, so that
+    documents can be stored with them.
 
     Args:
         extractor: with the model.
         reader: names and joins the entities.
-        asked: the line, as `Extractor.extract` takes it.
+        options: which facts are predicted.
     """
 
-    def __init__(self, extractor: "Extractor", reader: "TextReader", asked: "Asked") -> None:
+    def __init__(self, extractor: "Extractor", reader: "TextReader", options: "DecisionOptions") -> None:
         self.extractor = extractor
         self.reader = reader
-        self.asked = asked
+        self.options = options
 
     def __call__(self, doc: Doc) -> Doc:
-        """Find the facts of one document."""
+        """Extract the facts of one document."""
         return next(self.pipe([doc]))
 
-    def pipe(self, stream: Iterable[Doc], *, batch_size: int = DOCUMENTS) -> Iterator[Doc]:
-        """Find the facts of many documents, so many at a time."""
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = BATCH_SIZE) -> Iterator[Doc]:
+        """Extract the facts of many documents, `batch_size` at a time."""
         documents = iter(stream)
         while docs := list(islice(documents, batch_size)):
             log = DefectLog()
@@ -58,9 +57,9 @@ class RelationComponent:
                 self.reader.document(str(number), doc.text, mentions_of(doc), Reading(log))
                 for number, doc in enumerate(docs, start=1)
             ]
-            for doc, extraction in zip(docs, self.extractor.extract(built, **self.asked), strict=True):
-                facts = extraction.to_json()["facts"]
-                doc._.relations = sorted(facts, key=lambda fact: -float(fact["confidence"]))
+            extractions = self.extractor.extract(built, threshold=self.options)
+            for doc, extraction in zip(docs, extractions, strict=True):
+                doc._.relations = sorted(extraction.to_json()["facts"], key=lambda fact: -fact["score"])
                 yield doc
 
 
@@ -74,6 +73,7 @@ class RelationComponent:
         "target_precision": None,
         "target_recall": None,
         "device": None,
+        "backend": None,
     },
 )
 def make_component(
@@ -85,6 +85,7 @@ def make_component(
     target_precision: float | None,
     target_recall: float | None,
     device: str | None,
+    backend: str | None,
 ) -> RelationComponent:
     """The component that a config asks for.
 
@@ -93,17 +94,15 @@ def make_component(
         name: what the component is called there.
         model: a model's folder, or its name on the hub.
         types: what the model calls spaCy's entity types, where that is not the usual name.
-        threshold: as for `Extractor.extract`.
-        target_precision: as for `Extractor.extract`.
-        target_recall: as for `Extractor.extract`.
+        threshold: as for `DecisionOptions`.
+        target_precision: as for `DecisionOptions`.
+        target_recall: as for `DecisionOptions`.
         device: where to compute; by default on a GPU if there is one.
+        backend: what runs the encoder: `torch`, `int8` or `onnx`; by default the fastest.
     """
     from unnoted.data.ner import SpacyMentions
-    from unnoted.inference import Extractor
-    from unnoted.inference.reading_text import text_reader
-    from unnoted.inference.scoring import Asked
+    from unnoted.inference import DecisionOptions, Extractor
 
-    extractor = Extractor.from_pretrained(model, device=device)
-    reader = text_reader(extractor.model, SpacyMentions(nlp), types)
-    asked = Asked(threshold=threshold, target_precision=target_precision, target_recall=target_recall)
-    return RelationComponent(extractor, reader, asked)
+    options = DecisionOptions(threshold, target_precision, target_recall)
+    extractor = Extractor.from_pretrained(model, device=device, backend=backend)
+    return RelationComponent(extractor, extractor.text_reader(SpacyMentions(nlp), types), options)

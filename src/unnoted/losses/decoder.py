@@ -74,6 +74,21 @@ class ScoreDecoder:
         threshold = margins.new_tensor([self.calibration.margin_threshold])
         return self.calibration.curve(margins) - self.calibration.curve(threshold)
 
+    @property
+    def threshold(self) -> float:
+        """The score from which on a relation is predicted, unless a limit of relations for each pair forbids it."""
+        return 0.5 if self.calibration is None else self.calibration.threshold
+
+    def scores(self, logits: Tensor) -> Tensor:
+        """The score of each relation, float64 [P, K] in [0, 1], from logits [P, K + 1].
+
+        The calibrated probability; without a calibration the sigmoid of the margin, in units of the loss. It
+        rises with the margin, without ties, so that it orders facts.
+        """
+        if self.calibration is None:
+            return self.distances(logits).double().sigmoid()
+        return self.calibration.curve(self.decision.margins(logits)).double().sigmoid()
+
     def probabilities(self, scores: Tensor) -> Tensor:
         """The probability of each relation, [P, K]: calibrated, or what the link shows."""
         if self.calibration is not None:

@@ -62,17 +62,17 @@ def _line(fact: JudgedFact) -> FactLine:
 def verdict(found: ExtractedFact | None, state: State) -> FactCell:
     """A tick if predicted and true, a cross if predicted and wrong, in brackets if not predicted.
 
-    A confidence is never rounded up to 1.
+    A score is never rounded up to 1.
 
     Example:
         >>> verdict(None, State.MISSED).text
         '–'
-        >>> verdict(ExtractedFact(0, 1, "P26", "spouse", 0.999, 0.4), State.FOUND)
+        >>> verdict(ExtractedFact(0, 1, "P26", "spouse", 0.999), State.FOUND)
         FactCell(text='✓ 0.99', strong=True, spoken='predicted')
     """
     if found is None:
         return FactCell("–", False, "not predicted")
-    written = f"{1 if found.confidence >= 1 else min(found.confidence, 0.99):.2f}"
+    written = f"{1 if found.score >= 1 else min(found.score, 0.99):.2f}"
     if not found.decided:
         return FactCell(f"({written})", False, "not predicted")
     return FactCell(f"{'✗' if state is State.WRONG else '✓'} {written}", True, "predicted")

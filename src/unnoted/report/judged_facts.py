@@ -52,7 +52,7 @@ def judge(
         >>> from unnoted.inference import ExtractedFact
         >>> ada, bo = (Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in enumerate(["Ada", "Bo"]))
         >>> document = Document("d", (("Ada", "Bo"),), (ada, bo), (Fact(0, 1, "spouse"),))
-        >>> found = Extraction(document, (ExtractedFact(1, 0, "spouse", "spouse", 0.9, 0.1),))
+        >>> found = Extraction(document, (ExtractedFact(1, 0, "spouse", "spouse", 0.9),))
         >>> [fact.state.title for fact in judge(document, [Fact(1, 0, "spouse")], {"A": found})]
         ['Labelled', 'Hidden, found']
     """
@@ -75,7 +75,7 @@ def judge(
         return State.FOUND if triple in predicted else State.MISSED
 
     def falling(triple: Triple) -> tuple[float, Triple]:
-        return -max(facts[triple].confidence for facts in listed.values() if triple in facts), triple
+        return -max(facts[triple].score for facts in listed.values() if triple in facts), triple
 
     wrong = {triple: predicted[triple] for triple in sorted(predicted.keys() - true.keys(), key=falling)}
     judged = [

@@ -10,7 +10,7 @@ from unnoted.data.document import Document
 from unnoted.data.tokenization import MentionLocator
 from unnoted.data.visualization import entity_types, render_document, render_types
 from unnoted.inference import Extraction
-from unnoted.inference.drawn_facts import fact_table
+from unnoted.inference.writers import fact_table
 from unnoted.serve.graph_drawing import render_graph
 from unnoted.utils import plural
 

@@ -11,9 +11,8 @@ from threading import Condition
 import torch
 
 from unnoted.data.document import Document
-from unnoted.inference import Extraction, Extractor
-from unnoted.inference.scoring import Asked
-from unnoted.inference.side_by_side import threads_alone
+from unnoted.inference import DecisionOptions, Extraction, Extractor
+from unnoted.inference.parallel import start_workers
 from unnoted.serve.service_metrics import ServiceMetrics
 
 AT_ONCE = 64
@@ -38,7 +37,7 @@ class _Waiting:
     """A document that waits, with the line that was asked for, and where its facts are awaited."""
 
     document: Document
-    asked: Asked
+    asked: DecisionOptions
     result: Future[Extraction] = field(default_factory=Future)
 
 
@@ -56,10 +55,10 @@ class BatchingQueue:
 
     Example:
         >>> from types import SimpleNamespace
-        >>> extractor = SimpleNamespace(device="cpu", extract=lambda documents, **asked: [
+        >>> extractor = SimpleNamespace(device="cpu", extract=lambda documents, threshold: [
         ...     Extraction(document, ()) for document in documents])
         >>> queue = BatchingQueue(extractor, 8, ServiceMetrics())
-        >>> (result,) = queue.submit([Document("d1", (("It", "rained"),), ())], Asked())
+        >>> (result,) = queue.submit([Document("d1", (("It", "rained"),), ())], DecisionOptions())
         >>> result.result().document.id
         'd1'
         >>> queue.close()
@@ -76,7 +75,7 @@ class BatchingQueue:
         count = torch.get_num_threads() if extractor.device == "cpu" else 1
         self._idle = count
         self._most = AT_ONCE if count == 1 else AT_ONCE_BESIDE_OTHERS
-        self._threads = threads_alone(count, self._work, "unnoted-extractor")
+        self._threads = start_workers(count, self._work, "unnoted-extractor")
 
     @property
     def free(self) -> int:
@@ -88,7 +87,7 @@ class BatchingQueue:
         """Whether documents are accepted and computed."""
         return not self._closed and all(thread.is_alive() for thread in self._threads)
 
-    def submit(self, documents: Sequence[Document], asked: Asked) -> list[Future[Extraction]]:
+    def submit(self, documents: Sequence[Document], asked: DecisionOptions) -> list[Future[Extraction]]:
         """Put documents into the queue, all or none.
 
         A future that is cancelled before its turn costs nothing.
@@ -154,7 +153,9 @@ class BatchingQueue:
             return
         self.metrics.batches.observe(len(running))
         try:
-            found = list(self.extractor.extract([one.document for one in running], **running[0].asked))
+            found = list(
+                self.extractor.extract([one.document for one in running], threshold=running[0].asked)
+            )
         except Exception as error:
             self._fail(running, error)
             return
@@ -172,7 +173,7 @@ class BatchingQueue:
             return
         for one in running:
             try:
-                (extraction,) = self.extractor.extract([one.document], **one.asked)
+                (extraction,) = self.extractor.extract([one.document], threshold=one.asked)
             except Exception as again:
                 self._fail([one], again)
             else:

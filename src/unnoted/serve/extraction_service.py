@@ -8,9 +8,7 @@ from typing import TypeAlias
 from unnoted.data.document import Document
 from unnoted.data.ner import TextReader
 from unnoted.errors import DataError
-from unnoted.inference import Extraction, Extractor
-from unnoted.inference.reading_text import known_types
-from unnoted.inference.scoring import Asked, Wanted
+from unnoted.inference import DecisionOptions, Extraction, Extractor
 from unnoted.serve.batching_queue import BatchingQueue, QueueClosed, QueueFull
 from unnoted.serve.problems import Problem
 from unnoted.serve.service_limits import ServiceLimits
@@ -54,30 +52,26 @@ class ExtractionService:
         self.under_way = self.accepted = self.answered = 0
         self.reader = reader
         self.relations = extractor.model.relations
-        self.types = known_types(extractor.model)
+        self.types = extractor.entity_types
         self.decoder = extractor.model.decoder
         self.queue = BatchingQueue(extractor, self.limits.queue, self.metrics)
         # One thread: spaCy pipelines are not made for several.
         self._readers = ThreadPoolExecutor(1, "unnoted-entities")
 
-    def line(self, **asked: float | None) -> Asked:
-        """The line that a client asks for.
+    def line(self, **asked: float | None) -> DecisionOptions:
+        """The threshold that a client asks for.
 
         Raises:
-            Problem: 422, if the model has no such line.
+            Problem: 422, if the model has no such threshold.
         """
-        line = Asked(
-            threshold=asked.get("threshold"),
-            target_precision=asked.get("target_precision"),
-            target_recall=asked.get("target_recall"),
-        )
         try:
-            Wanted(**line).decoder(self.decoder)
+            line = DecisionOptions(**asked)
+            line.decoder(self.decoder)
         except ValueError as error:
             raise Problem(422, str(error)) from None
         return line
 
-    async def extract(self, documents: Sequence[Document], asked: Asked) -> list[Extraction]:
+    async def extract(self, documents: Sequence[Document], asked: DecisionOptions) -> list[Extraction]:
         """The facts of documents.
 
         Raises:
@@ -90,13 +84,13 @@ class ExtractionService:
             for one in waiting:
                 one.cancel()  # nobody waits for the others any more
 
-    async def submitted_in_turn(self, document: Document, asked: Asked) -> Future[Extraction]:
+    async def submitted_in_turn(self, document: Document, asked: DecisionOptions) -> Future[Extraction]:
         """Put the next document of a stream into the queue as soon as it has room."""
         while not self.queue.free and self.queue.is_working:
             await asyncio.sleep(PAUSE)
         return self.submitted([document], asked)[0]
 
-    def submitted(self, documents: Sequence[Document], asked: Asked) -> Results:
+    def submitted(self, documents: Sequence[Document], asked: DecisionOptions) -> Results:
         """Put documents into the queue.
 
         Raises:

@@ -11,8 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from unnoted.inference import Extraction
-from unnoted.inference.scoring import Asked
+from unnoted.inference import DecisionOptions, Extraction
 from unnoted.serve.answers import answer
 from unnoted.serve.extraction_service import ExtractionService
 from unnoted.serve.problems import Problem
@@ -42,7 +41,7 @@ class StreamedAnswer(Response):
 
     media_type = LINES
 
-    def __init__(self, request: Request, service: ExtractionService, asked: Asked) -> None:
+    def __init__(self, request: Request, service: ExtractionService, asked: DecisionOptions) -> None:
         super().__init__(media_type=LINES)
         del self.headers["content-length"]
         self.request = request

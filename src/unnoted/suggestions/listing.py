@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unnoted.data.document import Document, Triple
-from unnoted.inference.support import supporting_sentences
+from unnoted.inference.scoring import supporting_sentences
 from unnoted.rules import RuleSet, close
 from unnoted.suggestions.judged import JudgedPairs
 from unnoted.suggestions.suggestion import Suggestion, Unlisted

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
-from unnoted.inference.support import attention_shares
+from unnoted.inference.scoring import attention_shares
 from unnoted.models.encoders import Encoded
 from unnoted.models.features import Batch, FeatureSet
 from unnoted.models.model import RelationModel

@@ -11,7 +11,7 @@ from tests.attacks.mutations import mutate
 from tests.unit.inference.making import corpus, saved_model
 from unnoted.data.writing import write_documents
 from unnoted.inference import Extractor
-from unnoted.inference.extract_files import extract_files
+from unnoted.inference.predict_files import predict_files
 
 
 class Interrupted(BaseException):
@@ -19,7 +19,7 @@ class Interrupted(BaseException):
 
 
 class PartialResultsFiles:
-    """`extract_files` with a damaged `.partial` beside its output."""
+    """`predict_files` with a damaged `.partial` beside its output."""
 
     errors = (ValueError,)
 
@@ -43,7 +43,7 @@ class PartialResultsFiles:
             self.partial = (folder / "cut.jsonl.partial").read_bytes()
 
     def _predict(self, to: Path, told=lambda done: None) -> None:
-        extract_files(self.extractor, self.model, [self.documents], to, "jsonl", told=told)
+        predict_files(self.extractor, self.model, [self.documents], to, "jsonl", on_progress=told)
 
     def case(self, rng: random.Random) -> Files:
         """The results so far, damaged."""

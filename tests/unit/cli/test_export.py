@@ -58,7 +58,7 @@ def test_what_is_wrong_is_one_line(model, documents, tmp_path):
     assert "expected --onnx" in run("export", model, "--to", tmp_path / "new", code=1).stderr
     assert not (tmp_path / "new").exists()
     refused = run("predict", model, documents, "--backend", "onnx", code=1).stderr
-    assert "found no export.json" in refused
+    assert "no export.json" in refused
     taken = saved_model(tmp_path / "taken")
     assert "written to a new folder" in run("export", model, "--onnx", "--to", taken, code=1).stderr
     assert run("export", model, "--onnx", "--to", model, code=1).stderr.startswith("error: ")

@@ -74,7 +74,7 @@ def test_a_page_with_the_facts_drawn_in_their_documents(predicted, expected, mod
     entries = list(root.all("details"))
     assert [entry.only("span", class_="name").text for entry in entries] == [each.id for each in DOCUMENTS]
     for entry, extraction in zip(entries, expected, strict=True):
-        surest = sorted(extraction.facts, key=lambda fact: -fact.confidence)
+        surest = sorted(extraction.facts, key=lambda fact: -fact.score)
         rows = [
             (int(row.attributes["data-head"]), int(row.attributes["data-tail"]))
             for row in entry.all("tr", class_="fact")

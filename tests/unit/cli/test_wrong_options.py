@@ -139,9 +139,9 @@ def test_wrong_values_are_answered_in_words(command, option, number_wanted, plac
         ("--device", "vulkan", "device: found 'vulkan', expected one of cpu"),
         ("--batch", "0", "most documents in a batch: found 0, expected 1 or more"),
         ("--batch", "-5", "most documents in a batch: found -5, expected 1 or more"),
-        ("--threshold", "nan", "threshold: found nan, expected a confidence from 0 to 1"),
-        ("--threshold", "inf", "threshold: found inf, expected a confidence from 0 to 1"),
-        ("--threshold", "-1", "threshold: found -1.0, expected a confidence from 0 to 1"),
+        ("--threshold", "nan", "threshold must be between 0 and 1, not nan"),
+        ("--threshold", "inf", "threshold must be between 0 and 1, not inf"),
+        ("--threshold", "-1", "threshold must be between 0 and 1, not -1.0"),
     ],
 )
 def test_the_reason_is_given(command, option, value, reason, places, tmp_path):

@@ -129,9 +129,9 @@ def test_the_curve_is_that_of_the_facts_one_by_one(extractor, threshold):
         "some facts are of relations unknown to the model"
     )
     shown = []
-    list(extractor.extract(gold, threshold=threshold, seen=shown.append))
+    list(extractor.extract(gold, threshold=threshold, on_scores=shown.append))
     found = {
-        (scored.document.id, int(scored.head[p]), int(scored.tail[p]), RELATIONS[k]): scored.confidence[p, k]
+        (scored.document.id, int(scored.head[p]), int(scored.tail[p]), RELATIONS[k]): scored.score[p, k]
         for scored in shown
         for p, k in np.ndindex(scored.decided.shape)
         if scored.decided[p, k] or scored.probability[p, k] >= FLOOR
@@ -151,16 +151,13 @@ def test_the_score_is_of_what_is_stated(extractor):
 
 def test_every_document_with_a_pair_is_shown_once(extractor):
     shown = []
-    list(extractor.extract([*corpus(), ALONE], seen=shown.append))
+    list(extractor.extract([*corpus(), ALONE], on_scores=shown.append))
     assert sorted(scored.document.id for scored in shown) == sorted(document.id for document in corpus())
     for scored in shown:
         pairs = len(scored.document.entities) * (len(scored.document.entities) - 1)
         assert scored.head.shape == scored.tail.shape == (pairs,)
         assert (
-            scored.confidence.shape
-            == scored.probability.shape
-            == scored.decided.shape
-            == (pairs, len(RELATIONS))
+            scored.score.shape == scored.probability.shape == scored.decided.shape == (pairs, len(RELATIONS))
         )
 
 

@@ -77,7 +77,7 @@ def test_recovered_is_what_is_stated_beyond_the_labels():
     truth = Document(
         "d", (("Ada", "met", "Bo"),), entities, (Fact(0, 1, "a"), Fact(1, 0, "a"), Fact(0, 1, "b"))
     )
-    stated = tuple(ExtractedFact(*triple, "", 0.9, 0.1) for triple in ((0, 1, "a"), (1, 0, "a"), (1, 0, "c")))
+    stated = tuple(ExtractedFact(*triple, "", 0.9) for triple in ((0, 1, "a"), (1, 0, "a"), (1, 0, "c")))
     labelled = truth.with_facts(truth.facts[:1])
     score = recovered_facts([labelled], [truth], [Extraction(labelled, stated)])
     assert score == Score(correct=1, predicted=2, gold=2)

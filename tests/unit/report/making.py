@@ -31,7 +31,7 @@ def made_up(document, true, title, skill):
     return Extraction(
         document,
         tuple(
-            ExtractedFact(*triple, NAMES[triple[2]], round(p, 4), round(p - LIMIT, 4), evidence, p >= LIMIT)
+            ExtractedFact(*triple, NAMES[triple[2]], round(p, 4), evidence, p >= LIMIT)
             for triple, (p, evidence) in sorted(facts.items())
             if p >= 0.05
         ),
@@ -127,5 +127,5 @@ def predicted(document, *facts, decided=True):
     """An extraction of (head, tail, relation, probability)."""
     return Extraction(
         document,
-        tuple(ExtractedFact(h, t, r, r, p, p - LIMIT, (0,), decided) for h, t, r, p in facts),
+        tuple(ExtractedFact(h, t, r, r, p, (0,), decided) for h, t, r, p in facts),
     )

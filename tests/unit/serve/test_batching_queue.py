@@ -5,8 +5,7 @@ import threading
 import torch
 
 from unnoted.data.document import Document
-from unnoted.inference import Extraction
-from unnoted.inference.scoring import Asked
+from unnoted.inference import DecisionOptions, Extraction
 from unnoted.serve.batching_queue import BatchingQueue
 from unnoted.serve.service_metrics import ServiceMetrics
 
@@ -29,7 +28,7 @@ class Together:
 def test_two_cores_compute_a_half_each(two_threads):
     extractor = Together()
     queue = BatchingQueue(extractor, 8, ServiceMetrics())
-    results = queue.submit([Document(str(number), (), ()) for number in range(4)], Asked())
+    results = queue.submit([Document(str(number), (), ()) for number in range(4)], DecisionOptions())
     assert [one.result(10).document.id for one in results] == ["0", "1", "2", "3"]
     assert queue.is_working
     queue.close()

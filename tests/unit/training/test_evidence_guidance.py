@@ -15,7 +15,7 @@ from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.inference import Extractor
-from unnoted.inference.support import attention_shares, guided_sentences
+from unnoted.inference.scoring import attention_shares, guided_sentences
 from unnoted.models.features import Collator
 from unnoted.models.model import RelationModel
 from unnoted.training import Optimisation, Trainer

@@ -58,7 +58,7 @@ def test_the_trained_model_keeps_to_them(tmp_path):
     documents = load_documents(settings.train[0])
     found = list(Extractor(model).extract(documents, floor=0.0))
     margins = {
-        (each.document.id, fact.head, fact.tail, fact.relation): fact.margin
+        (each.document.id, fact.head, fact.tail, fact.relation): fact.score
         for each in found
         for fact in each.facts
     }

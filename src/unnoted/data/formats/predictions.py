@@ -1,6 +1,6 @@
 """The official DocRED prediction file: a list of {title, h_idx, t_idx, r, evidence, score}.
 
-`evidence` and `score` may be missing, and a calibrated `probability` may be there. Whether a title, an entity
+`evidence` and `score` may be missing. Whether a title, an entity
 or a relation exists is not asked here: a prediction of something that does not exist is a wrong prediction,
 and its scorer counts it as one.
 """
@@ -18,7 +18,7 @@ from unnoted.errors import DataError, DefectLog, Kind, fail
 from unnoted.io import ENCODABLE, ArrayReader, TextInput, open_text, write_list
 from unnoted.utils import short_repr
 
-KEYS = frozenset({"title", "h_idx", "t_idx", "r", "evidence", "score", "probability"})
+KEYS = frozenset({"title", "h_idx", "t_idx", "r", "evidence", "score"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,6 @@ class Prediction:
         relation: the relation id.
         evidence: the sentences that are said to support the fact.
         score: the higher, the surer; any finite number. None where the system gives none.
-        probability: that the fact holds; None where the system gives none.
     """
 
     document: str
@@ -41,7 +40,6 @@ class Prediction:
     relation: str
     evidence: tuple[int, ...] = ()
     score: float | None = None
-    probability: float | None = None
 
     @property
     def key(self) -> tuple[str, int, int, str]:
@@ -65,7 +63,7 @@ def read_predictions(path: str | Path, log: DefectLog | None = None) -> Iterator
         ...     _ = file.write('[{"title": "d1", "h_idx": 0, "t_idx": 2, "r": "P26", "score": 0.8}]')
         ...     file.flush()
         ...     list(read_predictions(file.name))
-        [Prediction(document='d1', head=0, tail=2, relation='P26', evidence=(), score=0.8, probability=None)]
+        [Prediction(document='d1', head=0, tail=2, relation='P26', evidence=(), score=0.8)]
     """
     log = log if log is not None else DefectLog()
     log.file = TextInput(path).name
@@ -97,9 +95,7 @@ def _prediction(record: object, place: str, log: DefectLog) -> Prediction:
         take(fields, "t_idx", int, title, place),
         intern(_encodable(take(fields, "r", str, title, place), title, f"{place}.r")),
         tuple(evidence),
-        # Without a score, the probability orders.
-        _number(fields, "score" if "score" in fields else "probability", title, place),
-        _probability(fields, title, place),
+        _number(fields, "score", title, place),
     )
 
 
@@ -110,13 +106,6 @@ def _encodable(text: str, title: str | None, place: str) -> str:
     except UnicodeEncodeError:
         fail(Kind.MALFORMED, title, place, short_repr(text), ENCODABLE)
     return text
-
-
-def _probability(fields: dict[str, Any], title: str, place: str) -> float | None:
-    number = _number(fields, "probability", title, place)
-    if number is not None and not 0 <= number <= 1:
-        fail(Kind.MALFORMED, title, f"{place}.probability", short_repr(number), "a probability from 0 to 1")
-    return number
 
 
 def _number(fields: dict[str, Any], name: str, title: str, place: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Backends by name, and which one a model's folder gets."""
+"""What runs the encoder when facts are extracted: torch, torch with 8-bit products, or ONNX Runtime."""
 
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -6,36 +6,40 @@ from pathlib import Path
 
 import torch
 
-from unnoted.inference.backends.onnx_encoder import EXPORT, OnnxEncoder
+from unnoted.inference.onnx import EXPORT, OnnxEncoder
 from unnoted.models.encoders.eight_bit_bert import EightBitBert
 from unnoted.models.kernels.eight_bits import has_eight_bits
 from unnoted.models.model import ModelError, RelationModel
 from unnoted.utils import lookup
 
-SMALLEST_WIDTH = 256
+MIN_INT8_WIDTH = 256
 """Encoders whose states are narrower gain nothing from 8 bits."""
 
 
-def _torch(model: RelationModel, folder: Path) -> None:
-    """Nothing: a model is torch's as it is loaded."""
+def _use_torch(model: RelationModel, folder: Path) -> None:
+    """A model is torch's as it is loaded."""
 
 
-def _onnx(model: RelationModel, folder: Path) -> None:
+def _use_onnx(model: RelationModel, folder: Path) -> None:
     if model.device.type != "cpu":
-        raise ValueError(f"backend: found 'onnx' on {model.device.type}, expected cpu")
+        raise ValueError(f"backend 'onnx' runs on the CPU only, not on {model.device.type}")
     model.encoder.runner = OnnxEncoder.open(folder)
 
 
-def _int8(model: RelationModel, folder: Path) -> None:
-    if not can_round(model):
+def _use_int8(model: RelationModel, folder: Path) -> None:
+    if not supports_int8(model):
         raise ValueError(
-            f"backend: found 'int8' for {model.encoder.model.config.model_type} in {model.dtype} on "
-            f"{model.device.type}, expected bert in torch.float32 on a cpu with VNNI instructions"
+            "backend 'int8' needs a BERT encoder in torch.float32 on a CPU with VNNI instructions: this is "
+            f"{model.encoder.model.config.model_type} in {model.dtype} on {model.device.type}"
         )
     model.encoder.runner = EightBitBert(model.encoder.model, model.encoder.attention)
 
 
-BACKENDS: dict[str, Callable[[RelationModel, Path], None]] = {"torch": _torch, "int8": _int8, "onnx": _onnx}
+BACKENDS: dict[str, Callable[[RelationModel, Path], None]] = {
+    "torch": _use_torch,
+    "int8": _use_int8,
+    "onnx": _use_onnx,
+}
 """What runs the encoder, by name."""
 
 
@@ -45,7 +49,7 @@ def choose_backend(model: RelationModel, path: str | Path, name: str | None = No
     Args:
         model: on its device.
         path: what it was loaded from.
-        name: one of `BACKENDS`; by default what is fastest (`fastest_backend`).
+        name: one of `BACKENDS`; by default the fastest (`fastest_backend`).
 
     Returns:
         The name of the backend.
@@ -59,24 +63,24 @@ def choose_backend(model: RelationModel, path: str | Path, name: str | None = No
         name = fastest_backend(model, folder)
     use = lookup("backend", name, BACKENDS)
     if name == "onnx" and not folder.is_dir():
-        raise ModelError(f"{path}: found a model on the hub, expected a folder written by unnoted export")
+        raise ModelError(f"{path}: backend 'onnx' needs a folder that `unnoted export` wrote")
     use(model, folder)
     return name
 
 
 def fastest_backend(model: RelationModel, folder: Path) -> str:
-    """The backend that finds facts fastest.
+    """The backend that extracts facts fastest.
 
-    On a CPU that is `onnx` for a folder that `unnoted export` wrote, where ONNX Runtime is installed, and
-    else `int8` where the CPU has instructions for it and the encoder is a BERT of some width.
+    On a CPU that is `onnx` for a folder that `unnoted export` wrote, where ONNX Runtime is installed, and else
+    `int8` where the CPU has instructions for it and the encoder is a BERT of some width.
     """
     if model.device.type != "cpu":
         return "torch"
     if (folder / EXPORT).is_file() and find_spec("onnxruntime"):
         return "onnx"
-    return "int8" if model.encoder.width >= SMALLEST_WIDTH and can_round(model) else "torch"
+    return "int8" if model.encoder.width >= MIN_INT8_WIDTH and supports_int8(model) else "torch"
 
 
-def can_round(model: RelationModel) -> bool:
+def supports_int8(model: RelationModel) -> bool:
     """Whether a model's encoder can run with 8-bit matrix products here."""
     return model.dtype == torch.float32 and model.encoder.packs and has_eight_bits()

@@ -8,13 +8,13 @@ import pytest
 from tests.unit.inference.making import corpus
 
 from unnoted.inference.facts import ExtractedFact, Extraction
-from unnoted.inference.partial import PartialResults
+from unnoted.inference.predict_files import PartialResults
 
 FROM = {"model": "m", "threshold": None}
 
 
-def extraction(document, probability=0.5):
-    return Extraction(document, (ExtractedFact(0, 1, "r", "name of r", probability, 0.1, (0,)),))
+def extraction(document, score=0.5):
+    return Extraction(document, (ExtractedFact(0, 1, "r", "name of r", score, (0,)),))
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def path(tmp_path):
     """The results of three documents."""
     path = tmp_path / "out.partial"
     with PartialResults(path, FROM) as results:
-        assert results.pass_over(iter(corpus())) == 0
+        assert results.skip_completed(iter(corpus())) == 0
         for document in corpus()[:3]:
             results.append(extraction(document))
     return path
@@ -32,7 +32,7 @@ def taken_up(path, documents=None):
     """How many are done, the next document, and the ids of the results."""
     stream = iter(corpus() if documents is None else documents)
     with PartialResults(path, FROM) as results:
-        done = results.pass_over(stream)
+        done = results.skip_completed(stream)
         return done, next(stream, None), [record["id"] for record in results.records()]
 
 
@@ -41,7 +41,7 @@ def test_goes_on_after_what_is_done(path):
     assert taken_up(path) == (3, corpus()[3], ids[:3])
     with PartialResults(path, FROM) as results:
         stream = iter(corpus())
-        results.pass_over(stream)
+        results.skip_completed(stream)
         for document in stream:
             results.append(extraction(document))
         assert list(results.records()) == [extraction(document).to_json() for document in corpus()]
@@ -60,18 +60,14 @@ def test_cut_anywhere(path):
 def test_of_something_else_is_refused(path):
     before = path.read_bytes()
     for other, message in (
-        ({**FROM, "model": "n"}, "another model: found 'm', expected 'n'; delete the file"),
-        ({**FROM, "threshold": 0.5}, "another threshold: found None, expected 0"),
+        ({**FROM, "model": "n"}, "another model .*'m', now 'n'"),
+        ({**FROM, "threshold": 0.5}, "another threshold .*None, now 0"),
     ):
         with pytest.raises(ValueError, match=message):
             PartialResults(path, other)
-    with pytest.raises(
-        ValueError, match="line 2: found document 'generated-0-0', expected document 'generated-0-1'"
-    ):
+    with pytest.raises(ValueError, match=r"line 2 .*'generated-0-0'.*'generated-0-1'"):
         taken_up(path, corpus()[1:])
-    with pytest.raises(
-        ValueError, match="line 4: found document 'generated-0-2', expected no more documents"
-    ):
+    with pytest.raises(ValueError, match=r"line 4 .*'generated-0-2'"):
         taken_up(path, corpus()[:2])
     assert path.read_bytes() == before
 
@@ -80,7 +76,7 @@ def test_damage_is_refused(path):
     lines = path.read_text("utf-8").splitlines(keepends=True)
     for bad in ("{nonsense\n", "3\n", lines[2].replace("0.5", "0.6"), lines[2].replace("\t", " ")):
         path.write_text("".join([*lines[:2], bad, *lines[3:]]), "utf-8")
-        with pytest.raises(ValueError, match=r"line 3: found b'.*does not match its checksum"):
+        with pytest.raises(ValueError, match=r"line 3 .*checksum"):
             taken_up(path)
     path.write_text("[\n", "utf-8")
     with pytest.raises(ValueError, match="line 1"):
@@ -98,7 +94,7 @@ def test_only_whole_chunks_are_kept(path):
     whole = path.read_bytes()
     stream = iter(corpus())
     with PartialResults(path, FROM) as results:
-        assert results.pass_over(stream, chunk=2) == 2
+        assert results.skip_completed(stream, chunk=2) == 2
     assert next(stream) == corpus()[2]
     assert path.read_bytes() == b"".join(whole.splitlines(keepends=True)[:3])
 
@@ -108,7 +104,7 @@ def test_only_whole_chunks_are_kept(path):
 )
 def test_a_file_of_the_user_is_left_as_it_is(path, content):
     path.write_text(content, "utf-8")
-    with pytest.raises(ValueError, match=r"out\.partial: found b'.*' in line 1, expected nothing or what an"):
+    with pytest.raises(ValueError, match=r"out\.partial: b'.*' in line 1"):
         PartialResults(path, FROM)
     assert path.read_text("utf-8") == content
 
@@ -130,22 +126,13 @@ def test_links_and_pipes_are_not_opened(path, tmp_path):
     for plant in (path.symlink_to, path.hardlink_to):
         path.unlink()
         plant(victim)
-        with pytest.raises(ValueError, match=r"out\.partial: found (a link|no regular file)"):
+        with pytest.raises(ValueError, match=r"out\.partial: a link or no regular file"):
             PartialResults(path, FROM)
         assert victim.read_bytes() == b""
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(ValueError, match="found no regular file"):
+    with pytest.raises(ValueError, match="no regular file"):
         PartialResults(path, FROM)
-
-
-def test_one_process_at_a_time(path):
-    whole = path.read_bytes()
-    with PartialResults(path, FROM) as results:
-        with pytest.raises(ValueError, match=r"out\.partial: another process is writing it"):
-            PartialResults(path, FROM)
-        results.remove()
-    assert not path.exists() and whole
 
 
 def test_a_full_disk_is_told(tmp_path):

@@ -10,7 +10,7 @@ from tests.unit.inference.making import corpus, reading_model
 
 from unnoted.data.document import Document, Entity, Mention
 from unnoted.inference import ExtractedFact, Extraction, ExtractionStream, Extractor, FactEntity
-from unnoted.inference.fact_frames import FACT_SCHEMA, write_csv, write_parquet
+from unnoted.inference.writers import FACT_SCHEMA, write_csv, write_parquet
 from unnoted.utils import MissingExtra
 
 ADA = Entity((Mention(0, 0, 1, "PER", "Ada"), Mention(1, 0, 1, "PER", "Ada")), "Q7259")
@@ -18,7 +18,7 @@ ROME = Entity((Mention(0, 2, 3, "LOC", "Rome, the city"),))
 DOCUMENT = Document(
     "d1", (("Ada", "saw", "Rome", "."), ("Ada", "left", ".")), (ADA, ROME), text="Ada saw  Rome. Ada left."
 )
-FACT = ExtractedFact(0, 1, "P1", "visited", 0.9, 0.4, (0, 1), probability=0.8)
+FACT = ExtractedFact(0, 1, "P1", "visited", 0.9, (0, 1), calibrated=True)
 
 
 def extraction(document=DOCUMENT, *facts):
@@ -37,26 +37,25 @@ def test_the_record_has_what_a_reader_needs_beside_what_it_had():
     (fact,) = record["facts"]
     assert json.loads(json.dumps(fact)) == {
         "head": 0, "tail": 1, "relation": "P1", "head_name": "Ada", "tail_name": "Rome, the city",
-        "relation_name": "visited", "confidence": 0.9, "margin": 0.4, "evidence": [0, 1],
+        "relation_name": "visited", "score": 0.9, "calibrated": True, "evidence": [0, 1],
         "sentences": ["Ada saw Rome .", "Ada left ."], "head_type": "PER", "tail_type": "LOC",
         "head_id": "Q7259", "tail_id": None, "head_offsets": [[0, 3], [15, 18]], "tail_offsets": [[9, 13]],
-        "probability": 0.8,
     }  # fmt: skip
     without = Document("d1", DOCUMENT.sentences, DOCUMENT.entities)
     assert "head_offsets" not in extraction(without).to_json()["facts"][0]
 
 
 def test_a_frame_has_one_row_for_each_fact():
-    below = ExtractedFact(1, 0, "P2", "visited by", 0.2, -0.4, (), decided=False)
+    below = ExtractedFact(1, 0, "P2", "visited by", 0.2, (), decided=False)
     frame = ExtractionStream([extraction(DOCUMENT, FACT, below), extraction(corpus()[0])]).to_pandas()
     assert list(frame.columns) == FACT_SCHEMA.names and len(frame) == 3
     first = frame.iloc[0]
     assert (first["document"], first["head_name"], first["relation_name"]) == ("d1", "Ada", "visited")
     assert first["evidence"] == [0, 1] and first["head_offsets"] == [(0, 3), (15, 18)]
     assert frame["decided"].tolist() == [True, False, True]
-    assert frame["probability"].isna().tolist() == [False, True, False]
+    assert frame["calibrated"].tolist() == [True, False, True]
     empty = ExtractionStream([]).to_pandas()
-    assert len(empty) == 0 and empty.dtypes["confidence"] == "float64"
+    assert len(empty) == 0 and empty.dtypes["score"] == "float64"
     assert len(extraction().to_pandas()) == 1
 
 
@@ -81,18 +80,18 @@ def test_csv(tmp_path):
     document = Document("d2", (("x", "y"),), (hostile, ROME))
     write_csv(
         tmp_path / "facts.csv",
-        [extraction().to_json(), extraction(document, ExtractedFact(0, 1, "r", "r", 0.5, 0)).to_json()],
+        [extraction().to_json(), extraction(document, ExtractedFact(0, 1, "r", "r", 0.5)).to_json()],
     )
     with open(tmp_path / "facts.csv", newline="", encoding="utf-8") as stream:
         first, second = csv.DictReader(stream)
     assert list(first) == FACT_SCHEMA.names
     assert (first["evidence"], first["head_offsets"], first["tail_id"]) == ("0 1", "0-3 15-18", "")
     assert first["sentences"] == "Ada saw Rome . Ada left ."
-    assert second["head_name"] == 'A "quoted", name\nin two lines' and second["probability"] == ""
+    assert second["head_name"] == 'A "quoted", name\nin two lines' and second["rule"] == ""
 
 
 def test_parquet(tmp_path, monkeypatch):
-    monkeypatch.setattr("unnoted.inference.fact_frames.ROWS_AT_ONCE", 2)
+    monkeypatch.setattr("unnoted.inference.writers.ROW_GROUP", 2)
     write_parquet(tmp_path / "facts.parquet", [extraction().to_json()] * 5)
     table = pq.read_table(tmp_path / "facts.parquet")
     assert table.schema.equals(FACT_SCHEMA) and table.num_rows == 5
@@ -120,4 +119,9 @@ def test_a_file_that_fails_leaves_the_old_one(tmp_path):
 def test_a_short_repr_and_html_for_notebooks():
     assert repr(extraction()) == "<Extraction of 'd1': 1 fact>"
     html = extraction()._repr_html_()
-    assert "visited" in html and "0.900" in html and "0.800" in html and html.count('<tr class="fact"') == 1
+    assert (
+        "visited" in html
+        and "0.900" in html
+        and "Probability" in html
+        and html.count('<tr class="fact"') == 1
+    )

@@ -7,8 +7,7 @@ import torch
 from tests.making import eight_bits
 from tests.unit.inference.making import corpus, reading_model, saved_model
 
-from unnoted.inference import Extractor
-from unnoted.inference.backends import choosing
+from unnoted.inference import Extractor, backends
 from unnoted.models.encoders.eight_bit_bert import EightBitBert
 from unnoted.models.encoders.packed_bert import PackedBert
 
@@ -18,17 +17,17 @@ def model(tmp_path):
     return saved_model(tmp_path / "model")
 
 
-def confidences(extractor):
+def scores_of(extractor):
     found = []
-    list(extractor.extract(corpus(), seen=lambda scored: found.append(torch.from_numpy(scored.confidence))))
+    list(extractor.extract(corpus(), on_scores=lambda scored: found.append(torch.from_numpy(scored.score))))
     return torch.cat([each.flatten() for each in found])
 
 
 @eight_bits
-def test_confidences_are_near_the_exact_ones(model):
+def test_scores_of_are_near_the_exact_ones(model):
     exact, rounded = (Extractor.from_pretrained(model, device="cpu", backend=b) for b in ("torch", "int8"))
-    assert exact.graph is None and rounded.graph == "int8"
-    difference = (confidences(exact) - confidences(rounded)).abs()
+    assert exact.backend_digest is None and rounded.backend_digest == "int8"
+    difference = (scores_of(exact) - scores_of(rounded)).abs()
     assert 0 < difference.mean() < 0.01  # of random weights, 16 wide; a trained encoder has far less
 
 
@@ -61,22 +60,22 @@ def test_changed_weights_are_seen():
 def test_a_model_can_be_copied(model):
     extractor = Extractor.from_pretrained(model, device="cpu", backend="int8")
     copied = Extractor(deepcopy(extractor.model))
-    assert copied.graph == "int8" and confidences(copied).equal(confidences(extractor))
+    assert copied.backend_digest == "int8" and scores_of(copied).equal(scores_of(extractor))
     copied.model.encoder.model.encoder.layer[0].output.dense.weight.mul_(2)
-    assert not confidences(copied).equal(confidences(extractor))
+    assert not scores_of(copied).equal(scores_of(extractor))
 
 
 def test_the_default_is_exact_where_nothing_is_gained(model, monkeypatch):
-    assert Extractor.from_pretrained(model, device="cpu").graph is None  # 16 wide
-    monkeypatch.setattr(choosing, "SMALLEST_WIDTH", 16)
-    monkeypatch.setattr(choosing, "has_eight_bits", lambda: False)
-    assert Extractor.from_pretrained(model, device="cpu").graph is None
-    with pytest.raises(ValueError, match=r"expected bert in torch\.float32 on a cpu with VNNI instructions"):
+    assert Extractor.from_pretrained(model, device="cpu").backend_digest is None  # 16 wide
+    monkeypatch.setattr(backends, "MIN_INT8_WIDTH", 16)
+    monkeypatch.setattr(backends, "has_eight_bits", lambda: False)
+    assert Extractor.from_pretrained(model, device="cpu").backend_digest is None
+    with pytest.raises(ValueError, match="int8"):
         Extractor.from_pretrained(model, device="cpu", backend="int8")
 
 
 @eight_bits
 def test_the_default_has_8_bits_where_they_are_faster(model, monkeypatch):
-    monkeypatch.setattr(choosing, "SMALLEST_WIDTH", 16)
-    assert Extractor.from_pretrained(model, device="cpu").graph == "int8"
-    assert Extractor.from_pretrained(model, device="cpu", backend="torch").graph is None
+    monkeypatch.setattr(backends, "MIN_INT8_WIDTH", 16)
+    assert Extractor.from_pretrained(model, device="cpu").backend_digest == "int8"
+    assert Extractor.from_pretrained(model, device="cpu", backend="torch").backend_digest is None

@@ -9,7 +9,7 @@ from tests.attacks.threads import asked
 from tests.unit.inference.making import corpus, reading_model
 
 from unnoted.inference import Extractor
-from unnoted.inference.side_by_side import side_by_side
+from unnoted.inference.parallel import map_parallel
 from unnoted.models.features import BatchLimits
 
 
@@ -20,7 +20,7 @@ def test_results_come_in_order_from_threads_with_one_thread_each(two_threads):
         together.wait(10)  # nobody gets here alone
         return number, torch.get_num_threads(), threading.current_thread().name
 
-    found = list(side_by_side(work, range(4)))
+    found = list(map_parallel(work, range(4)))
     assert [number for number, _, _ in found] == [0, 1, 2, 3]
     assert {threads for _, threads, _ in found} == {1} and len({name for *_, name in found}) == 2
     assert torch.get_num_threads() == 2
@@ -34,7 +34,7 @@ def test_results_come_in_order_from_threads_with_one_thread_each(two_threads):
 @pytest.mark.parametrize(("threads", "items"), [(1, 3), (2, 1)])
 def test_alone_all_is_done_here(threads, items):
     here = threading.current_thread().name
-    names = list(side_by_side(lambda _: threading.current_thread().name, range(items), threads))
+    names = list(map_parallel(lambda _: threading.current_thread().name, range(items), threads))
     assert names == [here] * items
 
 
@@ -47,7 +47,7 @@ def test_an_error_stands_in_its_place_and_no_more_is_begun():
             raise ValueError("the third")
         return number
 
-    results = side_by_side(work, range(1000), threads=2)
+    results = map_parallel(work, range(1000), threads=2)
     assert [next(results), next(results)] == [0, 1]
     with pytest.raises(ValueError, match="the third"):
         next(results)
@@ -56,7 +56,7 @@ def test_an_error_stands_in_its_place_and_no_more_is_begun():
 
 def test_no_more_is_begun_than_is_taken():
     begun = []
-    results = side_by_side(begun.append, range(1000), threads=2)
+    results = map_parallel(begun.append, range(1000), threads=2)
     next(results)
     results.close()
     assert len(begun) <= 5

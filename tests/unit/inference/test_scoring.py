@@ -1,4 +1,4 @@
-"""The sentences behind a fact."""
+"""Which facts are predicted, and their evidence."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from tests.reference.batches import random_batch
 from tests.unit.inference.making import corpus, document_of, reading_model, tokenizer
 
 from unnoted.data.document import Entity, Mention
-from unnoted.inference import Extractor, support
+from unnoted.inference import DecisionOptions, Extractor, scoring
 from unnoted.models.features import Collator, Tokeniser, featurise
 
 
@@ -59,7 +59,7 @@ def test_sentences_may_be_empty():
 
 @pytest.mark.parametrize("piece", [1, 2**22])
 def test_shares(monkeypatch, piece):
-    monkeypatch.setattr(support, "PRODUCTS_AT_ONCE", piece)
+    monkeypatch.setattr(scoring, "MAX_PRODUCTS", piece)
     model, documents = reading_model(positions=60), corpus()[:2]
     features = featurise(documents, tokenizer(), ("r",), model.candidates)
     batch = Collator.of(features)(list(features))
@@ -67,7 +67,7 @@ def test_shares(monkeypatch, piece):
     with torch.no_grad():
         encoded = model.encoder(batch)
         pair = torch.arange(0, batch.pairs, 7)
-        found = support.attention_shares(encoded.entity_rows(batch), batch, pair)
+        found = scoring.attention_shares(encoded.entity_rows(batch), batch, pair)
     assert found.shape == (len(pair), most)
     for row, number in zip(found, pair, strict=True):
         document = documents[batch.pair_document[number]]
@@ -80,7 +80,7 @@ def test_attentions_that_do_not_meet_support_nothing():
     features = featurise(documents, tokenizer(), ("r",), model.candidates)
     batch = Collator.of(features)([features[0]])
     attention = torch.zeros(len(batch.entity_document), 2, batch.lengths[0])
-    shares = support.attention_shares(attention, batch, torch.tensor([0, 1]))
+    shares = scoring.attention_shares(attention, batch, torch.tensor([0, 1]))
     assert shares.isfinite().all() and not shares.any()
 
 
@@ -101,7 +101,7 @@ def mentioned(*sentences):
     ],
 )
 def test_the_rule(head, tail, shares, expected):
-    assert support.supporting_sentences(mentioned(*head), mentioned(*tail), np.array(shares)) == expected
+    assert scoring.supporting_sentences(mentioned(*head), mentioned(*tail), np.array(shares)) == expected
 
 
 def test_facts_carry_their_sentences():
@@ -121,7 +121,7 @@ def test_facts_carry_their_sentences():
 def test_without_attention_a_sentence_counts_by_its_mentions():
     batch = random_batch([40, 30], [4, 3], mentions=3)
     pair = torch.arange(0, batch.pairs, 2)
-    shares = support.mention_shares(batch, pair)
+    shares = scoring.mention_shares(batch, pair)
     for row, number in enumerate(pair.tolist()):
         sides = (int(batch.head[number]), int(batch.tail[number]))
         places = [
@@ -131,3 +131,25 @@ def test_without_attention_a_sentence_counts_by_its_mentions():
         ]
         expected = [places.count(sentence) / len(places) for sentence in range(batch.sentences)]
         assert shares[row].tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"threshold": 1.5},
+        {"threshold": float("nan")},
+        {"target_precision": -0.1},
+        {"target_recall": 2},
+        {"threshold": 0.5, "target_recall": 0.5},
+        {"target_precision": 0.5, "target_recall": 0.5},
+    ],
+)
+def test_bad_options_are_refused(values):
+    with pytest.raises(ValueError, match=next(iter(values))):
+        DecisionOptions(**values)
+
+
+@pytest.mark.parametrize("target", [{"target_precision": 0.9}, {"target_recall": 0.5}])
+def test_targets_need_a_calibrated_model(target):
+    with pytest.raises(ValueError, match="not calibrated"):
+        Extractor(reading_model()).extract([corpus()[0]], threshold=DecisionOptions(**target))

@@ -1,7 +1,7 @@
 """Several batches at once on a CPU, each on a thread of its own, in place of one batch on all threads.
 
-A document is small: its matrix products are too short to be shared between cores, and Python stands between
-them. Two batches beside each other keep two cores busy. Torch lets go of Python's lock while it computes.
+A document is small: its matrix products are too short to be shared between cores, and Python runs between
+them. Two batches side by side keep two cores busy, as torch releases Python's lock while it computes.
 """
 
 from collections import deque
@@ -18,31 +18,31 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def side_by_side(
+def map_parallel(
     work: Callable[[Item], Result], items: Sequence[Item], threads: int | None = None
 ) -> Iterator[Result]:
-    """The result of each item, in their order; as many are worked on at once as torch has threads.
+    """The result of each item, in their order; as many are computed at once as torch has threads.
 
-    While they are, torch has one thread for each of them. With one thread or one item, all is done here, with
-    what torch has. At most one finished result for each thread waits to be taken.
+    While they are, torch computes each on one thread. With one thread or one item, all is computed here, with
+    all threads of torch. At most one finished result for each thread waits to be taken.
 
     Args:
-        work: what is done with an item; by several threads at once.
-        items: what there is to do.
+        work: called with an item, from several threads at once.
+        items: the items.
         threads: how many at once; by default as many as torch has in this thread.
 
     Raises:
-        Exception: what `work` raised, in the place of its result; what has not begun by then is left out.
+        Exception: what `work` raised, in the place of its result; items that have not begun are left out.
 
     Example:
-        >>> list(side_by_side(lambda number: number * number, [3, 1, 2], threads=2))
+        >>> list(map_parallel(lambda number: number * number, [3, 1, 2], threads=2))
         [9, 1, 4]
     """
     threads = torch.get_num_threads() if threads is None else threads
     if min(threads, len(items)) < 2:
         yield from map(work, items)
         return
-    with _pool(min(threads, len(items))) as pool:
+    with _single_threaded_pool(min(threads, len(items))) as pool:
         rest = iter(items)
         begun: deque[Future[Result]] = deque(pool.submit(work, item) for item in islice(rest, 2 * threads))
         try:
@@ -53,11 +53,11 @@ def side_by_side(
             pool.shutdown(cancel_futures=True)
 
 
-def threads_alone(count: int, work: Callable[[], None], name: str) -> list[Thread]:
-    """Start threads that do the same work; torch computes what one of them asks for on that one alone.
+def start_workers(count: int, work: Callable[[], None], name: str) -> list[Thread]:
+    """Start threads that do the same work; what one of them computes with torch runs on that one alone.
 
     Args:
-        count: how many; one alone has all of torch's threads.
+        count: how many; a single one has all threads of torch.
         work: what each does.
         name: what they are called.
     """
@@ -65,30 +65,29 @@ def threads_alone(count: int, work: Callable[[], None], name: str) -> list[Threa
         threads = [Thread(target=work, name=name, daemon=True)]
         threads[0].start()
         return threads
-    with _own_threads(count) as begin:
+    with _one_thread_each(count) as begin:
 
-        def begun() -> None:
+        def run() -> None:
             begin()
             work()
 
-        threads = [Thread(target=begun, name=f"{name}-{number}", daemon=True) for number in range(count)]
+        threads = [Thread(target=run, name=f"{name}-{number}", daemon=True) for number in range(count)]
         for thread in threads:
             thread.start()
     return threads
 
 
-def _pool(workers: int) -> ThreadPoolExecutor:
-    """Threads that torch computes on alone."""
+def _single_threaded_pool(workers: int) -> ThreadPoolExecutor:
     pool = ThreadPoolExecutor(workers, "unnoted-batch")
-    with _own_threads(workers) as begin:
+    with _one_thread_each(workers) as begin:
         for _ in range(workers):
             pool.submit(begin)
     return pool
 
 
 @contextmanager
-def _own_threads(count: int) -> Iterator[Callable[[], None]]:
-    """Gives what each of so many threads has to call first, and waits until all have."""
+def _one_thread_each(count: int) -> Iterator[Callable[[], None]]:
+    """Gives what each of so many threads must call first, and waits until all have."""
     ready, before = Barrier(count + 1), torch.get_num_threads()
 
     def begin() -> None:
