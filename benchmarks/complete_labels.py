@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data import Document, RelationVocabulary, load_documents
-from unnoted.data.comparison import match_entities
+from unnoted.data.compare import match_entities
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Triple
 

@@ -13,9 +13,8 @@ import yaml
 
 from unnoted.cli.grids import put_out, tell
 from unnoted.data import load_documents
-from unnoted.data.levels import level
+from unnoted.data.hide_labels import fit_setting, hide_labels
 from unnoted.data.splitting import split_documents
-from unnoted.data.thinning import thin
 from unnoted.data.writing import write_documents
 from unnoted.experiments.data_sets import DataFolder
 from unnoted.experiments.grid import Outcome, run_grid
@@ -63,7 +62,7 @@ def make_documents(grid: dict, folder: Path) -> None:
             continue
         documents = load_documents(*entry["of"]).documents
         if "level" in entry:
-            documents = list(thin(documents, level(entry["level"], lambda all=documents: all), 0))
+            documents = list(hide_labels(documents, fit_setting(entry["level"], all), 0))
         if "shares" in entry:
             documents = split_documents(documents, entry["shares"], 0)[entry["part"]]
         write_documents(path, documents)

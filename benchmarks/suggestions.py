@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.complete_labels import DATA, Truth, known_pairs
 from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data import Document, load_documents
-from unnoted.data.comparison import match_entities
+from unnoted.data.compare import match_entities
 from unnoted.data.mending import Decision, mend
 from unnoted.suggestions import Order, SuggestionSet, Unlisted, chances, completeness, ordered, random_sample
 

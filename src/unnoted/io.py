@@ -50,7 +50,6 @@ class Limits:
         decompressed: bytes that a gzip file may unpack to.
         ratio: how many times its own size a gzip file may unpack to, beyond the first 8 MB.
         download: bytes of a file that is fetched, where the catalog does not know its size.
-        fetch_seconds: seconds that fetching a data set may take.
 
     Example:
         >>> Limits(words=10).check("words", 10, "words", "note-1")
@@ -67,7 +66,6 @@ class Limits:
     decompressed: int = 64 * 1024 * MEBI
     ratio: int = 100
     download: int = 4 * 1024 * MEBI
-    fetch_seconds: int = 6 * 3600
 
     @classmethod
     def current(cls) -> "Limits":

@@ -9,8 +9,8 @@ import torch
 
 from tools.docs.drawing import FAINT, INK, Line, draw, look, new_axes, svg
 from unnoted.data.document import Document
+from unnoted.data.hide_labels import DOCRED_LABEL_FREQUENCY, PopularityBiased, hide_labels
 from unnoted.data.synthetic import generate_documents
-from unnoted.data.thinning import DOCRED_SHARE, PopularShare, thin
 from unnoted.evaluation import Score
 from unnoted.losses import Link, NoneClass, ScoreDecoder
 from unnoted.losses.corrections import CORRECTIONS
@@ -35,7 +35,7 @@ def plots() -> dict[str, str]:
 def multiplier_estimates() -> str:
     """What a sample of completely labelled documents says about the multiplier, by its size."""
     truth = list(generate_documents(1_000, seed=0))
-    labelled = list(thin(truth, PopularShare.fit(truth, DOCRED_SHARE), seed=0))
+    labelled = list(hide_labels(truth, PopularityBiased.fit(truth, DOCRED_LABEL_FREQUENCY), seed=0))
     counts = [(len(all_of.facts), len(some.facts)) for all_of, some in zip(truth, labelled, strict=True)]
     sizes = (5, 10, 20, 40, 80, 160)
     bands = [quantiles(_estimates(counts, size), n=20) for size in sizes]
@@ -142,13 +142,17 @@ def incomplete_evaluation() -> str:
     truth = list(generate_documents(300, seed=1))
     everything = _facts(truth)
     systems = {
-        "predicts what annotators would label": _facts(thin(truth, PopularShare.fit(truth, 0.35), seed=7)),
+        "predicts what annotators would label": _facts(
+            hide_labels(truth, PopularityBiased.fit(truth, 0.35), seed=7)
+        ),
         "predicts 80 % of all facts; 2 in 5 predictions are wrong": _stated(
             everything, share=0.8, precision=0.6
         ),
     }
     shares = np.linspace(0.1, 1, 10)
-    golds = [_facts(thin(truth, PopularShare.fit(truth, float(share)), seed=3)) for share in shares]
+    golds = [
+        _facts(hide_labels(truth, PopularityBiased.fit(truth, float(share)), seed=3)) for share in shares
+    ]
     figure, axes = new_axes("true facts that are labelled (%)", "F1 against the labels (%)")
     axes.set(xlim=(10, 100), ylim=(0, 100))
     lines: list[Line] = [

@@ -94,7 +94,14 @@ def tell(line: str) -> None:
 
 def say(text: str, err: bool = False) -> None:
     """Lines on stdout, or stderr, as harmless as those of `tell`."""
-    typer.echo(strip_control(text, keep="\n\t"), err=err)
+    try:
+        typer.echo(strip_control(text, keep="\n\t"), err=err)
+    except BrokenPipeError:
+        raise _broken_pipe() from None
+
+
+def _broken_pipe() -> BrokenPipeError:
+    return BrokenPipeError(errno.EPIPE, f"not written: {os.strerror(errno.EPIPE)}", "standard output")
 
 
 def json_text(content: object) -> str:
@@ -128,7 +135,7 @@ class PlainConsole(Console):
 
     def on_broken_pipe(self) -> None:
         """Raise what happened, instead of leaving the program."""
-        raise BrokenPipeError(errno.EPIPE, f"not written: {os.strerror(errno.EPIPE)}", "standard output")
+        raise _broken_pipe()
 
 
 def console(err: bool = False) -> Console:

@@ -9,13 +9,15 @@ from unnoted.cli import grids
 from unnoted.cli.common import reports_errors, tell
 from unnoted.cli.evaluate import BenchmarkName
 from unnoted.cli.train import Layers, Multiplier
-from unnoted.data.levels import LEVELS
+from unnoted.data.hide_labels import LABELLING_SETTINGS
 
 TrainFiles = Annotated[list[Path], typer.Option(metavar="FILE", help="Training documents; may be repeated.")]
 TestFiles = Annotated[list[Path], typer.Option(metavar="FILE", help="Documents with all facts to score on.")]
 Losses = Annotated[str, typer.Option(metavar="NAMES", help="Losses; the first is the baseline.")]
 Architectures = Annotated[str, typer.Option(metavar="NAMES", help="Architectures, such as atlop,docunet.")]
-Levels = Annotated[str, typer.Option(help=f"Labels to keep: {', '.join(LEVELS)}, or shares as in 0.5,0.2.")]
+Levels = Annotated[
+    str, typer.Option(help=f"Labels to keep: {', '.join(LABELLING_SETTINGS)}, or shares as in 0.5,0.2.")
+]
 StartConfig = Annotated[str, typer.Option(metavar="CONFIG", help="The config that all runs start from.")]
 Name = Annotated[str, typer.Option(help="Name of the table's files.")]
 

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from unnoted.cli.common import console, reports_errors, table, tell
-from unnoted.data.levels import LEVELS
+from unnoted.data.hide_labels import LABELLING_SETTINGS
 from unnoted.io import open_output
 
 if TYPE_CHECKING:  # loading torch takes seconds
@@ -22,7 +22,7 @@ DemoFolder = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where 
 TrainSize = Annotated[int, typer.Option(min=2, help="How many documents to learn from.")]
 TestSize = Annotated[int, typer.Option(min=1, help="How many unseen documents to score on.")]
 DemoEpochs = Annotated[int, typer.Option(min=1, help="Epochs per training.")]
-Level = Annotated[str, typer.Option(help=f"Which labels are hidden: {', '.join(LEVELS)}.")]
+Level = Annotated[str, typer.Option(help=f"Which labels are hidden: {', '.join(LABELLING_SETTINGS)}.")]
 DemoSeed = Annotated[
     int,
     typer.Option(

@@ -33,13 +33,13 @@ class Data(LazyGroup):
     """What can be done with documents."""
 
     places: ClassVar[dict[str, str]] = {
-        "check": "data_check:check",
-        "thin": "data_thin:thin",
-        "compare": "data_compare:compare",
+        "check": "data:check",
+        "hide-labels": "data:hide",
+        "compare": "data:compare",
         "convert": "data_convert:convert",
         "split": "data_split:split",
-        "fetch": "data_fetch:fetch",
-        "generate": "data_generate:generate",
+        "fetch": "data:fetch",
+        "generate": "data:generate",
     }
 
 
@@ -62,7 +62,7 @@ app = typer.Typer(
 )
 data = typer.Typer(
     cls=Data,
-    help="Check, thin, compare, convert, split, fetch and generate documents.",
+    help="Check, compare, convert, split, fetch and generate documents; hide labels.",
     no_args_is_help=True,
 )
 app.add_typer(data, name="data")

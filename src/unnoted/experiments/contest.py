@@ -7,7 +7,7 @@ from pathlib import Path
 
 from unnoted.configs import read_config
 from unnoted.data.candidates import CandidatePairs
-from unnoted.data.levels import LEVELS
+from unnoted.data.hide_labels import LABELLING_SETTINGS
 from unnoted.data.loading import default_candidates, require_facts, stream_documents
 from unnoted.evaluation import BENCHMARKS
 from unnoted.experiments.grid import Pool
@@ -153,7 +153,7 @@ def _level_title(level: str, made: MadeFile) -> str:
     if level == "full":
         return "all labels"
     share = f"{100 * made.share:.0f} % of the labels"
-    return f"{level}, {share}" if level in LEVELS else share
+    return f"{level}, {share}" if level in LABELLING_SETTINGS else share
 
 
 def where_it_pays(result: TableResult) -> Iterator[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
-from unnoted.data.catalog import Catalog
+from unnoted.data.download import Catalog
 from unnoted.evaluation.evaluator import CHEMDISGENE, DOCRED, Benchmark
 from unnoted.training.settings import Settings
 
@@ -131,7 +131,7 @@ class DataFolder:
         found = self.need("training documents", [published, substitute])
         if found.note is None:
             return found
-        made = f"training documents: made from {_names(substitute)} by `unnoted data thin --level {level}`"
+        made = f"training documents: made from {_names(substitute)} by `unnoted data hide-labels --setting {level}`"
         return replace(found, note=f"{made} with seed 0 (published: {_names(published)})", level=level)
 
     def others(self, settings: Settings, given: Container[str]) -> dict[str, Path | tuple[Path, ...]]:

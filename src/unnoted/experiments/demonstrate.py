@@ -8,9 +8,8 @@ from typing import Any
 
 from unnoted.configs import read_config
 from unnoted.data.document import Document, Fact
-from unnoted.data.levels import LEVELS, level
+from unnoted.data.hide_labels import LABELLING_SETTINGS, fit_setting, hide_labels
 from unnoted.data.synthetic import generate_documents, relation_names
-from unnoted.data.thinning import thin
 from unnoted.data.writing import write_documents
 from unnoted.evaluation import Evaluation, Score
 from unnoted.evaluation.evaluator import FLOOR, evaluate_extractor
@@ -43,7 +42,7 @@ published ones, because nothing in the encoder is pretrained."""
 
 @dataclass(frozen=True, slots=True)
 class DemoPlan:
-    """How large a demonstration is, which labels are hidden (one of `LEVELS`), and how many are shown.
+    """How large a demonstration is, which labels are hidden (one of `LABELLING_SETTINGS`), and how many are shown.
 
     The seed is that of the documents, of what is hidden, and of all trainings. The training documents shown
     are the first ones, so that nobody chooses.
@@ -57,7 +56,7 @@ class DemoPlan:
     shown: int = 4
 
     def __post_init__(self) -> None:
-        lookup("level", self.level, LEVELS)  # a wrong one leaves no folder behind
+        lookup("level", self.level, LABELLING_SETTINGS)  # a wrong one leaves no folder behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +172,7 @@ def demonstrate(
 def _make_documents(folder: Path, plan: DemoPlan) -> tuple[list[Document], list[Document], list[Document]]:
     """Write documents with the labels that are left, with all of them, and unseen ones; and an encoder."""
     truth = list(generate_documents(plan.train_documents, plan.seed))
-    train = list(thin(truth, level(plan.level, lambda: truth), plan.seed))
+    train = list(hide_labels(truth, fit_setting(plan.level, truth), plan.seed))
     test = list(generate_documents(plan.test_documents, plan.seed, start=plan.train_documents))
     for name, documents in (("train", train), ("truth", truth), ("test", test)):
         write_documents(folder / f"{name}.jsonl", documents)

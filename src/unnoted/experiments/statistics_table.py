@@ -1,8 +1,8 @@
 """The paper's table of the data sets, counted anew from the files at hand."""
 
 from unnoted.data.candidates import CandidatePairs
+from unnoted.data.check import CorpusStatistics
 from unnoted.data.loading import stream_documents
-from unnoted.data.statistics import Statistics
 from unnoted.evaluation.chemdisgene import published_score
 from unnoted.evaluation.metrics import Gold
 from unnoted.experiments.data_sets import DATA_SETS, DataFolder, Files, MissingData
@@ -22,7 +22,7 @@ def statistics_table(paper: PaperTable, data: DataFolder) -> TableResult:
     Raises:
         MissingData: if no data set is there.
     """
-    counted: dict[str, Statistics] = {}
+    counted: dict[str, CorpusStatistics] = {}
     notes, missing = ["# rels: relations that occur in the files"], []
     for config in CONFIGS:
         settings, data_set = load_settings(config), DATA_SETS[config.partition("/")[0]]
@@ -33,7 +33,7 @@ def statistics_table(paper: PaperTable, data: DataFolder) -> TableResult:
             missing.append(f"{title}: {error}")
             continue
         notes += [f"{title}: {files.note}" for files in parts.values() if files.note is not None]
-        found = {part: Statistics() for part in parts}
+        found = {part: CorpusStatistics() for part in parts}
         entities = {part: _count(parts[part], found[part], settings.candidates) for part in parts}
         counted |= {f"{title} {part}": statistics for part, statistics in found.items()}
         if data_set.benchmark.has_published_denominator:
@@ -58,7 +58,7 @@ def statistics_table(paper: PaperTable, data: DataFolder) -> TableResult:
     return TableResult(paper.name, paper.title, paper.columns, rows, tuple([*notes, *missing]))
 
 
-def _count(files: Files, statistics: Statistics, candidates: str | None) -> int:
+def _count(files: Files, statistics: CorpusStatistics, candidates: str | None) -> int:
     """Count documents, and their entities of the types that candidate pairs have."""
     rule = None if candidates is None else CandidatePairs.parse(candidates)
     types = {side for pair in (rule and rule.types) or () for side in pair}
@@ -66,7 +66,7 @@ def _count(files: Files, statistics: Statistics, candidates: str | None) -> int:
     return sum(entity.type in types for document in documents for entity in document.entities)
 
 
-def _figures(found: Statistics) -> dict[str, Figure]:
+def _figures(found: CorpusStatistics) -> dict[str, Figure]:
     """By the names of the rows."""
     return {
         "# docs": Figure(found.documents),

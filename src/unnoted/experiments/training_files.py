@@ -8,9 +8,8 @@ from itertools import islice
 from pathlib import Path
 
 from unnoted.data.document import Document
-from unnoted.data.levels import LEVELS
+from unnoted.data.hide_labels import LABELLING_SETTINGS, HideReport, LabelDropout, Uniform, hide_labels
 from unnoted.data.loading import stream_documents
-from unnoted.data.thinning import Thinning, ThinningReport, UniformShare, thin
 from unnoted.data.writing import write_documents
 from unnoted.io import open_output
 from unnoted.training.fingerprint import digest
@@ -52,8 +51,8 @@ def make_training_file(
     def chosen() -> Iterator[Document]:
         return islice(stream_documents(*files), documents)
 
-    report = ThinningReport()
-    write_documents(path, thin(chosen(), level_rule(level)(chosen()), SEED, report))
+    report = HideReport()
+    write_documents(path, hide_labels(chosen(), level_rule(level)(chosen()), SEED, report))
     counted = {
         "documents": report.documents, "before": report.before.total(), "after": report.after.total(),
     }  # fmt: skip
@@ -62,24 +61,24 @@ def make_training_file(
     return MadeFile(path, **counted)
 
 
-def level_rule(name: str) -> Callable[[Iterable[Document]], Thinning]:
-    """What fits the rule of a level to documents: one of `LEVELS`, or a share of labels to keep.
+def level_rule(name: str) -> Callable[[Iterable[Document]], LabelDropout]:
+    """What fits the rule of a level to documents: one of `LABELLING_SETTINGS`, or a share of labels to keep.
 
     Example:
         >>> level_rule("0.2")([])
-        UniformShare(share=0.2)
+        Uniform(share=0.2)
         >>> level_rule("2")
         Traceback (most recent call last):
         ValueError: share of facts to keep: found 2.0, expected more than 0 and at most 1
     """
-    if name in LEVELS:
-        return LEVELS[name]
+    if name in LABELLING_SETTINGS:
+        return LABELLING_SETTINGS[name]
     try:
         share = float(name)
     except ValueError:
-        known = ", ".join(LEVELS)
+        known = ", ".join(LABELLING_SETTINGS)
         raise ValueError(
-            f"unknown level {name!r}, expected {known}, or a share such as 0.2{nearest(name, LEVELS)}"
+            f"unknown level {name!r}, expected {known}, or a share such as 0.2{nearest(name, LABELLING_SETTINGS)}"
         ) from None
-    rule = UniformShare(share)
+    rule = Uniform(share)
     return lambda documents: rule

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from tests.attacks.judging import Files, Wrong
 from tests.attacks.mutations import mutate
 from tests.attacks.targets.readers import sources
-from unnoted.cli.data_check import check
+from unnoted.cli.data import check
 
 HOSTILE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 

@@ -1,14 +1,18 @@
 """The data commands, as a user types them."""
 
+import hashlib
 import json
 import os
 import subprocess
 import sys
+from functools import partial
 
 import pytest
+from rich.console import Console
 from tests.unit.data.test_docred_reader import GOOD, changed
 from typer.testing import CliRunner
 
+from unnoted.cli import data
 from unnoted.cli.main import app
 from unnoted.data import load_documents
 
@@ -53,32 +57,32 @@ def test_check_of_bad_data_exits_with_1(tmp_path):
     run("check", tmp_path / "nowhere.json", code=1)
 
 
-def test_thin(train, tmp_path):
-    to = tmp_path / "thin.json"
-    output = run("thin", train, "--keep", "0.5", "--seed", "3", "--to", to, "--per-relation").output
+def test_hide_labels(train, tmp_path):
+    to = tmp_path / "left.json"
+    output = run("hide-labels", train, "--keep", "0.5", "--seed", "3", "--to", to, "--per-relation").output
     kept = sum(len(document.facts) for document in load_documents(to))
     assert 0 < kept < 6 and f"6 facts before, {kept} kept" in output
     again = tmp_path / "again.json"
-    run("thin", train, "--keep", "0.5", "--seed", "3", "--to", again)
+    run("hide-labels", train, "--keep", "0.5", "--seed", "3", "--to", again)
     assert again.read_bytes() == to.read_bytes()
-    for option in (["--level", "extreme"], ["--level", "incomplete"], ["--keep-popular", "0.4"]):
-        run("thin", train, *option, "--to", to, "--overwrite")
+    for option in (["--setting", "extreme"], ["--setting", "incomplete"], ["--keep-popular", "0.4"]):
+        run("hide-labels", train, *option, "--to", to, "--overwrite")
 
 
-def test_thin_needs_one_rule(train, tmp_path):
-    to = tmp_path / "thin.json"
-    assert "expected one of them" in run("thin", train, "--to", to, code=1).stderr
+def test_hide_labels_needs_one_rule(train, tmp_path):
+    to = tmp_path / "left.json"
+    assert "--keep-popular" in run("hide-labels", train, "--to", to, code=1).stderr
     assert (
-        "expected one of them"
-        in run("thin", train, "--to", to, "--keep", 1, "--level", "full", code=1).stderr
+        "--keep-popular"
+        in run("hide-labels", train, "--to", to, "--keep", 1, "--setting", "full", code=1).stderr
     )
-    assert "nearest: 'extreme'" in run("thin", train, "--to", to, "--level", "extrem", code=1).stderr
+    assert "nearest: 'extreme'" in run("hide-labels", train, "--to", to, "--setting", "extrem", code=1).stderr
     assert not to.exists()
 
 
 def test_compare(train, tmp_path):
-    thinned = tmp_path / "thin.json"
-    run("thin", train, "--keep", "0.5", "--seed", "3", "--to", thinned)
+    thinned = tmp_path / "left.json"
+    run("hide-labels", train, "--keep", "0.5", "--seed", "3", "--to", thinned)
     assert "documents compared: 3" in run("compare", thinned, train).output
     result = json.loads(run("compare", thinned, train, "--json").stdout)
     assert result["overall"]["in_b"] == 6 and result["overall"]["only_a"] == 0
@@ -113,7 +117,7 @@ def test_split(train, tmp_path):
 
 def test_generate_is_reproducible_and_hides_labels(tmp_path):
     paths = [tmp_path / name for name in ("one.jsonl", "two.jsonl", "truth.jsonl")]
-    options = ["--documents", 20, "--seed", 5, "--level", "extreme"]
+    options = ["--documents", 20, "--seed", 5, "--setting", "extreme"]
     run("generate", *options, "--to", paths[0], "--truth", paths[2])
     run("generate", *options, "--to", paths[1])
     assert paths[0].read_bytes() == paths[1].read_bytes()
@@ -122,19 +126,56 @@ def test_generate_is_reproducible_and_hides_labels(tmp_path):
         assert some.labels < every.labels
 
 
+def test_any_part_of_an_incomplete_corpus_can_be_generated_alone(tmp_path):
+    whole, part = tmp_path / "whole.jsonl", tmp_path / "part.jsonl"
+    run("generate", "--documents", 60, "--setting", "incomplete", "--to", whole)
+    run("generate", "--documents", 10, "--start", 40, "--setting", "incomplete", "--to", part)
+    assert list(load_documents(whole)[40:50]) == list(load_documents(part))
+
+
+def test_fetch_says_what_is_there_and_under_which_licence(tmp_path):
+    content = b"[]\n"
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "one.json").write_bytes(content)
+    file = {"url": "http://127.0.0.1:9/one.json", "sha256": hashlib.sha256(content).hexdigest()}
+    entry = {"licence": "CC0-1.0", "description": "Invented bytes.", "files": {"one.json": file}}
+    catalog = tmp_path / "catalog.json"
+    catalog.write_text(json.dumps({"datasets": {"invented": entry}}))
+    given = ("--to", tmp_path / "data", "--catalog", catalog)
+    output = run("fetch", "invented", *given).stdout
+    assert "one.json: already there and verified (3 bytes)" in output and "CC0-1.0" in output
+    (tmp_path / "data" / "one.json").write_bytes(b"mine")
+    assert "--overwrite" in run("fetch", "invented", *given, code=1).stderr
+    assert "nearest: 'invented'" in run("fetch", "invent", *given, code=1).stderr
+    assert "nearest: 'docred'" in run("fetch", "docrd", "--to", tmp_path, "--sample", code=1).stderr
+    catalog.write_text('{"datasets": 3}')
+    refused = run("fetch", "invented", *given, code=1).stderr
+    assert refused.startswith(f"error: {catalog}: datasets") and refused.count("\n") == 1
+
+
+def test_a_terminal_gets_a_bar_for_each_file(monkeypatch, capsys):
+    terminal = partial(Console, force_terminal=True, width=100, no_color=True)
+    monkeypatch.setattr(data, "Console", terminal)
+    with data.DownloadBars() as bars:
+        bars.show("deep/[two].tsv", 1000, 4000)
+        bars.show("deep/[two].tsv", 500, 4000)
+        bars.progress.refresh()
+    printed = capsys.readouterr()
+    assert "deep/[two].tsv" in printed.err and "0.5/4.0 kB" in printed.err
+    assert printed.out == ""
+
+
 def test_errors_are_one_line_and_write_nothing(train, tmp_path):
     (tmp_path / "bad.json").write_text(json.dumps([GOOD, changed(["sents"], 1)]), "utf-8")
     result = run("convert", tmp_path / "bad.json", "--to", tmp_path / "out.json", code=1)
     assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
-    result = run("convert", train, "--to", tmp_path / "no" / "out.json", code=1)
-    assert "cannot write here" in result.stderr and result.stderr.count("\n") == 1
     assert not (tmp_path / "out.json").exists()
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("thin", "{}", "--level", "extreme", "--to", "{}"),
+        ("hide-labels", "{}", "--setting", "extreme", "--to", "{}"),
         ("convert", "{}", "--to", "{}"),
         ("split", "{}", "--into", "{}=0.5", "--into", "other.json=0.5"),
     ],
@@ -156,7 +197,7 @@ MAIN = (sys.executable, "-c", "from unnoted.cli.main import main; main()", "data
     [
         ("convert", "TRAIN", "--to", "-", "--format", "jsonl"),
         ("convert", "TRAIN", "--to", "/dev/stdout", "--format", "jsonl"),
-        ("thin", "TRAIN", "--keep", "1", "--per-relation", "--to", "-", "--format", "jsonl"),
+        ("hide-labels", "TRAIN", "--keep", "1", "--per-relation", "--to", "-", "--format", "jsonl"),
         ("split", "TRAIN", "--into", "-=1", "--format", "jsonl"),
     ],
 )
@@ -192,7 +233,7 @@ def test_a_reader_that_leaves_is_told_in_one_line(train, command, name):
     [
         ("convert", "TRAIN", "--to", "TRAIN"),
         ("convert", "OTHER", "--vocabulary", "TRAIN", "--to", "TRAIN"),
-        ("thin", "TRAIN", "--keep", "0.5", "--to", "TRAIN"),
+        ("hide-labels", "TRAIN", "--keep", "0.5", "--to", "TRAIN"),
         ("split", "TRAIN", "--into", "OTHER=0.5", "--into", "TRAIN=0.5"),
     ],
 )
@@ -229,8 +270,8 @@ def test_two_outputs_are_two_files(train, tmp_path):
 def test_what_another_process_writes_is_not_touched(train, tmp_path):
     out = tmp_path / "out.jsonl"
     hold = (
-        "from pathlib import Path; from unnoted.io import claimed; import sys\n"
-        "with claimed(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+        "from pathlib import Path; from unnoted.io import lock_output; import sys\n"
+        "with lock_output(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
         (sys.executable, "-c", hold, str(out)), stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -42,10 +42,12 @@ def test_check_shows_names_as_they_are(hostile):
     assert RED in report["statistics"]["facts_per_relation"]
 
 
-def test_thin_and_compare_show_names_as_they_are(hostile, tmp_path):
-    to = tmp_path / "thin.json"
-    for option in (["--keep", "0.0001"], ["--level", "full"]):
-        output = run("data", "thin", hostile, *option, "--to", to, "--per-relation", "--overwrite").stdout
+def test_hide_labels_and_compare_show_names_as_they_are(hostile, tmp_path):
+    to = tmp_path / "left.json"
+    for option in (["--keep", "0.0001"], ["--setting", "full"]):
+        output = run(
+            "data", "hide-labels", hostile, *option, "--to", to, "--per-relation", "--overwrite"
+        ).stdout
         assert r"\x1b[31m" in output and len(output) < 10_000
     assert r"\x1b[31m" in run("data", "compare", to, hostile).stdout
     assert json.loads(run("data", "compare", to, hostile, "--json").stdout)["documents_compared"] == 2
@@ -91,8 +93,8 @@ def test_a_path_that_leads_nowhere_is_one_error(tmp_path, number):
     to = tmp_path / "to.json"
     for command in (
         ["data", "convert", path, "--to", to],
-        ["data", "thin", path, "--keep", "0.5", "--to", to],
-        ["data", "thin", path, "--keep-popular", "0.5", "--to", to],
+        ["data", "hide-labels", path, "--keep", "0.5", "--to", to],
+        ["data", "hide-labels", path, "--keep-popular", "0.5", "--to", to],
         ["data", "compare", good, path],
         ["data", "check", good, "--vocabulary", path],
         ["evaluate", "--gold", path, "--predictions", good],
@@ -141,10 +143,11 @@ def test_a_config_that_is_a_loop_of_links(tmp_path):
 
 
 def test_documents_without_facts_are_said_to_have_none(tmp_path):
-    path, to = tmp_path / "new.json", tmp_path / "thin.json"
+    path, to = tmp_path / "new.json", tmp_path / "left.json"
     path.write_text(json.dumps([{**GOOD, "labels": []}]))
     assert (
-        "note: the documents have no facts" in run("data", "thin", path, "--keep", "0.5", "--to", to).stderr
+        "note: the documents have no facts"
+        in run("data", "hide-labels", path, "--keep", "0.5", "--to", to).stderr
     )
     assert f"note: {path}: its documents have no facts" in run("data", "compare", path, path).stderr
     options = ["--encoder", "recurrent", "--set", f"output={tmp_path / 'run'}"]

@@ -32,7 +32,7 @@ def files(tmp_path):
 
 COMMANDS = {
     "convert": ("data", "convert", "in.json", "--to"),
-    "thin": ("data", "thin", "in.json", "--keep", "0.5", "--to"),
+    "hide-labels": ("data", "hide-labels", "in.json", "--keep", "0.5", "--to"),
     "generate": ("data", "generate", "--documents", "2", "--to"),
     "truth": ("data", "generate", "--documents", "2", "--to", "made.json", "--truth"),
     "split": ("data", "split", "in.json", "--into", "part.json=0.5", "--into"),

@@ -89,9 +89,9 @@ def test_convert_split_thin_and_compare(contents, tmp_path):
     file.write_bytes(contents["documents.jsonl"])
     for command, *options in (
         ("convert",),
-        ("thin", "--keep", "0.5"),
-        ("thin", "--keep-popular", "0.5"),
-        ("thin", "--level", "incomplete"),
+        ("hide-labels", "--keep", "0.5"),
+        ("hide-labels", "--keep-popular", "0.5"),
+        ("hide-labels", "--setting", "incomplete"),
     ):
         options.append("--overwrite")
         run(command, file, *options, "--to", tmp_path / "of-file.json")
@@ -155,12 +155,12 @@ def test_standard_input_is_read_by_one(contents, arguments):
 
 def test_a_stream_without_end_is_not_kept(monkeypatch, tmp_path):
     monkeypatch.setenv("UNNOTED_MAX_DECOMPRESSED", "5000000")
-    result = run("thin", "/dev/zero", "--keep", 0.5, "--to", tmp_path / "out.json", code=1)
+    result = run("hide-labels", "/dev/zero", "--keep", 0.5, "--to", tmp_path / "out.json", code=1)
     assert "error: /dev/zero: found " in result.stderr and "(UNNOTED_MAX_DECOMPRESSED)" in result.stderr
     assert not list(tmp_path.iterdir())
 
 
 def test_a_closed_standard_input_is_named(tmp_path):
-    command = f"{sys.executable} -m unnoted data thin - --keep 0.5 --to {tmp_path / 'out.json'} <&-"
+    command = f"{sys.executable} -m unnoted data hide-labels - --keep 0.5 --to {tmp_path / 'out.json'} <&-"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert done.returncode == 1 and done.stderr.startswith("error: standard input: found ")

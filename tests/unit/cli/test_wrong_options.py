@@ -29,7 +29,7 @@ DONE = {
     "reproduce": "losses --data FOLDER --dry-run",
     "compare": "--train DOCUMENTS --test DOCUMENTS --encoder recurrent --to OUT --losses atlop --dry-run",
     "data check": "DOCUMENTS",
-    "data thin": "DOCUMENTS --to OUT.jsonl --level extreme",
+    "data hide-labels": "DOCUMENTS --to OUT.jsonl --setting extreme",
     "data compare": "DOCUMENTS DOCUMENTS",
     "data convert": "DOCUMENTS --to OUT.jsonl",
     "data split": "DOCUMENTS --into OUT.jsonl=1",

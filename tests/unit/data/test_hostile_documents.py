@@ -10,7 +10,7 @@ import pytest
 from tests.unit.data.test_docred_reader import GOOD, changed
 
 from unnoted.data import RelationVocabulary, load_documents
-from unnoted.data.checking import check_files
+from unnoted.data.check import check_files
 from unnoted.errors import DataError, Kind
 
 MEBI = 1 << 20
@@ -216,7 +216,7 @@ def test_time_and_memory_stay_in_proportion(tmp_path, name, make):
     content = make()
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    program = "import sys; from unnoted.data.checking import check_files; check_files([sys.argv[1]])"
+    program = "import sys; from unnoted.data.check import check_files; check_files([sys.argv[1]])"
     most = 50 * path.stat().st_size + 500 * MEBI
     done = subprocess.run(
         [sys.executable, "-c", program, path],

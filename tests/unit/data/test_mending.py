@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.strategies import RELATIONS, corpora
 
 from unnoted.data import load_documents, stream_documents
-from unnoted.data.checking import check_files
+from unnoted.data.check import check_files
 from unnoted.data.formats import FORMATS, DocumentFormat, docred, jsonl, register_format
 from unnoted.data.mending import Decision, mend
 from unnoted.errors import DataError, DefectLog

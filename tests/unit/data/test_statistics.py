@@ -1,4 +1,4 @@
-"""Statistics and the check report count what a plain loop counts."""
+"""CorpusStatistics and the check report count what a plain loop counts."""
 
 import json
 
@@ -8,19 +8,18 @@ from tests.unit.data.test_docred_reader import GOOD, changed
 from tests.unit.data.test_pubtator_reader import HEADER, MENTIONS, write
 
 from unnoted.data.candidates import CandidatePairs
-from unnoted.data.checking import check_files, group_files
-from unnoted.data.statistics import Statistics
+from unnoted.data.check import CorpusStatistics, check_files, group_files
 
 
 @given(corpora)
 def test_counts_equal_plain_loops(documents):
     near = CandidatePairs(CandidatePairs.from_facts(documents).types, intra_sentence=True)
-    statistics = Statistics(near)
+    statistics = CorpusStatistics(near)
     assert list(statistics.watch(documents)) == documents
     for rule in (CandidatePairs(), CandidatePairs.from_facts(documents), near):
         pairs = [(d, pair) for d in documents for pair in zip(*rule.index_pairs(d), strict=True)]
         labelled = [1 for d, pair in pairs if pair in {t[:2] for t in d.labels}]
-        assert statistics.candidate_pairs(rule) == (len(pairs), len(labelled))
+        assert statistics.count_candidates(rule) == (len(pairs), len(labelled))
     facts = [(d, fact) for d in documents for fact in d.facts]
     across = 0
     for d, fact in facts:
@@ -28,7 +27,7 @@ def test_counts_equal_plain_loops(documents):
         across += not heads & {m.sentence for m in d.entities[fact.tail].mentions}
     assert (statistics.facts, statistics.across_sentences) == (len(facts), across)
     assert statistics.words == sum(len(words) for d in documents for words in d.sentences)
-    assert statistics.observed == CandidatePairs.from_facts(documents)
+    assert statistics.observed_candidates == CandidatePairs.from_facts(documents)
     json.dumps(statistics.to_json(CandidatePairs()))
 
 

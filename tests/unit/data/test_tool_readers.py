@@ -5,7 +5,7 @@ import json
 import pytest
 
 from unnoted.data import DataError, Document, Entity, Mention, load_documents, write_documents
-from unnoted.data.checking import check_files
+from unnoted.data.check import check_files
 from unnoted.data.entity_clustering import cluster_mentions
 from unnoted.data.entity_rule import Mark, MarkedText
 from unnoted.data.formats import format_name

@@ -9,7 +9,7 @@ from tests.strategies import corpora
 from tests.unit.inference.making import RELATIONS, corpus, document_of, reading_model
 
 from unnoted.data import load_documents, write_documents
-from unnoted.data.comparison import compare, match_entities
+from unnoted.data.compare import compare_labels, match_entities
 from unnoted.evaluation import CHEMDISGENE, Prediction, evaluate, precision_recall_curve, read_predictions
 from unnoted.evaluation.evaluator import FLOOR, evaluate_extractor
 from unnoted.evaluation.metrics import Distance
@@ -202,7 +202,7 @@ def test_incomplete_labels_have_the_recall_that_compare_implies(shared):
             for fact in document.facts
         ]
     evaluation = evaluate(gold, predictions)
-    implied = compare(noted, complete)
+    implied = compare_labels(noted, complete)
     assert evaluation.documents == implied.compared == 138
     assert evaluation.overall.recall == implied.overall.in_both / implied.overall.in_b
     assert evaluation.overall.precision == implied.overall.in_both / implied.overall.in_a

@@ -4,7 +4,7 @@ import pytest
 from tests.unit.experiments.making_tables import docred_folder
 
 from unnoted.data import load_documents
-from unnoted.data.catalog import Catalog
+from unnoted.data.download import Catalog
 from unnoted.experiments.data_sets import DATA_SETS, DataFolder, MissingData
 from unnoted.experiments.training_files import level_rule, make_training_file
 from unnoted.training.settings import load_settings

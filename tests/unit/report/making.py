@@ -5,8 +5,8 @@ from functools import cache
 from random import Random
 
 from unnoted.data.document import Document, Entity, Fact, Mention
+from unnoted.data.hide_labels import PopularityBiased, hide_labels
 from unnoted.data.synthetic import generate_documents, relation_names
-from unnoted.data.thinning import PopularShare, thin
 from unnoted.evaluation import Score, evaluate
 from unnoted.experiments.demonstrate import Demonstration, MethodResult, ShownDocument
 from unnoted.inference import ExtractedFact, Extraction
@@ -45,7 +45,7 @@ SECTIONS = ["done", "methods", "recovered", "curves", "relations", "documents", 
 @cache
 def demonstration(skills=(("ATLOP", 0.42), ("SSR-PU", 0.68)), train=30, test=30):
     full = list(generate_documents(train, seed=1))
-    labelled = list(thin(full, PopularShare.fit(full, 0.35), seed=1))
+    labelled = list(hide_labels(full, PopularityBiased.fit(full, 0.35), seed=1))
     unseen = list(generate_documents(test, seed=2))
     methods = tuple(method(title, skill, full, labelled, unseen) for title, skill in skills)
     return Demonstration(

@@ -7,8 +7,8 @@ import pytest
 
 import unnoted
 from unnoted.data import write_documents
+from unnoted.data.hide_labels import Uniform
 from unnoted.data.synthetic import generate_documents
-from unnoted.data.thinning import UniformShare
 from unnoted.suggestions import Order, Suggestion, Unlisted, chances, completeness, ordered, random_sample
 
 LISTED = 0.02
@@ -28,7 +28,7 @@ class Review:
         listed, truth, labels, self.noted = [], [], {}, 0
         rest, self.hidden = [], 0
         for document in generate_documents(documents, seed=seed):
-            kept = {fact.triple for fact in UniformShare(0.35).kept(document, Random(seed))}
+            kept = {fact.triple for fact in Uniform(0.35).choose(document, Random(seed))}
             self.noted += len(kept)
             for _, _, relation in kept:
                 labels[relation] = labels.get(relation, 0) + 1
@@ -164,7 +164,7 @@ def test_the_sample_ends_before_the_first_open_suggestion():
 def test_the_interval_holds_the_truth_of_a_corpus_that_models_have_judged(tmp_path):
     """As above, but the list is of models of folds, weak ones, and its probabilities are what they are."""
     documents = list(generate_documents(60))
-    kept = [each.with_facts(UniformShare(0.35).kept(each, Random(each.id))) for each in documents]
+    kept = [each.with_facts(Uniform(0.35).choose(each, Random(each.id))) for each in documents]
     write_documents(tmp_path / "own.jsonl", kept)
     changes = {"embedding": 32, "block": 8, "epochs": 4, "typed_markers": False}
     found = unnoted.suggest(

@@ -1,18 +1,15 @@
-"""The same documents under two labellings: which facts one of them misses.
+"""Comparison of two labellings of the same documents: which facts one of them misses.
 
-The ratio of true to labelled facts is what a prior multiplier must be, and it differs by relation.
+The ratio of true to labelled facts is what a prior multiplier has to be; it differs by relation.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TypeAlias
+from typing import Any
 
-from unnoted.data.document import Document, Entity, Triple
-
-Places: TypeAlias = frozenset[tuple[int, int, int]]
-"""Where an entity is mentioned: sentence, start and end of each mention."""
+from unnoted.data.document import Document, Entity
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +35,18 @@ class RelationComparison:
     def ratio(self) -> float | None:
         """Facts in B for each in A; None where A has none."""
         return self.in_b / self.in_a if self.in_a else None
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures."""
+        return {
+            "relation": self.relation,
+            "in_a": self.in_a,
+            "in_b": self.in_b,
+            "in_both": self.in_both,
+            "missed": self.missed,
+            "only_a": self.only_a,
+            "ratio": self.ratio,
+        }
 
 
 @dataclass(slots=True)
@@ -67,16 +76,36 @@ class LabellingComparison:
 
     @property
     def median_ratio(self) -> float | None:
-        """The median over relations that A has at all."""
+        """The median over the relations that A has."""
         ratios = [row.ratio for row in self.relations if row.ratio is not None]
         return median(ratios) if ratios else None
 
+    @property
+    def not_compared(self) -> dict[str, list[str]]:
+        """Ids of the documents that were not compared, by reason."""
+        return {
+            "entities differ": self.entities_differ,
+            "words differ": self.words_differ,
+            "only in A": self.only_in_a,
+            "only in B": self.only_in_b,
+        }
 
-def compare(a: Iterable[Document], b: Iterable[Document]) -> LabellingComparison:
-    """Compare two labellings of the same documents, matched by id.
+    def to_json(self) -> dict[str, Any]:
+        """All figures."""
+        return {
+            "documents_compared": self.compared,
+            "not_compared": {reason.replace(" ", "_"): ids for reason, ids in self.not_compared.items()},
+            "overall": self.overall.to_json(),
+            "median_ratio": self.median_ratio,
+            "relations": [row.to_json() for row in self.relations],
+        }
 
-    Entities are matched by where they are mentioned, because their order may differ between labellings. A
-    document whose words or entities differ is not compared, but listed.
+
+def compare_labels(a: Iterable[Document], b: Iterable[Document]) -> LabellingComparison:
+    """Compare two labellings of the same documents, which are matched by id.
+
+    Entities are matched by their mentions, because their order may differ between labellings. A document
+    whose words or entities differ is listed instead.
     """
     result = LabellingComparison()
     others = {document.id: document for document in b}
@@ -89,7 +118,11 @@ def compare(a: Iterable[Document], b: Iterable[Document]) -> LabellingComparison
         elif (mapping := match_entities(document, other)) is None:
             result.entities_differ.append(document.id)
         else:
-            _add(result, document, other, mapping)
+            labels = {(mapping[head], mapping[tail], relation) for head, tail, relation in document.labels}
+            result.compared += 1
+            result.in_a.update(relation for *_, relation in labels)
+            result.in_b.update(relation for *_, relation in other.labels)
+            result.in_both.update(relation for *_, relation in labels & other.labels)
     result.only_in_b = list(others)
     return result
 
@@ -97,32 +130,22 @@ def compare(a: Iterable[Document], b: Iterable[Document]) -> LabellingComparison
 def match_entities(document: Document, other: Document) -> Sequence[int] | None:
     """For each entity of `document`, its index in `other`; None unless they match one to one.
 
-    Entities mentioned in the same places are told apart by their types and names, then by their order.
+    Entities match by the places of their mentions; where several have the same places, by types and names,
+    then by order.
     """
-    left: dict[Places, list[int]] = defaultdict(list)
+    by_places: defaultdict[frozenset[tuple[int, int, int]], list[int]] = defaultdict(list)
     for index, entity in enumerate(other.entities):
-        left[_places(entity)].append(index)
-    mapping = []
+        by_places[_places(entity)].append(index)
+    mapping: list[int] = []
     for entity in document.entities:
-        candidates = left[_places(entity)]
+        candidates = by_places[_places(entity)]
         if not candidates:
             return None
-        alike = (index for index in candidates if other.entities[index].mentions == entity.mentions)
-        mapping.append(next(alike, candidates[0]))
+        equal = (index for index in candidates if other.entities[index].mentions == entity.mentions)
+        mapping.append(next(equal, candidates[0]))
         candidates.remove(mapping[-1])
     return mapping if len(mapping) == len(other.entities) else None
 
 
-def _places(entity: Entity) -> Places:
+def _places(entity: Entity) -> frozenset[tuple[int, int, int]]:
     return frozenset(mention.span for mention in entity.mentions)
-
-
-def _add(result: LabellingComparison, document: Document, other: Document, mapping: Sequence[int]) -> None:
-    noted: frozenset[Triple] = frozenset(
-        (mapping[head], mapping[tail], relation) for head, tail, relation in document.labels
-    )
-    reference = other.labels
-    result.compared += 1
-    result.in_a.update(relation for *_, relation in noted)
-    result.in_b.update(relation for *_, relation in reference)
-    result.in_both.update(relation for *_, relation in noted & reference)
