@@ -9,7 +9,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
-from math import inf
 from random import Random
 from typing import Protocol
 
