@@ -64,7 +64,7 @@ def test_the_shipped_formats_and_their_keys():
 
 
 def test_the_example_in_the_documentation_works(tmp_path, monkeypatch):
-    page = (Path(__file__).parents[3] / "docs/formats.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs/reference/formats.md").read_text("utf-8")
     (example,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     monkeypatch.chdir(tmp_path)
     with patch.dict(FORMATS):

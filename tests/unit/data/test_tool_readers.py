@@ -583,7 +583,7 @@ def test_a_table_is_no_text(tmp_path, content):
 def test_a_list_of_something_else_says_what_it_looks_like(tmp_path, content, looks):
     with pytest.raises(DataError, match=looks) as caught:
         load_documents(put(tmp_path / "a.json", content))
-    assert "docs/how-to/annotation-tools.md" in str(caught.value)
+    assert "docs/guides/annotation-tools.md" in str(caught.value)
 
 
 def test_the_first_fields_of_what_is_cut_off():

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-PAGE = "docs/how-to/annotation-tools.md"
+PAGE = "docs/guides/annotation-tools.md"
 """The page that tells how data of other tools is brought in."""
 
 _PARTS = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]:,]|[^\s"{}\[\]:,]+', re.DOTALL)
