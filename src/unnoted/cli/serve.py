@@ -96,7 +96,7 @@ def serve(
 
 def _reader(extractor: "Extractor", entities: str | None, types: list[str]) -> "TextReader | None":
     """What finds the entities of plain text, if it is asked for."""
-    from unnoted.data.ner.text_reader import parse_types
+    from unnoted.data.ner import parse_types
 
     if entities is None:
         if types:

@@ -59,7 +59,7 @@ def found_in_text(
     extractor: "Extractor", files: list[Path], entities: str | None, types: list[str]
 ) -> Iterator[Path]:
     """A file with the documents of text files, their entities found; what the model does not know is told."""
-    from unnoted.data.ner.text_reader import parse_types
+    from unnoted.data.ner import parse_types
     from unnoted.inference.predict_files import text_files_as_documents
 
     reader = extractor.text_reader(entities, parse_types(types), lambda line: tell(f"note: {line}"))

@@ -19,7 +19,7 @@ from torch import nn
 from unnoted.data.document import Document
 from unnoted.data.formats.jsonl import document_from_record
 from unnoted.data.formats.reading import Reading
-from unnoted.data.ner import EntitySource, TextReader
+from unnoted.data.ner import RecognizerSource, TextReader
 from unnoted.errors import DataError, DefectLog
 from unnoted.inference.facts import ExtractedFact, Extraction, ExtractionStream
 from unnoted.inference.parallel import map_parallel
@@ -229,7 +229,7 @@ class Extractor:
     def extract_text(
         self,
         texts: Iterable[str],
-        entities: EntitySource = None,
+        entities: RecognizerSource = None,
         *,
         types: Mapping[str, str] | None = None,
         threshold: float | DecisionOptions | None = None,
@@ -252,12 +252,12 @@ class Extractor:
         if isinstance(texts, str):
             raise TypeError("texts must be a list or another iterable, not one str")
         reader = self.text_reader(entities, types)
-        documents = reader.documents((str(number), text) for number, text in enumerate(texts, start=1))
+        documents = reader.read((str(number), text) for number, text in enumerate(texts, start=1))
         return self.extract(documents, threshold=threshold)
 
     def text_reader(
         self,
-        entities: EntitySource,
+        entities: RecognizerSource,
         types: Mapping[str, str] | None = None,
         log: Callable[[str], None] = warnings.warn,
     ) -> TextReader:
@@ -268,7 +268,7 @@ class Extractor:
             types: as for `extract_text`.
             log: called with a line for each type that the model does not know.
         """
-        return TextReader.of(entities, self.entity_types, types, log)
+        return TextReader.load(entities, self.entity_types, types, log)
 
     def _extract_chunk(
         self, documents: list[Document], selection: Selection, on_scores: OnScores | None

@@ -346,7 +346,7 @@ def text_files_as_documents(files: Sequence[Path], reader: TextReader, log: Defe
     with tempfile.TemporaryDirectory(prefix="unnoted-") as folder:
         path = Path(folder, "texts.jsonl")
         texts = ((TextInput(file).name, _read_text(file)) for file in files)
-        write_documents(path, reader.documents(texts, log))
+        write_documents(path, reader.read(texts, log))
         yield path
 
 

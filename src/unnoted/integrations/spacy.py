@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from unnoted.data.formats.reading import Reading
-from unnoted.data.ner.spacy_mentions import mentions_of
+from unnoted.data.ner.recognizers import spans_of_doc
 from unnoted.errors import DefectLog
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class RelationComponent:
         while docs := list(islice(documents, batch_size)):
             log = DefectLog()
             built = [
-                self.reader.document(str(number), doc.text, mentions_of(doc), Reading(log))
+                self.reader.build_document(str(number), doc.text, spans_of_doc(doc), log)
                 for number, doc in enumerate(docs, start=1)
             ]
             extractions = self.extractor.extract(built, threshold=self.options)
@@ -100,9 +99,9 @@ def make_component(
         device: where to compute; by default on a GPU if there is one.
         backend: what runs the encoder: `torch`, `int8` or `onnx`; by default the fastest.
     """
-    from unnoted.data.ner import SpacyMentions
+    from unnoted.data.ner import SpacyRecognizer
     from unnoted.inference import DecisionOptions, Extractor
 
     options = DecisionOptions(threshold, target_precision, target_recall)
     extractor = Extractor.from_pretrained(model, device=device, backend=backend)
-    return RelationComponent(extractor, extractor.text_reader(SpacyMentions(nlp), types), options)
+    return RelationComponent(extractor, extractor.text_reader(SpacyRecognizer(nlp), types), options)

@@ -121,9 +121,7 @@ class ExtractionService:
         reader = self.reader
         assert reader is not None  # the path exists only then
         loop = asyncio.get_running_loop()
-        work = loop.run_in_executor(
-            self._readers, lambda: list(reader.documents(texts, limits=self.of_documents))
-        )
+        work = loop.run_in_executor(self._readers, lambda: list(reader.read(texts, limits=self.of_documents)))
         try:
             return await work
         except DataError as error:

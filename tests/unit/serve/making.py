@@ -30,7 +30,7 @@ def extractor():
 def reader():
     nlp = spacy.blank("en")
     nlp.add_pipe("entity_ruler").add_patterns(PATTERNS)
-    return TextReader.of(nlp, ["LOC", "PER"])
+    return TextReader.load(nlp, ["LOC", "PER"])
 
 
 @contextmanager

@@ -1,24 +1,28 @@
-"""From plain text to documents: what finds mentions, what their types are called, and which are one entity.
+"""Named entity recognition: from plain text to documents, by spaCy, GLiNER or a recognizer of your own.
 
 Needs an extra: `pip install 'unnoted[spacy]'` or `'unnoted[gliner]'`; neither is imported before it is used.
 """
 
-from unnoted.data.ner.found_mention import FoundMention, MentionFinder
-from unnoted.data.ner.gliner_mentions import GLINER_TYPES, GlinerMentions
-from unnoted.data.ner.joining import join_mentions
-from unnoted.data.ner.spacy_mentions import SPACY_TYPES, SpacyMentions
-from unnoted.data.ner.text_reader import EntitySource, TextReader
-from unnoted.data.ner.type_names import TypeNames
+from unnoted.data.ner.recognizers import (
+    GLINER_TYPES,
+    SPACY_TYPES,
+    EntityRecognizer,
+    EntitySpan,
+    GlinerRecognizer,
+    SpacyRecognizer,
+)
+from unnoted.data.ner.text import EntityTypeMapping, RecognizerSource, TextReader, cluster_spans, parse_types
 
 __all__ = [
     "GLINER_TYPES",
     "SPACY_TYPES",
-    "EntitySource",
-    "FoundMention",
-    "GlinerMentions",
-    "MentionFinder",
-    "SpacyMentions",
+    "EntityRecognizer",
+    "EntitySpan",
+    "EntityTypeMapping",
+    "GlinerRecognizer",
+    "RecognizerSource",
+    "SpacyRecognizer",
     "TextReader",
-    "TypeNames",
-    "join_mentions",
+    "cluster_spans",
+    "parse_types",
 ]

