@@ -18,8 +18,10 @@ from unnoted.data.formats.predictions import Prediction
 from unnoted.evaluation import evaluate
 from unnoted.inference import Extractor
 from unnoted.inference.scoring import attention_shares, guided_sentences, supporting_sentences
-from unnoted.models.features import BatchLimits, Collator, SortedBatches, featurise
+from unnoted.models.batch import Collator
+from unnoted.models.features import featurise
 from unnoted.models.model import RelationModel
+from unnoted.models.samplers import BatchLimits, SortedBatches
 
 Shares = NDArray[np.floating]
 LabelledPair = tuple[Entity, Entity, Shares, set[int]]
@@ -46,7 +48,7 @@ def labelled_pairs(model: RelationModel, documents: Sequence[Document]) -> list[
     )
     found = []
     for indices in SortedBatches(features, BatchLimits(documents=16)):
-        batch = Collator.of(features)([features[index] for index in indices])
+        batch = Collator(features)([features[index] for index in indices])
         pairs = torch.unique(batch.evidence_pair)
         shares = attention_shares(model.encoder(batch).entity_rows(batch), batch, pairs).numpy()
         for row, pair in enumerate(pairs.tolist()):

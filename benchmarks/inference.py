@@ -24,7 +24,8 @@ from unnoted.data.relation_types import RelationTypes
 from unnoted.evaluation import evaluate
 from unnoted.inference import Extractor
 from unnoted.inference.onnx import export_onnx
-from unnoted.models.features import Collator, featurise
+from unnoted.models.batch import Collator
+from unnoted.models.features import featurise
 from unnoted.models.model import RelationModel
 
 PLAIN_BATCH = 4
@@ -51,7 +52,7 @@ def plain_side(model, documents):
     """Scores by the plain implementation; documents are made into features beforehand."""
     plain = PlainATLOP.of(model)
     features = featurise(documents, model.tokenizer, model.relations.ids, model.candidates)
-    collate, starts = Collator.of(features), range(0, len(documents), PLAIN_BATCH)
+    collate, starts = Collator(features), range(0, len(documents), PLAIN_BATCH)
     batches = [
         collate([features[at] for at in range(start, min(start + PLAIN_BATCH, len(documents)))])
         for start in starts

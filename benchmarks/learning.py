@@ -23,16 +23,10 @@ from transformers import AutoModel, AutoTokenizer
 from benchmarks.measure import seconds_in_turns
 from unnoted.data import Corpus, load_documents
 from unnoted.losses import SSRPU
-from unnoted.models.features import (
-    Batch,
-    BatchLimits,
-    Collator,
-    FeatureSet,
-    ShuffledBatches,
-    UnlabelledSample,
-    featurise,
-)
+from unnoted.models.batch import Batch, Collator
+from unnoted.models.features import FeatureSet, featurise
 from unnoted.models.model import RelationModel
+from unnoted.models.samplers import BatchLimits, ShuffledBatches, UniformPairSampler
 
 SAMPLED = 48
 ROUNDS = 3
@@ -56,9 +50,9 @@ class Setting:
         self.features = self.featurise(self.corpus)
         # A fair sample: whole batches of ours, and the same documents in random order for the plain side.
         chosen = random.Random(0).sample(self.epoch_grouped(), SAMPLED // BATCH)
-        collate = Collator.of(self.features)
+        collate = Collator(self.features)
         self.grouped = self._batches(chosen, collate)
-        self.sampled = self._batches(chosen, Collator.of(self.features, UnlabelledSample(UNLABELLED_RATE)))
+        self.sampled = self._batches(chosen, Collator(self.features, UniformPairSampler(UNLABELLED_RATE)))
         order = random.Random(1).sample([index for batch in chosen for index in batch], SAMPLED)
         self.mixed = self._batches([order[at : at + BATCH] for at in range(0, SAMPLED, BATCH)], collate)
 
@@ -86,7 +80,7 @@ class Setting:
             max(epoch, key=lambda batch: sum(pairs[index] for index in batch)),
             max(epoch, key=lambda batch: max(tokens[index] for index in batch)),
         ]
-        return self._batches(chosen, Collator.of(self.features))
+        return self._batches(chosen, Collator(self.features))
 
     def _batches(self, indices: Sequence[Sequence[int]], collate: Collator) -> list[Batch]:
         return [collate([self.features[index] for index in batch]) for batch in indices]

@@ -23,9 +23,11 @@ from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.losses import SSRPU
 from unnoted.models.architectures.registry import ARCHITECTURES
+from unnoted.models.batch import Batch, Collator
 from unnoted.models.encoders import ENCODER_KINDS, DocumentEncoder, load_encoder, make_encoder
-from unnoted.models.features import Batch, BatchLimits, Collator, ShuffledBatches, featurise
+from unnoted.models.features import featurise
 from unnoted.models.model import RelationModel
+from unnoted.models.samplers import BatchLimits, ShuffledBatches
 
 BATCHES = 3
 BATCH = 4
@@ -73,7 +75,7 @@ class Bench:
             corpus.documents, tokenizer, corpus.relations.ids, corpus.candidates, None, corpus.entity_types
         )
         epoch = list(ShuffledBatches(features, BatchLimits(documents=BATCH), seed=0))
-        chosen, collate = random.Random(0).sample(epoch, BATCHES), Collator.of(features)
+        chosen, collate = random.Random(0).sample(epoch, BATCHES), Collator(features)
         return cls(corpus, encoder, [collate([features[index] for index in batch]) for batch in chosen])
 
     def ratios(self, names: Sequence[str]) -> dict[str, float]:

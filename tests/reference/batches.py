@@ -11,7 +11,7 @@ from transformers import (
     RobertaConfig,
 )
 
-from unnoted.models.features.batch import Batch
+from unnoted.models.batch import Batch
 from unnoted.models.model import RelationConfig, RelationModel
 
 SIZES = {

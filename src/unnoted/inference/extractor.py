@@ -1,6 +1,5 @@
 """Documents in, facts out: a stream, in the order of the documents, with bounded memory."""
 
-import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -34,9 +33,10 @@ from unnoted.inference.scoring import (
     score_batch,
     supporting_sentences,
 )
-from unnoted.models.features import Batch, BatchLimits, Collator, FeatureSet, SortedBatches, Tokeniser
-from unnoted.models.features.records import record_batch
+from unnoted.models.batch import Batch, Collator
+from unnoted.models.features import Featuriser
 from unnoted.models.kernels.devices import working_device
+from unnoted.models.samplers import BatchLimits, SortedBatches
 
 if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only with a model
     from unnoted.models.model import RelationModel
@@ -118,15 +118,10 @@ class Extractor:
         self._typed = None if any_types else model.typed_relations
         if model.config.undertrained is not None:
             warnings.warn(f"this model was {model.config.undertrained}: its facts mean little", stacklevel=2)
-        self._tokeniser = Tokeniser(model.tokenizer, model.config.markers)
+        self._featurise = Featuriser(
+            model.tokenizer, model.relations.ids, model.candidates, model.numbered_types, model.config.markers
+        )
         model.encoder.prepare()  # not at the first document, which many threads may reach at once
-        self._relations = {relation: number for number, relation in enumerate(model.relations)}
-        self._header = {
-            "relations": json.dumps(list(model.relations)),
-            "candidates": json.dumps(model.candidates.to_json()),
-            "pad_token": str(self._tokeniser.pad_token),
-            "markers": json.dumps(model.config.markers),
-        }
 
     @classmethod
     def from_pretrained(
@@ -291,11 +286,8 @@ class Extractor:
         """The index of a document and facts of it; documents come in any order, facts of one in their order."""
         if not documents:
             return
-        record = record_batch(
-            documents, self._tokeniser, self._relations, self.model.candidates, self.model.numbered_types
-        )
-        features = FeatureSet(self._header, [record])
-        collate = Collator.of(features)
+        features = self._featurise(documents)
+        collate = Collator(features)
         batches = list(SortedBatches(features, self.batch))
 
         def process(indices: list[int]) -> _BatchResult:

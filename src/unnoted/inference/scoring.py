@@ -22,7 +22,7 @@ from torch import Tensor
 
 from unnoted.data.document import Document, Entity
 from unnoted.losses import ScoreDecoder
-from unnoted.models.features import Batch
+from unnoted.models.batch import Batch
 
 if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only with a model
     from unnoted.models.encoders import Encoded

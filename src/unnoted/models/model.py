@@ -17,18 +17,18 @@ from unnoted.losses.decisions import Decision, decision_from_json
 from unnoted.losses.links import Link
 from unnoted.models.architectures.pieces import pair_scores
 from unnoted.models.architectures.registry import ARCHITECTURES, Sizes
+from unnoted.models.batch import Batch
 from unnoted.models.encoders import DocumentEncoder, Encoded, build_encoder, load_encoder
 from unnoted.models.encoders.hub import fetched_folder, is_on_hub
 from unnoted.models.encoders.pretrained import load_tokenizer
 from unnoted.models.encoders.stored_weights import no_larger_than, not_finite
-from unnoted.models.encoders.typed_markers import type_tokens, with_typed_markers
-from unnoted.models.features.batch import Batch
 from unnoted.models.model_card import card_beside, model_card, write_card
 from unnoted.models.saved import CONFIG, MODEL_TYPE, TOKENIZER_FILES, ModelError, SavedModel, note_checksums
 from unnoted.models.scores.lexical import LexicalScores
 from unnoted.models.scores.rule_lift import RuleLift
 from unnoted.models.scores.type_bias import TypeBias
 from unnoted.models.scores.typed_relations import NEVER, TypedRelations
+from unnoted.models.tokenization import DocumentTokenizer, use_typed_markers
 from unnoted.rules import Rule, RuleSet
 from unnoted.utils import lookup, quiet_transformers, wrap_errors
 
@@ -241,7 +241,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             typed: which relations types allow; those of others are not computed.
         """
         seen, tokens = self._seen(batch, typed), self.config.type_tokens
-        encoded = self.encoder(seen if tokens is None else with_typed_markers(seen, tokens))
+        encoded = self.encoder(seen if tokens is None else use_typed_markers(seen, tokens))
         allowed = None
         if typed is None:
             scores = pair_scores(self.pairs, self.scores, encoded, seen)
@@ -395,7 +395,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             architecture=architecture, architecture_options=dict(architecture_options or {}),
             embedding=embedding, block=block, window=window, fast_dropout=fast_dropout,
             markers=markers, type_bias=type_bias, lexical_weight=lexical_weight,
-            type_tokens=type_tokens(tokenizer, entity_types) if typed_markers else None,
+            type_tokens=DocumentTokenizer(tokenizer, markers).type_tokens(entity_types) if typed_markers else None,
             candidates=(CandidatePairs() if candidates is None else candidates).to_json(),
             rules=[rule.to_json() for rule in rules] if rules else None,
         )  # fmt: skip

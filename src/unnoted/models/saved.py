@@ -18,7 +18,7 @@ from unnoted.models.encoders.stored_weights import (
     check_vocabulary,
     stored_weights,
 )
-from unnoted.models.features import Tokeniser
+from unnoted.models.tokenization import DocumentTokenizer
 from unnoted.utils import short_repr, wrap_errors
 
 MODEL_TYPE = "unnoted-relation"
@@ -151,7 +151,7 @@ class SavedModel:
         """
         with wrap_errors(self.folder, "no usable tokenizer", "the one that was saved", ModelError):
             check_vocabulary(tokenizer, encoder, self.folder, ModelError)
-            Tokeniser(tokenizer, markers)
+            DocumentTokenizer(tokenizer, markers)
 
 
 def note_checksums(folder: Path, tokenizer_files: tuple[str, ...]) -> None:

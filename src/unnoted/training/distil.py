@@ -6,8 +6,9 @@ import torch
 from torch import Tensor
 
 from unnoted.losses import Loss
-from unnoted.models.features import Batch, Tokeniser
+from unnoted.models.batch import Batch
 from unnoted.models.model import ModelError, RelationModel
+from unnoted.models.tokenization import DocumentTokenizer
 
 
 class Teacher:
@@ -62,7 +63,7 @@ class Teacher:
                 f"{self.name}: found {found} around mentions, expected the student's: {expected}"
             )
         own, other = (
-            Tokeniser(tokenizer, student.config.markers)
+            DocumentTokenizer(tokenizer, student.config.markers)
             for tokenizer in (self.model.tokenizer, student.tokenizer)
         )
         if (own.identity, own.pad_token) != (other.identity, other.pad_token):

@@ -22,9 +22,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from unnoted.models.batch import Batch
 from unnoted.models.encoders import Encoded
 from unnoted.models.encoders.mention_inputs import MentionTable
-from unnoted.models.features import Batch
 from unnoted.models.model import RelationModel
 from unnoted.training.objective import Objective
 from unnoted.training.optimisation import Optimisation

@@ -22,8 +22,9 @@ import torch
 from torch import Tensor, nn
 
 from unnoted.inference.scoring import attention_shares
+from unnoted.models.batch import Batch
 from unnoted.models.encoders import Encoded
-from unnoted.models.features import Batch, FeatureSet
+from unnoted.models.features import FeatureSet
 from unnoted.models.model import RelationModel
 from unnoted.training.objective import Objective
 from unnoted.training.optimisation import Optimisation

@@ -15,7 +15,7 @@ from torch.distributions import Beta
 
 from unnoted.losses import Loss, Views, WantedViews
 from unnoted.models.architectures.registry import ARCHITECTURES
-from unnoted.models.features import Batch
+from unnoted.models.batch import Batch
 from unnoted.models.model import RelationModel
 from unnoted.models.scores import CosineScores
 

@@ -13,7 +13,8 @@ from torch.nn.functional import pad
 from transformers import PreTrainedTokenizerBase
 
 from unnoted.losses import Loss
-from unnoted.models.features import Batch, Collator, FeatureSet
+from unnoted.models.batch import Batch, Collator
+from unnoted.models.features import FeatureSet
 from unnoted.models.scores.lexical import PLACES, STEMS, LexicalScores, PairWords, linear_log_odds, pair_words
 from unnoted.models.scores.type_bias import entity_types
 
@@ -178,7 +179,7 @@ def frequent_stems(stem: Tensor, batches: Sequence[Batch]) -> Tensor:
 
 def _batches(features: FeatureSet) -> list[Batch]:
     """Batches in an order that says nothing, until there is enough."""
-    collate, found, pairs = Collator.of(features), list[Batch](), 0
+    collate, found, pairs = Collator(features), list[Batch](), 0
     order = torch.randperm(len(features), generator=torch.Generator().manual_seed(0)).tolist()
     for first in range(0, len(order), DOCUMENTS_AT_ONCE):
         found.append(collate([features[index] for index in order[first : first + DOCUMENTS_AT_ONCE]]))

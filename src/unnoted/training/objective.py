@@ -7,7 +7,7 @@ from typing import Protocol
 from torch import Tensor
 
 from unnoted.losses import Distillation, Loss
-from unnoted.models.features import Batch
+from unnoted.models.batch import Batch
 from unnoted.training.distil import Teacher
 
 

@@ -5,18 +5,15 @@ from collections.abc import Sequence
 from unnoted.data.corpus import Corpus
 from unnoted.data.relation_types import RelationTypes
 from unnoted.losses import Loss
-from unnoted.models.features import (
-    BatchLimits,
-    Epoch,
-    FeatureCache,
-    FeatureSet,
-    PairSample,
-    ShuffledBatches,
-    UnlabelledPerLabelled,
-    UnlabelledSample,
-    featurise,
-)
+from unnoted.models.features import FeatureSet, featurise
 from unnoted.models.model import RelationModel
+from unnoted.models.samplers import (
+    BatchLimits,
+    PairSampler,
+    RatioPairSampler,
+    ShuffledBatches,
+    UniformPairSampler,
+)
 from unnoted.training.optimisation import Optimisation
 
 HIGH_HEAD_RATE = 5e-4
@@ -29,7 +26,6 @@ RANKING_LINK = "ranking-margin"
 def features_of(
     model: RelationModel,
     train: Corpus,
-    cache: FeatureCache | None = None,
     types: Sequence[str] | None = None,
 ) -> FeatureSet:
     """The features of documents as a model sees them; `types` are numbered, by default those it knows."""
@@ -42,7 +38,6 @@ def features_of(
         model.tokenizer,
         train.relations.ids,
         train.candidates,
-        cache,
         model.entity_types if types is None else types,
         model.config.markers,
     )
@@ -81,10 +76,14 @@ def check_sample(loss: Loss, optimisation: Optimisation) -> None:
         )
 
 
-def batches_of(features: FeatureSet, optimisation: Optimisation, epoch: Epoch) -> ShuffledBatches:
+def batches_of(
+    features: FeatureSet, optimisation: Optimisation, pair_sampler: PairSampler | None
+) -> ShuffledBatches:
     """Which documents share a batch in training."""
     limits, seed = BatchLimits(optimisation.batch_documents), optimisation.seed
-    return ShuffledBatches(features, limits, seed, epoch, like_length=optimisation.batches == "like-length")
+    return ShuffledBatches(
+        features, limits, seed, like_length=optimisation.batches == "like-length", pair_sampler=pair_sampler
+    )
 
 
 def rate_note(loss: Loss, optimisation: Optimisation) -> str | None:
@@ -99,10 +98,10 @@ def rate_note(loss: Loss, optimisation: Optimisation) -> str | None:
     )
 
 
-def sample_of(optimisation: Optimisation, epoch: Epoch) -> PairSample | None:
+def sample_of(optimisation: Optimisation) -> PairSampler | None:
     """Which pairs are scored in training; None for all."""
     if optimisation.unlabelled_per_labelled is not None:
-        return UnlabelledPerLabelled(optimisation.unlabelled_per_labelled, optimisation.seed, epoch)
+        return RatioPairSampler(optimisation.unlabelled_per_labelled, optimisation.seed)
     if optimisation.unlabelled_share == 1:
         return None
-    return UnlabelledSample(optimisation.unlabelled_share, optimisation.seed, epoch)
+    return UniformPairSampler(optimisation.unlabelled_share, optimisation.seed)

@@ -11,8 +11,10 @@ from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.inference import BATCH
-from unnoted.models.features import Batch, Collator, FeatureSet, SortedBatches
+from unnoted.models.batch import Batch, Collator
+from unnoted.models.features import FeatureSet
 from unnoted.models.model import RelationModel
+from unnoted.models.samplers import SortedBatches
 from unnoted.models.scores.typed_relations import TypedRelations
 from unnoted.training.preparing import features_of
 
@@ -28,7 +30,7 @@ def evaluated_batches(
 
     It is given the batch on the device of the model, which is in evaluation mode meanwhile.
     """
-    collate, training = Collator.of(features), model.training
+    collate, training = Collator(features), model.training
     model.eval()  # type: ignore[no-untyped-call]
     try:
         for indices in SortedBatches(features, BATCH):

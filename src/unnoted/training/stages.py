@@ -12,7 +12,7 @@ from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.data.loading import require_facts
 from unnoted.losses import Loss
-from unnoted.models.features import FeatureCache, FeatureSet
+from unnoted.models.features import FeatureSet
 from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
 from unnoted.training.arguments import chosen_precision
@@ -138,7 +138,7 @@ def _stage(
         teacher.check(model, loss)
     if note := rate_note(loss, optimisation):
         tell(f"note: {note}")
-    features = features_of(model, labels.corpus, FeatureCache())
+    features = features_of(model, labels.corpus)
     check_evidence(model, optimisation, features)
     for line in features.report.lines():
         tell(f"note: {line}")

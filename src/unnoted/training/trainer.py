@@ -21,8 +21,9 @@ from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.io import read_json
 from unnoted.losses import Loss
+from unnoted.models.batch import Batch, Collator
 from unnoted.models.encoders.stored_weights import not_finite
-from unnoted.models.features import Batch, Collator, Epoch, FeatureCache, FeatureSet
+from unnoted.models.features import FeatureSet
 from unnoted.models.kernels.denormals import flushed_denormals
 from unnoted.models.model import RelationConfig, RelationModel
 from unnoted.training.arguments import chosen_precision, training_arguments
@@ -97,7 +98,6 @@ class Trainer(transformers.Trainer):
         train: the documents. The model takes its candidate pairs from them.
         optimisation: how; the paper's settings by default.
         folder: where checkpoints and logs go; None for none of them, and then there is no resuming.
-        cache: where features are kept for the next time; None keeps them in memory.
         features: those of the documents, if they were made before.
         dev: documents with facts that the model is scored on after every epoch. The scores are shown and kept
             in the history; they choose nothing.
@@ -121,7 +121,6 @@ class Trainer(transformers.Trainer):
         *,
         optimisation: Optimisation | None = None,
         folder: Path | str | None = None,
-        cache: FeatureCache | None = None,
         features: FeatureSet | None = None,
         dev: Sequence[Document] | None = None,
         teacher: Teacher | None = None,
@@ -137,7 +136,7 @@ class Trainer(transformers.Trainer):
         tell_task(model, loss, train, typed_relations)
         if teacher is not None:
             teacher.check(model, loss)
-        self.features = features_of(model, train, cache) if features is None else features
+        self.features = features_of(model, train) if features is None else features
         begin(model, loss, self.features)
         check_evidence(model, self.optimisation, self.features)
         self._keeps_checkpoints = folder is not None
@@ -226,13 +225,12 @@ class Trainer(transformers.Trainer):
 
     def get_train_dataloader(self) -> DataLoader[Any]:
         """Batches of documents; the sample of unlabelled pairs goes with the epoch."""
-        epoch = Epoch()
-        batches = batches_of(self.features, self.optimisation, epoch)
-        sample = sample_of(self.optimisation, epoch)
+        pair_sampler = sample_of(self.optimisation)
+        batches = batches_of(self.features, self.optimisation, pair_sampler)
         loader: DataLoader[Any] = DataLoader(
             self.features,
             batch_sampler=batches,
-            collate_fn=Collator.of(self.features, sample),
+            collate_fn=Collator(self.features, pair_sampler),
             pin_memory=self.args.device.type == "cuda",
         )
         prepared: DataLoader[Any] = self.accelerator.prepare(loader)

@@ -24,7 +24,7 @@ from unnoted.data.formats.predictions import read_predictions
 from unnoted.data.writing import write_documents
 from unnoted.inference import Extractor
 from unnoted.io import CHECKSUMS
-from unnoted.models.features import BatchLimits
+from unnoted.models.samplers import BatchLimits
 
 app = typer.Typer()
 app.command()(command.predict)

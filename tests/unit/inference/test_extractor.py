@@ -22,9 +22,11 @@ from unnoted.errors import DataError, DefectLog, Kind
 from unnoted.inference import DecisionOptions, Extractor
 from unnoted.inference.extractor import evaluation_mode
 from unnoted.losses.decisions import Fixed
-from unnoted.models.features import BatchLimits, Collator, Tokeniser, featurise
-from unnoted.models.features.word_table import WordTable
+from unnoted.models.batch import Collator
+from unnoted.models.features import featurise
 from unnoted.models.model import ModelError
+from unnoted.models.samplers import BatchLimits
+from unnoted.models.tokenization import DocumentTokenizer, WordTable
 
 NOBODY = document_of("nobody", "No one came .")
 ALONE = document_of("alone", "Only one came .", entities=[[(0, 1, 2)]])
@@ -50,7 +52,7 @@ def same(found, expected):
 def plain(model, document):
     """The facts of one document by itself: (head, tail, relation) to the score."""
     features = featurise([document.with_facts(())], tokenizer(), RELATIONS, model.candidates)
-    batch = Collator.of(features)([features[0]])
+    batch = Collator(features)([features[0]])
     with torch.no_grad():
         scores = model(batch)
     decided, margin = scores[:, 1:] > scores[:, :1], scores[:, 1:] - scores[:, :1]
@@ -296,8 +298,8 @@ def test_nobody_leaves_evaluation_mode_under_the_hands_of_another():
 
 def test_words_looked_up_before_stay_as_they_were(monkeypatch):
     """Also where the table is emptied in between."""
-    monkeypatch.setattr("unnoted.models.features.word_table.WORDS_REMEMBERED", 2)
-    table = Tokeniser(reading_model().tokenizer)._words
+    monkeypatch.setattr("unnoted.models.tokenization.MAX_CACHED_WORDS", 2)
+    table = DocumentTokenizer(reading_model().tokenizer)._words
     assert isinstance(table, WordTable)
 
     def tokens(found):

@@ -10,7 +10,7 @@ from tests.unit.inference.making import corpus, reading_model
 
 from unnoted.inference import Extractor
 from unnoted.inference.parallel import map_parallel
-from unnoted.models.features import BatchLimits
+from unnoted.models.samplers import BatchLimits
 
 
 def test_results_come_in_order_from_threads_with_one_thread_each(two_threads):

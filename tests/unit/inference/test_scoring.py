@@ -8,7 +8,9 @@ from tests.unit.inference.making import corpus, document_of, reading_model, toke
 
 from unnoted.data.document import Entity, Mention
 from unnoted.inference import DecisionOptions, Extractor, scoring
-from unnoted.models.features import Collator, Tokeniser, featurise
+from unnoted.models.batch import Collator
+from unnoted.models.features import featurise
+from unnoted.models.tokenization import DocumentTokenizer
 
 
 def plain_owner(document):
@@ -40,7 +42,7 @@ def plain_shares(rows, batch, document, head, tail):
 def test_tokens_of_sentences():
     documents = corpus()[:6]
     features = featurise(documents, tokenizer(), ("r",), reading_model().candidates)
-    batch = Collator.of(features)(list(features))
+    batch = Collator(features)(list(features))
     width, most = max(batch.lengths), max(len(document.sentences) for document in documents)
     assert batch.sentences == most
     for document, row, made in zip(documents, batch.token_sentence.tolist(), features, strict=True):
@@ -51,7 +53,7 @@ def test_tokens_of_sentences():
 
 def test_sentences_may_be_empty():
     document = document_of("d", "", "Ada came", "", entities=[[(1, 0, 1)], [(1, 1, 2)]])
-    counts = Tokeniser(tokenizer())([document]).sentence_tokens
+    counts = DocumentTokenizer(tokenizer())([document]).sentence_tokens
     assert counts[0] == counts[2] == 0 < counts[1]
     (found,) = Extractor(reading_model()).extract([document], threshold=0.0)
     assert {fact.evidence for fact in found.facts} == {(1,)}
@@ -62,7 +64,7 @@ def test_shares(monkeypatch, piece):
     monkeypatch.setattr(scoring, "MAX_PRODUCTS", piece)
     model, documents = reading_model(positions=60), corpus()[:2]
     features = featurise(documents, tokenizer(), ("r",), model.candidates)
-    batch = Collator.of(features)(list(features))
+    batch = Collator(features)(list(features))
     most = max(len(document.sentences) for document in documents)
     with torch.no_grad():
         encoded = model.encoder(batch)
@@ -78,7 +80,7 @@ def test_shares(monkeypatch, piece):
 def test_attentions_that_do_not_meet_support_nothing():
     model, documents = reading_model(), corpus()[:1]
     features = featurise(documents, tokenizer(), ("r",), model.candidates)
-    batch = Collator.of(features)([features[0]])
+    batch = Collator(features)([features[0]])
     attention = torch.zeros(len(batch.entity_document), 2, batch.lengths[0])
     shares = scoring.attention_shares(attention, batch, torch.tensor([0, 1]))
     assert shares.isfinite().all() and not shares.any()

@@ -16,8 +16,8 @@ from transformers import set_seed
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
+from unnoted.models.batch import Collator
 from unnoted.models.encoders import ENCODER_KINDS, make_encoder
-from unnoted.models.features import Collator
 from unnoted.models.model import RelationModel
 from unnoted.training import Optimisation, Trainer
 from unnoted.training.entity_recognition import NO_TAG, TAGGER, EntityTagger, entity_tags
@@ -63,7 +63,7 @@ def test_tags_and_loss_are_those_of_plain_loops():
 def test_the_words_of_a_document_are_tagged_and_nothing_else(encoder):
     docs = corpus(2)
     features = Trainer(fresh(encoder, docs), make_loss("cross-entropy"), docs, optimisation=HOW).features
-    batch = Collator.of(features)(list(features))
+    batch = Collator(features)(list(features))
     for document, tags in zip(docs.documents, entity_tags(batch), strict=True):
         told = [tag for tag in tags.tolist() if tag != NO_TAG]
         expected, sentences = [0] * document.word_count, [len(s) for s in document.sentences]
@@ -113,7 +113,7 @@ def test_it_is_learnt_and_leaves_nothing_behind(encoder, whole):
     assert TAGGER not in dict(model.named_modules())
     assert not model.encoder._forward_hooks
     docs = corpus()
-    batch = Collator.of(trainer.features)(list(trainer.features))
+    batch = Collator(trainer.features)(list(trainer.features))
     tagger = trainer._recognition.tagger
     with torch.no_grad():
         after = tagger(model.encoder(batch).states, batch)
@@ -126,7 +126,7 @@ def test_it_is_learnt_and_leaves_nothing_behind(encoder, whole):
 def test_what_is_minimised_is_the_sum(encoder):
     docs = corpus()
     trainer = Trainer(fresh(encoder, docs), make_loss("cross-entropy"), docs, optimisation=HOW)
-    batch = Collator.of(trainer.features)(list(trainer.features))
+    batch = Collator(trainer.features)(list(trainer.features))
     with trainer._recognition.in_training(), torch.no_grad():
         trainer.relation_model.train()
         set_seed(1)

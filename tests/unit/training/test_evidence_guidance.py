@@ -16,7 +16,7 @@ from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.inference import Extractor
 from unnoted.inference.scoring import attention_shares, guided_sentences
-from unnoted.models.features import Collator
+from unnoted.models.batch import Collator
 from unnoted.models.model import RelationModel
 from unnoted.training import Optimisation, Trainer
 from unnoted.training.evidence_guidance import THRESHOLD, evidence_divergence
@@ -54,7 +54,7 @@ def trainer(encoder, docs, how, **options):
 
 def divergence_of(model, trained):
     """Of all documents together, without dropout."""
-    batch = Collator.of(trained.features)(list(trained.features))
+    batch = Collator(trained.features)(list(trained.features))
     with torch.no_grad():
         return float(evidence_divergence(model.eval().encoder(batch).entity_rows(batch), batch))
 
@@ -117,7 +117,7 @@ def test_training_brings_attention_to_the_evidence(encoder):
 def test_what_is_minimised_is_the_risk_and_the_weighted_divergence(encoder):
     docs = corpus(4)
     made = trainer(encoder, docs, HOW.model_copy(update={"evidence_weight": 0.5}))
-    model, batch = made.relation_model.train(), Collator.of(made.features)(list(made.features))
+    model, batch = made.relation_model.train(), Collator(made.features)(list(made.features))
     for module in model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0

@@ -12,7 +12,7 @@ from unnoted.data.synthetic import generate_documents
 from unnoted.losses import ATLOP, LOSSES, SSRPU, ScoreDecoder
 from unnoted.losses.losses import LabelLikelihoodLoss
 from unnoted.models.architectures.registry import ARCHITECTURES
-from unnoted.models.features import Collator
+from unnoted.models.batch import Collator
 from unnoted.models.model import RelationModel
 from unnoted.training import Optimisation, Trainer
 from unnoted.training.preparing import features_of
@@ -85,7 +85,7 @@ def test_every_architecture_starts_near_what_types_say(encoder, architecture):
     model = model_on(encoder, architecture=architecture, type_bias=True).eval()
     plain = model_on(encoder, architecture=architecture).eval()
     features = features_of(model, CORPUS)
-    batch = Collator.of(features)([features[0], features[1]])
+    batch = Collator(features)([features[0], features[1]])
     torch.testing.assert_close(model(batch), plain(batch))  # a table of 0 adds nothing
     begin(model, SSRPU(CORPUS.labelled_priors * 2), features)
     for name, weight in plain.scores.named_parameters():

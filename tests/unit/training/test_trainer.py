@@ -20,8 +20,8 @@ from unnoted.io import CHECKSUMS
 from unnoted.losses import ATLOP, SPU, SSRPU, AdaptiveThreshold, Expected, PerBatch, Running, Uncorrected
 from unnoted.losses.decisions import Fixed, NoneClass, TopK
 from unnoted.losses.links import Link
-from unnoted.models.features import BatchLimits, ShuffledBatches
 from unnoted.models.model import ModelError, RelationModel
+from unnoted.models.samplers import BatchLimits, ShuffledBatches
 from unnoted.training import CheckpointError, NotFinite, Optimisation, Trainer
 from unnoted.training.checkpoints import check_files, checkpoints
 from unnoted.training.development import development_score

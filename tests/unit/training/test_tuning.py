@@ -18,7 +18,8 @@ from unnoted.data.synthetic import generate_documents
 from unnoted.data.writing import write_documents
 from unnoted.losses import LOSSES
 from unnoted.losses.decisions import Fixed, FixedTopK
-from unnoted.models.features import Collator, featurise
+from unnoted.models.batch import Collator
+from unnoted.models.features import featurise
 from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
 from unnoted.training import CheckpointError, load_settings
@@ -32,7 +33,7 @@ VOCABULARY = RelationVocabulary.from_documents(generate_documents(60))
 def by_hand(model, documents):
     """The thresholds from one document after the other, in their order."""
     features = featurise(documents, model.tokenizer, model.relations.ids, model.candidates)
-    collate, scores, labels = Collator.of(features), [], []
+    collate, scores, labels = Collator(features), [], []
     with torch.no_grad():
         for document in features:
             batch = collate([document])

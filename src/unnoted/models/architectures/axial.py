@@ -28,8 +28,8 @@ from unnoted.models.architectures.entity_map import (
 )
 from unnoted.models.architectures.localized_context import entity_states
 from unnoted.models.architectures.pieces import PairsInPieces
+from unnoted.models.batch import Batch
 from unnoted.models.encoders import Encoded
-from unnoted.models.features.batch import Batch
 
 CELLS_KEPT = 2**13
 """With more cells than this, each layer is recomputed in the backward pass instead of kept."""

@@ -20,8 +20,8 @@ from unnoted.models.architectures.localized_context import (
     unordered_contexts,
     unordered_number,
 )
+from unnoted.models.batch import Batch
 from unnoted.models.encoders import Encoded
-from unnoted.models.features.batch import Batch
 
 
 def in_slots(values: Tensor, batch: Batch) -> Tensor:

@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from unnoted.models.architectures.mention_vectors import span_means
 from unnoted.models.architectures.pieces import PairsInPieces
+from unnoted.models.batch import Batch
 from unnoted.models.encoders import Encoded
-from unnoted.models.features.batch import Batch
 from unnoted.models.kernels.segments import segment_mean
 
 DOUBLINGS = 9

@@ -12,8 +12,8 @@ from torch.nn.functional import linear, normalize
 
 from unnoted.models.architectures.entity_map import context_cells, contexts, in_slots
 from unnoted.models.architectures.localized_context import entity_states
+from unnoted.models.batch import Batch
 from unnoted.models.encoders import Encoded
-from unnoted.models.features.batch import Batch
 
 FeatureMap = Literal["context", "similarity"]
 

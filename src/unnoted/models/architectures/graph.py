@@ -31,8 +31,8 @@ from unnoted.models.architectures.entity_map import in_slots
 from unnoted.models.architectures.mention_vectors import MentionVectors, in_mention_slots, mention_rows
 from unnoted.models.architectures.paths import EntityPaths
 from unnoted.models.architectures.pieces import PairsInPieces
+from unnoted.models.batch import Batch
 from unnoted.models.encoders import Encoded
-from unnoted.models.features.batch import Batch
 from unnoted.models.kernels.segments import segment_mean
 
 EDGE_TYPES = 3

@@ -8,7 +8,7 @@ asked for is summed.
 import torch
 from torch import Tensor
 
-from unnoted.models.features.batch import Batch
+from unnoted.models.batch import Batch
 
 EPSILON = 1e-5
 """Keeps the normalisation of q finite where the two attentions do not meet."""

@@ -26,8 +26,8 @@ from torch.utils.checkpoint import checkpoint
 from unnoted.models.architectures.lean_contexts import EPSILON, lean_contexts
 from unnoted.models.architectures.mention_vectors import marker_states
 from unnoted.models.architectures.pieces import PAIRS_AT_ONCE, PairsInPieces
+from unnoted.models.batch import Batch
 from unnoted.models.encoders import Encoded
-from unnoted.models.features.batch import Batch
 from unnoted.models.kernels.segments import segment_logsumexp
 
 PRODUCTS_AT_ONCE = 2**24

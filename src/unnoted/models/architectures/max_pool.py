@@ -10,8 +10,8 @@ from torch.nn.functional import linear
 
 from unnoted.models.architectures.mention_tokens import EntityTokens, MentionTokens
 from unnoted.models.architectures.pieces import PairsInPieces
+from unnoted.models.batch import Batch
 from unnoted.models.encoders import Encoded
-from unnoted.models.features.batch import Batch
 from unnoted.models.kernels.segments import segment_max
 
 

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from unnoted.models.architectures.entity_map import in_slots, pair_cells
 from unnoted.models.architectures.mention_tokens import EntityTokens, MentionTokens
+from unnoted.models.batch import Batch
 from unnoted.models.encoders import Encoded
-from unnoted.models.features.batch import Batch
 
 
 class PairMentions(NamedTuple):

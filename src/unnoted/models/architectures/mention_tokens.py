@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from torch import Tensor
 
-from unnoted.models.features.batch import Batch
+from unnoted.models.batch import Batch
 
 MentionTokens: TypeAlias = Literal["all", "first"]
 """Which tokens of a mention count: all of them, or the first, which is the opening marker if there is one."""

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from unnoted.models.features.batch import Batch
+from unnoted.models.batch import Batch
 
 PLACES_AT_ONCE = 2**24
 """How many places (documents x mentions x tokens) are looked at in one go."""

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from unnoted.models.batch import Batch
 from unnoted.models.encoders import Encoded
-from unnoted.models.features.batch import Batch
 
 PAIRS_AT_ONCE = 2**15
 """Batches with more pairs than this are scored in pieces of so many; in training each piece is recomputed in

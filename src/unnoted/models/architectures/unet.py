@@ -19,8 +19,8 @@ from unnoted.models.architectures.map_norms import MapNormalisation
 from unnoted.models.architectures.pieces import PairsInPieces
 from unnoted.models.architectures.unet_layers import UNet
 from unnoted.models.architectures.upsampling import MapUpsampling
+from unnoted.models.batch import Batch
 from unnoted.models.encoders import Encoded
-from unnoted.models.features.batch import Batch
 
 
 class UNetPairs(PairsInPieces):

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
+from unnoted.models.batch import Batch
 from unnoted.models.encoders.windows import EPSILON, WindowPlan
-from unnoted.models.features.batch import Batch
 from unnoted.models.kernels.attention_rows import attention_rows
 
 ROWS_KEPT = 2**26

@@ -9,6 +9,7 @@ from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
+from unnoted.models.batch import Batch
 from unnoted.models.encoders.calls import EncoderRunner, encode_in_calls
 from unnoted.models.encoders.crowded_rows import (
     MentionPlaces,
@@ -22,7 +23,6 @@ from unnoted.models.encoders.mention_inputs import mention_inputs
 from unnoted.models.encoders.packed_bert import PackedBert, can_pack
 from unnoted.models.encoders.pretrained import EncoderError, position_limit
 from unnoted.models.encoders.windows import WindowPlan, mention_places, merge_rows, merge_states, plan_windows
-from unnoted.models.features.batch import Batch
 from unnoted.models.kernels.attention_dropout import use_fast_attention_dropout
 from unnoted.models.kernels.attention_rows import give_rows, last_attention, requested
 from unnoted.models.kernels.dropout import use_fast_dropout

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from torch import Tensor
 
+from unnoted.models.batch import Batch
 from unnoted.models.encoders.pretrained import EncoderError
-from unnoted.models.features.batch import Batch
 from unnoted.models.kernels.segments import segment_mean
 
 

@@ -29,7 +29,7 @@ from unnoted.models.encoders.pretrained import EncoderError, build_encoder
 from unnoted.models.encoders.recurrent import RecurrentConfig, RecurrentEncoder
 from unnoted.models.encoders.survey import Survey
 from unnoted.models.encoders.transformer_convolutions import TransformerConvolutionsConfig
-from unnoted.models.features.tokenise import MARKER, Tokeniser
+from unnoted.models.tokenization import MARKER, DocumentTokenizer
 from unnoted.utils import quiet_transformers
 
 MakeableConfig: TypeAlias = RecurrentConfig | ConvolutionalAttentionConfig | TransformerConvolutionsConfig
@@ -198,7 +198,7 @@ def _fitted(
     """A copy of the configuration that fits the documents, the tokenizer and the vectors."""
     fitted = deepcopy(config)
     fitted.vocab_size = len(tokenizer)
-    fitted.pad_token_id = Tokeniser(tokenizer, markers=False).pad_token
+    fitted.pad_token_id = DocumentTokenizer(tokenizer, markers=False).pad_token
     if isinstance(fitted, TransformerConvolutionsConfig):
         return fitted
     fitted.train_words = fitted.train_words or given is None

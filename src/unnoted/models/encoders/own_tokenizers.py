@@ -8,7 +8,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase, PreTrainedToken
 
 from unnoted.models.encoders.hub import hub_options
 from unnoted.models.encoders.pretrained import EncoderError
-from unnoted.models.features.tokenise import MARKER
+from unnoted.models.tokenization import MARKER
 from unnoted.utils import quiet_transformers, wrap_errors
 
 SPECIAL = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from unnoted.data.document import Document
 from unnoted.models.encoders.glove import WordVectors
-from unnoted.models.features.tokenise import MARKER
+from unnoted.models.tokenization import MARKER
 
 
 @dataclass(frozen=True, slots=True)

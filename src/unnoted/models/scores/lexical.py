@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
 
-from unnoted.models.features.batch import Batch
+from unnoted.models.batch import Batch
 from unnoted.models.scores.type_bias import entity_types
 
 PLACES = ("apart", "in neighbouring sentences", "in one sentence", "in two sentences", "in three or more")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from unnoted.models.features.batch import Batch
+from unnoted.models.batch import Batch
 from unnoted.rules import Inverse, Rule, SamePair
 
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from unnoted.models.features.batch import Batch
+from unnoted.models.batch import Batch
 
 
 class TypeBias(nn.Module):

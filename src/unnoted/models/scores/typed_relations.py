@@ -15,8 +15,8 @@ from torch import Tensor, nn
 
 from unnoted.data.relation_types import RelationTypes
 from unnoted.models.architectures.pieces import PairsInPieces, pair_scores
+from unnoted.models.batch import Batch
 from unnoted.models.encoders import Encoded
-from unnoted.models.features.batch import Batch
 from unnoted.models.scores.grouped_bilinear import GroupedBilinear
 from unnoted.models.scores.type_bias import entity_types
 from unnoted.models.scores.typed_weights import TypedWeights

@@ -11,7 +11,7 @@ from unnoted.data.synthetic import generate_documents
 from unnoted.models.encoders import EncoderError, RecurrentConfig, TransformerConvolutionsConfig, load_encoder
 from unnoted.models.encoders.making import MadeEncoder, make_encoder
 from unnoted.models.encoders.own_tokenizers import subword_tokenizer
-from unnoted.models.features.tokenise import Tokeniser
+from unnoted.models.tokenization import DocumentTokenizer
 
 COUNTS = Counter({"low": 9, "lower": 5, "newer": 7, "wide": 2, "*": 1})
 
@@ -32,7 +32,7 @@ def test_a_word_is_the_sum_of_its_tokens_and_case_does_not_count():
 
 
 def test_the_marker_is_known_though_no_document_has_it():
-    tokeniser = Tokeniser(subword_tokenizer(Counter({"low": 9}), size=30))
+    tokeniser = DocumentTokenizer(subword_tokenizer(Counter({"low": 9}), size=30))
     assert tokeniser.marker_token not in (None, tokeniser.pad_token)
 
 
@@ -56,7 +56,7 @@ def test_an_encoder_of_subwords_knows_them(tmp_path):
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
     assert len(tokenizer) == load_encoder(tmp_path).config.vocab_size == 150
     assert made == MadeEncoder(146, tokens="subwords") and str(made) == "146 subwords"
-    tokenised = Tokeniser(tokenizer)(documents)
+    tokenised = DocumentTokenizer(tokenizer)(documents)
     assert tokenizer.unk_token_id not in tokenised.tokens  # every letter of theirs is known
     assert len(tokenised.tokens) > sum(document.word_count for document in documents)
 

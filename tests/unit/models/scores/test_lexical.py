@@ -12,7 +12,7 @@ from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.losses.losses import LabelLikelihoodLoss
-from unnoted.models.features import Collator
+from unnoted.models.batch import Collator
 from unnoted.models.model import RelationModel
 from unnoted.models.scores import lexical as module
 from unnoted.training import Trainer, lexical_fit
@@ -60,7 +60,7 @@ def test_log_odds_are_those_of_plain_loops(encoder, markers, cells, monkeypatch)
     model = model_on(encoder, markers=markers)
     random_weights(model.lexical)
     features = features_of(model, CORPUS)
-    batch = Collator.of(features)([features[index] for index in range(4)])
+    batch = Collator(features)([features[index] for index in range(4)])
     wanted = [row for index in range(4) for row in plain_log_odds(model.lexical, features[index])]
     torch.testing.assert_close(model.lexical.log_odds(batch), torch.tensor(wanted), rtol=1e-4, atol=1e-4)
 
@@ -69,7 +69,7 @@ def test_a_trained_model_mixes_log_odds_by_share_and_one_in_training_does_not(en
     model, network = model_on(encoder), model_on(encoder, share=0.0)
     random_weights(model.lexical)
     features = features_of(model, CORPUS)
-    batch = Collator.of(features)([features[0], features[1]])
+    batch = Collator(features)([features[0], features[1]])
     alone, mixed = network.eval()(batch), model.eval()(batch)
     above = 0.3 * (alone[:, 1:] - alone[:, :1]) + 0.7 * model.lexical.log_odds(batch)
     torch.testing.assert_close(mixed[:, 1:] - mixed[:, :1], above)
@@ -84,7 +84,7 @@ def test_documents_without_pairs_have_no_scores(encoder):
     model = model_on(encoder, candidates=CandidatePairs(intra_sentence=True))
     lonely = Corpus(DOCUMENTS[:1], CORPUS.relations, CandidatePairs(intra_sentence=True))
     features = features_of(model, lonely)
-    batch = Collator.of(features)([features[0]])
+    batch = Collator(features)([features[0]])
     none = batch.head[:0]
     empty = type(batch)(
         **{name: getattr(batch, name) for name in batch.__dataclass_fields__}

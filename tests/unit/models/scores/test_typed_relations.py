@@ -7,7 +7,8 @@ import torch
 from tests.unit.inference.making import RELATIONS, corpus, reading_model, tokenizer
 
 from unnoted.data.relation_types import RelationTypes
-from unnoted.models.features import Collator, featurise
+from unnoted.models.batch import Collator
+from unnoted.models.features import featurise
 from unnoted.models.scores import BiAffine
 from unnoted.models.scores.typed_relations import NEVER, TypedRelations
 
@@ -16,7 +17,7 @@ def batch_of(model, documents):
     features = featurise(
         documents, tokenizer(), RELATIONS, model.candidates, None, model.numbered_types, model.config.markers
     )
-    return Collator.of(features)([features[index] for index in range(len(features))])
+    return Collator(features)([features[index] for index in range(len(features))])
 
 
 @pytest.mark.parametrize("entity_types", [[], ["LOC", "ORG", "PER", "WORK"]])

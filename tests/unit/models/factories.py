@@ -1,4 +1,4 @@
-"""Small tokenizers and random documents for the tests of this folder."""
+"""Small tokenizers, and random documents for them."""
 
 from functools import cache
 
@@ -14,7 +14,7 @@ RELATIONS = ("born-in", "works-for", "part-of")
 LETTERS = "abcdefgh"
 
 patient = settings(deadline=None)
-"""For properties whose first example also makes a tokenizer, on a machine that others use."""
+"""For properties whose first example also builds a tokenizer."""
 
 
 @cache

@@ -1,0 +1,274 @@
+"""Which documents share a batch, and which pairs of a document are scored in training."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from torch.utils.data import Sampler
+
+from unnoted.models.features import DocumentFeatures, FeatureSet
+from unnoted.models.tokenization import Offsets
+
+BATCHES_PER_POOL = 50
+"""Batches whose documents are sorted together. More mean less padding, fewer a better mix of documents."""
+
+MIN_UNLABELLED = 20
+"""The number of unlabelled pairs that `RatioPairSampler` takes at least from a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchLimits:
+    """The largest size of a batch. A document beyond a limit is a batch by itself: none is left out.
+
+    Args:
+        documents: number of documents.
+        tokens: number of tokens, padding included; None for no limit.
+        pairs: number of candidate pairs; None for no limit.
+    """
+
+    documents: int = 4
+    tokens: int | None = None
+    pairs: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("documents", "tokens", "pairs"):
+            limit = getattr(self, name)
+            if limit is not None and limit < 1:
+                raise ValueError(f"a batch cannot have at most {limit} {name}: use 1 or more")
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all batches but one have the same number of documents."""
+        return self.tokens is None and self.pairs is None
+
+    def split(self, order: Sequence[int], tokens: Sequence[int], pairs: Sequence[int]) -> list[list[int]]:
+        """Split documents in this order into batches; `tokens` and `pairs` are those of all documents.
+
+        Example:
+            >>> BatchLimits(documents=2, tokens=13).split([2, 0, 1], tokens=[5, 6, 7], pairs=[0, 0, 0])
+            [[2], [0, 1]]
+        """
+        batches: list[list[int]] = []
+        batch: list[int] = []
+        longest = total_pairs = 0
+        for document in order:
+            longest, total_pairs = max(longest, tokens[document]), total_pairs + pairs[document]
+            if batch and self._is_exceeded(len(batch) + 1, longest, total_pairs):
+                batches.append(batch)
+                batch, longest, total_pairs = [], tokens[document], pairs[document]
+            batch.append(document)
+        return [*batches, batch] if batch else batches
+
+    def _is_exceeded(self, documents: int, longest: int, pairs: int) -> bool:
+        return (
+            documents > self.documents
+            or (self.tokens is not None and documents * longest > self.tokens)
+            or (self.pairs is not None and pairs > self.pairs)
+        )
+
+
+class _Batches(Sampler[list[int]], ABC):
+    """A batch sampler with the attributes that accelerate reads."""
+
+    drop_last = False
+
+    def __init__(self, features: FeatureSet, limits: BatchLimits | None) -> None:
+        self.limits = limits or BatchLimits()
+        self._tokens: list[int] = features.token_counts.tolist()
+        self._pairs: list[int] = features.pair_counts.tolist()
+
+    @abstractmethod
+    def current(self) -> list[list[int]]:
+        """The batches of the current epoch, in order."""
+
+    def __iter__(self) -> Iterator[list[int]]:
+        return (
+            list(batch) for batch in self.current()
+        )  # copies: accelerate fills up the last batch in place
+
+    def __len__(self) -> int:
+        return len(self.current())
+
+    @property
+    def batch_size(self) -> int | None:
+        """Documents per batch; None where batches differ."""
+        return self.limits.documents if self.limits.is_uniform else None
+
+    def _split(self, order: Sequence[int]) -> list[list[int]]:
+        return self.limits.split(order, self._tokens, self._pairs)
+
+
+class PairSampler(Protocol):
+    """Chooses the pairs of a document that are scored in an epoch.
+
+    The draw may depend on the epoch, so that a resumed run sees the same pairs; `ShuffledBatches` sets it.
+    """
+
+    epoch: int
+
+    def sample(self, features: DocumentFeatures) -> tuple[Offsets, NDArray[np.float32]]:
+        """The rows of the pairs to keep, ascending, and their weights.
+
+        Every pair with a fact or an explicit negative is among them.
+        """
+        ...
+
+
+class ShuffledBatches(_Batches):
+    """Batches for training: every document once an epoch, in an order that depends on seed and epoch only.
+
+    Documents are shuffled, split into pools, sorted by length within each pool and split into batches; then the
+    batches are shuffled. Without `like_length` they are shuffled and split. An incomplete batch comes last,
+    where accelerate expects it. With a limit on tokens or pairs the number of batches differs between epochs.
+
+    Args:
+        features: the corpus.
+        limits: the largest size of a batch.
+        seed: 0 or more.
+        like_length: whether the documents of a batch have similar lengths, which spares a quarter of padding.
+        pair_sampler: is set to the same epoch.
+    """
+
+    def __init__(
+        self,
+        features: FeatureSet,
+        limits: BatchLimits | None = None,
+        seed: int = 0,
+        *,
+        like_length: bool = True,
+        pair_sampler: PairSampler | None = None,
+    ) -> None:
+        super().__init__(features, limits)
+        _check_seed(seed)
+        self.seed = seed
+        self.epoch = 0
+        self.like_length = like_length
+        self._pair_sampler = pair_sampler
+        self._cached: tuple[int, list[list[int]]] | None = None
+
+    def set_epoch(self, epoch: int) -> None:
+        """Go to an epoch; accelerate calls this."""
+        self.epoch = epoch
+        if self._pair_sampler is not None:
+            self._pair_sampler.epoch = epoch
+
+    def current(self) -> list[list[int]]:
+        """The batches of the current epoch, in order."""
+        if self._cached is None or self._cached[0] != self.epoch:
+            self._cached = self.epoch, self.of_epoch(self.epoch)
+        return self._cached[1]
+
+    def of_epoch(self, epoch: int) -> list[list[int]]:
+        """The batches of any epoch, in order."""
+        generator = np.random.default_rng([self.seed, epoch])
+        order: list[int] = generator.permutation(len(self._tokens)).tolist()
+        if not self.like_length:
+            return self._split(order)
+        size = BATCHES_PER_POOL * self.limits.documents
+        pools = [
+            sorted(order[i : i + size], key=self._tokens.__getitem__) for i in range(0, len(order), size)
+        ]
+        batches = [batch for pool in pools for batch in self._split(pool)]
+        shuffled = [batches[i] for i in generator.permutation(len(batches))]
+        # A short batch before the last one would be dropped by accelerate where several processes train.
+        return sorted(shuffled, key=self._is_short)
+
+    def _is_short(self, batch: list[int]) -> bool:
+        return self.limits.is_uniform and len(batch) < self.limits.documents
+
+
+class SortedBatches(_Batches):
+    """Batches for prediction, longest documents first: one that does not fit into memory fails at once."""
+
+    def __init__(self, features: FeatureSet, limits: BatchLimits | None = None) -> None:
+        super().__init__(features, limits)
+        self._batches = self._split(
+            sorted(range(len(self._tokens)), key=self._tokens.__getitem__, reverse=True)
+        )
+
+    def current(self) -> list[list[int]]:
+        """The batches, in order."""
+        return self._batches
+
+
+class UniformPairSampler:
+    """Keeps all labelled pairs of a document and a random share of the unlabelled ones.
+
+    Most of the head's cost is in unlabelled pairs. Each one that is kept weighs as many as it stands for, so
+    that every sum over pairs keeps its expectation. The draw depends on seed, epoch and document index only.
+
+    Args:
+        rate: the share of unlabelled pairs, above 0 and at most 1; at least one pair is kept.
+        seed: 0 or more.
+    """
+
+    def __init__(self, rate: float, seed: int = 0) -> None:
+        if not 0 < rate <= 1:
+            raise ValueError(
+                f"the sampling rate of unlabelled pairs must be above 0 and at most 1, not {rate}"
+            )
+        _check_seed(seed)
+        self.rate, self.seed, self.epoch = rate, seed, 0
+
+    def sample(self, features: DocumentFeatures) -> tuple[Offsets, NDArray[np.float32]]:
+        """The rows of the pairs to keep, ascending, and their weights."""
+        decided, unlabelled = _split_pairs(features)
+        kept = max(1, round(self.rate * len(unlabelled))) if len(unlabelled) else 0
+        weights = np.zeros(len(features.head), dtype=np.float32)
+        weights[decided] = 1
+        weights[_choose(unlabelled, kept, self.seed, self.epoch, features)] = len(unlabelled) / max(kept, 1)
+        rows = np.flatnonzero(weights)
+        return rows, weights[rows]
+
+
+class RatioPairSampler:
+    """Keeps all labelled pairs of a document and a number of unlabelled ones for each, all with weight 1.
+
+    Labelled pairs then have a larger share than in the documents. The draw depends on seed, epoch and document
+    index only.
+
+    Args:
+        ratio: unlabelled pairs for each labelled one, above 0; at least `MIN_UNLABELLED`, where there are enough.
+        seed: 0 or more.
+
+    Reference:
+        Zeng, Xu, Chang, Li (2020): Double graph based reasoning for document-level relation extraction; the
+        ratio of 4, and the minimum, are those of their program.
+    """
+
+    def __init__(self, ratio: float, seed: int = 0) -> None:
+        if not 0 < ratio < np.inf:
+            raise ValueError(f"the number of unlabelled pairs per labelled pair must be above 0, not {ratio}")
+        _check_seed(seed)
+        self.ratio, self.seed, self.epoch = ratio, seed, 0
+
+    def sample(self, features: DocumentFeatures) -> tuple[Offsets, NDArray[np.float32]]:
+        """The rows of the pairs to keep, ascending, and their weights, which are 1."""
+        decided, unlabelled = _split_pairs(features)
+        wanted = max(MIN_UNLABELLED, int(self.ratio * len(np.unique(features.fact_pair))))
+        chosen = _choose(unlabelled, min(wanted, len(unlabelled)), self.seed, self.epoch, features)
+        rows = np.sort(np.concatenate([decided, chosen]))
+        return rows, np.ones(len(rows), dtype=np.float32)
+
+
+def _check_seed(seed: int) -> None:
+    if seed < 0:
+        raise ValueError(f"the seed must be 0 or more, not {seed}")
+
+
+def _split_pairs(features: DocumentFeatures) -> tuple[Offsets, Offsets]:
+    """The rows of the pairs with a fact or an explicit negative, and of the others."""
+    decided = np.zeros(len(features.head), dtype=bool)
+    decided[features.fact_pair] = True
+    decided[features.negative_pair] = True
+    return np.flatnonzero(decided), np.flatnonzero(~decided)
+
+
+def _choose(rows: Offsets, number: int, seed: int, epoch: int, features: DocumentFeatures) -> Offsets:
+    """Some of the rows, without repetition."""
+    generator = np.random.default_rng([seed, epoch, features.index])
+    chosen: Offsets = generator.choice(rows, number, replace=False, shuffle=False)
+    return chosen
