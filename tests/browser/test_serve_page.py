@@ -1,4 +1,4 @@
-"""The page of a service in a real browser: text in, entities and facts out, as arcs and as a graph."""
+"""The page of a service in a real browser: text in, entities and facts out."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 import uvicorn
-from tests.unit.serve.making import RECORDS, TEXT, extractor, reader
+from tests.unit.serve.factories import RECORDS, TEXT, extractor, reader
 
 from unnoted.serve import ExtractionService, create_app
 
@@ -89,13 +89,9 @@ def test_pasted_text_shows_entities_and_facts(page, address, width):
     found = page.locator("#found")
     assert found.locator(".mention[data-entity]").all_inner_texts()[0].startswith("Ada")
     assert "<b>" in found.locator(".text").inner_text().replace(" ", "") and found.locator("b").count() == 0
-    facts = found.locator("tr.fact").count()
-    assert facts == found.locator("svg .edge").count() > 5
-    assert found.locator(".arcs svg").is_visible() and not found.locator(".graph").is_visible()
-    page.click("text=Graph")
-    assert found.locator(".graph svg").is_visible() and not found.locator(".arcs").is_visible()
+    assert found.locator("tr.fact").count() > 5
     found.locator("tr.fact").nth(1).hover()
-    assert found.locator(".edge.shown").count() == 1 and found.locator(".mention.head").count() >= 1
+    assert found.locator(".mention.head").count() >= 1
     over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert over == 0 and page.troubles == []
     shoot(page, f"serve-page-{width}")

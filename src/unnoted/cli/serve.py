@@ -71,14 +71,14 @@ def serve(
 ) -> None:
     """Serve a trained model: documents in, facts out, and a page to try it on.
 
-    POST /extract takes one document, a list, or a stream of JSON lines; with --entities, POST /extract/text
-    takes plain text. GET /docs describes everything. On SIGTERM it finishes what it has accepted.
+    POST /extract takes a document or a list, POST /extract/stream JSON lines; with --entities, POST
+    /extract/text takes plain text. GET /docs describes everything. On SIGTERM it finishes what it has accepted.
     """
     for module in ("fastapi", "uvicorn", "prometheus_client"):
         require_extra(module, "serve")
     from unnoted.serve import ExtractionService, ServiceLimits
     from unnoted.serve import serve as listen
-    from unnoted.serve.server import is_loopback
+    from unnoted.serve.app import is_loopback
 
     limits = ServiceLimits(
         queue=queue, body=int(body * MEBI), words=words, seconds=seconds, drain=max(seconds, 5)

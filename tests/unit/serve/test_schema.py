@@ -10,12 +10,13 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from tests.unit.serve.making import extractor, reader
+from tests.unit.serve.factories import extractor, reader
 
 from unnoted.serve import ExtractionService, ServiceLimits, create_app
 
+schemathesis.serializer.alias("application/x-ndjson", "text/plain")
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-PATHS = {"/extract", "/extract/text", "/health", "/ready", "/relations", "/metrics"}
+PATHS = {"/extract", "/extract/stream", "/extract/text", "/health", "/ready", "/relations", "/metrics"}
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-// Sends what was pasted, and shows the drawing that comes back. Pointing at facts is done by highlight.js.
+// Sends what was pasted, and shows the facts that come back. highlight.js highlights them in the text.
 "use strict";
 (() => {
   const byId = (id) => document.getElementById(id);
@@ -16,8 +16,8 @@
     TIME: ["1891", "1895", "1897"],
   };
 
-  // The example with its entities at their places, for a service that does not look for them; longer names first,
-  // so that no part of one is taken for another.
+  // The example with its entities marked, for a service that does not find them; longer names first, so that no part
+  // of one is taken for another.
   function documentOf(text) {
     const taken = [], entities = [];
     const all = Object.entries(NAMES).flatMap(([type, names]) => names.map((name) => ({ type, name })));
@@ -42,40 +42,9 @@
     return `{\n  "text": ${JSON.stringify(text)},\n  "entities": [\n${lines.join(",\n")}\n  ]\n}`;
   }
 
-  function tell(text, bad = false) {
+  function show(text, bad = false) {
     status.textContent = text;
     status.classList.toggle("bad", bad);
-  }
-
-  function view(section, name) {
-    for (const [which, button] of Object.entries(section.views)) {
-      button.setAttribute("aria-pressed", String(which === name));
-      section.root.querySelector("." + which).hidden = which !== name;
-    }
-  }
-
-  // Arcs and graph are two views of one thing: one is shown at a time, within the document, so that pointing at a
-  // fact lights it everywhere.
-  function arrange(result) {
-    const root = result.querySelector(".unnoted-document"), graph = result.querySelector(".graph");
-    const arcs = result.querySelector(".arcs");
-    if (!graph || !arcs) return;
-    const bar = document.createElement("div");
-    bar.className = "views";
-    bar.setAttribute("role", "group");
-    bar.setAttribute("aria-label", "How facts are drawn");
-    const section = { root, views: {} };
-    for (const [name, title] of [["arcs", "Arcs"], ["graph", "Graph"]]) {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = title;
-      button.addEventListener("click", () => view(section, name));
-      section.views[name] = button;
-      bar.append(button);
-    }
-    arcs.before(bar);
-    arcs.after(graph);
-    view(section, "arcs");
   }
 
   async function answerOf(response) {
@@ -92,7 +61,7 @@
   async function ask(event) {
     event.preventDefault();
     if (!given.value.trim()) {
-      tell(takesText ? "Paste a text first." : "Paste a document first.", true);
+      show(takesText ? "Paste a text first." : "Paste a document first.", true);
       given.focus();
       return;
     }
@@ -102,20 +71,19 @@
     const query = threshold === "" ? "" : "?threshold=" + encodeURIComponent(threshold);
     const button = byId("extract"), started = performance.now();
     button.disabled = true;
-    tell("Looking for facts…");
+    show("Extracting facts…");
     try {
       const body = takesText ? JSON.stringify({ text: given.value }) : given.value;
       const path = takesText ? "extract/text" : "extract";
       found.innerHTML = await answerOf(await fetch(path + query, { method: "POST", headers, body }));
-      for (const result of found.querySelectorAll(".result")) arrange(result);
       found.hidden = false;
       const facts = found.querySelectorAll("tr.fact").length;
       const seconds = ((performance.now() - started) / 1000).toFixed(1);
-      tell(facts ? `Done in ${seconds} s. Point at a fact to see it in the text.`
-                 : `Done in ${seconds} s. The model states no fact here; a lower confidence shows what it considers.`);
+      show(facts ? `Done in ${seconds} s. Point at a fact to see it in the text.`
+                 : `Done in ${seconds} s. The model predicts no fact here; a lower threshold shows less likely ones.`);
     } catch (error) {
       found.hidden = true;
-      tell(error instanceof TypeError ? "The service cannot be reached." : error.message, true);
+      show(error instanceof TypeError ? "The service cannot be reached." : error.message, true);
     } finally {
       button.disabled = false;
     }

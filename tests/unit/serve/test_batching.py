@@ -6,8 +6,7 @@ import torch
 
 from unnoted.data.document import Document
 from unnoted.inference import DecisionOptions, Extraction
-from unnoted.serve.batching_queue import BatchingQueue
-from unnoted.serve.service_metrics import ServiceMetrics
+from unnoted.serve.batching import BatchingQueue, ServiceMetrics
 
 
 class Together:

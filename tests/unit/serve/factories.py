@@ -20,7 +20,6 @@ PATTERNS = [
     {"label": "GPE", "pattern": "Kelm"},
 ]
 TEXT = "Ada met Bo in Kelm. <b> Ada slept </b>."
-LINES = {"Content-Type": "application/x-ndjson"}
 
 
 def extractor():

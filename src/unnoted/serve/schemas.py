@@ -1,0 +1,164 @@
+"""What requests and answers hold; requests are validated by it, and OpenAPI describes both."""
+
+from typing import Annotated, Any, NotRequired
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from typing_extensions import TypedDict
+
+from unnoted.inference import FactRecord
+
+_TEXT = "Ada Lorne lives in Kelm."
+
+
+class _Request(BaseModel):
+    """Values must have the type of their field; unknown fields are kept, and reported as notes."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
+
+
+class MentionRequest(_Request):
+    """Where an entity is named: characters of `text`, or words of a sentence of `sentences`."""
+
+    start: int = Field(ge=0)
+    end: int = Field(ge=1, description="behind the last character or word")
+    sentence: int = Field(default=None, ge=0, description="only with `sentences`")  # type: ignore[assignment]
+    type: str = Field(default=None, min_length=1, description="if it differs from the entity's")  # type: ignore[assignment]
+    name: str = Field(default=None)  # type: ignore[assignment]
+
+
+class EntityRequest(_Request):
+    """An entity with all its mentions."""
+
+    type: str = Field(min_length=1)
+    mentions: list[MentionRequest] = Field(min_length=1)
+    id: str | None = None
+
+
+class DocumentRequest(_Request):
+    """A document as a line of unnoted JSONL: `text` or `sentences`, and `entities`."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "anyOf": [{"required": ["text"]}, {"required": ["sentences"]}],
+            "examples": [
+                {
+                    "id": "note-1",
+                    "text": _TEXT,
+                    "entities": [
+                        {"type": "PER", "mentions": [{"start": 0, "end": 9}]},
+                        {"type": "LOC", "mentions": [{"start": 19, "end": 23}]},
+                    ],
+                }
+            ],
+        }
+    )
+
+    id: str = Field(default="1", min_length=1, description="by default the number within the request")
+    text: str = Field(default="", description="raw text; mentions are spans of characters")
+    sentences: list[list[str]] = Field(default=[], description="words; mentions are spans of words")
+    entities: list[EntityRequest]
+
+    @model_validator(mode="after")
+    def _has_text(self) -> "DocumentRequest":
+        if not self.model_fields_set & {"text", "sentences"}:
+            raise ValueError("a document needs `text` or `sentences`")
+        return self
+
+    def fields(self) -> dict[str, Any]:
+        """What the client sent."""
+        return self.model_dump(exclude_unset=True)
+
+
+class TextRequest(BaseModel):
+    """A plain text."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", json_schema_extra={"examples": [{"text": _TEXT}]})
+
+    text: str = Field(min_length=1, pattern=r"\S")
+    id: str = Field(default="", description="by default the number within the request")
+
+
+def _is_list(value: object) -> str:
+    return "list" if isinstance(value, list) else "one"
+
+
+Documents = Annotated[
+    Annotated[DocumentRequest, Tag("one")]
+    | Annotated[Annotated[list[DocumentRequest], Field(min_length=1)], Tag("list")],
+    Discriminator(_is_list),
+]
+Texts = Annotated[
+    Annotated[TextRequest, Tag("one")]
+    | Annotated[Annotated[list[TextRequest], Field(min_length=1)], Tag("list")],
+    Discriminator(_is_list),
+]
+
+
+class DecisionQuery(BaseModel):
+    """Which facts are predicted; at most one is given."""
+
+    threshold: float | None = Field(
+        default=None, ge=0, le=1, description="the least score of a fact; by default the model's threshold"
+    )
+    target_precision: float | None = Field(
+        default=None, ge=0, le=1, description="of a calibrated model: the expected precision"
+    )
+    target_recall: float | None = Field(
+        default=None, ge=0, le=1, description="of a calibrated model: the expected recall"
+    )
+
+
+class MentionResponse(TypedDict):
+    """Where an entity is named in a text, in characters."""
+
+    start: int
+    end: int
+    sentence: int
+
+
+class EntityResponse(TypedDict):
+    """An entity that was found in a text."""
+
+    id: NotRequired[str]
+    type: str
+    name: str
+    mentions: list[MentionResponse]
+
+
+class DocumentResponse(TypedDict):
+    """The facts of one document."""
+
+    id: str
+    facts: list[FactRecord]
+    entities: NotRequired[Annotated[list[EntityResponse], Field(description="of a document given as text")]]
+    notes: NotRequired[Annotated[list[str], Field(description="what was ignored in the document")]]
+
+
+class ErrorResponse(BaseModel):
+    """Why there is no result."""
+
+    error: str
+
+
+class RelationResponse(BaseModel):
+    """A relation that the model knows."""
+
+    id: str
+    name: str
+
+
+class ModelResponse(BaseModel):
+    """What the model knows."""
+
+    model: str
+    calibrated: bool = Field(description="whether scores are probabilities and targets can be given")
+    threshold: float = Field(description="the least score of a predicted fact")
+    text: bool = Field(description="whether plain text is taken (`/extract/text`)")
+    types: list[str]
+    relations: list[RelationResponse]
+
+
+class StatusResponse(BaseModel):
+    """Whether the service is up."""
+
+    status: str
