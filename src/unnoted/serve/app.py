@@ -1,6 +1,7 @@
 """The web application: paths for programs, and a page to try the model on."""
 
 import asyncio
+import signal
 import time
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
@@ -122,7 +123,13 @@ def serve(
     )  # fmt: skip
     server = uvicorn.Server(config)
     service.is_stopping = lambda: server.should_exit
-    server.run()
+    # At its end the server raises the signal again, for the handler that it found; the caller has more to do.
+    handlers = {each: signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        server.run()
+    finally:
+        for each, handler in handlers.items():
+            signal.signal(each, handler)
 
 
 def is_loopback(host: str) -> bool:
