@@ -57,7 +57,7 @@ def test_one_document_many_and_a_stream_give_what_the_extractor_gives(web, expec
 
 def test_text_gives_entities_with_their_characters_and_the_facts_of_the_document_made_of_it(web):
     found = web.post("/extract/text?threshold=0", json={"text": TEXT, "id": "t"}).json()
-    (document,) = reader().documents([("t", TEXT)])
+    (document,) = reader().read([("t", TEXT)])
     (result,) = extractor().extract([document], threshold=0.0)
     places = [[TEXT[one["start"] : one["end"]] for one in entity["mentions"]] for entity in found["entities"]]
     assert places == [["Ada", "Ada"], ["Bo"], ["Kelm"]]
