@@ -25,7 +25,7 @@ from benchmarks.complete_labels import DATA, Truth, known_pairs
 from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data import Document, load_documents
 from unnoted.data.compare import match_entities
-from unnoted.data.mending import Decision, mend
+from unnoted.data.decisions import Decision, apply_decisions
 from unnoted.suggestions import Order, SuggestionSet, Unlisted, chances, completeness, ordered, random_sample
 
 FIRST = (100, 200, 500, 1000)
@@ -266,7 +266,7 @@ def mended(found: SuggestionSet, truth: Truth, order: Order, decisions: int, to:
         each = answers.listed[position]
         evidence = each.evidence if answers.holds[position] else ()
         said.append(Decision(each.document, *each.triple, bool(answers.holds[position]), evidence))
-    report = mend(found.source, said, to, overwrite=True)
+    report = apply_decisions(found.source, said, to, overwrite=True)
     print(f"{report.added} facts added, {report.rejected} known negatives: {to}")
 
 

@@ -630,28 +630,32 @@ ENCODABLE = "characters that UTF-8 can hold"
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
 
-class RepeatedKey(dict[str, object]):
-    """An object in which a key stands twice. It is no `dict` to whoever asks for exactly that type."""
+class RepeatedKey:
+    """Stands for a JSON object in which a key stands twice: it is no dictionary, so that no model accepts it."""
 
     def __init__(self, pairs: list[tuple[str, object]]) -> None:
-        super().__init__(pairs)
-        names = [name for name, _ in pairs]
-        self.key = next(name for number, name in enumerate(names) if name in names[:number])
+        seen: set[str] = set()
+        self.key = ""
+        for name, _ in pairs:
+            if name in seen:
+                self.key = name
+                break
+            seen.add(name)
 
     def __repr__(self) -> str:
         return f"the key {short_repr(self.key)} twice in one object"
 
 
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    members = dict(pairs)
-    return members if len(members) == len(pairs) else RepeatedKey(pairs)
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object] | RepeatedKey:
+    fields = dict(pairs)
+    return fields if len(fields) == len(pairs) else RepeatedKey(pairs)
 
 
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    members = _object(pairs)
-    if isinstance(members, RepeatedKey):
-        fail(Kind.MALFORMED, None, f"key {short_repr(members.key)}", "it twice in one object", "it once")
-    return members
+def _unique(pairs: list[tuple[str, object]]) -> object:
+    fields = _object(pairs)
+    if isinstance(fields, RepeatedKey):
+        fail(Kind.MALFORMED, None, f"key {short_repr(fields.key)}", "it twice in one object", "it once")
+    return fields
 
 
 def _no_constant(name: str) -> object:

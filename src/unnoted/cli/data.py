@@ -42,7 +42,7 @@ from unnoted.data.hide_labels import (
     hide_labels,
 )
 from unnoted.data.loading import load_documents, stream_documents
-from unnoted.data.writing import write_documents
+from unnoted.data.formats import write_documents
 from unnoted.errors import DefectLog
 from unnoted.io import TextInput, display_name, is_stream, lock_output, rereadable
 from unnoted.utils import plural, shorten, strip_control

@@ -13,7 +13,7 @@ from unnoted.cli.common import (
     tell,
     tell_defects,
 )
-from unnoted.data.converting import convert_files
+from unnoted.data.convert import convert_files
 from unnoted.data.formats import FORMATS
 from unnoted.io import display_name, is_stream, lock_output
 from unnoted.utils import plural
@@ -28,13 +28,13 @@ def convert(
     strict: Strict = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Convert documents to another format, as a stream.
+    """Convert documents to another format.
 
-    Files that are in that format already keep every record as it is.
+    Files that are in that format already keep every record verbatim.
     """
     with lock_output(to, inputs=[*files, *([vocabulary] if vocabulary else [])], overwrite=overwrite):
         done = convert_files(files, to, format, read_vocabulary(vocabulary), strict)
     tell_defects(done.log)
-    if done.left_behind:
-        tell(f"note: not carried over to {FORMATS[done.format].name}: {'; '.join(done.left_behind)}")
+    if done.lost:
+        tell(f"note: not kept in {FORMATS[done.format].name}: {'; '.join(done.lost)}")
     say(f"{plural(done.records, 'record')} written to {display_name(to)}", err=is_stream(to))

@@ -3,9 +3,8 @@
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.document import Document, Entity, Fact, Mention
-from unnoted.data.formats import DocumentFormat, register_format
+from unnoted.data.formats import DocumentFormat, register_format, write_documents
 from unnoted.data.loading import load_documents, stream_documents
-from unnoted.data.writing import write_documents
 from unnoted.errors import DataError, DefectLog
 
 __all__ = [

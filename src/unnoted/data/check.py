@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from unnoted.data.candidates import CandidatePairs, TypePair, list_types
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.document import Document
-from unnoted.data.formats import format_of
+from unnoted.data.formats import find_format
 from unnoted.data.loading import default_candidates, stream_documents
 from unnoted.errors import EXAMPLES_KEPT, Defect, DefectLog, Kind, Severity
 from unnoted.io import TextInput
@@ -256,7 +256,7 @@ def check_files(
     if candidates is None:
         candidates = default_candidates(sources, lambda: statistics.observed_candidates)
     names = tuple(source.name for source in sources)
-    formats = dict.fromkeys(format.name if (format := format_of(source)) else "unknown" for source in sources)
+    formats = dict.fromkeys(format.name if (format := find_format(source)) else "unknown" for source in sources)
     log.line = None
     log.file = ", ".join(names)
     _check_offsets(statistics, log)
@@ -295,7 +295,7 @@ def _record(log: DefectLog, place: str, found: str, expected: str) -> None:
 
 def group_files(paths: Sequence[Source]) -> list[list[Source]]:
     """Files that belong together: PubTator files with the relation files; every other file by itself."""
-    keys = {path: format.key for path in paths if (format := format_of(path))}
+    keys = {path: format.key for path in paths if (format := find_format(path))}
     rows = [path for path in paths if keys.get(path) == "relation-rows"]
     texts = [path for path in paths if keys.get(path) == "pubtator"]
     if not rows:

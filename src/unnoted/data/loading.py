@@ -7,8 +7,9 @@ from pathlib import Path
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.document import Document
-from unnoted.data.formats import DocumentFormat, format_of, recognise
-from unnoted.data.formats.reading import Reading
+from unnoted.data.formats import DocumentFormat, detect_format, find_format
+from unnoted.data.formats.pubtator import log_unused_rows
+from unnoted.data.formats.records import ReadContext
 from unnoted.errors import DataError, Defect, DefectLog, Kind, fail
 from unnoted.io import TextInput
 from unnoted.utils import plural
@@ -33,24 +34,24 @@ def stream_documents(
         DataError: names the file, the document, the field, what was found and what was expected.
     """
     log = log if log is not None else DefectLog(strict=strict)
-    reading = Reading(log, vocabulary)
+    reading = ReadContext(log, vocabulary)
     sources: list[tuple[TextInput, DocumentFormat]] = []
     with ExitStack() as stack:
         for source in map(TextInput.of, paths):
             stack.callback(source.close)
             try:
-                sources.append((source, recognise(source)))
+                sources.append((source, detect_format(source)))
             except DataError as error:
                 log.error(error)
         for source, entry in sources:
-            if not entry.has_documents:
+            if entry.read_relations is not None:
                 with _located(source, log), source.open() as stream:
-                    reading.rows.read(stream, log, reading.limits)
+                    entry.read_relations(stream, reading)
         for source, entry in _once(sources):
             if entry.has_documents:
                 yield from _documents(source, entry, reading)
     if any(entry.has_documents for _, entry in sources):
-        reading.rows.report_rest(log)
+        log_unused_rows(reading)
     elif sources:
         log.error(DataError(Defect(Kind.UNREADABLE, log.file, None, None, "relation rows only", "documents")))
 
@@ -76,11 +77,11 @@ def _located(source: TextInput, log: DefectLog) -> Iterator[None]:
         log.error(error)
 
 
-def _documents(source: TextInput, entry: DocumentFormat, reading: Reading) -> Iterator[Document]:
+def _documents(source: TextInput, entry: DocumentFormat, reading: ReadContext) -> Iterator[Document]:
     before = len(reading.seen)
     with _located(source, reading.log):
-        if entry.read_file is not None:
-            yield from entry.read_file(source.path, reading)
+        if entry.read_path is not None:
+            yield from entry.read_path(source.path, reading)
         elif entry.read is not None:
             with source.open() as stream:
                 yield from entry.read(stream, reading)
@@ -144,7 +145,7 @@ def default_candidates(
     paths: Iterable[str | Path | TextInput], seen: Callable[[], CandidatePairs]
 ) -> CandidatePairs:
     """All ordered pairs; for a format whose relations are typed, the type pairs `seen` among its facts."""
-    if not any(entry.typed for entry in map(format_of, paths) if entry):
+    if not any(entry.typed for entry in map(find_format, paths) if entry):
         return CandidatePairs()
     types = seen()
     return types if types.types else CandidatePairs()

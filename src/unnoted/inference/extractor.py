@@ -17,7 +17,7 @@ from torch import nn
 
 from unnoted.data.document import Document
 from unnoted.data.formats.jsonl import document_from_record
-from unnoted.data.formats.reading import Reading
+from unnoted.data.formats.records import ReadContext
 from unnoted.data.ner import RecognizerSource, TextReader
 from unnoted.errors import DataError, DefectLog
 from unnoted.inference.facts import ExtractedFact, Extraction, ExtractionStream
@@ -407,7 +407,7 @@ def iter_documents(sources: Iterable[Source], log: DefectLog | None = None) -> I
         log.file = f"document {number}"
         try:
             # A reading of its own: ids need not be unique here, so that no table of them grows with a stream.
-            yield document_from_record({"id": str(number), **source}, Reading(log))
+            yield document_from_record({"id": str(number), **source}, ReadContext(log))
         except DataError as error:
             raise log.located(error) from None
 

@@ -22,9 +22,9 @@ import torch
 
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document
+from unnoted.data.formats import write_documents
 from unnoted.data.loading import stream_documents
 from unnoted.data.ner import TextReader
-from unnoted.data.writing import write_documents
 from unnoted.errors import DataError, DefectLog, Kind, fail
 from unnoted.inference.extractor import Extractor
 from unnoted.inference.facts import DocumentRecord, Extraction

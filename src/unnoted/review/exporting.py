@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unnoted.data.decided import MendReport
-from unnoted.data.mending import Decision, mend
+from unnoted.data.decisions import Decision, DecisionReport, apply_decisions
 from unnoted.io import content_digest
 from unnoted.review.store import ReviewStore
 from unnoted.review.verdict import Verdict
@@ -47,7 +46,7 @@ def settled(store: ReviewStore) -> Settled:
 
 def export_review(
     store: ReviewStore, to: Path, source: Path | None = None, overwrite: bool = False
-) -> tuple[MendReport, Settled]:
+) -> tuple[DecisionReport, Settled]:
     """Write the corpus with what was decided.
 
     Args:
@@ -66,7 +65,7 @@ def export_review(
             f"(SHA-256 {store.about['source_checksum'][:12]}...)"
         )
     found = settled(store)
-    return mend(corpus, found.decisions, to, overwrite), found
+    return apply_decisions(corpus, found.decisions, to, overwrite), found
 
 
 def source_of(store: ReviewStore) -> Path:

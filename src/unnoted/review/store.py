@@ -16,7 +16,7 @@ from threading import Lock, local
 
 from unnoted.data.document import Document, Triple
 from unnoted.data.formats.jsonl import document_from_record
-from unnoted.data.formats.reading import Reading
+from unnoted.data.formats.records import ReadContext
 from unnoted.errors import DefectLog
 from unnoted.review.store_schema import FORMAT
 from unnoted.review.verdict import Verdict, state_of
@@ -120,7 +120,7 @@ class ReviewStore:
         found = self.reading.execute("SELECT record FROM documents WHERE id = ?", (name,)).fetchone()
         if found is None:
             raise NotDecided(f"There is no document {short_repr(name)}.")
-        return document_from_record(json.loads(found[0]), Reading(DefectLog(str(self.path))))
+        return document_from_record(json.loads(found[0]), ReadContext(DefectLog(str(self.path))))
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

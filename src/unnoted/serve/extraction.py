@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 
 from unnoted.data.document import Document
 from unnoted.data.formats.jsonl import document_from_record
-from unnoted.data.formats.reading import Reading
+from unnoted.data.formats.records import ReadContext
 from unnoted.data.tokenization import MentionLocator
 from unnoted.data.visualization import entity_types, render_document, render_types
 from unnoted.errors import DataError, DefectLog, Kind, Severity, fail
@@ -51,7 +51,7 @@ def build_document(request: DocumentRequest, number: int, limits: Limits) -> tup
     """
     log = DefectLog()
     try:
-        document = document_from_record({"id": str(number), **request.fields()}, Reading(log, limits=limits))
+        document = document_from_record({"id": str(number), **request.fields()}, ReadContext(log, limits=limits))
     except DataError as error:
         raise HTTPException(422, error.defect.within_file) from None
     defects = (each for kind, few in log.examples.items() if kind.severity is Severity.DEFECT for each in few)

@@ -13,9 +13,8 @@ from typing import Any
 
 from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data.corpus import Corpus, RelationVocabulary
-from unnoted.data.formats import recognise
+from unnoted.data.formats import detect_format, write_documents
 from unnoted.data.loading import load_documents, require_facts
-from unnoted.data.writing import write_documents
 from unnoted.io import content_digest
 from unnoted.models.model import RelationModel
 from unnoted.rules import load_rules
@@ -155,7 +154,7 @@ def _suggested(
     every = (*relations, *(relation for relation in corpus.relations if relation not in relations))
     return SuggestionSet(
         str(source),
-        recognise(source).key,
+        detect_format(source).key,
         content_digest(source),
         by,
         {relation: (names.get(relation, relation), descriptions.get(relation, "")) for relation in every},

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from unnoted.data.document import Document
 from unnoted.data.formats import jsonl
 from unnoted.data.formats.fields import expect, take, take_list
-from unnoted.data.formats.reading import Reading
+from unnoted.data.formats.records import ReadContext
 from unnoted.errors import DataError, DefectLog, Kind, fail
 from unnoted.io import TextInput, numbered_lines, parse_record, write_lines
 from unnoted.suggestions.exports import suggestions_frame, write_suggestions_csv, write_suggestions_page
@@ -144,7 +144,7 @@ def _read(records: Iterator[Line]) -> SuggestionSet:
     unlisted = _unlisted(take(header, "unlisted", dict, None, place), place)
     counts = [_count(header, key, place) for key in ("documents", "suggestions")]
     check_encodable([*texts.values(), *relations, *(text for pair in relations.values() for text in pair)])
-    reading = Reading(DefectLog())
+    reading = ReadContext(DefectLog())
     documents: dict[str, Document] = {}
     for place, record in _taken(records, counts[0], "documents"):
         document = jsonl.document_from_record(record, reading, place)

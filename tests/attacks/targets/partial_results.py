@@ -9,7 +9,7 @@ import torch
 from tests.attacks.judging import Files, Wrong
 from tests.attacks.mutations import mutate
 from tests.unit.inference.making import corpus, saved_model
-from unnoted.data.writing import write_documents
+from unnoted.data.formats import write_documents
 from unnoted.inference import Extractor
 from unnoted.inference.predict_files import predict_files
 

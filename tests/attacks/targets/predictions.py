@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from tests.attacks.judging import Files, Wrong
 from tests.attacks.mutations import mutate
 from unnoted.cli.evaluate import evaluate
+from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents
-from unnoted.data.writing import write_documents
 
 
 class Refused(Exception):

@@ -7,9 +7,9 @@ from random import Random
 
 from tests.attacks.judging import Files, Wrong
 from tests.attacks.mutations import mutate
+from unnoted.data.formats import write_documents
 from unnoted.data.loading import load_documents
 from unnoted.data.synthetic import generate_documents
-from unnoted.data.writing import write_documents
 from unnoted.errors import DataError
 
 PUBTATOR = """\

@@ -6,8 +6,8 @@ from typer.testing import CliRunner
 
 from unnoted.cli import grids
 from unnoted.cli.main import app
+from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents
-from unnoted.data.writing import write_documents
 
 
 def run(*arguments, code=0):

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from unnoted.cli.export import export
 from unnoted.cli.predict import predict
+from unnoted.data.formats import write_documents
 from unnoted.data.relation_types import RelationTypes
-from unnoted.data.writing import write_documents
 
 app = typer.Typer()
 app.command()(export)

@@ -20,8 +20,8 @@ from typer.testing import CliRunner
 
 from unnoted.cli import predict as command
 from unnoted.cli.evaluate import evaluate
+from unnoted.data.formats import write_documents
 from unnoted.data.formats.predictions import read_predictions
-from unnoted.data.writing import write_documents
 from unnoted.inference import Extractor
 from unnoted.io import CHECKSUMS
 from unnoted.models.samplers import BatchLimits

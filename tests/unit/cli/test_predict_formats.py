@@ -12,7 +12,7 @@ from tests.unit.report.markup import parse
 from typer.testing import CliRunner
 
 from unnoted.cli import predict as command
-from unnoted.data.writing import write_documents
+from unnoted.data.formats import write_documents
 from unnoted.inference import Extractor
 
 app = typer.Typer()

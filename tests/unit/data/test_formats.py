@@ -14,9 +14,9 @@ from unnoted.data.formats import FORMATS, format_name
 def tagged():
     """A format whose files would be taken for DocRED if nobody recognised them before."""
 
-    def read(stream, reading):
+    def read(stream, context):
         for line in stream:
-            yield Document(reading.new_id(line.strip("[]\n"), "line"), (("words",),), ())
+            yield Document(context.register_id(line.strip("[]\n"), "line"), (("words",),), ())
 
     def write(path, documents):
         lines = [f"[{document.id}]\n" for document in documents]

@@ -13,11 +13,9 @@ from tests.unit.data.test_tool_mending import content, pairs
 from tests.unit.data.test_tool_round_trips import row_documents, tool_documents
 
 from unnoted.data import load_documents, stream_documents, write_documents
-from unnoted.data.converting import convert_files
-from unnoted.data.formats import FORMATS, recognise
-from unnoted.data.mending import Decision, mend
-from unnoted.data.selecting import AllBut, ids_of, write_selected
-from unnoted.data.splitting import split_documents
+from unnoted.data.convert import convert_files, split_documents, write_selected
+from unnoted.data.decisions import Decision, apply_decisions
+from unnoted.data.formats import FORMATS, detect_format
 from unnoted.errors import DataError
 
 NAMES = {
@@ -126,7 +124,7 @@ def make(folder, format, documents, style, end):
     else:
         write_documents(path, documents, format)
         MAKERS.get(format, strange_json)(path, style, end)
-    assert recognise(path).key == format
+    assert detect_format(path).key == format
     return path
 
 
@@ -171,11 +169,11 @@ def test_everything_stays(format, data, style, end):
         read = list(stream_documents(source))
         same = Path(folder) / f"same{source.suffix}"
         done = convert_files([source], same, format)
-        assert (done.records, done.kept, done.left_behind) == (len(read), True, [])
+        assert (done.records, done.kept, done.lost) == (len(read), True, [])
         assert content(same) == content(source)
         if len(read) > 1:
             check_parts(Path(folder), source, format, read)
-        if FORMATS[format].mend is not None:
+        if FORMATS[format].update is not None:
             check_mended(Path(folder), source, format, read, data)
 
 
@@ -183,7 +181,7 @@ def check_parts(folder, source, format, read):
     """Each record is in one part as it was, and the parts put together are the file again."""
     parts = split_documents(read, [0.5, 0.5])
     paths = [folder / f"{name}{source.suffix}" for name in ("train", "test")]
-    write_selected([source], parts[0], paths[0], ids=AllBut(ids_of(parts[1])))
+    write_selected([source], parts[0], paths[0], is_wanted=lambda name: name not in {d.id for d in parts[1]})
     write_selected([source], parts[1], paths[1])
     held = [records(path, format) for path in paths]
     assert [list(load_documents(path)) for path in paths] == parts
@@ -201,7 +199,7 @@ def check_mended(folder, source, format, read, data):
         return
     document, (head, tail) = data.draw(st.sampled_from(places))
     to = folder / f"mended{source.suffix}"
-    mend(source, [Decision(document.id, head, tail, "new", holds=True)], to)
+    apply_decisions(source, [Decision(document.id, head, tail, "new", holds=True)], to)
     for before, after in zip(read, stream_documents(to), strict=True):
         added = {(head, tail, "new")} if before.id == document.id else set()
         assert after.labels == before.labels | added
@@ -277,7 +275,7 @@ def test_what_another_format_has_no_place_for_is_told(tmp_path):
     record = {"id": "1", "text": "Ada met Bo.", "entities": entities, "facts": [fact], "mine": 1}
     (tmp_path / "a.jsonl").write_text(json.dumps(record))
     told = {
-        format: convert_files([tmp_path / "a.jsonl"], tmp_path / format, format).left_behind
+        format: convert_files([tmp_path / "a.jsonl"], tmp_path / format, format).lost
         for format in ("docred", "brat", "columns", "predictions")
     }
     unknown = "1 unknown field (mine)"
@@ -286,8 +284,8 @@ def test_what_another_format_has_no_place_for_is_told(tmp_path):
     assert told["columns"] == ["1 text", "1 fact's evidence", unknown]
     assert told["predictions"] == ["1 text", "1 id of an entity", "2 mentions", unknown]
     back = convert_files([tmp_path / "brat"], tmp_path / "b.jsonl")
-    assert back.left_behind == []
+    assert back.lost == []
     (tmp_path / "brat" / "1.ann").open("a").write("A1\tSure T1\n")
-    assert convert_files([tmp_path / "brat"], tmp_path / "c.jsonl").left_behind == [
+    assert convert_files([tmp_path / "brat"], tmp_path / "c.jsonl").lost == [
         "1 annotation of kinds that are not used here"
     ]

@@ -12,8 +12,8 @@ from tests.strategies import RELATIONS, corpora
 
 from unnoted.data import load_documents, stream_documents
 from unnoted.data.check import check_files
+from unnoted.data.decisions import Decision, apply_decisions
 from unnoted.data.formats import FORMATS, DocumentFormat, docred, jsonl, register_format
-from unnoted.data.mending import Decision, mend
 from unnoted.errors import DataError, DefectLog
 
 STYLES = [{}, {"indent": 2}, {"separators": (",", ":")}, {"ensure_ascii": False}, {"indent": "\t"}]
@@ -65,7 +65,7 @@ def test_what_was_decided_is_read_again_and_the_rest_is_as_it_was(drawn, style, 
         with TemporaryDirectory() as folder:
             source, to = Path(folder, name), Path(folder, f"mended-{name}")
             source.write_bytes((mark + text).encode())
-            report = mend(source, decisions, to)
+            report = apply_decisions(source, decisions, to)
             for before, after in zip(documents, stream_documents(to, log=DefectLog()), strict=True):
                 facts, negatives = wanted(before, decisions)
                 assert (after.labels, set(after.negatives)) == (facts, negatives)
@@ -75,7 +75,7 @@ def test_what_was_decided_is_read_again_and_the_rest_is_as_it_was(drawn, style, 
             assert report.files == (to,)
             assert to.read_text("utf-8").count("1.50e0") == len(documents)
             again = Path(folder, f"again-{name}")
-            assert mend(to, decisions, again).added == 0
+            assert apply_decisions(to, decisions, again).added == 0
             assert again.read_bytes() == to.read_bytes()
 
 
@@ -86,7 +86,7 @@ def test_without_decisions_every_byte_stays(documents, style, end):
         with TemporaryDirectory() as folder:
             source, to = Path(folder, name), Path(folder, f"mended-{name}")
             source.write_bytes(text.replace("\n", end).encode())
-            mend(source, [], to)
+            apply_decisions(source, [], to)
             assert to.read_bytes() == source.read_bytes()
 
 
@@ -105,7 +105,7 @@ def test_only_the_lists_change(tmp_path):
         Decision("d", 1, 0, "P2", True, (0,), {"by": "bo"}),
         Decision("d", 0, 1, "P1", False, provenance={"by": "cy"}),
     ]
-    report = mend(source, said, to)
+    report = apply_decisions(source, said, to)
     assert (report.added, report.removed, report.rejected, report.unchanged) == (1, 1, 1, 0)
     new = '{"r": "P2", "h": 1, "t": 0, "evidence": [0], "provenance": {"by": "bo"}}'
     negative = '"negatives": [{"r": "P1", "h": 0, "t": 1, "provenance": {"by": "cy"}}]'
@@ -121,7 +121,9 @@ def test_ids_of_entities_are_understood(tmp_path):
     ]
     fact = {"head": "x", "tail": "y", "relation": "met"}
     source.write_text(json.dumps({"id": "d", "text": "a b", "entities": entities, "facts": [fact]}))
-    report = mend(source, [Decision("d", 0, 1, "met", False), Decision("d", 0, 1, "met", False)], to)
+    report = apply_decisions(
+        source, [Decision("d", 0, 1, "met", False), Decision("d", 0, 1, "met", False)], to
+    )
     assert (report.removed, report.rejected) == (1, 1)
     assert to.read_bytes()[:2] == b"\x1f\x8b" and '"facts": []' in gzip.decompress(to.read_bytes()).decode()
 
@@ -141,7 +143,7 @@ SAID = [
 def test_pubtator_gets_lines_and_files_beside_it(tmp_path, end):
     source, to = tmp_path / "a.txt", tmp_path / "b.txt"
     source.write_bytes(PUBTATOR.replace("\n", end).encode())
-    report = mend(source, SAID, to)
+    report = apply_decisions(source, SAID, to)
     negatives, provenance = tmp_path / "b.txt.negatives.tsv", tmp_path / "b.txt.provenance.jsonl"
     assert report.files == (to, negatives, provenance)
     expected = PUBTATOR.replace("1\tCID\tC1\tD1", "1\tcured-by\tD1\tC1") + "\n2\tCID\tC2\tD2\n"
@@ -152,10 +154,12 @@ def test_pubtator_gets_lines_and_files_beside_it(tmp_path, end):
     assert check_files([to, negatives]).relation_rows() == {"read": 3, "kept": 3}
     assert [json.loads(line)["provenance"] for line in provenance.open()] == [{"by": "ada"}, {"by": "bo"}]
     third = tmp_path / "c.txt", tmp_path / "c.tsv"
-    mend((to, negatives), [Decision("2", 1, 0, "CID", False), Decision("1", 0, 1, "CID", True)], third)
+    apply_decisions(
+        (to, negatives), [Decision("2", 1, 0, "CID", False), Decision("1", 0, 1, "CID", True)], third
+    )
     first, second = load_documents(*third)
     assert (0, 1, "CID") in first.labels and second.negatives == ((1, 0, "CID"),)
-    mend(to, [], tmp_path / "same.txt")
+    apply_decisions(to, [], tmp_path / "same.txt")
     assert (tmp_path / "same.txt").read_bytes() == to.read_bytes()
 
 
@@ -164,7 +168,7 @@ def test_relation_files_change_and_the_text_does_not(tmp_path):
     text.write_text(PUBTATOR.replace("1\tCID\tC1\tD1\n", ""))
     rows.write_text("1\tCID\tC1\tD1\n2\tother\tD2\tC2\n")
     to = tmp_path / "b.txt", tmp_path / "b.tsv"
-    mend(sources, SAID, to)
+    apply_decisions(sources, SAID, to)
     assert to[0].read_bytes() == text.read_bytes()
     assert to[1].read_text() == "2\tother\tD2\tC2\n1\tcured-by\tD1\tC1\n2\tCID\tC2\tD2\n"
     assert (tmp_path / "b.txt.negatives.tsv").read_text() == "1\tCID\tC1\tD1\tfalse\n"
@@ -176,7 +180,7 @@ def test_ids_that_name_another_pair_are_refused(tmp_path):
     source.write_text("1|t|p53 in mice of C\n1|a|Yes.\n1\t0\t3\tp53\tGene\t9\n1\t7\t11\tmice\tSpecies\t9\n"
                       "1\t15\t16\tC\tChemical\tC1\n")  # fmt: skip
     with pytest.raises(DataError, match="found 9, C1, expected a relation and ids that name this pair alone"):
-        mend(source, [Decision("1", 1, 2, "eats", True)], tmp_path / "b.txt")
+        apply_decisions(source, [Decision("1", 1, 2, "eats", True)], tmp_path / "b.txt")
 
 
 @pytest.mark.parametrize(
@@ -196,7 +200,7 @@ def test_what_cannot_be_decided_is_named_and_nothing_is_written(tmp_path, decisi
     source = tmp_path / "a.txt"
     source.write_text(PUBTATOR)
     with pytest.raises(DataError, match=message):
-        mend(source, [decision], tmp_path / "b.txt")
+        apply_decisions(source, [decision], tmp_path / "b.txt")
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
@@ -207,25 +211,25 @@ def test_neither_the_source_nor_another_file_is_written_over(tmp_path):
     (tmp_path / "link.txt").symlink_to(source)
     (tmp_path / "hard.txt").hardlink_to(source)
     for name in ("a.txt", "link.txt", "hard.txt"):
-        with pytest.raises(ValueError, match="is read as input"):
-            mend(source, SAID, tmp_path / name, overwrite=True)
+        with pytest.raises(ValueError, match="found as input and as output"):
+            apply_decisions(source, SAID, tmp_path / name, overwrite=True)
     with pytest.raises(ValueError, match="expected a new one; --overwrite replaces it"):
-        mend(source, SAID, other)
+        apply_decisions(source, SAID, other)
     assert (source.read_text(), other.read_text()) == (PUBTATOR, "mine")
-    mend(source, SAID, other, overwrite=True)
+    apply_decisions(source, SAID, other, overwrite=True)
     assert other.read_text() != "mine"
 
 
 def test_a_format_that_cannot_be_mended_says_so(tmp_path):
-    def read(stream, reading):
+    def read(stream, context):
         return iter(())
 
     register_format(DocumentFormat("tagged", "tagged lines", lambda start: start[0] == "#", read))
     try:
         (tmp_path / "a.txt").write_text("# one")
         with pytest.raises(
-            DataError, match=r"found tagged lines, expected a format that can be mended \(Doc"
+            DataError, match=r"found tagged lines, expected a format that can be updated \(Doc"
         ):
-            mend(tmp_path / "a.txt", [], tmp_path / "b.txt")
+            apply_decisions(tmp_path / "a.txt", [], tmp_path / "b.txt")
     finally:
         FORMATS.pop("tagged")

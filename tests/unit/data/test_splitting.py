@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unnoted.data import Document
-from unnoted.data.splitting import split_documents
+from unnoted.data.convert import split_documents
 
 
 @given(st.integers(2, 60), st.integers(), st.floats(0.1, 0.9))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tests.unit.data.test_tool_round_trips import row_documents, tool_documents
 
 from unnoted.data import DataError, load_documents, write_documents
+from unnoted.data.convert import write_selected
+from unnoted.data.decisions import Decision, apply_decisions
 from unnoted.data.formats import FORMATS
-from unnoted.data.mending import Decision, mend
-from unnoted.data.selecting import write_selected
 
 FILES = {
     "brat": "out",
@@ -71,9 +71,9 @@ def check(format, case):
             path.parent.mkdir()
         write_documents(source, documents, format)
         read = list(load_documents(source))
-        mend(source, [], same)
+        apply_decisions(source, [], same)
         assert content(same) == content(source)
-        mend(source, decisions, to)
+        apply_decisions(source, decisions, to)
         for before, after in zip(read, load_documents(to), strict=True):
             facts, negatives = expected(before, decisions)
             assert {fact.triple for fact in after.facts} == facts
@@ -139,8 +139,8 @@ def test_a_part_of_a_file_has_its_records_as_they_are(format, tmp_path):
 
 def test_only_formats_with_a_writer_for_decisions_are_mended(tmp_path):
     (tmp_path / "note.txt").write_text("Ada met Bo.")
-    with pytest.raises(DataError, match="found plain text, expected a format that can be mended"):
-        mend(tmp_path / "note.txt", [], tmp_path / "out.txt")
+    with pytest.raises(DataError, match="found plain text, expected a format that can be updated"):
+        apply_decisions(tmp_path / "note.txt", [], tmp_path / "out.txt")
     assert {key for key, entry in FORMATS.items() if entry.select} >= FILES.keys()
 
 
@@ -166,14 +166,16 @@ def brat(tmp_path):
 
 
 def test_brat_keeps_what_is_not_understood_and_numbers_go_on(brat, tmp_path):
-    mend(brat, [Decision("a", 2, 1, "Part", holds=True, provenance={"by": "Ada"})], tmp_path / "out")
+    apply_decisions(
+        brat, [Decision("a", 2, 1, "Part", holds=True, provenance={"by": "Ada"})], tmp_path / "out"
+    )
     added = 'R8\tPart Arg1:T3 Arg2:T2\n#3\tProvenance R8\t{"by": "Ada"}\n'
     assert (tmp_path / "out" / "a.ann").read_text() == BRAT + added
     assert (tmp_path / "out" / "annotation.conf").read_text() == "[entities]\nORG\n"
 
 
 def test_a_rejected_relation_of_brat_takes_its_notes_along(brat, tmp_path):
-    report = mend(brat, [Decision("a", 0, 2, "Partner", holds=False)], tmp_path / "out")
+    report = apply_decisions(brat, [Decision("a", 0, 2, "Partner", holds=False)], tmp_path / "out")
     lines = [line for line in BRAT.splitlines(keepends=True) if "R7" not in line]
     assert (tmp_path / "out" / "a.ann").read_text() == "".join(lines) + "#3\tKnownNegative T1\tPartner T3\n"
     assert (report.removed, report.rejected) == (1, 1)
@@ -231,7 +233,7 @@ def test_label_studio_keeps_what_is_not_understood(tmp_path):
     ]
     source, to = tmp_path / "a.json", tmp_path / "b.json"
     source.write_text(json.dumps(tasks, indent=2))
-    mend(source, [Decision("1", 1, 0, "met", holds=False, provenance={"by": "Ada"})], to)
+    apply_decisions(source, [Decision("1", 1, 0, "met", holds=False, provenance={"by": "Ada"})], to)
     mended = json.loads(to.read_text())
     assert mended[1] == tasks[1]
     assert json.dumps(tasks[1], indent=2).replace("\n", "\n  ") in to.read_text()  # to the letter
@@ -253,7 +255,7 @@ def test_regions_that_were_imported_without_ids_get_some(tmp_path):
     bare = [{key: value for key, value in each.items() if key != "id"} for each in REGIONS]
     source, to = tmp_path / "a.json", tmp_path / "b.json"
     source.write_text(json.dumps([{"data": {"text": "Ada met Bo."}, "annotations": [{"result": bare}]}]))
-    mend(source, [Decision("task 1", 0, 1, "met", holds=True)], to)
+    apply_decisions(source, [Decision("task 1", 0, 1, "met", holds=True)], to)
     (mended,) = json.loads(to.read_text())
     regions = [each | {"id": f"region-{number}"} for number, each in enumerate(bare)]
     assert mended["annotations"][0]["result"] == [*regions, relation("region-0", "region-1", "met")]
@@ -266,7 +268,7 @@ def test_a_task_with_a_prediction_alone_gets_an_annotation(tmp_path):
     source.write_text(json.dumps([{"id": 5, "data": {"text": "Ada met Bo."}, "predictions": [guess]}]))
     before = load_documents(source)[0]
     assert (len(before.entities), before.facts) == (2, ())  # a guess is no label
-    mend(source, [Decision("5", 0, 1, "met", holds=True)], to)
+    apply_decisions(source, [Decision("5", 0, 1, "met", holds=True)], to)
     (mended,) = json.loads(to.read_text())
     assert mended["predictions"] == [guess]
     assert mended["annotations"][0]["result"][:2] == REGIONS

@@ -7,11 +7,9 @@ import pytest
 from unnoted.data import DataError, Document, Entity, Mention, load_documents, write_documents
 from unnoted.data.check import check_files
 from unnoted.data.entity_clustering import cluster_mentions
-from unnoted.data.entity_rule import Mark, MarkedText
 from unnoted.data.formats import format_name
-from unnoted.data.formats.json_shapes import first_fields
-from unnoted.data.formats.marked_text import document_of
-from unnoted.data.formats.reading import Reading
+from unnoted.data.formats.annotated_text import AnnotatedSpan, AnnotatedText, to_document
+from unnoted.data.formats.records import ReadContext, first_fields
 from unnoted.errors import DefectLog, Kind
 
 
@@ -34,7 +32,7 @@ def triples(document):
 
 
 def mark(ref, name, kind="PER", identifier=None):
-    return Mark(ref, 0, 1, kind, name, identifier)
+    return AnnotatedSpan(ref, 0, 1, kind, name, identifier)
 
 
 @pytest.mark.parametrize(
@@ -542,13 +540,13 @@ def test_a_damaged_binary_file_is_named(tmp_path, content):
 
 def test_words_that_are_not_those_of_the_text_are_named():
     """As a damaged file has them."""
-    marked = MarkedText(
-        "1", "Ada met", [Mark("T1", 0, 3, "PER", "Ada", None, "tokens 0 to 1")], words=[(4, 7)]
+    marked = AnnotatedText(
+        "1", "Ada met", [AnnotatedSpan("T1", 0, 3, "PER", "Ada", None, "tokens 0 to 1")], words=[(4, 7)]
     )
     with pytest.raises(
         DataError, match="document '1': tokens 0 to 1: found 'Ada', expected at least one word"
     ):
-        document_of(marked, Reading(DefectLog()))
+        to_document(marked, ReadContext(DefectLog()))
 
 
 # Plain text, and what is nothing of all this -------------------------------------------------------------------

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from tests.unit.training.making import tiny_encoder
 
+from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents
-from unnoted.data.writing import write_documents
 from unnoted.evaluation import IgnScore, Score
 from unnoted.training import Settings
 from unnoted.training.fingerprint import fingerprint

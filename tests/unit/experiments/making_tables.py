@@ -3,8 +3,8 @@
 import json
 from concurrent.futures import Future
 
+from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents, relation_names
-from unnoted.data.writing import write_documents
 from unnoted.evaluation import IgnScore, Score
 from unnoted.training.record import Failure, Record, Scored
 

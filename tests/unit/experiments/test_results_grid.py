@@ -7,8 +7,8 @@ import pytest
 from benchmarks import results
 from tests.unit.experiments.making_tables import MadeUpPool
 
+from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents
-from unnoted.data.writing import write_documents
 from unnoted.experiments.paper import table_named
 
 GRID = results.read_grid(Path("shared"), Path("runs"))

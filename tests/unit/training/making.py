@@ -11,8 +11,8 @@ from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, set_see
 
 from unnoted.data import load_documents
 from unnoted.data.corpus import RelationVocabulary
+from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents
-from unnoted.data.writing import write_documents
 from unnoted.models.model import RelationModel
 from unnoted.training.preparing import tell_task
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from tests.unit.experiments.making_runs import address, make_run, write_data
 
+from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents
-from unnoted.data.writing import write_documents
 from unnoted.experiments.grid import _placed
 from unnoted.training import RunError
 

@@ -11,8 +11,8 @@ from safetensors.torch import load_file
 from tests.unit.training.making import settings_file
 
 from unnoted.data import DataError
+from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents
-from unnoted.data.writing import write_documents
 from unnoted.losses.decisions import TopK
 from unnoted.models.encoders import EncoderError
 from unnoted.models.model import RelationModel

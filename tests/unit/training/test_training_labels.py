@@ -4,8 +4,8 @@ import pytest
 from tests.unit.training.making import settings_file, vocabulary_file
 
 from unnoted.data import load_documents
+from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents
-from unnoted.data.writing import write_documents
 from unnoted.inference import Extractor
 from unnoted.models.model import RelationModel
 from unnoted.training import load_settings, run

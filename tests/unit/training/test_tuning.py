@@ -14,8 +14,8 @@ from unnoted.calibration import NEVER, tune_thresholds
 from unnoted.data import load_documents
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import RelationVocabulary
+from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents
-from unnoted.data.writing import write_documents
 from unnoted.losses import LOSSES
 from unnoted.losses.decisions import Fixed, FixedTopK
 from unnoted.models.batch import Collator

@@ -1,213 +1,158 @@
-"""The formats of documents: one file each, reader and writer side by side, and the table that names them.
+"""The formats of documents: one file each, reader and writer side by side, and the registry of them.
 
 A format of your own needs no change here: `register_format` adds it from any script.
 """
 
 import os
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-from unnoted.data.carried import MARKED_LACK, PREDICTIONS_LACK, ROWS_LACK, DocumentPart
-from unnoted.data.contents import FileContent
-from unnoted.data.decided import Mending
 from unnoted.data.document import Document
 from unnoted.data.formats import (
     brat,
-    brat_mending,
     docbin,
-    docbin_mending,
     docred,
     jsonl,
     label_studio,
-    mended_rows,
-    parquet,
     plain_text,
     predictions,
     prodigy,
     pubtator,
-    relation_rows,
     token_rows,
 )
-from unnoted.data.formats.json_shapes import PAGE, described
-from unnoted.data.formats.reading import Reading
+from unnoted.data.formats.records import TOOLS_PAGE, FileContent, ReadContext, describe_json
 from unnoted.errors import DataError, DefectLog, Kind, fail
 from unnoted.io import TextInput, is_special
-from unnoted.utils import register, short_repr
+from unnoted.utils import lookup, register, short_repr
+
+if TYPE_CHECKING:
+    from unnoted.data.decisions import Edits
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentFormat:
-    """How a format is recognised, read and written.
+    """How a format is detected, read and written.
 
     Attributes:
         key: its name in commands, such as `docred`.
         name: its name in messages, such as "DocRED JSON".
-        recognises: whether a file that starts like this (leading blanks removed) is in this format; None if
-            it is only written.
-        read: yields the documents of a file; None where files of this format hold no documents.
+        sniff: whether a file that starts like this (leading blanks removed) is in this format; None if it is
+            only written.
+        read: yields the documents of a file.
         write: writes documents to a file and returns the number of records; None if it is only read.
         suffix: file names that end so are written in this format unless another one is asked for.
         typed: its relations only hold between certain entity types, so that by default the candidate pairs
             are the type pairs seen among the facts.
-        mend: gives the contents of files again, with what people decided about their facts, and without
-            touching anything else; None if it cannot.
-        recognises_file: for a format that is no text, or several files: whether a path whose file starts with
-            these bytes (none, if it is a folder) is in this format. Asked before `recognises`.
-        read_file: for such a format, yields the documents of a path.
+        sniff_path: for a format that is no text, or several files: whether a path whose file starts with
+            these bytes (none, if it is a folder) is in this format. Asked before `sniff`.
+        read_path: for such a format, yields the documents of a path.
+        read_relations: for a file that has relations of documents in other files: keeps them in the context.
         main_file: where a document is two files, the one that stands for both.
-        select: the content of a file, or of several as one, with the records of certain ids alone, each as it
-            stands there; one file of which all are wanted stays as it is.
-        lacks: what documents have and this format has no place for.
+        select: the content of files, as one, with the records of the documents whose ids are wanted, verbatim.
+        update: the content of a file with the edits of some documents; records of others are copied verbatim.
+        keeps_provenance: whether `update` has a place for who decided.
+        lossy: what documents have and this format has no place for (keys of `convert.PARTS`).
     """
 
     key: str
     name: str
-    recognises: Callable[[str], bool] | None = None
-    read: Callable[[TextIO, Reading], Iterator[Document]] | None = None
+    sniff: Callable[[str], bool] | None = None
+    read: Callable[[TextIO, ReadContext], Iterator[Document]] | None = None
     write: Callable[[str | Path, Iterable[Document]], int] | None = None
     suffix: str | None = None
     typed: bool = False
-    mend: Callable[[Mending], Sequence[FileContent]] | None = None
-    recognises_file: Callable[[Path, bytes], bool] | None = None
-    read_file: Callable[[Path, Reading], Iterator[Document]] | None = None
+    sniff_path: Callable[[Path, bytes], bool] | None = None
+    read_path: Callable[[Path, ReadContext], Iterator[Document]] | None = None
+    read_relations: Callable[[TextIO, ReadContext], None] | None = None
     main_file: Callable[[Path], Path] | None = None
-    select: Callable[[Sequence[Path], Container[str]], FileContent] | None = None
-    lacks: tuple[DocumentPart, ...] = ()
+    select: Callable[[Sequence[Path], Callable[[str], bool]], FileContent] | None = None
+    update: "Callable[[Path, Mapping[str, Edits]], FileContent] | None" = None
+    keeps_provenance: bool = True
+    lossy: tuple[str, ...] = ()
 
     @property
     def has_documents(self) -> bool:
         """Whether files of this format hold documents."""
-        return self.read is not None or self.read_file is not None
+        return self.read is not None or self.read_path is not None
 
 
-def _is_plain_text(path: Path, start: bytes) -> bool:
-    """Whether a path is plain text: a file of that name that is in no other format."""
-    if not plain_text.recognises(path, start):
+def _sniff_plain_text(path: Path, start: bytes) -> bool:
+    """Whether a path is plain text: named so, and in no other format."""
+    if not plain_text.sniff(path, start):
         return False
     text = start.decode("utf-8", "replace").lstrip("\ufeff").lstrip()
-    return not any(entry.recognises(text) for entry in FORMATS.values() if entry.recognises and text)
+    return not any(each.sniff(text) for each in FORMATS.values() if each.sniff and text)
 
 
-FORMATS = {
-    entry.key: entry
-    for entry in (
-        DocumentFormat(
-            "docred",
-            "DocRED JSON",
-            docred.looks_like,
-            docred.read,
-            docred.write,
-            mend=docred.mend,
-            select=docred.select,
-        ),
-        DocumentFormat(
-            "jsonl",
-            "unnoted JSONL",
-            jsonl.looks_like,
-            jsonl.read,
-            jsonl.write,
-            ".jsonl",
-            mend=jsonl.mend,
-            select=jsonl.select,
-        ),
-        DocumentFormat(
-            "pubtator",
-            "PubTator",
-            pubtator.looks_like,
-            pubtator.read,
-            typed=True,
-            mend=mended_rows.mend,
-            select=mended_rows.select,
-        ),
-        DocumentFormat("relation-rows", "relation rows", relation_rows.looks_like),
-        DocumentFormat("predictions", "DocRED predictions", write=predictions.write, lacks=PREDICTIONS_LACK),
-        DocumentFormat(
-            "label-studio",
-            "Label Studio JSON",
-            label_studio.looks_like,
-            label_studio.read,
-            label_studio.write,
-            mend=label_studio.mend,
-            select=label_studio.select,
-            lacks=MARKED_LACK,
-        ),
-        DocumentFormat(
-            "prodigy",
-            "Prodigy JSONL",
-            prodigy.looks_like,
-            prodigy.read,
-            prodigy.write,
-            mend=prodigy.mend,
-            select=prodigy.select,
-            lacks=MARKED_LACK,
-        ),
-        DocumentFormat(
-            "columns",
-            "rows of tokens",
-            token_rows.looks_like,
-            token_rows.read,
-            token_rows.write,
-            mend=token_rows.mend,
-            select=token_rows.select,
-            lacks=ROWS_LACK,
-        ),
-        DocumentFormat(
-            "parquet",
-            "rows of tokens in Parquet",
-            write=parquet.write,
-            suffix=".parquet",
-            mend=parquet.mend,
-            recognises_file=parquet.recognises,
-            read_file=parquet.read,
-            select=parquet.select,
-            lacks=ROWS_LACK,
-        ),
-        DocumentFormat(
-            "brat",
-            "brat standoff",
-            write=brat.write,
-            mend=brat_mending.mend,
-            recognises_file=brat.recognises,
-            read_file=brat.read,
-            main_file=brat.main_file,
-            select=brat_mending.select,
-            lacks=MARKED_LACK,
-        ),
-        DocumentFormat(
-            "spacy",
-            "spaCy DocBin",
-            write=docbin.write,
-            suffix=".spacy",
-            mend=docbin_mending.mend,
-            recognises_file=docbin.recognises,
-            read_file=docbin.read,
-            select=docbin_mending.select,
-            lacks=MARKED_LACK,
-        ),
-        DocumentFormat(
-            "text",
-            "plain text",
-            recognises_file=_is_plain_text,
-            read_file=plain_text.read,
-            select=plain_text.select,
-        ),
-    )
-}
-"""Every format by its key. To add one: a file in this folder and a row here."""
+_LISTED = (
+    DocumentFormat(
+        "docred", "DocRED JSON", docred.sniff, docred.read, docred.write,
+        select=docred.select, update=docred.update,
+    ),
+    DocumentFormat(
+        "jsonl", "unnoted JSONL", jsonl.sniff, jsonl.read, jsonl.write, ".jsonl",
+        select=jsonl.select, update=jsonl.update,
+    ),
+    DocumentFormat(
+        "pubtator", "PubTator", pubtator.sniff, pubtator.read, typed=True,
+        select=pubtator.select, update=pubtator.update, keeps_provenance=False,
+    ),
+    DocumentFormat(
+        "relation-rows", "relation rows", pubtator.sniff_rows, read_relations=pubtator.read_rows,
+    ),
+    DocumentFormat(
+        "predictions", "DocRED predictions", write=predictions.write,
+        lossy=("text", "ids", "mentions", "negatives"),
+    ),
+    DocumentFormat(
+        "label-studio", "Label Studio JSON", label_studio.sniff, label_studio.read, label_studio.write,
+        select=label_studio.select, update=label_studio.update, lossy=("evidence",),
+    ),
+    DocumentFormat(
+        "prodigy", "Prodigy JSONL", prodigy.sniff, prodigy.read, prodigy.write,
+        select=prodigy.select, update=prodigy.update, lossy=("evidence",),
+    ),
+    DocumentFormat(
+        "columns", "rows of tokens", token_rows.sniff, token_rows.read, token_rows.write,
+        select=token_rows.select, update=token_rows.update, keeps_provenance=False,
+        lossy=("text", "evidence"),
+    ),
+    DocumentFormat(
+        "parquet", "rows of tokens in Parquet", write=token_rows.write_parquet, suffix=".parquet",
+        sniff_path=token_rows.sniff_parquet, read_path=token_rows.read_parquet,
+        select=token_rows.select_parquet, update=token_rows.update_parquet, keeps_provenance=False,
+        lossy=("text", "evidence"),
+    ),
+    DocumentFormat(
+        "brat", "brat standoff", write=brat.write, sniff_path=brat.sniff, read_path=brat.read,
+        main_file=brat.main_file, select=brat.select, update=brat.update, lossy=("evidence",),
+    ),
+    DocumentFormat(
+        "spacy", "spaCy DocBin", write=docbin.write, suffix=".spacy", sniff_path=docbin.sniff,
+        read_path=docbin.read, select=docbin.select, update=docbin.update, lossy=("evidence",),
+    ),
+    DocumentFormat(
+        "text", "plain text", sniff_path=_sniff_plain_text, read_path=plain_text.read,
+        select=plain_text.select,
+    ),
+)  # fmt: skip
+
+FORMATS = {each.key: each for each in _LISTED}
+"""Every format by its key. To add one: a file in this folder and an entry here."""
 
 
-def register_format(entry: DocumentFormat) -> None:
+def register_format(format: DocumentFormat) -> None:
     """Add a format of your own, which is then read and written like every other format.
 
-    It is asked before the formats that are there whether it recognises a file.
+    It is asked before the formats that are there whether it knows a file.
 
     Raises:
         ValueError: if there is a format of that key.
 
     Example:
-        >>> def read(stream, reading):
+        >>> def read(stream, context):
         ...     for line in stream:
         ...         yield Document(line.split()[1], (tuple(line.split()[2:]),), ())
         >>> register_format(DocumentFormat("tagged", "tagged lines", lambda start: start[0] == "#", read))
@@ -216,58 +161,102 @@ def register_format(entry: DocumentFormat) -> None:
         >>> _ = FORMATS.pop("tagged")
     """
     before = dict(FORMATS)
-    register("format", entry.key, entry, FORMATS)
+    register("format", format.key, format, FORMATS)
     FORMATS.clear()
-    FORMATS.update({entry.key: entry, **before})
+    FORMATS.update({format.key: format, **before})
 
 
-def recognise(source: str | Path | TextInput) -> DocumentFormat:
+def detect_format(source: str | Path | TextInput) -> DocumentFormat:
     """The format of an input, by what it starts with.
 
     Raises:
         DataError: it is empty, unreadable, or in no known format.
     """
     source = TextInput.of(source)
-    log = DefectLog(source.name)
     try:
-        entry = _of_file(source)
-        if entry is not None:
-            return entry
+        if not is_special(source.path):  # a stream is always text
+            first = b"" if os.path.isdir(source.path) else source.first_bytes()
+            for each in FORMATS.values():
+                if each.sniff_path and each.sniff_path(source.path, first):
+                    return each
         start = source.start().lstrip()
         if not start:
             fail(Kind.UNREADABLE, None, None, "an empty file", "documents")
-        for entry in FORMATS.values():
-            if entry.recognises and entry.recognises(start):
-                return entry
+        for each in FORMATS.values():
+            if each.sniff and each.sniff(start):
+                return each
         if start.startswith("["):
-            expected = f"DocRED JSON, Label Studio JSON or rows of tokens ({PAGE} tells of other tools)"
-            fail(Kind.UNREADABLE, None, "start of the file", described(start), expected)
-        expected = " or ".join(entry.name for entry in FORMATS.values() if entry.has_documents)
+            expected = f"DocRED JSON, Label Studio JSON or rows of tokens ({TOOLS_PAGE} covers other tools)"
+            fail(Kind.UNREADABLE, None, "start of the file", describe_json(start), expected)
+        expected = " or ".join(each.name for each in FORMATS.values() if each.has_documents)
         fail(Kind.UNREADABLE, None, "start of the file", short_repr(start), expected)
     except DataError as error:
-        raise log.located(error) from None
+        raise DefectLog(source.name).located(error) from None
 
 
-def _of_file(source: TextInput) -> DocumentFormat | None:
-    """The format of a file that is no text, or of several files; a stream is always text."""
-    if is_special(source.path):
-        return None
-    start = b"" if os.path.isdir(source.path) else source.first_bytes()
-    for entry in FORMATS.values():
-        if entry.recognises_file and entry.recognises_file(source.path, start):
-            return entry
-    return None
-
-
-def format_of(source: str | Path | TextInput) -> DocumentFormat | None:
+def find_format(source: str | Path | TextInput) -> DocumentFormat | None:
     """The format of an input, or None if it is unknown; whoever reads it says why."""
     try:
-        return recognise(source)
+        return detect_format(source)
     except DataError:
         return None
 
 
 def format_name(source: str | Path | TextInput) -> str:
     """The name of an input's format, or "unknown"."""
-    entry = format_of(source)
-    return entry.name if entry else "unknown"
+    format = find_format(source)
+    return format.name if format else "unknown"
+
+
+DEFAULT = "docred"
+
+
+def choose_format(path: str | Path, format: str | None = None) -> str:
+    """The key of the format in which a file of some name is written.
+
+    Args:
+        path: the name; `.json`, or none at all, is DocRED JSON.
+        format: the key that was asked for.
+
+    Raises:
+        ValueError: the format is unknown or only read, the name's ending says nothing, or a format that is
+            compressed in itself would get a name that ends in `.gz`.
+
+    Example:
+        >>> choose_format("a.jsonl.gz"), choose_format("a.json"), choose_format("a.csv", "prodigy")
+        ('jsonl', 'docred', 'prodigy')
+        >>> choose_format("a.csv")
+        Traceback (most recent call last):
+        ValueError: a.csv: no format has the ending '.csv': give --format, or end the name in .json, .jsonl, ...
+    """
+    name = Path(path).name
+    plain = name.removesuffix(".gz")
+    if format is None:
+        found = (key for key, each in FORMATS.items() if each.suffix and plain.endswith(each.suffix))
+        format = next(found, None)
+        if format is None and Path(plain).suffix not in ("", ".json"):
+            endings = ", ".join([".json", *(each.suffix for each in FORMATS.values() if each.suffix)])
+            raise ValueError(
+                f"{path}: no format has the ending {Path(plain).suffix!r}: give --format, or end the name in {endings}"
+            )
+    key = format or DEFAULT
+    chosen = lookup("format", key, {key: each for key, each in FORMATS.items() if each.write})
+    if name.endswith(".gz") and chosen.sniff is None and chosen.read_path is not None:
+        raise ValueError(f"{path}: {chosen.name} is not compressed by gzip: leave .gz off the name")
+    return key
+
+
+def write_documents(path: str | Path, documents: Iterable[Document], format: str | None = None) -> int:
+    """Write documents to a file that appears only when it is complete, or to a stream.
+
+    Args:
+        path: where to; a name ending in `.gz` is compressed. `-` is standard output.
+        documents: may be a stream.
+        format: the key of a format; by default that of the name's ending (see `choose_format`).
+
+    Returns:
+        How many records were written.
+    """
+    write = FORMATS[choose_format(path, format)].write
+    assert write is not None  # `choose_format` gives those that are written
+    return write(path, documents)

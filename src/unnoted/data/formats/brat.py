@@ -5,47 +5,58 @@ An annotation file has one annotation per line.
 `T` lines are mentions, `R` lines relations, `N` lines ids in knowledge bases (`Wikipedia:534366` is an id),
 `*` lines coreference, whatever they call it (`Equiv`, `Alias`), and so are `R` lines called `coref` (or
 `coreference`, `same_as`, `equiv`). An `R` line that names an event means the event's trigger. Attributes,
-notes and events themselves are not used here, and stay where they are when a file is mended. A mention of
-several pieces is taken from the start of the first to the end of the last. Which mentions are one entity,
-`unnoted.data.entity_clustering` says.
+notes and events themselves are not used here, and stay when decisions are written back. A mention of several
+pieces is taken from the start of the first to the end of the last. Mentions are clustered to entities by
+`unnoted.data.entity_clustering`.
 """
 
+import json
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
 
 from unnoted.data.document import Document
 from unnoted.data.entity_clustering import is_coreference
-from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText
-from unnoted.data.formats.file_names import file_name, title_of
-from unnoted.data.formats.marked_text import document_of, marked_of
-from unnoted.data.formats.reading import Reading
-from unnoted.data.validation import FieldNames
+from unnoted.data.formats.annotated_text import (
+    AnnotatedSpan,
+    AnnotatedText,
+    RelationEdits,
+    SpanRelation,
+    from_document,
+    to_document,
+)
+from unnoted.data.formats.records import FolderContent, ReadContext, read_text
 from unnoted.errors import DefectLog, Kind, fail
 from unnoted.io import new_folder, read_whole
 from unnoted.utils import short_repr
 
-FIELDS = FieldNames(fact="relation {}", entity="entity {}", mention="entity {}, mention {}")
+if TYPE_CHECKING:
+    from unnoted.data.decisions import Decision, Edits
+
 OWN = "unnoted"
 """The knowledge base that ids without one are written to."""
 NEGATIVE = "KnownNegative"
 """The type of a note on a mention that says which relation it is known not to have, and to which mention."""
+PROVENANCE = "Provenance"
+"""The type of a note on a relation that says who decided."""
 UNUSED = frozenset("AEM#")
 """Lines of attributes, events, modifications and notes."""
 
-_TEXT_BOUND = re.compile(
-    r"(T\S*)\t(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)\t(.*)", re.ASCII | re.DOTALL
-)
+_SPAN = re.compile(r"(T\S*)\t(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)\t(.*)", re.ASCII | re.DOTALL)
 _RELATION = re.compile(r"R\S*\t(\S+) [^\s:]+:(\S+) [^\s:]+:(\S+)(?:\s*|\t.*)", re.ASCII | re.DOTALL)
 _EVENT = re.compile(r"(E\S*)\t[^\s:]+:(\S+)", re.ASCII)
 _REFERENCE = re.compile(r"(N\S*)\t\S+ (\S+) (\S+:\S+)(?:\t.*)?", re.ASCII | re.DOTALL)
 _EQUIVALENCE = re.compile(r"\*\t\S+((?: \S+)+)\s*", re.ASCII)
 _NEGATIVE = re.compile(rf"(#\S*)\t{NEGATIVE} (\S+)\t(\S+) (\S+)\s*", re.ASCII)
 _LINE = re.compile(r"[A-Z#]\d*\t|\*\t\S+ ")
+_NUMBERED = re.compile(r"([A-Z#])(\d{1,18})\t")
+_ABOUT = re.compile(r"[AM#]\S*\t\S+ (\S+)")
 
 
-def recognises(path: Path, start: bytes) -> bool:
+def sniff(path: Path, start: bytes) -> bool:
     """Whether a path is a folder with annotations, an annotation file, or a text with one beside it."""
     if path.is_dir():
         return any(path.rglob("*.ann"))
@@ -61,114 +72,97 @@ def main_file(path: Path) -> Path:
     return path.with_suffix(".ann") if path.suffix == ".txt" else path
 
 
-def read(path: Path, reading: Reading) -> Iterator[Document]:
-    """Yield the document of a pair of files, or those of a folder and the folders in it, by name."""
-    return reading.each(texts_of(path), _document)
-
-
-def texts_of(path: Path) -> Iterator[tuple[Path, Path]]:
+def text_files(path: Path) -> Iterator[tuple[Path, Path]]:
     """The text files of a path, each with the folder from which its document's name counts."""
     if path.is_dir():
         return ((file, path) for file in sorted(path.rglob("*.txt")) if file.is_file())
     return iter([(path.with_suffix(".txt"), path.parent)])
 
 
-def _document(source: tuple[Path, Path], reading: Reading) -> Document:
+def read(path: Path, context: ReadContext) -> Iterator[Document]:
+    """Yield the document of a pair of files, or those of a folder and the folders in it, by name."""
+    return context.read_each(text_files(path), _document)
+
+
+def _document(source: tuple[Path, Path], context: ReadContext) -> Document:
     file, folder = source
-    title = reading.new_id(title_of(file, folder), "file name")
-    reading.log.file = str(file)
+    identifier = context.register_id(id_from_file(file, folder), "file name")
+    context.log.file = str(file)
     text = read_whole(file)
     annotations = file.with_suffix(".ann")
     lines: list[str] = []
     if annotations.exists():
-        reading.log.file = str(annotations)
+        context.log.file = str(annotations)
         lines = read_whole(annotations).split("\n")
-    return document_of(parse(title, text, lines, reading.log).marked, reading, FIELDS)
+    return to_document(parse(identifier, text, lines, context.log), context)
 
 
-@dataclass(slots=True)
-class Standoff:
-    """What an annotation file says, line by line."""
+def parse(document: str, text: str, lines: Iterable[str], log: DefectLog) -> AnnotatedText:
+    """What the lines of an annotation file say of a text."""
+    spans: list[AnnotatedSpan] = []
+    relations: list[SpanRelation] = []
+    negatives: list[SpanRelation] = []
+    links: list[tuple[str, ...]] = []
+    ids: dict[str, str] = {}
+    triggers: dict[str, str] = {}
 
-    title: str
-    text: str
-    log: DefectLog
-    marks: list[Mark] = field(default_factory=list)
-    arcs: list[MarkedArc] = field(default_factory=list)
-    links: list[tuple[str, ...]] = field(default_factory=list)
-    negatives: list[MarkedArc] = field(default_factory=list)
-    ids: dict[str, str] = field(default_factory=dict)
-    triggers: dict[str, str] = field(default_factory=dict)
+    def match(pattern: re.Pattern[str], expected: str) -> re.Match[str]:
+        found = pattern.fullmatch(line)
+        if found is None:
+            fail(Kind.MALFORMED, document, place, short_repr(line), expected)
+        return found
 
-    @property
-    def marked(self) -> MarkedText:
-        """The text with its marks: ids given to their marks, events replaced by their triggers."""
-        marks = [
-            Mark(m.ref, m.start, m.end, m.type, m.name, self.ids.get(m.ref), m.place) for m in self.marks
-        ]
-        arcs = [MarkedArc(self._mark(a.head), self._mark(a.tail), a.relation, a.place) for a in self.arcs]
-        return MarkedText(self.title, self.text, marks, arcs, self.links, self.negatives)
-
-    def _mark(self, ref: str) -> str:
-        return self.triggers.get(ref, ref)
-
-    def take(self, line: str, place: str) -> None:
-        """Take one line."""
-        kind = line[0]
+    for number, raw in enumerate(lines, start=1):
+        if not raw.strip():
+            continue
+        line, place, kind = raw.rstrip("\r"), f"line {number}", raw[0]
         if kind == "T":
-            self._take_mark(line, place)
+            spans.append(_span(match(_SPAN, "T1<tab>Type start end<tab>text"), text, document, place))
         elif kind == "R":
-            found = _matched(_RELATION, line, self.title, place, "R1<tab>Relation Arg1:T1 Arg2:T2")
+            found = match(_RELATION, "R1<tab>Relation Arg1:T1 Arg2:T2")
             if is_coreference(found[1]):
-                self.links.append((found[2], found[3]))
+                links.append((found[2], found[3]))
             else:
-                self.arcs.append(MarkedArc(found[2], found[3], found[1], place))
+                relations.append(SpanRelation(found[2], found[3], found[1], place, number))
         elif kind == "N":
-            found = _matched(_REFERENCE, line, self.title, place, "N1<tab>Reference T1 Base:id<tab>name")
+            found = match(_REFERENCE, "N1<tab>Reference T1 Base:id<tab>name")
             identifier = found[3].removeprefix(f"{OWN}:")
-            if self.ids.setdefault(found[2], identifier) != identifier:
-                expected = f"{short_repr(self.ids[found[2]])}, the first id of {found[2]}"
-                self.log.add(Kind.CONFLICTING_ID, self.title, place, short_repr(found[3]), expected)
+            if ids.setdefault(found[2], identifier) != identifier:
+                expected = f"{short_repr(ids[found[2]])}, the first id of {found[2]}"
+                log.add(Kind.CONFLICTING_ID, document, place, short_repr(found[3]), expected)
         elif kind == "*":
-            found = _matched(_EQUIVALENCE, line, self.title, place, "*<tab>Equiv T1 T2")
-            self.links.append(tuple(found[1].split()))
+            links.append(tuple(match(_EQUIVALENCE, "*<tab>Equiv T1 T2")[1].split()))
         elif negative := _NEGATIVE.fullmatch(line):
-            self.negatives.append(MarkedArc(negative[2], negative[4], negative[3], place))
+            negatives.append(SpanRelation(negative[2], negative[4], negative[3], place, number))
         elif kind in UNUSED:
             if event := _EVENT.match(line):
-                self.triggers[event[1]] = event[2]
-            self.log.add(Kind.UNUSED_ANNOTATION, self.title, place, short_repr(line), "a T, R, N or * line")
+                triggers[event[1]] = event[2]
+            log.add(Kind.UNUSED_ANNOTATION, document, place, short_repr(line), "a T, R, N or * line")
         else:
-            fail(Kind.MALFORMED, self.title, place, short_repr(line), "a line of brat's standoff format")
-
-    def _take_mark(self, line: str, place: str) -> None:
-        found = _matched(_TEXT_BOUND, line, self.title, place, "T1<tab>Type start end<tab>text")
-        pieces = [tuple(map(int, piece.split())) for piece in found[3].split(";")]
-        start, end = pieces[0][0], pieces[-1][1]
-        covered = " ".join(self.text[first:last] for first, last in pieces)
-        if covered.split() != found[4].split():
-            found_text = f"{short_repr(found[4])} at {found[3]}"
-            expected = f"{short_repr(covered)}, the text there"
-            fail(Kind.OFFSET_MISMATCH, self.title, place, found_text, expected)
-        whole = self.text[start:end]  # brat cuts a mention at the end of a line: nothing else lies between
-        name = whole if whole.split() == found[4].split() else found[4]
-        self.marks.append(Mark(found[1], start, end, found[2], name, None, place))
+            fail(Kind.MALFORMED, document, place, short_repr(line), "a line of brat's standoff format")
+    return AnnotatedText(
+        document,
+        text,
+        [replace(span, id=ids.get(span.ref)) for span in spans],
+        [
+            replace(each, head=triggers.get(each.head, each.head), tail=triggers.get(each.tail, each.tail))
+            for each in relations
+        ],
+        links,
+        negatives,
+    )
 
 
-def _matched(pattern: re.Pattern[str], line: str, title: str, place: str, expected: str) -> re.Match[str]:
-    found = pattern.fullmatch(line)
-    if found is None:
-        fail(Kind.MALFORMED, title, place, short_repr(line), expected)
-    return found
-
-
-def parse(title: str, text: str, lines: Iterable[str], log: DefectLog) -> Standoff:
-    """What the lines of an annotation file say of a text."""
-    standoff = Standoff(title, text, log)
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            standoff.take(line.rstrip("\r"), f"line {number}")
-    return standoff
+def _span(found: re.Match[str], text: str, document: str, place: str) -> AnnotatedSpan:
+    pieces = [tuple(map(int, piece.split())) for piece in found[3].split(";")]
+    start, end = pieces[0][0], pieces[-1][1]
+    covered = " ".join(text[first:last] for first, last in pieces)
+    if covered.split() != found[4].split():
+        expected = f"{short_repr(covered)}, the text there"
+        fail(Kind.OFFSET_MISMATCH, document, place, f"{short_repr(found[4])} at {found[3]}", expected)
+    whole = text[start:end]  # brat cuts a mention at the end of a line: nothing else lies between
+    name = whole if whole.split() == found[4].split() else found[4]
+    return AnnotatedSpan(found[1], start, end, found[2], name, None, place)
 
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:
@@ -180,48 +174,45 @@ def write(path: str | Path, documents: Iterable[Document]) -> int:
     count = 0
     with new_folder(Path(path)) as folder:
         for document in documents:
-            marked = marked_of(document)
+            annotated = from_document(document)
             base = folder / file_name(document.id)
             base.parent.mkdir(parents=True, exist_ok=True)
-            for suffix, content in ((".txt", marked.text), (".ann", "".join(_lines(marked)))):
+            for suffix, content in ((".txt", annotated.text), (".ann", "".join(_lines(annotated)))):
                 base.with_name(base.name + suffix).write_bytes(content.encode())
             count += 1
     return count
 
 
-def _lines(marked: MarkedText) -> Iterator[str]:
-    for mark in marked.marks:
-        assert mark.type is not None  # every mention of a document has a type
-        kind = _without_blank(mark.type, marked.id, "type")
-        pieces = list(_pieces(marked.text, mark))
-        spans = ";".join(f"{start} {end}" for start, end in pieces)
-        name = " ".join(marked.text[start:end] for start, end in pieces)
-        yield f"{mark.ref}\t{kind} {spans}\t{name}\n"
-    for refs in marked.links:
+def _lines(annotated: AnnotatedText) -> Iterator[str]:
+    for span in annotated.spans:
+        assert span.type is not None  # every mention of a document has a type
+        kind = _without_blank(span.type, annotated.id, "type")
+        pieces = list(_pieces(annotated.text, span))
+        places = ";".join(f"{start} {end}" for start, end in pieces)
+        name = " ".join(annotated.text[start:end] for start, end in pieces)
+        yield f"{span.ref}\t{kind} {places}\t{name}\n"
+    for refs in annotated.links:
         yield f"*\tEquiv {' '.join(refs)}\n"
-    for number, arc in enumerate(marked.arcs, start=1):
-        yield relation_line(f"R{number}", arc, marked.id)
-    for number, arc in enumerate(marked.negatives, start=1):
-        yield negative_line(f"#{number}", arc, marked.id)
-    linked = (mark for mark in marked.marks if mark.id is not None)
-    for number, mark in enumerate(linked, start=1):
-        assert mark.id is not None
-        base, _, entry = mark.id.partition(":")
-        identifier = mark.id if base and entry and base != OWN else f"{OWN}:{mark.id}"
-        reference = _without_blank(identifier, marked.id, "id")
-        yield f"N{number}\tReference {mark.ref} {reference}\t{' '.join(mark.name.split())}\n"
+    for number, each in enumerate(annotated.relations, start=1):
+        yield _relation_line(f"R{number}", each, annotated.id)
+    for number, each in enumerate(annotated.negatives, start=1):
+        yield _negative_line(f"#{number}", each, annotated.id)
+    linked = (span for span in annotated.spans if span.id is not None)
+    for number, span in enumerate(linked, start=1):
+        base, _, entry = (span.id or "").partition(":")
+        identifier = span.id if base and entry and base != OWN else f"{OWN}:{span.id}"
+        reference = _without_blank(identifier or "", annotated.id, "id")
+        yield f"N{number}\tReference {span.ref} {reference}\t{' '.join(span.name.split())}\n"
 
 
-def relation_line(identifier: str, arc: MarkedArc, document: str) -> str:
-    """The line of a relation."""
-    relation = _without_blank(arc.relation, document, "relation")
-    return f"{identifier}\t{relation} Arg1:{arc.head} Arg2:{arc.tail}\n"
+def _relation_line(identifier: str, each: SpanRelation, document: str) -> str:
+    relation = _without_blank(each.relation, document, "relation")
+    return f"{identifier}\t{relation} Arg1:{each.head} Arg2:{each.tail}\n"
 
 
-def negative_line(identifier: str, arc: MarkedArc, document: str) -> str:
-    """The line of a known negative."""
-    relation = _without_blank(arc.relation, document, "relation")
-    return f"{identifier}\t{NEGATIVE} {arc.head}\t{relation} {arc.tail}\n"
+def _negative_line(identifier: str, each: SpanRelation, document: str) -> str:
+    relation = _without_blank(each.relation, document, "relation")
+    return f"{identifier}\t{NEGATIVE} {each.head}\t{relation} {each.tail}\n"
 
 
 def _without_blank(name: str, document: str, field: str) -> str:
@@ -230,10 +221,130 @@ def _without_blank(name: str, document: str, field: str) -> str:
     return name
 
 
-def _pieces(text: str, mark: Mark) -> Iterator[tuple[int, int]]:
-    """A mark as pieces that are each on one line, as brat writes it."""
-    start = mark.start
-    for line in text[mark.start : mark.end].split("\n"):
+def _pieces(text: str, span: AnnotatedSpan) -> Iterator[tuple[int, int]]:
+    """A span as pieces that are each on one line, as brat writes it."""
+    start = span.start
+    for line in text[span.start : span.end].split("\n"):
         if line.strip():
             yield start, start + len(line)
         start += len(line) + 1
+
+
+# Names of files -------------------------------------------------------------------------------------------------
+
+LONGEST_NAME = 200
+"""Bytes of a file's name, without its suffix."""
+_UNESCAPED = "/ !$&'()+,;=@^~"
+"""What a name may have beside letters, digits, `_`, `.` and `-`; the rest is written as `%` and digits."""
+
+
+def file_name(identifier: str) -> str:
+    """The name of a document's file, from which `id_from_file` makes the id again.
+
+    Example:
+        >>> file_name("train/note 1"), file_name("../a"), file_name("a:b")
+        ('train/note 1', '%2E%2E/a', 'a%3Ab')
+    """
+    try:
+        parts = [_escape(part) for part in identifier.split("/")]
+    except UnicodeEncodeError:
+        fail(Kind.MALFORMED, identifier, "id", short_repr(identifier), "characters that UTF-8 can hold")
+    if any(len(part.encode()) > LONGEST_NAME for part in parts):
+        expected = f"at most {LONGEST_NAME} bytes"
+        fail(Kind.TOO_LARGE, identifier, "id", "an id too long for a file's name", expected)
+    return "/".join(parts)
+
+
+def _escape(part: str) -> str:
+    """A part of a path that means only itself: not hidden, not empty, not another folder."""
+    name = "".join(letter if letter.isalnum() else quote(letter, safe=_UNESCAPED) for letter in part)
+    if not name or name != name.strip():
+        return "".join(f"%{byte:02X}" for byte in part.encode()) or "%"
+    return "%2E" * (len(name) - len(name.lstrip("."))) + name.lstrip(".")
+
+
+def id_from_file(file: Path, folder: Path) -> str:
+    """The id of the document in a file: its path in the folder, without its suffix.
+
+    Example:
+        >>> id_from_file(Path("corpus/train/a%3Ab.txt"), Path("corpus")), id_from_file(Path("c/100%.txt"), Path("c"))
+        ('train/a:b', '100%')
+    """
+
+    def unescape(part: str) -> str:
+        try:
+            plain = "" if part == "%" else unquote(part, errors="strict")
+            return plain if _escape(plain) == part else part
+        except (UnicodeDecodeError, UnicodeEncodeError):
+            return part
+
+    return "/".join(map(unescape, file.relative_to(folder).with_suffix("").as_posix().split("/")))
+
+
+# Files written again --------------------------------------------------------------------------------------------
+
+
+def select(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> FolderContent:
+    """The files of certain documents, and those that belong to none, such as brat's settings."""
+    found: dict[str, bytes] = {}
+    for path in paths:
+        folder = path if path.is_dir() else path.parent
+        files = path.rglob("*") if path.is_dir() else (path.with_suffix(".txt"), path.with_suffix(".ann"))
+        for file in sorted(file for file in files if file.is_file()):
+            belongs = file.suffix in (".txt", ".ann") and file.with_suffix(".txt").exists()
+            if not belongs or is_wanted(id_from_file(file, folder)):
+                name, content = file.relative_to(folder).as_posix(), file.read_bytes()
+                if found.setdefault(name, content) != content:
+                    fail(Kind.MALFORMED, None, None, f"two different files {name}", "one of that name")
+    return FolderContent(found)
+
+
+def update(path: Path, edits: "Mapping[str, Edits]") -> FolderContent:
+    """The folder with lines added and removed; of a pair of files, a folder with the two."""
+    files = dict(select([path], lambda _: True).files)
+    for file, folder in text_files(path):
+        identifier = id_from_file(file, folder)
+        if identifier not in edits:
+            continue
+        annotations = file.with_suffix(".ann")
+        text = read_text(annotations) if annotations.exists() else ""
+        mark = "\ufeff" if text.startswith("\ufeff") else ""
+        lines = text.removeprefix(mark).split("\n")
+        annotated = parse(identifier, read_whole(file), lines, DefectLog())
+        changed = _updated_lines(
+            lines, RelationEdits.from_decisions(annotated, edits[identifier]), identifier
+        )
+        files[annotations.relative_to(folder).as_posix()] = (mark + "".join(changed)).encode()
+    return FolderContent(files)
+
+
+def _updated_lines(lines: list[str], edits: RelationEdits, document: str) -> Iterator[str]:
+    gone = {each.item for each in [*edits.removed, *edits.restored]}
+    ids = {lines[number - 1].split("\t")[0] for number in gone}
+    numbers = {"R": 0, "#": 0}
+    for number, line in enumerate(lines, start=1):
+        if found := _NUMBERED.match(line):
+            numbers[found[1]] = max(numbers.get(found[1], 0), int(found[2]))
+        about = _ABOUT.match(line)
+        is_gone = number in gone or (
+            about is not None and about[1] in ids
+        )  # a relation takes its notes along
+        if not is_gone and (line or number < len(lines)):
+            yield f"{line}\n"
+
+    def new_id(letter: str) -> str:
+        numbers[letter] += 1
+        return f"{letter}{numbers[letter]}"
+
+    def note(target: str, decision: "Decision", subject: Mapping[str, str]) -> Iterator[str]:
+        if decision.provenance:
+            content = json.dumps({**subject, **decision.provenance}, ensure_ascii=False)
+            yield f"{new_id('#')}\t{PROVENANCE} {target}\t{content}\n"
+
+    for each, decision in edits.added:
+        identifier = new_id("R")
+        yield _relation_line(identifier, each, document)
+        yield from note(identifier, decision, {})
+    for each, decision in edits.rejected:
+        yield _negative_line(new_id("#"), each, document)
+        yield from note(each.head, decision, {"not": f"{each.relation} {each.tail}"})

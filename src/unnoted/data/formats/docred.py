@@ -1,181 +1,138 @@
 """DocRED and Re-DocRED JSON: a list of {title, sents, vertexSet, labels}.
 
 `h` and `t` index `vertexSet` of the same document only: the two data sets differ in their entities. Three
-fields that we write are our own, and other programs ignore them: `text` of a document, its `negatives` (the
-known negatives, beside `labels`), and `id` of a mention. With them nothing is lost between writing and
-reading.
+fields that we write are our own, and other programs ignore them: `text` of a document, its `negatives` (like
+`labels`), and `id` of a mention. With them nothing is lost between writing and reading.
 """
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from sys import intern
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from unnoted.data.decided import Mending
-from unnoted.data.document import Document, Entity, Fact, Mention, Sentence, Triple
-from unnoted.data.formats.fields import expect, note_unknown_keys, take, take_identifier, take_list
-from unnoted.data.formats.json_shapes import first_fields
-from unnoted.data.formats.reading import Reading
-from unnoted.data.formats.splicing import RecordShape, Splices
-from unnoted.data.formats.whole_records import records_of, select_by
+from pydantic import Field
+
+from unnoted.data.document import Document, Entity, Fact, Mention, Triple
+from unnoted.data.formats.records import (
+    OwnRecord,
+    ReadContext,
+    Span,
+    first_fields,
+    log_unknown_fields,
+    parse_as,
+    read_list,
+    select_records,
+    update_records,
+)
 from unnoted.data.tokenization import is_split_of
-from unnoted.data.validation import FieldNames, validate
-from unnoted.errors import DefectLog, Kind, fail
-from unnoted.io import ArrayReader, write_list
+from unnoted.data.validation import FieldNames
+from unnoted.errors import Kind, fail
+from unnoted.io import write_list
 from unnoted.utils import short_repr
 
+if TYPE_CHECKING:
+    from unnoted.data.decisions import Decision, Edits
+
 FIELDS = FieldNames(
-    mention="vertexSet[{}][{}]",
-    entity="vertexSet[{}]",
-    fact="labels[{}]",
-    negative="negatives[{}]",
-    sentence="sent_id",
-    span="pos",
-    head="h",
-    tail="t",
-    relation="r",
-)
-DOCUMENT_KEYS = frozenset({"title", "sents", "vertexSet", "labels", "text", "negatives"})
-MENTION_KEYS = frozenset({"name", "pos", "sent_id", "type", "id", "global_pos", "index"})
-"""`global_pos` and `index` (Re-DocRED) follow from the rest; `id` and `text` are this project's own."""
-LABEL_KEYS = frozenset({"h", "t", "r", "evidence", "provenance"})
-"""`provenance` says who decided, and stays in the file: nothing here reads it."""
+    mention="vertexSet[{}][{}]", entity="vertexSet[{}]", fact="labels[{}]", negative="negatives[{}]",
+    sentence="sent_id", span="pos", head="h", tail="t", relation="r",
+)  # fmt: skip
 
 
-def looks_like(start: str) -> bool:
+class MentionRecord(OwnRecord):
+    """A mention; `global_pos` and `index` (Re-DocRED) follow from the rest."""
+
+    name: str
+    pos: Span
+    sent_id: int
+    type: str
+    id: str | int | None = None
+    global_pos: Any = None
+    index: Any = None
+
+
+class LabelRecord(OwnRecord):
+    """A fact; `provenance` says who decided, and stays in the file: nothing here reads it."""
+
+    h: int
+    t: int
+    r: str
+    evidence: list[int] = Field([])
+    provenance: Any = None
+
+    @property
+    def triple(self) -> Triple:
+        """The fact without its evidence."""
+        return self.h, self.t, intern(self.r)
+
+
+class DocumentRecord(OwnRecord):
+    """A document."""
+
+    title: str | int
+    sents: list[list[str]]
+    vertex_set: list[list[MentionRecord]] = Field(alias="vertexSet")
+    labels: list[LabelRecord] = Field([])
+    negatives: list[LabelRecord] = Field([])
+    text: str | None = None
+
+
+def sniff(start: str) -> bool:
     """Whether a file that starts like this is a list of DocRED's documents, or of nothing known."""
     fields = first_fields(start)
-    return start.startswith("[") and (
-        not fields or not fields.keys().isdisjoint(("title", "sents", "vertexSet"))
-    )
+    own = ("title", "sents", "vertexSet")
+    return start.startswith("[") and (not fields or not fields.keys().isdisjoint(own))
 
 
-def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
+def read(stream: TextIO, context: ReadContext) -> Iterator[Document]:
     """Yield the documents of a DocRED file, one at a time."""
-    return reading.each(ArrayReader(stream, reading.limits).numbered(), _document)
+    return context.read_each(read_list(stream, context), _document)
 
 
-def _document(numbered: tuple[int, int, object], reading: Reading) -> Document:
-    index, line, record = numbered
-    log = reading.log
-    log.line = line
-    fields: dict[str, Any] = expect(record, dict, None, f"[{index}]")
-    title = reading.take_id(fields, "title", f"[{index}]")
-    note_unknown_keys(fields, DOCUMENT_KEYS, log, title, "")
-    words = take(fields, "sents", list, title)
-    reading.limits.check("words", len(words), "sentences", title, "sents")
-    sentences = tuple(_sentence(sentence, title, number) for number, sentence in enumerate(words))
-    listed = take(fields, "vertexSet", list, title)
-    reading.limits.check("entities", len(listed), "entities", title, "vertexSet")
-    entities = tuple(_entity(mentions, title, number, log) for number, mentions in enumerate(listed))
-    labels = take(fields, "labels", list, title) if "labels" in fields else []
-    facts = tuple(_fact(label, title, number, log) for number, label in enumerate(labels))
-    rejected = take(fields, "negatives", list, title) if "negatives" in fields else []
-    negatives = tuple(
-        _triple(label, title, f"negatives[{number}]", log) for number, label in enumerate(rejected)
+def _document(numbered: tuple[int, int, object], context: ReadContext) -> Document:
+    index, context.log.line, value = numbered
+    given = value.get("title") if isinstance(value, dict) else None
+    known = given if isinstance(given, str) else None
+    fields = parse_as(DocumentRecord, value, known, f"[{index}]" if known is None else "")
+    title = context.register_id(str(fields.title), "title")
+    log_unknown_fields(fields, context.log, title)
+    sentences = tuple(tuple(map(intern, words)) for words in fields.sents)
+    if fields.text is not None and not is_split_of(fields.text, sentences):
+        fail(Kind.MALFORMED, title, "text", short_repr(fields.text), "a text whose words are `sents`")
+    entities = tuple(
+        _entity(mentions, number, title, context) for number, mentions in enumerate(fields.vertex_set)
     )
-    document = Document(title, sentences, entities, facts, _text(fields, title, sentences), negatives)
-    return validate(document, log, FIELDS, reading.vocabulary, reading.limits)
+    for key, labels in (("labels", fields.labels), ("negatives", fields.negatives)):
+        for number, label in enumerate(labels):
+            if label.model_extra:
+                log_unknown_fields(label, context.log, title, f"{key}[{number}]")
+    facts = tuple(Fact(*label.triple, tuple(label.evidence)) for label in fields.labels)
+    negatives = tuple(label.triple for label in fields.negatives)
+    document = Document(title, sentences, entities, facts, fields.text, negatives)
+    return context.validate(document, FIELDS)
 
 
-def _sentence(words: object, title: str, number: int) -> Sentence:
-    checked: list[str] = expect(words, list, title, f"sents[{number}]")
-    for index, word in enumerate(checked):
-        if type(word) is not str:
-            expect(word, str, title, f"sents[{number}][{index}]")
-    return tuple(map(intern, checked))
-
-
-def _text(fields: dict[str, Any], title: str, sentences: tuple[Sentence, ...]) -> str | None:
-    if "text" not in fields:
-        return None
-    text = take(fields, "text", str, title)
-    if not is_split_of(text, sentences):
-        fail(Kind.MALFORMED, title, "text", short_repr(text), "a text whose words are `sents`")
-    return text
-
-
-def _entity(mentions: object, title: str, number: int, log: DefectLog) -> Entity:
-    place = f"vertexSet[{number}]"
+def _entity(mentions: list[MentionRecord], number: int, title: str, context: ReadContext) -> Entity:
     built = []
     identifier: str | None = None
-    for index, mention in enumerate(expect(mentions, list, title, place)):
-        fields = expect(mention, dict, title, f"{place}[{index}]")
-        built.append(_mention(fields, title, f"{place}[{index}]", log))
-        if "id" in fields:
-            where = f"{place}[{index}]"
-            found = take_identifier(fields, title, where) or take(fields, "id", str, title, where)
+    for index, mention in enumerate(mentions):
+        if mention.model_extra:
+            log_unknown_fields(mention, context.log, title, f"vertexSet[{number}][{index}]")
+        start, end = mention.pos
+        built.append(Mention(mention.sent_id, start, end, intern(mention.type), intern(mention.name)))
+        if mention.id is not None:
+            found = str(mention.id)
             identifier = found if identifier is None else identifier
             if found != identifier:
-                where, expected = f"{place}[{index}].id", f"{short_repr(identifier)}, the id of the entity"
-                log.add(Kind.CONFLICTING_ID, title, where, short_repr(found), expected)
+                place = f"vertexSet[{number}][{index}].id"
+                expected = f"{short_repr(identifier)}, the id of the entity"
+                context.log.add(Kind.CONFLICTING_ID, title, place, short_repr(found), expected)
     return Entity(tuple(built), identifier)
-
-
-def _mention(fields: dict[str, Any], title: str, place: str, log: DefectLog) -> Mention:
-    note_unknown_keys(fields, MENTION_KEYS, log, title, place)
-    position = take_list(fields, "pos", int, title, place)
-    if len(position) != 2:
-        fail(Kind.MALFORMED, title, f"{place}.pos", short_repr(position), "[start, end]")
-    return Mention(
-        take(fields, "sent_id", int, title, place),
-        position[0],
-        position[1],
-        intern(take(fields, "type", str, title, place)),
-        intern(take(fields, "name", str, title, place)),
-    )
-
-
-def _fact(label: object, title: str, number: int, log: DefectLog) -> Fact:
-    place = f"labels[{number}]"
-    triple = _triple(label, title, place, log)
-    fields = expect(label, dict, title, place)
-    evidence = take_list(fields, "evidence", int, title, place) if "evidence" in fields else []
-    return Fact(*triple, tuple(evidence))
-
-
-def _triple(label: object, title: str, place: str, log: DefectLog) -> Triple:
-    fields = expect(label, dict, title, place)
-    note_unknown_keys(fields, LABEL_KEYS, log, title, place)
-    return (
-        take(fields, "h", int, title, place),
-        take(fields, "t", int, title, place),
-        intern(take(fields, "r", str, title, place)),
-    )
 
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:
     """Write documents as one DocRED JSON file; returns how many."""
     return write_list(path, map(record, documents))
-
-
-def select(paths: Sequence[Path], ids: Container[str]) -> str:
-    """The records of certain documents, as they are."""
-    return select_by(paths, ids, lambda fields, _: str(fields["title"]))
-
-
-def mend(mending: Mending) -> list[str]:
-    """The files with what was decided, and every other character as it was."""
-    return [_mended(Splices(mending.text(index)), mending) for index in range(len(mending.sources))]
-
-
-def _mended(splices: Splices, mending: Mending) -> str:
-    for record in records_of(splices.text):
-        title = str(record.value["title"])
-        if title in mending.decisions:
-            SHAPE.mend(splices, record.start, title, mending)
-    return splices.applied()
-
-
-SHAPE = RecordShape(
-    facts="labels",
-    negatives="negatives",
-    triple=lambda label: (label["h"], label["t"], label["r"]),
-    entry=lambda decided: (
-        {"r": decided.relation, "h": decided.head, "t": decided.tail}
-        | ({"evidence": list(decided.evidence)} if decided.holds else {})
-    ),
-)
 
 
 def record(document: Document) -> dict[str, Any]:
@@ -204,3 +161,27 @@ def _mentions(entity: Entity) -> list[dict[str, Any]]:
         {"name": m.name, "pos": (m.start, m.end), "sent_id": m.sentence, "type": m.type, **identifier}
         for m in entity.mentions
     ]
+
+
+def select(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> str:
+    """The records of certain documents, verbatim."""
+    return select_records(paths, is_wanted, lambda fields, _: str(fields["title"]))
+
+
+def update(path: Path, edits: "Mapping[str, Edits]") -> str:
+    """The file with the labels and negatives of some documents changed."""
+
+    def change(fields: dict[str, Any], _: int) -> dict[str, Any] | None:
+        edit = edits.get(str(fields["title"]))
+        if edit is None:
+            return None
+        return edit.apply(fields, "labels", lambda label: (label["h"], label["t"], label["r"]), _label)
+
+    return update_records(path, change)
+
+
+def _label(decision: "Decision") -> dict[str, Any]:
+    entry: dict[str, Any] = {"h": decision.head, "t": decision.tail, "r": decision.relation}
+    if decision.holds:
+        entry["evidence"] = list(decision.evidence)
+    return entry

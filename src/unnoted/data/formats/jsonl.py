@@ -5,59 +5,94 @@ spans), or both (then mentions are word spans, and the text is kept).
 """
 
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from sys import intern
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from unnoted.data.decided import Mending
+from pydantic import Field
+
 from unnoted.data.document import Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.data.formats import prodigy, token_rows
-from unnoted.data.formats.fields import (
-    expect,
-    note_unknown_keys,
-    take,
-    take_identifier,
-    take_list,
+from unnoted.data.formats.annotated_text import log_misaligned
+from unnoted.data.formats.records import (
+    OwnRecord,
+    ReadContext,
+    log_unknown_fields,
+    parse_as,
+    select_records,
+    update_records,
 )
-from unnoted.data.formats.reading import Reading
-from unnoted.data.formats.splicing import RecordShape, Splices
-from unnoted.data.formats.whole_records import records_of, select_by
-from unnoted.data.formats.word_edges import note_cuts
 from unnoted.data.tokenization import SplitText, is_split_of, split_text
-from unnoted.data.validation import FieldNames, validate
+from unnoted.data.validation import FieldNames
 from unnoted.errors import DefectLog, Kind, fail
-from unnoted.io import Limits, numbered_lines, parse_record, write_lines
+from unnoted.io import numbered_lines, parse_record, write_lines
 from unnoted.utils import nearest, short_repr
 
+if TYPE_CHECKING:
+    from unnoted.data.decisions import Decision, Edits
+
 FIELDS = FieldNames()
-DOCUMENT_KEYS = frozenset({"id", "text", "sentences", "entities", "facts", "negatives"})
-ENTITY_KEYS = frozenset({"id", "type", "mentions"})
-MENTION_KEYS = frozenset({"sentence", "start", "end", "type", "name"})
-FACT_KEYS = frozenset({"head", "tail", "relation", "evidence", "provenance"})
-NEGATIVE_KEYS = FACT_KEYS
-"""`provenance` says who decided, and stays in the file: nothing here reads it."""
 
 
-def looks_like(start: str) -> bool:
+class MentionRecord(OwnRecord):
+    """A mention: words of a sentence, or characters of the text."""
+
+    sentence: int | None = None
+    start: int
+    end: int
+    type: str | None = None
+    name: str | None = None
+
+
+class EntityRecord(OwnRecord):
+    """An entity; its type is that of mentions which have none."""
+
+    id: str | int | None = None
+    type: str | None = None
+    mentions: list[MentionRecord]
+
+
+class FactRecord(OwnRecord):
+    """A fact between entities, given by index or id; `provenance` stays in the file: nothing here reads it."""
+
+    head: int | str
+    tail: int | str
+    relation: str
+    evidence: list[int] = Field([])
+    provenance: Any = None
+
+
+class DocumentRecord(OwnRecord):
+    """A document."""
+
+    id: str | int
+    text: str | None = None
+    sentences: list[list[str]] | None = None
+    entities: list[EntityRecord]
+    facts: list[FactRecord] = Field([])
+    negatives: list[FactRecord] = Field([])
+
+
+def sniff(start: str) -> bool:
     """Whether a file that starts like this has objects that are no other tool's."""
-    return start.startswith("{") and not prodigy.looks_like(start) and not token_rows.looks_like(start)
+    return start.startswith("{") and not prodigy.sniff(start) and not token_rows.sniff(start)
 
 
-def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
+def read(stream: TextIO, context: ReadContext) -> Iterator[Document]:
     """Yield the documents of a JSONL file, one at a time; blank lines are skipped."""
-    lines = numbered_lines(stream, reading.limits)
+    lines = numbered_lines(stream, context.limits)
     numbered = ((number, line) for number, line in lines if line.strip())
     first = list(islice(numbered, 2))
-    if len(first) == 2 and _goes_on(*(line for _, line in first)):
+    if len(first) == 2 and _is_continued(*(line for _, line in first)):
         place, found = f"line {first[0][0]}", "a JSON object over several lines"
         fail(Kind.UNREADABLE, None, place, found, "one document per line; `jq -c . FILE` writes them so")
-    return reading.each(chain(first, numbered), _line)
+    return context.read_each(chain(first, numbered), _line)
 
 
-def _goes_on(line: str, following: str) -> bool:
-    """Whether a line is the beginning of an object that goes on in the next line."""
+def _is_continued(line: str, following: str) -> bool:
+    """Whether a line is the beginning of an object that continues in the next line."""
     if following.lstrip().startswith("{"):
         return False
     try:
@@ -69,146 +104,153 @@ def _goes_on(line: str, following: str) -> bool:
     return False
 
 
-def _line(numbered: tuple[int, str], reading: Reading) -> Document:
+def _line(numbered: tuple[int, str], context: ReadContext) -> Document:
+    context.log.line, line = numbered
     place = f"line {numbered[0]}"
-    reading.log.line = numbered[0]
-    fields: dict[str, Any] = expect(parse_record(numbered[1], place), dict, None, place)
-    return document_from_record(fields, reading, place)
+    return document_from_record(parse_record(line, place), context, place)
 
 
-def document_from_record(fields: Mapping[str, Any], reading: Reading, place: str = "") -> Document:
+def document_from_record(value: object, context: ReadContext, place: str = "") -> Document:
     """Build and check a document from one parsed line (or a dictionary of the same form)."""
-    title = reading.take_id(fields, "id", place)
-    document = _document(fields, title, reading)
-    return validate(document, reading.log, FIELDS, reading.vocabulary, reading.limits)
-
-
-def _document(fields: Mapping[str, Any], title: str, reading: Reading) -> Document:
-    log = reading.log
-    note_unknown_keys(fields, DOCUMENT_KEYS, log, title, "")
-    listed = take(fields, "entities", list, title)
-    reading.limits.check("entities", len(listed), "entities", title, "entities")
-    entities = [expect(entity, dict, title, f"entities[{index}]") for index, entity in enumerate(listed)]
-    for index, entity in enumerate(entities):
-        note_unknown_keys(entity, ENTITY_KEYS, log, title, f"entities[{index}]")
-    if "sentences" in fields:
-        sentences, text = _words(fields, title, reading.limits)
-        built = tuple(_word_entity(entity, title, i, sentences, reading) for i, entity in enumerate(entities))
-    else:
-        text = take(fields, "text", str, title)
-        split = split_text(text, _character_spans(entities, title, text, reading.limits, log))
+    given = value.get("id") if isinstance(value, Mapping) else None
+    known = given if isinstance(given, str) else None
+    fields = parse_as(DocumentRecord, value, known, place if known is None else "")
+    identifier = context.register_id(str(fields.id), "id")
+    log_unknown_fields(fields, context.log, identifier)
+    for index, entity in enumerate(fields.entities):
+        if entity.model_extra:
+            log_unknown_fields(entity, context.log, identifier, f"entities[{index}]")
+    if fields.sentences is not None:
+        sentences = tuple(tuple(map(intern, words)) for words in fields.sentences)
+        if fields.text is not None and not is_split_of(fields.text, sentences):
+            expected = "a text whose words are `sentences`"
+            fail(Kind.MALFORMED, identifier, "text", short_repr(fields.text), expected)
+        entities = [_word_entity(each, identifier, sentences, context) for each in enumerate(fields.entities)]
+    elif fields.text is not None:
+        spans = _character_spans(fields, identifier, fields.text, context)
+        split = split_text(fields.text, spans)
         sentences = split.sentences
-        built = tuple(_text_entity(entity, title, i, text, split, log) for i, entity in enumerate(entities))
-    identifiers = _identifiers(built)
-    if any(type(entity.get("id")) is int for entity in entities):
-        _refuse_ambiguous(fields, entities, title)
-    facts = _facts(fields, title, identifiers, log)
-    return Document(title, sentences, built, facts, text, _negatives(fields, title, identifiers, log))
+        entities = [
+            _text_entity(each, identifier, fields.text, split, context.log)
+            for each in enumerate(fields.entities)
+        ]
+    else:
+        fail(Kind.MALFORMED, identifier, "text", "nothing", "a string, or `sentences`")
+    finder = _EntityFinder(fields, entities, identifier, context.log)
+    facts = tuple(
+        Fact(*finder.triple("facts", number, fact), tuple(fact.evidence))
+        for number, fact in enumerate(fields.facts)
+    )
+    negatives = tuple(finder.triple("negatives", *each) for each in enumerate(fields.negatives))
+    document = Document(identifier, sentences, tuple(entities), facts, fields.text, negatives)
+    return context.validate(document, FIELDS)
 
 
-def _words(fields: Mapping[str, Any], title: str, limits: Limits) -> tuple[tuple[Sentence, ...], str | None]:
-    lists = take_list(fields, "sentences", list, title)
-    limits.check("words", len(lists), "sentences", title, "sentences")
-    for index, words in enumerate(lists):
-        for number, word in enumerate(words):
-            expect(word, str, title, f"sentences[{index}][{number}]")
-    sentences = tuple(tuple(map(intern, words)) for words in lists)
-    if "text" not in fields:
-        return sentences, None
-    text = take(fields, "text", str, title)
-    if not is_split_of(text, sentences):
-        fail(Kind.MALFORMED, title, "text", short_repr(text), "a text whose words are `sentences`")
-    return sentences, text
-
-
-def _mentions(
-    entity: Mapping[str, Any], title: str, index: int
-) -> Iterator[tuple[str, Mapping[str, Any], str]]:
-    """Each mention's place, fields and type (its own, or the entity's)."""
-    for number, mention in enumerate(take_list(entity, "mentions", dict, title, f"entities[{index}]")):
-        place = f"entities[{index}].mentions[{number}]"
-        owner, where = (mention, place) if "type" in mention else (entity, f"entities[{index}]")
-        yield place, mention, intern(take(owner, "type", str, title, where))
+def _mentions(entity: EntityRecord, index: int, document: str) -> Iterator[tuple[str, MentionRecord, str]]:
+    """Each mention with its place and type."""
+    for number, mention in enumerate(entity.mentions):
+        kind = mention.type if mention.type is not None else entity.type
+        if kind is None:
+            fail(Kind.MALFORMED, document, f"entities[{index}].type", "nothing", "a string")
+        yield f"entities[{index}].mentions[{number}]", mention, intern(kind)
 
 
 def _word_entity(
-    entity: Mapping[str, Any], title: str, index: int, sentences: tuple[Sentence, ...], reading: Reading
+    numbered: tuple[int, EntityRecord], document: str, sentences: Sequence[Sentence], context: ReadContext
 ) -> Entity:
+    index, entity = numbered
     mentions = []
-    for place, mention, kind in _mentions(entity, title, index):
-        note_unknown_keys(mention, MENTION_KEYS, reading.log, title, place)
-        sentence, start, end = (take(mention, key, int, title, place) for key in ("sentence", "start", "end"))
-        if "name" in mention:
-            name = take(mention, "name", str, title, place)
-        else:  # a span that is out of range is reported by `validate`
-            reading.limits.check("mention", end - start, "words in one mention", title, place)
-            name = " ".join(sentences[sentence][start:end]) if 0 <= sentence < len(sentences) else ""
-        mentions.append(Mention(sentence, start, end, kind, intern(name)))
-    return Entity(tuple(mentions), take_identifier(entity, title, f"entities[{index}]"))
+    for place, mention, kind in _mentions(entity, index, document):
+        if mention.model_extra:
+            log_unknown_fields(mention, context.log, document, place)
+        if mention.sentence is None:
+            fail(Kind.MALFORMED, document, f"{place}.sentence", "nothing", "a whole number")
+        number, start, end = mention.sentence, mention.start, mention.end
+        name = mention.name
+        if name is None:
+            context.limits.check("mention", end - start, "words in one mention", document, place)
+            name = " ".join(sentences[number][start:end]) if 0 <= number < len(sentences) else ""
+        mentions.append(Mention(number, start, end, kind, intern(name)))
+    return Entity(tuple(mentions), None if entity.id is None else str(entity.id))
 
 
 def _character_spans(
-    entities: list[dict[str, Any]], title: str, text: str, limits: Limits, log: DefectLog
+    fields: DocumentRecord, document: str, text: str, context: ReadContext
 ) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
-    length = len(text)
-    for index, entity in enumerate(entities):
-        for place, mention, _ in _mentions(entity, title, index):
-            start, end = (take(mention, key, int, title, place) for key in ("start", "end"))
-            if not 0 <= start < end <= length:
-                expected = f"0 <= start < end <= {length}, the characters of the text"
-                fail(
-                    Kind.MALFORMED,
-                    title,
-                    f"{place}.start/end",
-                    f"{short_repr(start)} to {short_repr(end)}",
-                    expected,
-                )
-            limits.check("mention", end - start, "characters in one mention", title, place)
+    for index, entity in enumerate(fields.entities):
+        for place, mention, _ in _mentions(entity, index, document):
+            start, end = mention.start, mention.end
+            if not 0 <= start < end <= len(text):
+                found = f"{short_repr(start)} to {short_repr(end)}"
+                expected = f"0 <= start < end <= {len(text)}, the characters of the text"
+                fail(Kind.MALFORMED, document, f"{place}.start/end", found, expected)
+            context.limits.check("mention", end - start, "characters in one mention", document, place)
             spans.append((start, end))
-            note_cuts(text, start, end, title, place, log)
-        limits.check("mentions", len(spans), "mentions or more", title)
+            log_misaligned(text, start, end, document, place, context.log)
+        context.limits.check("mentions", len(spans), "mentions or more", document)
     return spans
 
 
 def _text_entity(
-    entity: Mapping[str, Any], title: str, index: int, text: str, split: SplitText, log: DefectLog
+    numbered: tuple[int, EntityRecord], document: str, text: str, split: SplitText, log: DefectLog
 ) -> Entity:
+    index, entity = numbered
     mentions = []
-    for place, mention, kind in _mentions(entity, title, index):
-        note_unknown_keys(mention, MENTION_KEYS - {"sentence"}, log, title, place)
-        covered = text[mention["start"] : mention["end"]]
-        name = take(mention, "name", str, title, place) if "name" in mention else covered
-        if name != covered:
-            fail(
-                Kind.OFFSET_MISMATCH,
-                title,
-                f"{place}.name",
-                short_repr(name),
-                f"{short_repr(covered)}, the text there",
-            )
-        span = split.locate(mention["start"], mention["end"])
+    for place, mention, kind in _mentions(entity, index, document):
+        if mention.sentence is not None:
+            found = short_repr(mention.sentence)
+            log.add(Kind.IGNORED_FIELD, document, f"{place}.sentence", found, "character offsets alone")
+        if mention.model_extra:
+            log_unknown_fields(mention, log, document, place)
+        covered = text[mention.start : mention.end]
+        if mention.name is not None and mention.name != covered:
+            expected = f"{short_repr(covered)}, the text there"
+            fail(Kind.OFFSET_MISMATCH, document, f"{place}.name", short_repr(mention.name), expected)
+        span = split.locate(mention.start, mention.end)
         if span is None:
-            fail(Kind.MALFORMED, title, f"{place}.start/end", short_repr(covered), "at least one word")
-        mentions.append(Mention(*span, kind, intern(name)))
-    return Entity(tuple(mentions), take_identifier(entity, title, f"entities[{index}]"))
+            fail(Kind.MALFORMED, document, f"{place}.start/end", short_repr(covered), "at least one word")
+        mentions.append(Mention(*span, kind, intern(covered)))
+    return Entity(tuple(mentions), None if entity.id is None else str(entity.id))
 
 
-def _refuse_ambiguous(fields: Mapping[str, Any], entities: list[dict[str, Any]], title: str) -> None:
-    """Where ids are numbers that are not indices, a number in a fact could mean either."""
-    if all(entity.get("id") == index for index, entity in enumerate(entities)):
-        return
-    for key in ("facts", "negatives"):
-        for number, fact in enumerate(take_list(fields, key, dict, title) if key in fields else []):
-            for end in ("head", "tail"):
-                if type(fact.get(end)) is int:
-                    expected = (
-                        f"{str(fact[end])!r} for the id, or entities without numbers as ids for the index"
-                    )
-                    fail(Kind.MALFORMED, title, f"{key}[{number}].{end}", short_repr(fact[end]), expected)
+class _EntityFinder:
+    """Finds the entities of facts, which are given by index or id."""
+
+    def __init__(
+        self, fields: DocumentRecord, entities: Sequence[Entity], document: str, log: DefectLog
+    ) -> None:
+        self.document, self.log = document, log
+        self.owners = _owners(entities)
+        # Where ids are numbers that are not indices, a number in a fact could mean either.
+        ids = [entity.id for entity in fields.entities]
+        self.ambiguous = any(type(each) is int for each in ids) and ids != list(range(len(ids)))
+
+    def triple(self, key: str, number: int, fact: FactRecord) -> Triple:
+        place = f"{key}[{number}]"
+        if fact.model_extra:
+            log_unknown_fields(fact, self.log, self.document, place)
+        head, tail = self.index(fact.head, f"{place}.head"), self.index(fact.tail, f"{place}.tail")
+        return head, tail, intern(fact.relation)
+
+    def index(self, given: int | str, place: str) -> int:
+        if isinstance(given, int):
+            if self.ambiguous:
+                expected = f"{str(given)!r} for the id, or entities without numbers as ids for the index"
+                fail(Kind.MALFORMED, self.document, place, short_repr(given), expected)
+            return given
+        expected = "the index of an entity, or an id that one entity has"
+        owners = self.owners.get(given, [])
+        if len(owners) > 1:
+            found = f"{short_repr(given)}, the id of entities[{owners[0]}] and entities[{owners[1]}]"
+            fail(Kind.MALFORMED, self.document, place, found, expected)
+        if not owners:
+            hint = nearest(given, self.owners) if self.log.keeps(Kind.MALFORMED) else ""
+            fail(Kind.MALFORMED, self.document, place, short_repr(given), expected + hint)
+        return owners[0]
 
 
-def _identifiers(entities: tuple[Entity, ...]) -> dict[str, list[int]]:
+def _owners(entities: Iterable[Entity]) -> dict[str, list[int]]:
     """The entities that have each id: one, unless it is used twice."""
     owners: dict[str, list[int]] = {}
     for index, entity in enumerate(entities):
@@ -217,106 +259,9 @@ def _identifiers(entities: tuple[Entity, ...]) -> dict[str, list[int]]:
     return owners
 
 
-def _facts(
-    fields: Mapping[str, Any], title: str, identifiers: Mapping[str, list[int]], log: DefectLog
-) -> tuple[Fact, ...]:
-    facts = []
-    for number, fact in enumerate(take_list(fields, "facts", dict, title) if "facts" in fields else []):
-        place = f"facts[{number}]"
-        note_unknown_keys(fact, FACT_KEYS, log, title, place)
-        evidence = take_list(fact, "evidence", int, title, place) if "evidence" in fact else []
-        facts.append(Fact(*_triple(fact, identifiers, title, place, log), tuple(evidence)))
-    return tuple(facts)
-
-
-def _negatives(
-    fields: Mapping[str, Any], title: str, identifiers: Mapping[str, list[int]], log: DefectLog
-) -> tuple[Triple, ...]:
-    negatives = []
-    listed = take_list(fields, "negatives", dict, title) if "negatives" in fields else []
-    for number, negative in enumerate(listed):
-        place = f"negatives[{number}]"
-        note_unknown_keys(negative, NEGATIVE_KEYS, log, title, place)
-        negatives.append(_triple(negative, identifiers, title, place, log))
-    return tuple(negatives)
-
-
-def _triple(
-    record: Mapping[str, Any], identifiers: Mapping[str, list[int]], title: str, place: str, log: DefectLog
-) -> Triple:
-    return (
-        _entity_index(record, "head", identifiers, title, place, log),
-        _entity_index(record, "tail", identifiers, title, place, log),
-        intern(take(record, "relation", str, title, place)),
-    )
-
-
-def _entity_index(
-    fact: Mapping[str, Any],
-    key: str,
-    identifiers: Mapping[str, list[int]],
-    title: str,
-    place: str,
-    log: DefectLog,
-) -> int:
-    """Head and tail are given by index, or by the entity's id."""
-    value = fact.get(key)
-    if type(value) is int:
-        return value
-    expected = "the index of an entity, or an id that one entity has"
-    if type(value) is not str:
-        fail(
-            Kind.MALFORMED, title, f"{place}.{key}", short_repr(value) if key in fact else "nothing", expected
-        )
-    owners = identifiers.get(value, [])
-    if len(owners) > 1:
-        found = f"{short_repr(value)}, the id of entities[{owners[0]}] and entities[{owners[1]}]"
-        fail(Kind.MALFORMED, title, f"{place}.{key}", found, expected)
-    if not owners:
-        hint = nearest(value, identifiers) if log.keeps(Kind.MALFORMED) else ""
-        fail(Kind.MALFORMED, title, f"{place}.{key}", short_repr(value), expected + hint)
-    return owners[0]
-
-
 def write(path: str | Path, documents: Iterable[Document]) -> int:
     """Write one document per line; returns how many."""
     return write_lines(path, map(record, documents))
-
-
-def select(paths: Sequence[Path], ids: Container[str]) -> str:
-    """The lines of certain documents, as they are."""
-    return select_by(paths, ids, lambda fields, _: str(fields["id"]))
-
-
-def mend(mending: Mending) -> list[str]:
-    """The files with what was decided, and every other character as it was."""
-    return [_mended(Splices(mending.text(index)), mending) for index in range(len(mending.sources))]
-
-
-def _mended(splices: Splices, mending: Mending) -> str:
-    for record in records_of(splices.text):
-        title = str(record.value["id"])
-        if title in mending.decisions:
-            _shape(mending.documents[title]).mend(splices, record.start, title, mending)
-    return splices.applied()
-
-
-def _shape(document: Document) -> RecordShape:
-    """How facts are written here; head and tail may be ids of entities of their document."""
-    index = {identifier: owners[0] for identifier, owners in _identifiers(document.entities).items()}
-    return RecordShape(
-        facts="facts",
-        negatives="negatives",
-        triple=lambda fact: (
-            index.get(fact["head"], fact["head"]),
-            index.get(fact["tail"], fact["tail"]),
-            fact["relation"],
-        ),
-        entry=lambda decided: (
-            {"head": decided.head, "tail": decided.tail, "relation": decided.relation}
-            | ({"evidence": list(decided.evidence)} if decided.evidence else {})
-        ),
-    )
 
 
 def record(document: Document) -> dict[str, Any]:
@@ -354,3 +299,33 @@ def _mention_record(document: Document, mention: Mention, inherited: str) -> dic
     if mention.name != " ".join(document.words_of(mention)):
         fields["name"] = mention.name
     return fields
+
+
+def select(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> str:
+    """The lines of certain documents, verbatim."""
+    return select_records(paths, is_wanted, lambda fields, _: str(fields["id"]))
+
+
+def update(path: Path, edits: "Mapping[str, Edits]") -> str:
+    """The file with the facts and negatives of some documents changed."""
+
+    def change(fields: dict[str, Any], _: int) -> dict[str, Any] | None:
+        edit = edits.get(str(fields["id"]))
+        if edit is None:
+            return None
+        index = {identifier: owners[0] for identifier, owners in _owners(edit.document.entities).items()}
+
+        def triple_of(fact: dict[str, Any]) -> Triple:
+            head, tail = (index[end] if isinstance(end, str) else end for end in (fact["head"], fact["tail"]))
+            return head, tail, fact["relation"]
+
+        return edit.apply(fields, "facts", triple_of, _fact)
+
+    return update_records(path, change)
+
+
+def _fact(decision: "Decision") -> dict[str, Any]:
+    entry: dict[str, Any] = {"head": decision.head, "tail": decision.tail, "relation": decision.relation}
+    if decision.evidence:
+        entry["evidence"] = list(decision.evidence)
+    return entry

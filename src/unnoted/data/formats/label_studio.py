@@ -3,42 +3,50 @@
 A task has `data` with the text, and `annotations`, each with a `result`: regions (`type: labels`) with
 character offsets, and relations between regions. The annotation that counts is the ground truth, else the
 one that was changed last; cancelled ones never do. A task without annotation gives the mentions of its last
-prediction, and no fact: a guess is no label.
+prediction, and no fact: a prediction is no label.
 
-Entities (`unnoted.data.entity_clustering`): a region's note `id: Q1` (`meta.text`) is its entity's id; a
-relation labelled `coref` (or `coreference`, `same_as`, `equiv`) joins two regions. A relation without label
-is called `related`. What is not used here (choices, notes, other regions) stays when a file is mended.
+A region's note `id: Q1` (`meta.text`) is its entity's id; a relation labelled `coref` (or `coreference`,
+`same_as`, `equiv`) joins two regions (`unnoted.data.entity_clustering`). A relation without label is called
+`related`. The first label of a region is its type. What is not used here (choices, notes, other regions)
+stays when decisions are written back.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
-from unnoted.data.contents import file_text
-from unnoted.data.decided import Mending
 from unnoted.data.document import Document
 from unnoted.data.entity_clustering import is_coreference
-from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText
-from unnoted.data.formats.arc_changes import (
+from unnoted.data.formats.annotated_text import (
     NOTE,
     UNNAMED,
-    ArcChanges,
-    changed_note,
-    noted_negatives,
-    written_note,
+    AnnotatedSpan,
+    AnnotatedText,
+    RelationEdits,
+    SpanRelation,
+    from_document,
+    make_note,
+    note_negatives,
+    to_document,
+    update_note,
 )
-from unnoted.data.formats.fields import expect, take, take_list
-from unnoted.data.formats.json_shapes import first_fields
-from unnoted.data.formats.marked_text import document_of, marked_of
-from unnoted.data.formats.reading import Reading
-from unnoted.data.formats.whole_records import WholeRecord, changed, select_by
-from unnoted.data.validation import FieldNames
+from unnoted.data.formats.records import (
+    ReadContext,
+    Record,
+    first_fields,
+    parse_as,
+    read_list,
+    select_records,
+    update_records,
+)
 from unnoted.errors import DefectLog, Kind, fail
-from unnoted.io import ArrayReader, write_list
+from unnoted.io import write_list
 from unnoted.utils import short_repr
 
-FIELDS = FieldNames(fact="relation {}", entity="entity {}", mention="entity {}, mention {}")
+if TYPE_CHECKING:
+    from unnoted.data.decisions import Edits
+
 DOCUMENT_ID = "document_id"
 """The field of `data` that keeps a document's id: Label Studio numbers its tasks itself."""
 ID_NOTE = "id:"
@@ -46,7 +54,71 @@ FROM_NAME, TO_NAME = "label", "text"
 """What the labels and the text are called in Label Studio's own template for relations."""
 
 
-def looks_like(start: str) -> bool:
+class AnnotationRecord(Record):
+    """An annotation, or a prediction with a result."""
+
+    result: list[dict[str, Any]]
+    was_cancelled: bool | None = None
+    ground_truth: bool | None = None
+    updated_at: Any = None
+
+
+class TaskRecord(Record):
+    """A task; `completions` are what the first versions called annotations."""
+
+    data: dict[str, Any]
+    annotations: list[AnnotationRecord] | None = None
+    completions: list[AnnotationRecord] | None = None
+    predictions: list[Any] | None = None
+    """An export has only the numbers of predictions, unless more was asked for."""
+    meta: Any = None
+
+
+class ValueRecord(Record):
+    """Where a region is, and its labels; some versions export offsets as digits."""
+
+    start: int | str
+    end: int | str
+    labels: list[str]
+    text: str | None = None
+
+
+class RegionRecord(Record):
+    """A region."""
+
+    id: str
+    value: ValueRecord
+    meta: Any = None
+
+
+class RelationRecord(Record):
+    """A relation between two regions."""
+
+    from_id: str
+    to_id: str
+    labels: list[str] | None = None
+    direction: Any = "right"
+
+
+class Result(NamedTuple):
+    """The annotation or prediction of a task that counts: its key, its number in that list, and its items."""
+
+    key: str
+    number: int | None
+    items: Sequence[dict[str, Any]]
+
+    @property
+    def place(self) -> str:
+        """Where it stands, for messages."""
+        return self.key if self.number is None else f"{self.key}[{self.number}]"
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether it has labels; a prediction has none."""
+        return self.key != "predictions"
+
+
+def sniff(start: str) -> bool:
     """Whether a file that starts like this is a list of tasks."""
     fields = first_fields(start)
     lists = ("annotations", "predictions", "completions", "drafts")
@@ -55,102 +127,95 @@ def looks_like(start: str) -> bool:
     )
 
 
-def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
+def read(stream: TextIO, context: ReadContext) -> Iterator[Document]:
     """Yield the documents of a list of tasks, one at a time."""
-    return reading.each(ArrayReader(stream, reading.limits).numbered(), _document)
+    return context.read_each(read_list(stream, context), _document)
 
 
-def _document(numbered: tuple[int, int, object], reading: Reading) -> Document:
-    index, reading.log.line, record = numbered
-    task: dict[str, Any] = expect(record, dict, None, f"[{index}]")
-    title = reading.new_id(title_of(task, index), f"[{index}].id")
-    return document_of(parse(task, title, reading.log), reading, FIELDS)
+def _document(numbered: tuple[int, int, object], context: ReadContext) -> Document:
+    index, context.log.line, value = numbered
+    known = document_id(value, index) if isinstance(value, dict) else None
+    task = parse_as(TaskRecord, value, known, f"[{index}]" if known is None else "")
+    identifier = context.register_id(known or "", f"[{index}].id")
+    return to_document(_parse(task, identifier, context.log)[0], context)
 
 
-def title_of(task: Mapping[str, Any], index: int) -> str:
+def document_id(task: Mapping[str, Any], index: int) -> str:
     """The id of a task's document: the one that we wrote, else the task's, else its number."""
-    data = take(task, "data", dict, None, f"[{index}]")
-    given = data.get(DOCUMENT_ID)
+    data = task.get("data")
+    given = data.get(DOCUMENT_ID) if isinstance(data, dict) else None
     if isinstance(given, str) and given:
         return given
     number = task.get("id")
     return str(number) if isinstance(number, int | str) and number != "" else f"task {index + 1}"
 
 
-def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
-    """The text of a task with what its annotation says."""
-    text = _text(take(task, "data", dict, title), title)
-    field, result = chosen(task, title, log)
-    marks: dict[str, Mark] = {}
-    arcs: list[MarkedArc] = []
+def _parse(task: TaskRecord, document: str, log: DefectLog) -> tuple[AnnotatedText, Result]:
+    """The text of a task with what the result that counts says."""
+    text = _text(task.data, document)
+    result = _choose(task, document, log)
+    spans: dict[str, AnnotatedSpan] = {}
+    relations: list[SpanRelation] = []
     offsets = _Offsets(text)
-    for number, item in enumerate(result):
-        place = f"{field}.result[{number}]"
-        fields: dict[str, Any] = with_id(expect(item, dict, title, place), number)
-        kind = fields.get("type")
-        if kind == "labels":
-            mark = _mark(fields, title, place, offsets)
-            if marks.setdefault(mark.ref, mark) is not mark:  # a region that two controls have labelled
-                log.add(Kind.UNUSED_ANNOTATION, title, place, short_repr(mark.type), "one label of a region")
-        elif kind == "relation":
-            arcs += _arcs(fields, title, place)
+    for number, item in enumerate(result.items):
+        place = f"{result.place}.result[{number}]"
+        if item.get("type") == "labels":
+            region = parse_as(RegionRecord, _with_id(item, number), document, place)
+            span = _span(region, document, place, offsets)
+            unused = region.value.labels[1:]
+            if spans.setdefault(span.ref, span) is not span:  # a region that two controls have labelled
+                unused = region.value.labels
+            for label in unused:
+                log.add(Kind.UNUSED_ANNOTATION, document, place, short_repr(label), "one label of a region")
+        elif item.get("type") == "relation":
+            relations += _relations(parse_as(RelationRecord, item, document, place), place, number)
         else:
-            log.add(Kind.UNUSED_ANNOTATION, title, place, short_repr(kind), "'labels' or 'relation'")
-    links = [(arc.head, arc.tail) for arc in arcs if is_coreference(arc.relation)]
-    labelled = field.startswith("annotations") or field.startswith("completions")
-    facts = [arc for arc in arcs if labelled and not is_coreference(arc.relation)]
-    negatives = noted_negatives(_note(task), title, f"meta.{NOTE}")
-    return MarkedText(title, text, list(marks.values()), facts, links, negatives)
+            found = short_repr(item.get("type"))
+            log.add(Kind.UNUSED_ANNOTATION, document, place, found, "'labels' or 'relation'")
+    links = [(each.head, each.tail) for each in relations if is_coreference(each.relation)]
+    facts = [each for each in relations if result.is_labelled and not is_coreference(each.relation)]
+    note = task.meta.get(NOTE) if isinstance(task.meta, dict) else None
+    negatives = note_negatives(note, document, f"meta.{NOTE}")
+    return AnnotatedText(document, text, list(spans.values()), facts, links, negatives), result
 
 
-def with_id(item: dict[str, Any], number: int) -> dict[str, Any]:
+def _with_id(item: dict[str, Any], number: int) -> dict[str, Any]:
     """A region with an id: Label Studio gives one to those that are imported without."""
     return {**item, "id": f"region-{number}"} if item.get("type") == "labels" and "id" not in item else item
 
 
-def _note(task: Mapping[str, Any]) -> object:
-    meta = task.get("meta")
-    return meta.get(NOTE) if isinstance(meta, dict) else None
-
-
-def _text(data: Mapping[str, Any], title: str) -> str:
+def _text(data: Mapping[str, Any], document: str) -> str:
     """The text of a task: the field `text`, or the only text that there is."""
     texts = {key: value for key, value in data.items() if isinstance(value, str) and key != DOCUMENT_ID}
     if "text" in texts:
         return texts["text"]
     if len(texts) != 1:
-        fail(
-            Kind.MALFORMED,
-            title,
-            "data",
-            f"texts in {short_repr(sorted(texts))}",
-            "one, or one called 'text'",
-        )
+        found = f"texts in {short_repr(sorted(texts))}"
+        fail(Kind.MALFORMED, document, "data", found, "one, or one called 'text'")
     return next(iter(texts.values()))
 
 
-def chosen(task: Mapping[str, Any], title: str, log: DefectLog) -> tuple[str, Sequence[object]]:
-    """Where the annotation or prediction stands that counts, and its result."""
-    for key in ("annotations", "completions"):
-        listed = take_list(task, key, dict, title) if task.get(key) else []
-        usable = [(n, each) for n, each in enumerate(listed) if not each.get("was_cancelled")]
+def _choose(task: TaskRecord, document: str, log: DefectLog) -> Result:
+    """The annotation or prediction that counts."""
+
+    def rank(pair: tuple[int, AnnotationRecord]) -> tuple[bool, str]:
+        changed = pair[1].updated_at
+        return bool(pair[1].ground_truth), changed if isinstance(changed, str) else ""
+
+    for key, listed in (("annotations", task.annotations), ("completions", task.completions)):
+        usable = [(number, each) for number, each in enumerate(listed or []) if not each.was_cancelled]
         if usable:
-            number, best = max(usable, key=lambda pair: _rank(pair[1]))
+            number, best = max(usable, key=rank)
             if len(usable) > 1:
                 found = f"{len(usable)} annotations of one task; {key}[{number}] counts"
-                log.add(Kind.UNUSED_ANNOTATION, title, key, found, "one")
-            return f"{key}[{number}]", take(best, "result", list, title, f"{key}[{number}]")
-    predictions = take(task, "predictions", list, title) if task.get("predictions") else []
-    whole = [(n, each) for n, each in enumerate(predictions) if isinstance(each, dict)]
-    if not whole:  # an export has only the numbers of predictions, unless more was asked for
-        return "annotations", []
-    place = f"predictions[{whole[-1][0]}]"
-    return place, take(whole[-1][1], "result", list, title, place)
-
-
-def _rank(annotation: Mapping[str, Any]) -> tuple[bool, str]:
-    changed = annotation.get("updated_at")
-    return bool(annotation.get("ground_truth")), changed if isinstance(changed, str) else ""
+                log.add(Kind.UNUSED_ANNOTATION, document, key, found, "one")
+            return Result(key, number, best.result)
+    whole = [(number, each) for number, each in enumerate(task.predictions or []) if isinstance(each, dict)]
+    if not whole:
+        return Result("annotations", None, [])
+    number, prediction = whole[-1]
+    best = parse_as(AnnotationRecord, prediction, document, f"predictions[{number}]")
+    return Result("predictions", number, best.result)
 
 
 class _Offsets:
@@ -161,7 +226,7 @@ class _Offsets:
         self.units: list[int] | None = None
 
     def span(self, start: int, end: int, name: str | None) -> tuple[int, int]:
-        if name is None or self._is(self.text[max(start, 0) : max(end, 0)], name) or self.text.isascii():
+        if name is None or self.is_name(self.text[max(start, 0) : max(end, 0)], name) or self.text.isascii():
             return start, end
         if self.units is None:
             self.units = [
@@ -170,43 +235,42 @@ class _Offsets:
             self.units.append(len(self.text))
         if 0 <= start <= end < len(self.units):
             first, last = self.units[start], self.units[end]
-            if self._is(self.text[first:last], name):
+            if self.is_name(self.text[first:last], name):
                 return first, last
         return start, end
 
     @staticmethod
-    def _is(covered: str, name: str) -> bool:
+    def is_name(covered: str, name: str) -> bool:
         return covered.split() == name.replace("\\n", "\n").split() or covered == name
 
 
-def _mark(fields: Mapping[str, Any], title: str, place: str, offsets: _Offsets) -> Mark:
-    value = take(fields, "value", dict, title, place)
-    labels = take_list(value, "labels", str, title, f"{place}.value")
-    if not labels:
-        fail(Kind.MALFORMED, title, f"{place}.value.labels", "no label", "a type")
-    start, end = (_number(value, key, title, place) for key in ("start", "end"))
-    name = value.get("text")
-    if name is not None:
-        expect(name, str, title, f"{place}.value.text")
-    start, end = offsets.span(start, end, name)
+def _span(region: RegionRecord, document: str, place: str, offsets: _Offsets) -> AnnotatedSpan:
+    value = region.value
+    if not value.labels:
+        fail(Kind.MALFORMED, document, f"{place}.value.labels", "no label", "a type")
+    start, end = (
+        _offset(each, document, f"{place}.value.{key}")
+        for key, each in (("start", value.start), ("end", value.end))
+    )
+    start, end = offsets.span(start, end, value.text)
     covered = offsets.text[max(start, 0) : max(end, 0)]
-    if name is not None and 0 <= start < end <= len(offsets.text) and not offsets._is(covered, name):
+    inside = 0 <= start < end <= len(offsets.text)
+    if value.text is not None and inside and not offsets.is_name(covered, value.text):
         expected = f"{short_repr(covered)}, the text at {start} to {end}"
-        fail(Kind.OFFSET_MISMATCH, title, f"{place}.value.text", short_repr(name), expected)
-    return Mark(take(fields, "id", str, title, place), start, end, labels[0], covered, _id(fields), place)
+        fail(Kind.OFFSET_MISMATCH, document, f"{place}.value.text", short_repr(value.text), expected)
+    return AnnotatedSpan(region.id, start, end, value.labels[0], covered, _entity_id(region.meta), place)
 
 
-def _number(value: Mapping[str, Any], key: str, title: str, place: str) -> int:
-    """An offset; some versions export it as a string of digits."""
-    given = value.get(key)
-    if isinstance(given, str) and given.isascii() and given.isdecimal() and len(given) < 19:
+def _offset(given: int | str, document: str, place: str) -> int:
+    if isinstance(given, str):
+        if not (given.isascii() and given.isdecimal() and len(given) < 19):
+            fail(Kind.MALFORMED, document, place, short_repr(given), "a whole number")
         return int(given)
-    return take(value, key, int, title, f"{place}.value")
+    return given
 
 
-def _id(fields: Mapping[str, Any]) -> str | None:
+def _entity_id(meta: object) -> str | None:
     """The id that a region's note gives."""
-    meta = fields.get("meta")
     notes = meta.get("text") if isinstance(meta, dict) else None
     for note in notes if isinstance(notes, list) else [notes]:
         if isinstance(note, str) and note.startswith(ID_NOTE) and note.removeprefix(ID_NOTE).strip():
@@ -214,16 +278,13 @@ def _id(fields: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _arcs(fields: Mapping[str, Any], title: str, place: str) -> Iterator[MarkedArc]:
-    """The arcs of a relation: one for each of its labels, and in both directions where it has both."""
-    ends = [take(fields, key, str, title, place) for key in ("from_id", "to_id")]
-    labels = take_list(fields, "labels", str, title, place) if fields.get("labels") else [UNNAMED]
-    direction = fields.get("direction", "right")
-    for label in labels:
-        if direction in ("right", "bi") or direction not in ("left", None):
-            yield MarkedArc(ends[0], ends[1], label, place)
-        if direction in ("left", "bi"):
-            yield MarkedArc(ends[1], ends[0], label, place)
+def _relations(fields: RelationRecord, place: str, number: int) -> Iterator[SpanRelation]:
+    """One relation for each label, and in both directions where it has both."""
+    for label in fields.labels or [UNNAMED]:
+        if fields.direction not in ("left", None):
+            yield SpanRelation(fields.from_id, fields.to_id, label, place, number)
+        if fields.direction in ("left", "bi"):
+            yield SpanRelation(fields.to_id, fields.from_id, label, place, number)
 
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:
@@ -233,68 +294,68 @@ def write(path: str | Path, documents: Iterable[Document]) -> int:
 
 def record(document: Document) -> dict[str, Any]:
     """One document as a task with an annotation."""
-    marked = marked_of(document)
-    result: list[dict[str, Any]] = [_region(mark) for mark in marked.marks]
-    for refs in marked.links:
-        pairs = pairwise(refs)
-        result += [relation(MarkedArc(first, second, "coref")) for first, second in pairs]
-    result += [relation(arc) for arc in marked.arcs]
-    data = {"text": marked.text, DOCUMENT_ID: document.id}
-    note = {"meta": {NOTE: written_note(marked.negatives)}} if marked.negatives else {}
+    annotated = from_document(document)
+    result: list[dict[str, Any]] = [_region_item(span) for span in annotated.spans]
+    for refs in annotated.links:
+        result += [_relation_item(SpanRelation(first, second, "coref")) for first, second in pairwise(refs)]
+    result += map(_relation_item, annotated.relations)
+    data = {"text": annotated.text, DOCUMENT_ID: document.id}
+    note = {"meta": {NOTE: make_note(annotated.negatives)}} if annotated.negatives else {}
     return {"data": data, "annotations": [{"result": result}], **note}
 
 
-def _region(mark: Mark) -> dict[str, Any]:
-    value = {"start": mark.start, "end": mark.end, "text": mark.name, "labels": [mark.type]}
-    fields = {"id": mark.ref, "from_name": FROM_NAME, "to_name": TO_NAME, "type": "labels", "value": value}
-    return fields if mark.id is None else fields | {"meta": {"text": [f"{ID_NOTE} {mark.id}"]}}
+def _region_item(span: AnnotatedSpan) -> dict[str, Any]:
+    value = {"start": span.start, "end": span.end, "text": span.name, "labels": [span.type]}
+    fields = {"id": span.ref, "from_name": FROM_NAME, "to_name": TO_NAME, "type": "labels", "value": value}
+    return fields if span.id is None else fields | {"meta": {"text": [f"{ID_NOTE} {span.id}"]}}
 
 
-def relation(arc: MarkedArc) -> dict[str, Any]:
-    """An arc in Label Studio's form."""
-    fields = {"from_id": arc.head, "to_id": arc.tail, "type": "relation", "direction": "right"}
-    return fields | {"labels": [arc.relation]}
+def _relation_item(each: SpanRelation) -> dict[str, Any]:
+    fields = {"from_id": each.head, "to_id": each.tail, "type": "relation", "direction": "right"}
+    return fields | {"labels": [each.relation]}
 
 
-def select(paths: Sequence[Path], ids: Container[str]) -> str:
-    """The tasks of certain documents, as they are."""
-    return select_by(paths, ids, title_of)
+def select(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> str:
+    """The tasks of certain documents, verbatim."""
+    return select_records(paths, is_wanted, document_id)
 
 
-def mend(mending: Mending) -> list[str]:
-    """The tasks with relations added and taken away; tasks that nobody decided about stay as they are.
+def update(path: Path, edits: "Mapping[str, Edits]") -> str:
+    """The file with relations of some tasks added and removed.
 
     A task without annotation gets one: the regions of its prediction, and what was decided. Known negatives
-    and provenance stand in the task's `meta`.
+    and provenance are kept in the task's `meta`.
     """
 
-    def change(record: WholeRecord) -> object:
-        title = title_of(record.value, record.number)
-        if title not in mending.decisions:
+    def change(task: dict[str, Any], number: int) -> dict[str, Any] | None:
+        identifier = document_id(task, number)
+        if identifier not in edits:
             return None
-        marked = parse(record.value, title, DefectLog())
-        changes = ArcChanges.of(marked, mending)
-        return _mended(record.value, marked, changes, title) if changes else None
+        annotated, result = _parse(parse_as(TaskRecord, task, identifier), identifier, DefectLog())
+        return _updated(task, annotated, result, RelationEdits.from_decisions(annotated, edits[identifier]))
 
-    return [changed(file_text(path), change) for path in mending.sources]
+    return update_records(path, change)
 
 
-def _mended(task: dict[str, Any], marked: MarkedText, changes: ArcChanges, title: str) -> dict[str, Any]:
-    place, result = chosen(task, title, DefectLog())
-    touched = {arc.place for arc in changes.gone}
-    items = [with_id(expect(item, dict, title, place), number) for number, item in enumerate(result)]
-    kept = [item for number, item in enumerate(items) if f"{place}.result[{number}]" not in touched]
-    # One relation may have several labels, or both directions: what was not decided about stays.
-    kept += [relation(arc) for arc in marked.arcs if arc.place in touched and arc not in changes.gone]
-    kept += [relation(arc) for arc, _ in changes.added]
+def _updated(
+    task: dict[str, Any], annotated: AnnotatedText, result: Result, edits: RelationEdits
+) -> dict[str, Any]:
+    touched = {each.item for each in edits.removed}
+    kept = [_with_id(item, number) for number, item in enumerate(result.items) if number not in touched]
+    # One item may have several labels, or both directions: what was not decided about stays.
+    kept += [
+        _relation_item(each)
+        for each in annotated.relations
+        if each.item in touched and each not in edits.removed
+    ]
+    kept += [_relation_item(each) for each, _ in edits.added]
     meta = task.get("meta") if isinstance(task.get("meta"), dict) else {}
-    note = changed_note(_note(task), changes)
-    mended = task | ({"meta": {**(meta or {}), NOTE: note}} if note else {})
-    key, _, number = place.rstrip("]").partition("[")
-    if key in ("annotations", "completions") and number:
-        listed = list(task[key])
-        listed[int(number)] = listed[int(number)] | {"result": kept}
-        return mended | {key: listed}
-    if changes.added:
-        return mended | {"annotations": [*(task.get("annotations") or []), {"result": kept}]}
-    return mended
+    note = update_note((meta or {}).get(NOTE), edits)
+    updated = task | ({"meta": {**(meta or {}), NOTE: note}} if note else {})
+    if result.is_labelled and result.number is not None:
+        listed = list(task[result.key])
+        listed[result.number] = listed[result.number] | {"result": kept}
+        return updated | {result.key: listed}
+    if edits.added:
+        return updated | {"annotations": [*(task.get("annotations") or []), {"result": kept}]}
+    return updated

@@ -1,29 +1,26 @@
 """The official DocRED prediction file: a list of {title, h_idx, t_idx, r, evidence, score}.
 
-`evidence` and `score` may be missing. Whether a title, an entity
-or a relation exists is not asked here: a prediction of something that does not exist is a wrong prediction,
-and its scorer counts it as one.
+`evidence` and `score` may be missing. Whether a title, an entity or a relation exists is not asked here: a
+prediction of something that does not exist is a wrong prediction, and the scorer counts it as one.
 """
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from sys import intern
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, FiniteFloat
 
 from unnoted.data.document import Document
-from unnoted.data.formats.fields import expect, note_unknown_keys, take, take_list
-from unnoted.errors import DataError, DefectLog, Kind, fail
+from unnoted.data.formats.records import OwnRecord, log_unknown_fields, parse_as
+from unnoted.errors import DataError, DefectLog
 from unnoted.io import ENCODABLE, ArrayReader, TextInput, open_text, write_list
-from unnoted.utils import short_repr
-
-KEYS = frozenset({"title", "h_idx", "t_idx", "r", "evidence", "score"})
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A fact that a system claims, with the sentences it gives as evidence and how sure it is.
+    """A fact that a system predicts, with the sentences it gives as evidence and its score.
 
     Args:
         document: the id (title) of the document.
@@ -31,7 +28,7 @@ class Prediction:
         tail: the index of the tail entity.
         relation: the relation id.
         evidence: the sentences that are said to support the fact.
-        score: the higher, the surer; any finite number. None where the system gives none.
+        score: orders predictions; any finite number. None where the system gives none.
     """
 
     document: str
@@ -43,8 +40,31 @@ class Prediction:
 
     @property
     def key(self) -> tuple[str, int, int, str]:
-        """The fact that is claimed: (document, head, tail, relation)."""
+        """The predicted fact: (document, head, tail, relation)."""
         return self.document, self.head, self.tail, self.relation
+
+
+def _encodable(text: str) -> str:
+    """Refuse a lone surrogate, which can be read from JSON and never be printed again."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(ENCODABLE) from None
+    return text
+
+
+Text = Annotated[str, AfterValidator(_encodable)]
+
+
+class PredictionRecord(OwnRecord):
+    """A prediction in the file."""
+
+    title: Text
+    h_idx: int
+    t_idx: int
+    r: Text
+    evidence: list[int] = Field([])
+    score: FiniteFloat | None = None
 
 
 def read_predictions(path: str | Path, log: DefectLog | None = None) -> Iterator[Prediction]:
@@ -69,71 +89,38 @@ def read_predictions(path: str | Path, log: DefectLog | None = None) -> Iterator
     log.file = TextInput(path).name
     try:
         with open_text(path) as stream:
-            yield from _records(ArrayReader(stream), log)
+            yield from _predictions(ArrayReader(stream), log)
     except DataError as error:
         log.error(error)
 
 
-def _records(records: ArrayReader, log: DefectLog) -> Iterator[Prediction]:
-    for index, record in enumerate(records):
+def _predictions(records: ArrayReader, log: DefectLog) -> Iterator[Prediction]:
+    for index, value in enumerate(records):
         try:
-            prediction = _prediction(record, f"[{index}]", log)
+            title = value.get("title") if isinstance(value, dict) else None
+            known = title if isinstance(title, str) else None
+            fields = parse_as(PredictionRecord, value, known, f"[{index}]")
+            log_unknown_fields(fields, log, fields.title, f"[{index}]")
         except DataError as error:
             log.error(error)
         else:
-            yield prediction
-
-
-def _prediction(record: object, place: str, log: DefectLog) -> Prediction:
-    fields: dict[str, Any] = expect(record, dict, None, place)
-    title = _encodable(take(fields, "title", str, None, place), None, f"{place}.title")
-    note_unknown_keys(fields, KEYS, log, title, place)
-    evidence = take_list(fields, "evidence", int, title, place) if "evidence" in fields else ()
-    return Prediction(
-        intern(title),
-        take(fields, "h_idx", int, title, place),
-        take(fields, "t_idx", int, title, place),
-        intern(_encodable(take(fields, "r", str, title, place), title, f"{place}.r")),
-        tuple(evidence),
-        _number(fields, "score", title, place),
-    )
-
-
-def _encodable(text: str, title: str | None, place: str) -> str:
-    """A lone surrogate can be read from JSON and never be printed again."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        fail(Kind.MALFORMED, title, place, short_repr(text), ENCODABLE)
-    return text
-
-
-def _number(fields: dict[str, Any], name: str, title: str, place: str) -> float | None:
-    if name not in fields:
-        return None
-    value = fields[name]
-    try:
-        number = float(value) if type(value) in (int, float) else math.nan
-    except OverflowError:  # a whole number beyond every float
-        number = math.inf
-    if not math.isfinite(number):
-        fail(Kind.MALFORMED, title, f"{place}.{name}", short_repr(value), "a finite number")
-    return number
+            yield Prediction(
+                intern(fields.title), fields.h_idx, fields.t_idx, intern(fields.r), tuple(fields.evidence),
+                fields.score,
+            )  # fmt: skip
 
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:
     """Write the facts of documents as predictions; returns how many facts."""
-    return write_list(path, records(documents))
+    return write_list(path, (record for document in documents for record in _records(document)))
 
 
-def records(documents: Iterable[Document]) -> Iterator[dict[str, Any]]:
-    """The facts of documents, one record each."""
-    for document in documents:
-        for fact in document.facts:
-            yield {
-                "title": document.id,
-                "h_idx": fact.head,
-                "t_idx": fact.tail,
-                "r": fact.relation,
-                "evidence": fact.evidence,
-            }
+def _records(document: Document) -> Iterator[dict[str, Any]]:
+    for fact in document.facts:
+        yield {
+            "title": document.id,
+            "h_idx": fact.head,
+            "t_idx": fact.tail,
+            "r": fact.relation,
+            "evidence": fact.evidence,
+        }

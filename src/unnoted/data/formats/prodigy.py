@@ -3,46 +3,93 @@
 A task has `text`, `tokens`, `spans` with character offsets, and `relations` between spans, each with the last
 token of either span (`head`, `child`) and the spans themselves. Tasks that were not accepted are left out.
 
-Entities (`unnoted.data.entity_clustering`): a span's `kb_id`, a relation labelled `coref` (or `coreference`,
-`same_as`, `equiv`). A span without a label, such as a pronoun, is a mention where a coreference link says of
-what. A relation without a label is called `related`.
+A span's `kb_id` is its entity's id, and a relation labelled `coref` (or `coreference`, `same_as`, `equiv`)
+joins two spans (`unnoted.data.entity_clustering`). A span without a label, such as a pronoun, is a mention
+where a coreference link gives it an entity. A relation without a label is called `related`.
 A document is called by its `id` (which we write), or by its `_task_hash`, or by its line.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from unnoted.data.contents import file_text
-from unnoted.data.decided import Mending
 from unnoted.data.document import Document
 from unnoted.data.entity_clustering import is_coreference
-from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText
-from unnoted.data.formats.arc_changes import (
+from unnoted.data.formats.annotated_text import (
     NOTE,
     UNNAMED,
-    ArcChanges,
-    changed_note,
-    noted_negatives,
-    written_note,
+    AnnotatedSpan,
+    AnnotatedText,
+    RelationEdits,
+    SpanRelation,
+    from_document,
+    make_note,
+    note_negatives,
+    to_document,
+    update_note,
 )
-from unnoted.data.formats.fields import expect, take, take_list
-from unnoted.data.formats.json_shapes import first_fields
-from unnoted.data.formats.marked_text import document_of, marked_of, word_spans
-from unnoted.data.formats.reading import Reading
-from unnoted.data.formats.whole_records import WholeRecord, changed, select_by
-from unnoted.data.validation import FieldNames
-from unnoted.errors import DataError, DefectLog, Kind
-from unnoted.io import numbered_lines, parse_record, write_lines
+from unnoted.data.formats.records import (
+    ReadContext,
+    Record,
+    first_fields,
+    parse_as,
+    read_lines,
+    select_records,
+    update_records,
+)
+from unnoted.data.tokenization import word_spans
+from unnoted.errors import DefectLog, Kind
+from unnoted.io import numbered_lines, write_lines
 from unnoted.utils import short_repr
 
-FIELDS = FieldNames(fact="relation {}", entity="entity {}", mention="entity {}, mention {}")
+if TYPE_CHECKING:
+    from unnoted.data.decisions import Edits
 
 
-def looks_like(start: str) -> bool:
+class SpanRecord(Record):
+    """A span, or a token."""
+
+    start: int
+    end: int
+    token_start: Any = None
+    token_end: Any = None
+    label: str | None = None
+    kb_id: str | None = None
+
+
+class TokenRecord(Record):
+    """A token."""
+
+    start: int
+    end: int
+
+
+class RelationRecord(Record):
+    """A relation between two spans, or between two tokens where no spans are given."""
+
+    head: int | None = None
+    child: int | None = None
+    head_span: SpanRecord | None = None
+    child_span: SpanRecord | None = None
+    label: str | None = None
+
+
+class TaskRecord(Record):
+    """A task."""
+
+    text: str
+    tokens: list[Any] | None = None
+    """Used only where a relation names a token and no span."""
+    spans: list[SpanRecord] | None = None
+    relations: list[RelationRecord] | None = None
+    unnoted: Any = None
+    """Known negatives, which Prodigy has no place for."""
+
+
+def sniff(start: str) -> bool:
     """Whether a file that starts like this holds tasks of Prodigy."""
     fields = first_fields(start)
     own = {"_input_hash", "_task_hash", "spans", "relations"}
@@ -51,104 +98,95 @@ def looks_like(start: str) -> bool:
     )
 
 
-def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
+def read(stream: TextIO, context: ReadContext) -> Iterator[Document]:
     """Yield the documents of the accepted tasks, one at a time; blank lines are skipped."""
-    return reading.each(_accepted(stream, reading), _document)
+    return context.read_each(_accepted(stream, context), _document)
 
 
-def _accepted(stream: TextIO, reading: Reading) -> Iterator[tuple[int, object]]:
-    for number, line in numbered_lines(stream, reading.limits):
-        if not line.strip():
-            continue
-        try:
-            task = parse_record(line, f"line {number}")
-        except DataError as error:
-            reading.log.error(error)
-            continue
-        answer = answer_of(task)
+def _accepted(stream: TextIO, context: ReadContext) -> Iterator[tuple[int, object]]:
+    for number, task in read_lines(numbered_lines(stream, context.limits), context):
+        answer = _answer(task)
         if answer == "accept":
             yield number, task
         else:
-            expected = "the answer 'accept'"
-            reading.log.add(Kind.UNUSED_ANNOTATION, None, f"line {number}", short_repr(answer), expected)
+            place, expected = f"line {number}", "the answer 'accept'"
+            context.log.add(Kind.UNUSED_ANNOTATION, None, place, short_repr(answer), expected)
 
 
-def answer_of(task: object) -> object:
-    """What an annotator said of a task; a task that was never asked about counts as accepted."""
+def _answer(task: object) -> object:
+    """What an annotator said of a task; a task without an answer counts as accepted."""
     return task.get("answer", "accept") if isinstance(task, dict) else "accept"
 
 
-def _document(numbered: tuple[int, object], reading: Reading) -> Document:
-    reading.log.line = numbered[0]
+def _document(numbered: tuple[int, object], context: ReadContext) -> Document:
+    context.log.line, value = numbered
     place = f"line {numbered[0]}"
-    task: dict[str, Any] = expect(numbered[1], dict, None, place)
-    title = reading.new_id(title_of(task, numbered[0]), place)
-    return document_of(parse(task, title, reading.log), reading, FIELDS)
+    known = document_id(value, numbered[0]) if isinstance(value, dict) else None
+    task = parse_as(TaskRecord, value, known, place if known is None else "")
+    identifier = context.register_id(known or "", place)
+    return to_document(_parse(task, identifier, context.log), context)
 
 
-def title_of(task: Mapping[str, Any], line: int) -> str:
+def document_id(task: Mapping[str, Any], line: int) -> str:
     """The id of a task's document."""
     given = task.get("id", task.get("_task_hash"))
     return str(given) if isinstance(given, int | str) and given != "" else f"line {line}"
 
 
-def parse(task: Mapping[str, Any], title: str, log: DefectLog) -> MarkedText:
+def _parse(task: TaskRecord, document: str, log: DefectLog) -> AnnotatedText:
     """The text of a task with what its annotator marked."""
-    text = take(task, "text", str, title)
-    marks: dict[tuple[int, int], Mark] = {}
-    for number, span in enumerate(take_list(task, "spans", dict, title) if task.get("spans") else []):
-        mark = _mark(span, title, f"spans[{number}]", text)
-        if marks.setdefault((mark.start, mark.end), mark) is not mark:
-            found = f"{short_repr(mark.type)} where {short_repr(marks[mark.start, mark.end].type)} is"
-            log.add(Kind.UNUSED_ANNOTATION, title, mark.place, found, "one span of these characters")
-    arcs: list[MarkedArc] = []
+    spans: dict[tuple[int, int], AnnotatedSpan] = {}
+    for number, record in enumerate(task.spans or []):
+        span = _span(record, f"spans[{number}]", task.text)
+        if spans.setdefault((span.start, span.end), span) is not span:
+            found = f"{short_repr(span.type)} where {short_repr(spans[span.start, span.end].type)} is"
+            log.add(Kind.UNUSED_ANNOTATION, document, span.place, found, "one span of these characters")
+    relations: list[SpanRelation] = []
     links: list[tuple[str, str]] = []
-    for number, relation in enumerate(
-        take_list(task, "relations", dict, title) if task.get("relations") else []
-    ):
+    for number, relation in enumerate(task.relations or []):
         place = f"relations[{number}]"
-        labelled = relation.get("label") is not None
-        label = take(relation, "label", str, title, place) if labelled else UNNAMED
-        ends = [_end(relation, key, title, place, task, text) for key in ("head", "child")]
+        label = UNNAMED if relation.label is None else relation.label
+        head = _end(relation.head_span, relation.head, task, document, f"{place}.head")
+        tail = _end(relation.child_span, relation.child, task, document, f"{place}.child")
         if is_coreference(label):
-            for end in ends:
-                marks.setdefault((end.start, end.end), end)
-            links.append((ends[0].ref, ends[1].ref))
+            for end in (head, tail):
+                spans.setdefault((end.start, end.end), end)
+            links.append((head.ref, tail.ref))
         else:
-            arcs.append(MarkedArc(ends[0].ref, ends[1].ref, label, place))
-    negatives = noted_negatives(task.get(NOTE), title, NOTE)
-    return MarkedText(title, text, list(marks.values()), arcs, links, negatives)
+            relations.append(SpanRelation(head.ref, tail.ref, label, place, number))
+    negatives = note_negatives(task.unnoted, document, NOTE)
+    return AnnotatedText(document, task.text, list(spans.values()), relations, links, negatives)
 
 
-def _mark(span: Mapping[str, Any], title: str, place: str, text: str) -> Mark:
-    start, end = (take(span, key, int, title, place) for key in ("start", "end"))
-    kind = take(span, "label", str, title, place) if span.get("label") is not None else None
-    identifier = take(span, "kb_id", str, title, place) if span.get("kb_id") else None
+def _span(record: SpanRecord | TokenRecord, place: str, text: str, is_listed: bool = True) -> AnnotatedSpan:
+    """A span; one that stands at the end of a relation alone has no type."""
+    start, end = record.start, record.end
     name = text[max(start, 0) : max(end, 0)]
-    return Mark(ref_of(start, end), start, end, kind, name, identifier, place)
+    if not is_listed or isinstance(record, TokenRecord):
+        return AnnotatedSpan(_ref(start, end), start, end, None, name, None, place)
+    return AnnotatedSpan(_ref(start, end), start, end, record.label, name, record.kb_id or None, place)
 
 
-def ref_of(start: int, end: int) -> str:
-    """What a span is called: Prodigy has no ids of spans, and two spans never have the same characters."""
+def _ref(start: int, end: int) -> str:
+    """A name of a span: Prodigy has no ids of spans, and two spans never have the same characters."""
     return f"{start} to {end}"
 
 
 def _end(
-    relation: Mapping[str, Any], key: str, title: str, place: str, task: Mapping[str, Any], text: str
-) -> Mark:
+    span: SpanRecord | None, token: int | None, task: TaskRecord, document: str, place: str
+) -> AnnotatedSpan:
     """The span at one end of a relation, or the token where no span is given."""
-    if relation.get(f"{key}_span") is not None:
-        span = take(relation, f"{key}_span", dict, title, place)
-        return _mark({**span, "label": None}, title, f"{place}.{key}_span", text)
-    number = take(relation, key, int, title, place)
-    tokens = take_list(task, "tokens", dict, title)
-    for span in take_list(task, "spans", dict, title) if task.get("spans") else []:
-        first, last = span.get("token_start"), span.get("token_end")
-        if isinstance(first, int) and isinstance(last, int) and first <= number <= last:
-            return _mark(span, title, place, text)
-    if not 0 <= number < len(tokens):
-        return Mark(f"token {number}", 0, 0, None, "", None, place)
-    return _mark({**tokens[number], "label": None, "kb_id": None}, title, f"tokens[{number}]", text)
+    if span is not None:
+        return _span(span, f"{place}_span", task.text, is_listed=False)
+    tokens = task.tokens or []
+    for each in task.spans or []:
+        first, last = each.token_start, each.token_end
+        if token is not None and isinstance(first, int) and isinstance(last, int) and first <= token <= last:
+            return _span(each, place, task.text)
+    if token is None or not 0 <= token < len(tokens):
+        return AnnotatedSpan(f"token {token}", 0, 0, None, "", None, place)
+    record = parse_as(TokenRecord, tokens[token], document, f"tokens[{token}]")
+    return _span(record, f"tokens[{token}]", task.text)
 
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:
@@ -158,30 +196,28 @@ def write(path: str | Path, documents: Iterable[Document]) -> int:
 
 def record(document: Document) -> dict[str, Any]:
     """One document as a task of `rel.manual`."""
-    marked = marked_of(document)
-    places = [
-        span for sentence in word_spans(document, marked.text) for span in sentence if span[0] < span[1]
-    ]
+    annotated = from_document(document)
+    text = annotated.text
+    places = [place for sentence in word_spans(document, text) for place in sentence if place[0] < place[1]]
     tokens = [
-        {
-            "text": marked.text[start:end],
-            "start": start,
-            "end": end,
-            "id": number,
-            "ws": _blank_at(marked.text, end),
-        }
-        for number, (start, end) in enumerate(places)
+        {"text": text[start:end], "start": start, "end": end, "id": n, "ws": text[end : end + 1].isspace()}
+        for n, (start, end) in enumerate(places)
     ]
-    spans = {mark.ref: _span(mark, places) for mark in marked.marks}
-    arcs = [MarkedArc(a, b, "coref") for refs in marked.links for a, b in pairwise(refs)]
-    note = {NOTE: written_note(_renamed(arc, spans) for arc in marked.negatives)} if marked.negatives else {}
+    spans = {span.ref: _span_item(span, places) for span in annotated.spans}
+    coreferent = [SpanRelation(a, b, "coref") for refs in annotated.links for a, b in pairwise(refs)]
+    note = {}
+    if annotated.negatives:
+        refs = {ref: _ref(span["start"], span["end"]) for ref, span in spans.items()}
+        renamed = (SpanRelation(refs[n.head], refs[n.tail], n.relation) for n in annotated.negatives)
+        note = {NOTE: make_note(renamed)}
     return {
         "id": document.id,
-        "text": marked.text,
+        "text": text,
         "tokens": tokens,
         "spans": list(spans.values()),
         "relations": [
-            relation(spans[arc.head], spans[arc.tail], arc.relation) for arc in [*arcs, *marked.arcs]
+            _relation_item(spans[each.head], spans[each.tail], each.relation)
+            for each in [*coreferent, *annotated.relations]
         ],
         "_view_id": "relations",
         "answer": "accept",
@@ -189,24 +225,15 @@ def record(document: Document) -> dict[str, Any]:
     }
 
 
-def _renamed(arc: MarkedArc, spans: Mapping[str, Mapping[str, Any]]) -> MarkedArc:
-    head, tail = (ref_of(spans[ref]["start"], spans[ref]["end"]) for ref in (arc.head, arc.tail))
-    return MarkedArc(head, tail, arc.relation)
+def _span_item(span: AnnotatedSpan, places: list[tuple[int, int]]) -> dict[str, Any]:
+    first = bisect_left(places, span.start, key=itemgetter(0))
+    last = bisect_right(places, span.end, key=itemgetter(1)) - 1
+    fields: dict[str, Any] = {"start": span.start, "end": span.end}
+    fields |= {"token_start": first, "token_end": last, "label": span.type}
+    return fields if span.id is None else fields | {"kb_id": span.id}
 
 
-def _blank_at(text: str, place: int) -> bool:
-    return text[place : place + 1].isspace()
-
-
-def _span(mark: Mark, places: list[tuple[int, int]]) -> dict[str, Any]:
-    first = bisect_left(places, mark.start, key=itemgetter(0))
-    last = bisect_right(places, mark.end, key=itemgetter(1)) - 1
-    fields: dict[str, Any] = {"start": mark.start, "end": mark.end}
-    fields |= {"token_start": first, "token_end": last, "label": mark.type}
-    return fields if mark.id is None else fields | {"kb_id": mark.id}
-
-
-def relation(head: Mapping[str, Any], child: Mapping[str, Any], label: str) -> dict[str, Any]:
+def _relation_item(head: Mapping[str, Any], child: Mapping[str, Any], label: str) -> dict[str, Any]:
     """A relation between two spans in Prodigy's form: its ends are the last tokens of the spans."""
     keys = ("start", "end", "token_start", "token_end", "label")
     fields: dict[str, Any] = {"head": head.get("token_end"), "child": child.get("token_end")}
@@ -215,30 +242,30 @@ def relation(head: Mapping[str, Any], child: Mapping[str, Any], label: str) -> d
     return fields | {"label": label}
 
 
-def select(paths: Sequence[Path], ids: Container[str]) -> str:
-    """The tasks of certain documents, as they are."""
-    return select_by(paths, ids, title_of)
+def select(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> str:
+    """The tasks of certain documents, verbatim."""
+    return select_records(paths, is_wanted, document_id)
 
 
-def mend(mending: Mending) -> list[str]:
-    """The tasks with relations added and taken away; tasks that nobody decided about stay as they are.
+def update(path: Path, edits: "Mapping[str, Edits]") -> str:
+    """The file with relations of some tasks added and removed.
 
-    Known negatives and provenance stand in a field of our own, `unnoted`, which Prodigy keeps.
+    Known negatives and provenance are kept in a field of our own, `unnoted`, which Prodigy leaves alone.
     """
 
-    def change(record: WholeRecord) -> object:
-        task, title = record.value, title_of(record.value, record.number)
-        if title not in mending.decisions or answer_of(task) != "accept":
+    def change(task: dict[str, Any], number: int) -> dict[str, Any] | None:
+        identifier = document_id(task, number)
+        if identifier not in edits or _answer(task) != "accept":
             return None
-        changes = ArcChanges.of(parse(task, title, DefectLog()), mending)
-        if not changes:
-            return None
-        gone = {arc.place for arc in changes.gone}
-        listed = task.get("relations") or []
-        kept = [each for number, each in enumerate(listed) if f"relations[{number}]" not in gone]
-        spans = {ref_of(span["start"], span["end"]): span for span in reversed(task.get("spans") or [])}
-        kept += [relation(spans[arc.head], spans[arc.tail], arc.relation) for arc, _ in changes.added]
-        note = changed_note(task.get(NOTE), changes)
+        annotated = _parse(parse_as(TaskRecord, task, identifier), identifier, DefectLog())
+        changes = RelationEdits.from_decisions(annotated, edits[identifier])
+        gone = {each.item for each in changes.removed}
+        kept = [each for number, each in enumerate(task.get("relations") or []) if number not in gone]
+        spans = {_ref(span["start"], span["end"]): span for span in reversed(task.get("spans") or [])}
+        kept += [
+            _relation_item(spans[each.head], spans[each.tail], each.relation) for each, _ in changes.added
+        ]
+        note = update_note(task.get(NOTE), changes)
         return task | {"relations": kept} | ({NOTE: note} if note else {})
 
-    return [changed(file_text(path), change) for path in mending.sources]
+    return update_records(path, change)

@@ -4,45 +4,97 @@
 |---|---|
 | `tokens` | the words, or the words of each sentence; also called `words` |
 | `entities` | mentions: `start` and `end` (exclusive) among all tokens, `type`, and `id` if there is one |
-| `ner_tags` | if no `entities`: a tag for each token (`B-PER`, `I-PER`, `O`); or numbers, named in Parquet |
+| `ner_tags` | if no `entities`: a tag for each token (`B-PER`, `I-PER`, `O`; or `PER`, `O`) |
 | `relations` | `head`, `tail`: numbers of mentions; `type` (or `label`, `relation`) |
 | `clusters` | lists of numbers of mentions of one entity, if coreference is known |
 | `negatives` | like `relations`: what a person said does not hold |
 | `id` | the document's name; also called `orig_id`, `doc_id`; else the number of the row |
 
-Entities by `id`, `clusters` and name (`unnoted.data.entity_clustering`). Other columns are not used here, and
-stay when a file is mended.
+Numbers of tags have their names in the schema of a Parquet file. Mentions are clustered to entities by `id`,
+`clusters` and name (`unnoted.data.entity_clustering`). Other columns are not used here, and stay when
+decisions are written back.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
+from itertools import accumulate, chain, islice
 from pathlib import Path
 from sys import intern
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from unnoted.data.contents import file_text
-from unnoted.data.decided import Mending
-from unnoted.data.document import Document, Entity, Fact, Mention, Sentence
-from unnoted.data.entity_rule import Mark, MarkedArc, MarkedText
-from unnoted.data.formats.arc_changes import ArcChanges
-from unnoted.data.formats.fields import expect, take, take_list
-from unnoted.data.formats.json_shapes import first_fields
-from unnoted.data.formats.marked_text import grouped, lifted
-from unnoted.data.formats.reading import Reading
-from unnoted.data.formats.whole_records import WholeRecord, changed, select_by
-from unnoted.data.validation import FieldNames, validate
-from unnoted.errors import DataError, Kind, fail
-from unnoted.io import ArrayReader, numbered_lines, parse_record, write_lines
+from pydantic import AliasChoices, Field
+
+from unnoted.data.document import Document, Fact, Mention, Sentence
+from unnoted.data.formats.annotated_text import (
+    AnnotatedSpan,
+    AnnotatedText,
+    RelationEdits,
+    SpanRelation,
+    build_entities,
+    project_to_entities,
+)
+from unnoted.data.formats.records import (
+    OwnRecord,
+    ReadContext,
+    Record,
+    first_fields,
+    parse_as,
+    read_lines,
+    select_records,
+    update_records,
+    wrap_reader_errors,
+)
+from unnoted.data.validation import FieldNames
+from unnoted.errors import Kind, fail
+from unnoted.io import ArrayReader, numbered_lines, open_binary_output, read_bytes, refuse_stream, write_lines
 from unnoted.utils import short_repr
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    from unnoted.data.decisions import Edits
 
 FIELDS = FieldNames(fact="relations[{}]", entity="entity {}", mention="entity {}, mention {}")
 TOKENS = ("tokens", "words")
 TAGS = ("ner_tags", "ner", "tags", "labels")
 IDS = ("id", "orig_id", "doc_id", "document_id")
 RELATION = ("type", "label", "relation")
+OUTSIDE = "O"
+"""The tag of a token that is in no mention."""
+LONGEST_NAME = 1_000
+"""Words of a mention that its name is made of."""
 
 
-def looks_like(start: str) -> bool:
+class EntityRecord(Record):
+    """A mention among the tokens of a row."""
+
+    start: int
+    end: int
+    type: str
+    id: str | int | None = None
+
+
+class RelationRecord(Record):
+    """A relation between two mentions, given by their numbers."""
+
+    head: int
+    tail: int
+    relation: str = Field(validation_alias=AliasChoices(*RELATION))
+
+
+class RowRecord(OwnRecord):
+    """A row."""
+
+    tokens: list[str] | list[list[str]] = Field(validation_alias=AliasChoices(*TOKENS))
+    entities: list[EntityRecord] | None = None
+    relations: list[RelationRecord] | None = None
+    negatives: list[RelationRecord] | None = None
+    clusters: list[list[int]] | None = None
+    """Its tags, under any of several names, are among the other columns."""
+
+
+def sniff(start: str) -> bool:
     """Whether a file that starts like this holds rows of tokens."""
     fields = first_fields(start)
     return (
@@ -52,180 +104,147 @@ def looks_like(start: str) -> bool:
     )
 
 
-def read(stream: TextIO, reading: Reading) -> Iterator[Document]:
+def read(stream: TextIO, context: ReadContext) -> Iterator[Document]:
     """Yield the documents of JSON lines or a JSON list, one at a time."""
-    return reading.each(records(stream, reading), _document)
+    return context.read_each(_rows(stream, context), _document)
 
 
-def records(stream: TextIO, reading: Reading) -> Iterator[tuple[int, int, object]]:
-    """The rows with their numbers, from 1 (of a list: from 0), and the lines on which they begin."""
+def _rows(stream: TextIO, context: ReadContext) -> Iterator[tuple[int, int, object]]:
+    """The rows with their numbers, from 1 (of a list: from 0), and the lines at which they begin."""
     start = stream.read(1)
     while start.isspace():
         start = stream.read(1)
-    rest = _Again(start, stream)
     if start == "[":
-        yield from ArrayReader(rest, reading.limits).numbered()  # type: ignore[arg-type]
-        return
-    for number, line in numbered_lines(rest, reading.limits):  # type: ignore[arg-type]
-        if line.strip():
-            try:
-                row = parse_record(line, f"line {number}")
-            except DataError as error:
-                reading.log.error(error)
-            else:
-                yield number, number, row
+        elements = ArrayReader(stream, context.limits)
+        elements.buffer = start
+        yield from elements.numbered()
+    else:
+        lines = numbered_lines(stream, context.limits)
+        first, rest = next(lines, (1, ""))
+        for number, row in read_lines(chain([(first, start + rest)], lines), context):
+            yield number, number, row
 
 
-class _Again:
-    """A stream whose first character was taken already."""
-
-    def __init__(self, first: str, rest: TextIO) -> None:
-        self.first, self.rest = first, rest
-
-    def read(self, size: int = -1) -> str:
-        first, self.first = self.first, ""
-        return first + self.rest.read(size - len(first) if size > 0 else size)
-
-    def readline(self, size: int = -1) -> str:
-        first, self.first = self.first, ""
-        return first if first == "\n" else first + self.rest.readline(size - len(first) if size > 0 else size)
-
-
-def _document(numbered: tuple[int, int, object], reading: Reading) -> Document:
-    number, reading.log.line, row = numbered
-    fields: dict[str, Any] = expect(row, dict, None, f"row {number}")
-    return document_from_row(fields, number, reading)
-
-
-def document_from_row(row: Mapping[str, Any], number: int, reading: Reading) -> Document:
-    """Build and check the document of a row."""
-    title = reading.new_id(title_of(row, number), f"row {number}")
-    sentences = _sentences(row, title)
-    reading.limits.check("words", sum(map(len, sentences)), "words", title)
-    marked = parse(row, title, sentences)
-    reading.limits.check("mentions", len(marked.marks), "mentions", title)
+def _document(numbered: tuple[int, int | None, object], context: ReadContext) -> Document:
+    number, context.log.line, value = numbered
+    known = document_id(value, number) if isinstance(value, dict) else None
+    row = parse_as(RowRecord, value, known, f"row {number}" if known is None else "")
+    identifier = context.register_id(known or "", f"row {number}")
+    sentences = _sentences(row)
+    context.limits.check("words", sum(map(len, sentences)), "words", identifier)
+    annotated = _parse(row, identifier, sentences)
+    context.limits.check("mentions", len(annotated.spans), "mentions", identifier)
     starts = [0, *accumulate(map(len, sentences))]
-    entities: list[Entity] = []
-    owners: dict[str, int] = {}
-    for group in grouped(marked, reading.log):
-        owners.update((mark.ref, len(entities)) for mark in group)
-        mentions = tuple(_mention(mark, starts, sentences, title, reading) for mark in group)
-        entities.append(Entity(mentions, next((mark.id for mark in group if mark.id is not None), None)))
-    facts = tuple(Fact(*triple) for triple in lifted(marked.arcs, owners, title, reading.log))
-    negatives = tuple(lifted(marked.negatives, owners, title, reading.log))
-    document = Document(title, sentences, tuple(entities), facts, None, negatives)
-    return validate(document, reading.log, FIELDS, reading.vocabulary, reading.limits)
+
+    def mention(span: AnnotatedSpan, type: str) -> Mention:
+        context.limits.check("mention", span.end - span.start, "words in one mention", identifier, span.place)
+        sentence = next(number for number in range(len(sentences)) if span.start < starts[number + 1])
+        if span.end > starts[sentence + 1]:
+            found, expected = f"{span.start} to {span.end}", "a mention within one sentence"
+            fail(Kind.MALFORMED, identifier, f"{span.place}.start/end", found, expected)
+        offset = starts[sentence]
+        return Mention(sentence, span.start - offset, span.end - offset, intern(type), intern(span.name))
+
+    entities, owners = build_entities(annotated, mention, context.log)
+    facts = tuple(
+        Fact(*triple) for triple in project_to_entities(annotated.relations, owners, identifier, context.log)
+    )
+    negatives = tuple(project_to_entities(annotated.negatives, owners, identifier, context.log))
+    document = Document(identifier, sentences, tuple(entities), facts, None, negatives)
+    return context.validate(document, FIELDS)
 
 
-def title_of(row: Mapping[str, Any], number: int) -> str:
+def document_id(row: Mapping[str, Any], number: int) -> str:
     """The id of a row's document."""
     given = next((row[key] for key in IDS if row.get(key) is not None), None)
     return str(given) if isinstance(given, int | str) and given != "" else f"row {number}"
 
 
-def _sentences(row: Mapping[str, Any], title: str) -> tuple[Sentence, ...]:
-    key = next((key for key in TOKENS if key in row), TOKENS[0])
-    listed = take(row, key, list, title)
-    if listed and isinstance(listed[0], list):
-        nested = take_list(row, key, list, title)
-        return tuple(_words(words, title, f"{key}[{number}]") for number, words in enumerate(nested))
-    return (_words(listed, title, key),) if listed else ()
+def _sentences(row: RowRecord) -> tuple[Sentence, ...]:
+    nested = [words for words in row.tokens if isinstance(words, list)]
+    if not nested:
+        nested = [[word for word in row.tokens if isinstance(word, str)]] if row.tokens else []
+    return tuple(tuple(map(intern, words)) for words in nested)
 
 
-def _words(words: list[object], title: str, place: str) -> Sentence:
-    return tuple(intern(expect(word, str, title, f"{place}[{n}]")) for n, word in enumerate(words))
-
-
-def parse(row: Mapping[str, Any], title: str, sentences: Sequence[Sentence]) -> MarkedText:
+def _parse(row: RowRecord, document: str, sentences: Sequence[Sentence]) -> AnnotatedText:
     """The mentions of a row, which count tokens here, with its relations and clusters."""
     words = list(chain.from_iterable(sentences))
-    if row.get("entities") is not None:
-        marks = [
-            _mark(fields, number, title, words)
-            for number, fields in enumerate(take_list(row, "entities", dict, title))
-        ]
-    else:
-        marks = list(_tagged(row, title, words))
-    arcs, negatives = (list(_arcs(row, key, len(marks), title)) for key in ("relations", "negatives"))
-    clusters = take_list(row, "clusters", list, title) if row.get("clusters") else []
-    links = [[str(expect(ref, int, title, "clusters")) for ref in cluster] for cluster in clusters]
-    return MarkedText(title, "", marks, arcs, links, negatives)
+    columns = row.model_extra or {}
+    spans = []
+    if row.entities is not None:
+        for number, entity in enumerate(row.entities):
+            place = f"entities[{number}]"
+            if not 0 <= entity.start < entity.end <= len(words):
+                found = f"{short_repr(entity.start)} to {short_repr(entity.end)}"
+                expected = f"0 <= start < end <= {len(words)}, the tokens of the row"
+                fail(Kind.MALFORMED, document, f"{place}.start/end", found, expected)
+            identifier = None if entity.id is None else str(entity.id)
+            spans.append(_span(number, entity.start, entity.end, entity.type, words, identifier, place))
+    elif (key := next((key for key in TAGS if columns.get(key) is not None), None)) is not None:
+        for number, (start, end, kind) in enumerate(_tagged(columns[key], len(words), document, key)):
+            spans.append(_span(number, start, end, kind, words, None, f"{key}[{start}]"))
+    relations, negatives = (
+        list(_relations(listed or [], key, len(spans), document))
+        for key, listed in (("relations", row.relations), ("negatives", row.negatives))
+    )
+    links = [list(map(str, cluster)) for cluster in row.clusters or []]
+    return AnnotatedText(document, "", spans, relations, links, negatives)
 
 
-def _arcs(row: Mapping[str, Any], column: str, count: int, title: str) -> Iterator[MarkedArc]:
-    for number, fields in enumerate(take_list(row, column, dict, title) if row.get(column) else []):
-        place = f"{column}[{number}]"
-        key = next((key for key in RELATION if key in fields), RELATION[0])
-        head, tail = (_end(fields, name, count, title, place) for name in ("head", "tail"))
-        yield MarkedArc(head, tail, take(fields, key, str, title, place), place)
+def _span(
+    number: int, start: int, end: int, type: str, words: Sequence[str], identifier: str | None, place: str
+) -> AnnotatedSpan:
+    name = " ".join(words[start : min(end, start + LONGEST_NAME)])
+    return AnnotatedSpan(str(number), start, end, type, name, identifier, place)
 
 
-def _mark(fields: Mapping[str, Any], number: int, title: str, words: Sequence[str]) -> Mark:
-    place = f"entities[{number}]"
-    start, end = (take(fields, key, int, title, place) for key in ("start", "end"))
-    if not 0 <= start < end <= len(words):
-        expected = f"0 <= start < end <= {len(words)}, the tokens of the row"
-        fail(
-            Kind.MALFORMED, title, f"{place}.start/end", f"{short_repr(start)} to {short_repr(end)}", expected
-        )
-    identifier = fields.get("id")
-    if identifier is not None:
-        identifier = str(identifier) if isinstance(identifier, int) else take(fields, "id", str, title, place)
-    name = " ".join(words[start : min(end, start + 1_000)])
-    return Mark(str(number), start, end, take(fields, "type", str, title, place), name, identifier, place)
+def _tagged(tags: object, words: int, document: str, key: str) -> Iterator[tuple[int, int, str]]:
+    """Mentions from a tag of each token: IOB of either kind, with `S-` and `E-`, or types without prefix.
+
+    Where a tag has no prefix (`PER PER O`), a mention is a run of tokens of one type.
+    """
+    if not isinstance(tags, list):
+        fail(Kind.MALFORMED, document, key, short_repr(tags), "a list")
+    listed = list(chain.from_iterable(tags)) if all(isinstance(tag, list) for tag in tags) else tags
+    if len(listed) != words:
+        fail(Kind.MALFORMED, document, key, f"{len(listed)} tags", f"{words}, one for each token")
+    start, open_type = 0, ""
+    for place, tag in enumerate([*listed, OUTSIDE]):
+        mark, kind = _split_tag(tag, document, f"{key}[{place}]")
+        continues = bool(open_type) and mark in ("I", "E", "M", "L") and kind == open_type
+        if open_type and not continues:
+            yield start, place, open_type
+        start = start if continues else place
+        open_type = kind
+        if kind and mark in ("E", "L", "S", "U"):
+            yield start, place + 1, kind
+            open_type = ""
 
 
-def _tagged(row: Mapping[str, Any], title: str, words: Sequence[str]) -> Iterator[Mark]:
-    """Mentions from a tag of each token, in IOB of either kind or with `S-` and `E-`."""
-    key = next((key for key in TAGS if row.get(key) is not None), None)
-    if key is None:
-        return
-    tags = take(row, key, list, title)
-    if tags and isinstance(tags[0], list):
-        tags = list(chain.from_iterable(take_list(row, key, list, title)))
-    if len(tags) != len(words):
-        fail(Kind.MALFORMED, title, key, f"{len(tags)} tags", f"{len(words)}, one for each token")
-    spans: list[list[Any]] = []
-    before = "O"
-    for place, tag in enumerate(tags):
-        if type(tag) is int:
-            expected = "tags as names, such as 'B-PER' (a Parquet file of `datasets` has them in its schema)"
-            fail(Kind.MALFORMED, title, f"{key}[{place}]", short_repr(tag), expected)
-        mark, _, kind = expect(tag, str, title, f"{key}[{place}]").partition("-")
-        if mark in ("I", "E", "M", "L") and kind and before == kind:
-            spans[-1][1] = place + 1
-        elif kind:
-            spans.append([place, place + 1, kind])
-        before = "" if mark in ("E", "L", "S", "U") else kind
-    for number, (start, end, kind) in enumerate(spans):
-        name = " ".join(words[start : min(end, start + 1_000)])
-        yield Mark(str(number), start, end, kind, name, None, f"{key}[{start}]")
+def _split_tag(tag: object, document: str, place: str) -> tuple[str, str]:
+    """The prefix of a tag, which is `I` where it has none, and its type, which is empty outside mentions."""
+    if not isinstance(tag, str):
+        expected = "tags as names, such as 'B-PER' (a Parquet file of `datasets` has them in its schema)"
+        fail(Kind.MALFORMED, document, place, short_repr(tag), expected)
+    if tag in (OUTSIDE, ""):
+        return OUTSIDE, ""
+    if tag[0] in "BIESMLU" and (tag[1:2] == "-" or len(tag) == 1):
+        if not tag[2:]:
+            fail(Kind.MALFORMED, document, place, short_repr(tag), "a tag with a type, such as 'B-PER'")
+        return tag[0], tag[2:]
+    return "I", tag
 
 
-def _end(fields: Mapping[str, Any], key: str, count: int, title: str, place: str) -> str:
-    number = take(fields, key, int, title, place)
-    if not 0 <= number < count:
-        fail(
-            Kind.MALFORMED,
-            title,
-            f"{place}.{key}",
-            short_repr(number),
-            f"the number of a mention below {count}",
-        )
-    return str(number)
-
-
-def _mention(
-    mark: Mark, starts: Sequence[int], sentences: Sequence[Sentence], title: str, reading: Reading
-) -> Mention:
-    reading.limits.check("mention", mark.end - mark.start, "words in one mention", title, mark.place)
-    sentence = next(n for n in range(len(sentences)) if mark.start < starts[n + 1])
-    if mark.end > starts[sentence + 1]:
-        found, expected = f"{mark.start} to {mark.end}", "a mention within one sentence"
-        fail(Kind.MALFORMED, title, f"{mark.place}.start/end", found, expected)
-    start = starts[sentence]
-    assert mark.type is not None  # a row's mentions have types
-    return Mention(sentence, mark.start - start, mark.end - start, intern(mark.type), intern(mark.name))
+def _relations(
+    relations: Sequence[RelationRecord], key: str, count: int, document: str
+) -> Iterator[SpanRelation]:
+    for number, each in enumerate(relations):
+        for name, end in (("head", each.head), ("tail", each.tail)):
+            if not 0 <= end < count:
+                expected = f"the number of a mention below {count}"
+                fail(Kind.MALFORMED, document, f"{key}[{number}].{name}", short_repr(end), expected)
+        yield SpanRelation(str(each.head), str(each.tail), each.relation, f"{key}[{number}]", number)
 
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:
@@ -259,42 +278,186 @@ def record(document: Document) -> dict[str, Any]:
     }
 
 
-def select(paths: Sequence[Path], ids: Container[str]) -> str:
-    """The rows of certain documents, as they are."""
-    return select_by(paths, ids, title_of)
+def select(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> str:
+    """The rows of certain documents, verbatim."""
+    return select_records(paths, is_wanted, document_id)
 
 
-def mend(mending: Mending) -> list[str]:
-    """The rows with relations added and taken away; rows that nobody decided about stay as they are.
-
-    Known negatives have a column of their own; there is none for provenance.
-    """
-
-    def change(record: WholeRecord) -> object:
-        return mended_row(record.value, record.number, mending)
-
-    return [changed(file_text(path), change) for path in mending.sources]
+def update(path: Path, edits: "Mapping[str, Edits]") -> str:
+    """The file with relations of some rows added and removed; there is no column for provenance."""
+    return update_records(path, lambda row, number: _updated_row(row, number, edits))
 
 
-def mended_row(row: dict[str, Any], number: int, mending: Mending) -> dict[str, Any] | None:
-    """A row after the decisions about it; None if they change nothing."""
-    title = title_of(row, number)
-    if title not in mending.decisions:
+def _updated_row(row: dict[str, Any], number: int, edits: "Mapping[str, Edits]") -> dict[str, Any] | None:
+    """A row after the decisions about it; None if there are none."""
+    identifier = document_id(row, number)
+    if identifier not in edits:
         return None
-    changes = ArcChanges.of(parse(row, title, _sentences(row, title)), mending)
-    if not changes:
-        return None
-    mending.unplaced += [each for _, each in [*changes.added, *changes.rejected] if each.provenance]
-    mended = dict(row)
+    parsed = parse_as(RowRecord, row, identifier)
+    changes = RelationEdits.from_decisions(_parse(parsed, identifier, _sentences(parsed)), edits[identifier])
+    updated = dict(row)
     for column, gone, new in (
-        ("relations", changes.gone, changes.added),
+        ("relations", changes.removed, changes.added),
         ("negatives", changes.restored, changes.rejected),
     ):
-        places = {arc.place for arc in gone}
+        items = {each.item for each in gone}
         listed = row.get(column) or []
-        kept = [each for number, each in enumerate(listed) if f"{column}[{number}]" not in places]
+        kept = [each for item, each in enumerate(listed) if item not in items]
         key = next((key for key in RELATION if listed and key in listed[0]), RELATION[0])
-        kept += [{"head": int(arc.head), "tail": int(arc.tail), key: arc.relation} for arc, _ in new]
+        kept += [{"head": int(each.head), "tail": int(each.tail), key: each.relation} for each, _ in new]
         if kept or column in row:
-            mended[column] = kept
-    return mended
+            updated[column] = kept
+    return updated
+
+
+# Parquet --------------------------------------------------------------------------------------------------------
+
+MAGIC = b"PAR1"
+WHOLE_FILE = "a whole Parquet file"
+ROWS_AT_ONCE = 256
+
+
+def sniff_parquet(path: Path, start: bytes) -> bool:
+    """Whether a file is a Parquet file."""
+    return start.startswith(MAGIC)
+
+
+def read_parquet(path: Path, context: ReadContext) -> Iterator[Document]:
+    """Yield the documents of a Parquet file, one at a time."""
+    rows = ((number, None, row) for number, row in _parquet_rows(path))
+    return context.read_each(rows, _document)
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a file with their numbers; numbers of classes are replaced by their names."""
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+    refuse_stream(path)
+    with wrap_reader_errors(WHOLE_FILE):
+        file = pq.ParquetFile(path)
+        names = _class_names(file.schema_arrow.metadata)
+        batches = file.iter_batches(ROWS_AT_ONCE)
+    number = 0
+    while True:
+        with wrap_reader_errors(WHOLE_FILE):
+            batch = next(batches, None)
+            found = [] if batch is None else batch.to_pylist()
+        if batch is None:
+            return
+        for row in found:
+            number += 1
+            yield number, {key: _with_names(value, names.get(key)) for key, value in row.items()}
+
+
+def _class_names(metadata: Mapping[bytes, bytes] | None) -> dict[str, list[str]]:
+    """The names of the classes of each column, as `datasets` keeps them in the schema of a Parquet file."""
+    try:
+        info = json.loads((metadata or {}).get(b"huggingface", b"{}"))
+        features = info["info"]["features"].items()
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    found = {}
+    for key, feature in features:
+        while isinstance(feature, dict) and "feature" in feature:
+            feature = feature["feature"]
+        if isinstance(feature, list) and feature:
+            feature = feature[0]
+        names = feature.get("names") if isinstance(feature, dict) else None
+        if isinstance(names, list) and all(isinstance(name, str) for name in names):
+            found[key] = names
+    return found
+
+
+def _with_names(value: Any, names: Sequence[str] | None) -> Any:  # noqa: ANN401 - whatever a column holds
+    """Numbers of classes as their names, however deep they are in lists."""
+    if names is None:
+        return value
+    if isinstance(value, list):
+        return [_with_names(each, names) for each in value]
+    return names[value] if isinstance(value, int) and 0 <= value < len(names) else value
+
+
+def _schema() -> "pa.Schema":
+    import pyarrow as pa
+
+    whole, text = pa.int64(), pa.string()
+    mention = pa.struct({"start": whole, "end": whole, "type": text, "id": text})
+    relation = pa.struct({"head": whole, "tail": whole, "type": text})
+    return pa.schema(
+        {
+            "id": text,
+            "tokens": pa.list_(pa.list_(text)),
+            "entities": pa.list_(mention),
+            "relations": pa.list_(relation),
+            "clusters": pa.list_(pa.list_(whole)),
+            "negatives": pa.list_(relation),
+        }
+    )
+
+
+def write_parquet(path: str | Path, documents: Iterable[Document]) -> int:
+    """Write one row per document; returns how many."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    count = 0
+    records = map(record, documents)
+    with open_binary_output(Path(path)) as output, pq.ParquetWriter(output, _schema()) as writer:
+        while part := list(islice(records, ROWS_AT_ONCE)):
+            writer.write_table(pa.Table.from_pylist(part, _schema()))
+            count += len(part)
+    return count
+
+
+def select_parquet(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> bytes:
+    """The rows of certain documents, with all columns."""
+    import pyarrow as pa
+
+    parts = []
+    for path in paths:
+        table = _table(path)
+        columns = [name for name in IDS if name in table.column_names]
+        ids = table.select(columns).to_pylist() if columns else [{}] * table.num_rows
+        parts.append(table.filter([is_wanted(document_id(row, n)) for n, row in enumerate(ids, start=1)]))
+    names = [_class_names(part.schema.metadata) for part in parts]
+    if any(other != names[0] for other in names):
+        fail(Kind.MALFORMED, None, "schema", "files that number their classes differently", "one numbering")
+    try:
+        return _packed(pa.concat_tables(parts, promote_options="default"))
+    except pa.ArrowInvalid as error:
+        fail(Kind.MALFORMED, None, "schema", short_repr(str(error)), "columns of the same types in all files")
+
+
+def update_parquet(path: Path, edits: "Mapping[str, Edits]") -> bytes:
+    """The table with relations of some rows added and removed; other columns stay as they are."""
+    import pyarrow as pa
+
+    if not edits:
+        return read_bytes(path)
+    table = _table(path)
+    rows = [_updated_row(row, number, edits) or row for number, row in _parquet_rows(path)]
+    for column in ("relations", "negatives"):
+        listed = [row.get(column) for row in rows]
+        place = table.schema.get_field_index(column)
+        if place >= 0:
+            kind = table.schema.field(place)
+            table = table.set_column(place, kind, pa.array(listed, kind.type))
+        elif any(listed):
+            table = table.append_column(column, pa.array(listed, _schema().field(column).type))
+    return _packed(table)
+
+
+def _table(path: Path) -> "pa.Table":
+    import pyarrow.parquet as pq
+
+    refuse_stream(path)
+    with wrap_reader_errors(WHOLE_FILE):
+        return pq.read_table(path)
+
+
+def _packed(table: "pa.Table") -> bytes:
+    import pyarrow.parquet as pq
+
+    buffer = BytesIO()
+    pq.write_table(table, buffer)
+    return buffer.getvalue()
