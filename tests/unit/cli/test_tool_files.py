@@ -78,7 +78,7 @@ def test_what_is_not_carried_over_is_told(tasks, tmp_path):
     done = CliRunner().invoke(
         app, ["data", "convert", str(tmp_path / "b.jsonl"), "--to", str(tmp_path / "c"), "--format", "brat"]
     )
-    told = "note: not carried over to brat standoff: 1 fact's evidence; 2 unknown fields (mine, yours)\n"
+    told = "note: not kept in brat standoff: 1 fact's evidence; 2 unknown fields (mine, yours)\n"
     assert done.stderr.endswith(told)
 
 

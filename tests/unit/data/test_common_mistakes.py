@@ -90,8 +90,7 @@ def test_heads_that_are_missing_or_have_an_id_of_two(tmp_path):
     assert messages(report, Kind.MALFORMED) == [
         "line 1: document 'd1': facts[0].head: found 'Q1', the id of entities[0] and entities[2], expected the "
         "index of an entity, or an id that one entity has",
-        "line 2: document 'd2': facts[0].head: found nothing, expected the index of an entity, or an id that one "
-        "entity has",
+        "line 2: document 'd2': facts[0].head: found nothing, expected a whole number or a string",
     ]
 
 

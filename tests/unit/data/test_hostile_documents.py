@@ -106,9 +106,9 @@ def test_the_documents_beside_a_bad_one_are_read(tmp_path):
     assert report.statistics.documents == 1 and report.log.counts[Kind.MALFORMED] == 2
 
 
-def test_a_lone_surrogate_in_a_field_that_is_ignored_is_reported(tmp_path):
+def test_a_lone_surrogate_in_the_name_of_a_field_is_reported(tmp_path):
     report = checked(tmp_path, f'[{DOCRED[:-1]}, "\\ud800": "\\udfff"}}]')
-    assert report.usable and str(examples(report)[Kind.IGNORED_FIELD]).isprintable()
+    assert not report.usable and str(examples(report)[Kind.MALFORMED]).isprintable()
 
 
 def test_ids_of_one_entity_that_differ_are_a_defect_and_the_first_counts(tmp_path):
@@ -151,8 +151,8 @@ def test_a_vocabulary_is_as_strict(tmp_path, content, message):
     ("content", "variable", "found"),
     [
         (jsonl("a b c d"), "UNNOTED_MAX_WORDS", "4 words"),
-        (jsonl(sentences=[["a"]] * 4), "UNNOTED_MAX_WORDS", "4 sentences"),
-        (json.dumps([{"title": "d", "vertexSet": [], "sents": [["a"]] * 4}]), "UNNOTED_MAX_WORDS", "4 sentences"),
+        (jsonl(sentences=[["a"]] * 4), "UNNOTED_MAX_WORDS", "4 words"),
+        (json.dumps([{"title": "d", "vertexSet": [], "sents": [["a"]] * 4}]), "UNNOTED_MAX_WORDS", "4 words"),
         (jsonl("a b c", entities=[entity((0, 1))] * 4), "UNNOTED_MAX_ENTITIES", "4 entities"),
         (jsonl("a b c", entities=[entity(*[(0, 1)] * 4)]), "UNNOTED_MAX_MENTIONS", "4 mentions or more"),
         (jsonl("abcdef", entities=[entity((0, 6))]), "UNNOTED_MAX_MENTION", "6 characters in one mention"),

@@ -48,7 +48,7 @@ def test_text_and_words(tmp_path):
     ("change", "message"),
     [
         ({"id": 1.5}, "id: found 1.5, expected a string"),
-        ({"text": None}, "document '1': text: found None, expected a string"),
+        ({"text": None}, "document '1': text: found nothing, expected a string"),
         ({"entities": None}, "entities: found None, expected a list"),
         ({"entities": [{"mentions": [{"start": 0, "end": 3}]}]}, r"entities\[0\]\.type: found nothing"),
         ({"entities": [{"type": "PER", "mentions": []}], "facts": []}, "found no mention"),

@@ -285,6 +285,14 @@ def test_entities_of_label_studio(tmp_path):
     assert document.facts == ()
 
 
+def test_a_second_label_of_a_region_is_reported(tmp_path):
+    both = region("a", 0, 3, "Ada")
+    both["value"]["labels"] = ["PER", "COUNTESS"]
+    path = put(tmp_path / "a.json", [task([both, *RESULT[1:]])])
+    assert load_documents(path)[0].entities[0].type == "PER"
+    assert kinds(path)["unused-annotation"] == 1
+
+
 def test_which_annotation_of_a_task_counts(tmp_path):
     old = {"result": [], "updated_at": "2026-01-01"}
     new = {"result": RESULT, "updated_at": "2026-02-01"}
@@ -463,6 +471,14 @@ def test_tags_of_every_scheme(tmp_path):
     row = {"tokens": list("abcdefgh"), "ner_tags": ["I-A", "I-A", "B-A", "S-B", "B-B", "E-B", "U-C", "L-C"]}
     (document,) = load_documents(put(tmp_path / "a.jsonl", json.dumps(row)))
     assert [e.name for e in document.entities] == ["a b", "c", "d", "e f", "g", "h"]
+
+
+def test_tags_without_prefix_are_types(tmp_path):
+    row = {"tokens": list("abcdef"), "ner_tags": ["PER", "O", "PER", "PER", "LOC", "O"]}
+    (document,) = load_documents(put(tmp_path / "a.jsonl", json.dumps(row)))
+    assert [(e.name, e.type) for e in document.entities] == [("a", "PER"), ("c d", "PER"), ("e", "LOC")]
+    with pytest.raises(DataError, match=r"ner_tags\[0\]"):  # a prefix without a type
+        load_documents(put(tmp_path / "b.jsonl", json.dumps({"tokens": ["a"], "ner_tags": ["B"]})))
 
 
 def test_numbers_of_tags_have_their_names_in_parquet(tmp_path):

@@ -1,4 +1,4 @@
-"""What readers do not understand stays: through split, convert and mend, in every format."""
+"""What readers do not use stays: through split, convert and decisions, in every format."""
 
 import gzip
 import json
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import corpora
-from tests.unit.data.test_tool_mending import content, pairs
+from tests.unit.data.test_decisions import content, pairs
 from tests.unit.data.test_tool_round_trips import row_documents, tool_documents
 
 from unnoted.data import load_documents, stream_documents, write_documents
@@ -289,3 +289,36 @@ def test_what_another_format_has_no_place_for_is_told(tmp_path):
     assert convert_files([tmp_path / "brat"], tmp_path / "c.jsonl").lost == [
         "1 annotation of kinds that are not used here"
     ]
+
+
+def test_docbins_are_joined_where_only_one_stores_user_data(tmp_path):
+    spacy = pytest.importorskip("spacy")
+    from spacy.tokens import DocBin
+
+    nlp = spacy.blank("en")
+    for name, stores in (("a", False), ("b", True)):
+        doc = nlp(f"Ada met {name}.")
+        if stores:
+            doc.user_data["id"] = name
+        DocBin(docs=[doc], store_user_data=stores).to_disk(tmp_path / f"{name}.spacy")
+    (tmp_path / "c.spacy").write_bytes((tmp_path / "a.spacy").read_bytes())
+    convert_files([tmp_path / "a.spacy", tmp_path / "b.spacy"], tmp_path / "out.spacy")
+    assert [document.id for document in load_documents(tmp_path / "out.spacy")] == ["document 1", "b"]
+
+
+@pytest.mark.parametrize("name", ["a.parquet.gz", "a.spacy.gz", "a.csv", "a.json.bz2"])
+def test_names_that_would_say_something_wrong_are_refused(tmp_path, name):
+    (tmp_path / "a.jsonl").write_text('{"id": "1", "text": "It rained.", "entities": []}')
+    with pytest.raises(ValueError, match=name):
+        convert_files([tmp_path / "a.jsonl"], tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+def test_any_name_will_do_where_the_format_is_given(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"id": "1", "text": "It rained.", "entities": []}')
+    convert_files([tmp_path / "a.jsonl"], tmp_path / "a.csv", "docred")
+    assert recognised(tmp_path / "a.csv") == "docred"
+
+
+def recognised(path):
+    return detect_format(path).key
