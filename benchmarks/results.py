@@ -13,9 +13,9 @@ import yaml
 
 from unnoted.cli.grids import put_out, tell
 from unnoted.data import load_documents
-from unnoted.data.hide_labels import fit_setting, hide_labels
 from unnoted.data.convert import split_documents
 from unnoted.data.formats import write_documents
+from unnoted.data.hide_labels import fit_setting, hide_labels
 from unnoted.experiments.data_sets import DataFolder
 from unnoted.experiments.grid import Outcome, run_grid
 from unnoted.experiments.paper import table_named

@@ -31,6 +31,7 @@ from unnoted.cli.common import (
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.check import CheckReport, check_files, group_files
 from unnoted.data.compare import LabellingComparison, RelationComparison, compare_labels
+from unnoted.data.formats import write_documents
 from unnoted.data.hide_labels import (
     DEFAULT_BIAS,
     LABELLING_SETTINGS,
@@ -42,7 +43,6 @@ from unnoted.data.hide_labels import (
     hide_labels,
 )
 from unnoted.data.loading import load_documents, stream_documents
-from unnoted.data.formats import write_documents
 from unnoted.errors import DefectLog
 from unnoted.io import TextInput, display_name, is_stream, lock_output, rereadable
 from unnoted.utils import plural, shorten, strip_control

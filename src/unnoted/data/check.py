@@ -256,7 +256,9 @@ def check_files(
     if candidates is None:
         candidates = default_candidates(sources, lambda: statistics.observed_candidates)
     names = tuple(source.name for source in sources)
-    formats = dict.fromkeys(format.name if (format := find_format(source)) else "unknown" for source in sources)
+    formats = dict.fromkeys(
+        format.name if (format := find_format(source)) else "unknown" for source in sources
+    )
     log.line = None
     log.file = ", ".join(names)
     _check_offsets(statistics, log)

@@ -8,9 +8,9 @@ from typing import Any
 
 from unnoted.configs import read_config
 from unnoted.data.document import Document, Fact
+from unnoted.data.formats import write_documents
 from unnoted.data.hide_labels import LABELLING_SETTINGS, fit_setting, hide_labels
 from unnoted.data.synthetic import generate_documents, relation_names
-from unnoted.data.formats import write_documents
 from unnoted.evaluation import Evaluation, Score
 from unnoted.evaluation.evaluator import FLOOR, evaluate_extractor
 from unnoted.inference import Extraction, Extractor

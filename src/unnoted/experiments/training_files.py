@@ -8,9 +8,9 @@ from itertools import islice
 from pathlib import Path
 
 from unnoted.data.document import Document
+from unnoted.data.formats import write_documents
 from unnoted.data.hide_labels import LABELLING_SETTINGS, HideReport, LabelDropout, Uniform, hide_labels
 from unnoted.data.loading import stream_documents
-from unnoted.data.formats import write_documents
 from unnoted.io import open_output
 from unnoted.training.fingerprint import digest
 from unnoted.utils import nearest
