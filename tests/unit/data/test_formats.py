@@ -1,7 +1,5 @@
 """The table of formats, and formats that a user adds."""
 
-import re
-from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -61,11 +59,3 @@ def test_a_format_that_is_not_written_is_no_choice(tmp_path):
 
 def test_the_shipped_formats_and_their_keys():
     assert {key: entry.key for key, entry in FORMATS.items()} == {key: key for key in FORMATS}
-
-
-def test_the_example_in_the_documentation_works(tmp_path, monkeypatch):
-    page = (Path(__file__).parents[3] / "docs/reference/formats.md").read_text("utf-8")
-    (example,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    monkeypatch.chdir(tmp_path)
-    with patch.dict(FORMATS):
-        exec(example, {})
