@@ -51,7 +51,9 @@ def build_document(request: DocumentRequest, number: int, limits: Limits) -> tup
     """
     log = DefectLog()
     try:
-        document = document_from_record({"id": str(number), **request.fields()}, ReadContext(log, limits=limits))
+        document = document_from_record(
+            {"id": str(number), **request.fields()}, ReadContext(log, limits=limits)
+        )
     except DataError as error:
         raise HTTPException(422, error.defect.within_file) from None
     defects = (each for kind, few in log.examples.items() if kind.severity is Severity.DEFECT for each in few)
