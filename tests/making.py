@@ -2,7 +2,7 @@
 
 import pytest
 
-from unnoted.losses import loss_named
+from unnoted.losses import LOSSES, create_loss
 from unnoted.models.kernels.eight_bits import has_eight_bits
 
 eight_bits = pytest.mark.skipif(not has_eight_bits(), reason="this CPU has no instructions for 8 bits")
@@ -10,5 +10,4 @@ eight_bits = pytest.mark.skipif(not has_eight_bits(), reason="this CPU has no in
 
 def make_loss(name, priors=None, **options):
     """The loss of a name; priors go to those that need them."""
-    loss = loss_named(name)
-    return loss(priors if loss.needs_priors else None, **options)
+    return create_loss(name, priors if LOSSES[name].needs_priors else None, **options)

@@ -88,10 +88,7 @@ def class_terms(
 
 
 def corrected(positive, negative, correction):
-    """The loss of one class: Eq. 5 and 10, Eq. 6 and 11, or the rule of the authors' program.
-
-    What is judged by running estimates is corrected elsewhere: `running_loss`.
-    """
+    """The loss of one class: Eq. 5 and 10, Eq. 6 and 11, or the rule of the authors' program."""
     if correction == "clamp":
         return positive + torch.maximum(zero(), negative)
     if correction == "flip" and negative < 0:
@@ -122,36 +119,3 @@ def adaptive_threshold_loss(scores, labels, weights):
             loss = loss - torch.log(exponentials[k] / above)
         total, count = total + float(weights[j]) * loss, count + float(weights[j])
     return total / count if count > 0 else total
-
-
-def running_loss(batches, labelled_priors, priors, *, margin=0.25, reach=20.0):
-    """SSR-PU by expected counts over several batches, a class corrected by means over all batches so far.
-
-    The sums behind the means decay by exp(−n / reach) with each batch in which n labelled pairs of the class
-    were to be expected. The loss of each batch.
-    """
-    sums = [[zero() for _ in range(4)] for _ in priors]
-    totals = []
-    for scores, labels, weights in batches:
-        size, total = float(sum(weights)), zero()
-        for k, (labelled_prior, prior) in enumerate(zip(labelled_priors, priors, strict=True)):
-            on_positive, on_unlabelled, on_labelled = coefficients("s-pu", labelled_prior, prior)
-            seen, positive = [zero() for _ in range(4)], zero()
-            for j in range(len(weights)):
-                f, f_0, weight = scores[j][k + 1], scores[j][0], float(weights[j])
-                place = 2 if labels[j][k] else 0
-                seen[place] = seen[place] + weight * squared_ranking(f, f_0, -1, margin)
-                seen[place + 1] = seen[place + 1] + weight
-                if labels[j][k]:
-                    positive = positive + weight * squared_ranking(f, f_0, +1, margin)
-            decay = math.exp(-size * labelled_prior / reach)
-            sums[k] = [decay * old + new.detach() for old, new in zip(sums[k], seen, strict=True)]
-            mean_unlabelled = sums[k][0] / sums[k][1] if sums[k][1] > 0 else zero()
-            mean_labelled = sums[k][2] / sums[k][3] if sums[k][3] > 0 else zero()
-            weight = math.sqrt((1 - prior) / prior)
-            total = total + weight * on_positive * positive / (size * labelled_prior)
-            if on_unlabelled * mean_unlabelled + on_labelled * mean_labelled >= 0:
-                total = total + on_unlabelled * seen[0] / (size * (1 - labelled_prior))
-                total = total + on_labelled * seen[2] / (size * labelled_prior)
-        totals.append(total)
-    return totals

@@ -16,7 +16,7 @@ from tests.unit.inference.making import reading_model, saved_model
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.io import CHECKSUMS
-from unnoted.losses import Fixed, Link, NoneClass, ScoreDecoder, TopK
+from unnoted.losses import DecisionRule, Link, ScoreDecoder
 from unnoted.models.encoders import EncoderError
 from unnoted.models.model import ModelError, RelationConfig, RelationModel
 from unnoted.priors import Priors
@@ -133,7 +133,9 @@ def test_a_saved_model_comes_back_bit_equal(kind, tmp_path):
     texts = {"relation_names": {"r0": "spouse"}, "relation_descriptions": {"r1": "Who lives where."}}
     model = tiny_model(kind, dtype=torch.float32, **texts)
     priors = Priors(("r0", "r1", "r2"), (0.01, 0.0, 0.02), (0.03, 0.0, 0.02))
-    model.decoder = ScoreDecoder(TopK(2), Link("ranking-margin", 0.5), priors, class_weighted=True)
+    model.decoder = ScoreDecoder(
+        DecisionRule(top_k=2), Link("ranking-margin", 0.5), priors, class_weighted=True
+    )
     model.config.candidates = [["A", "B"]]
     batch = random_batch([20, 50], [4, 3])
     expected = model(batch)
@@ -148,31 +150,8 @@ def test_a_saved_model_comes_back_bit_equal(kind, tmp_path):
     assert again.candidates == CandidatePairs(frozenset({("A", "B")}))
 
 
-@pytest.mark.parametrize("found", ["sigmoid", "ranking-margin"])
-def test_a_model_saved_by_an_earlier_version_loads(found, tmp_path):
-    """There, the parts of what scores mean stood in the configuration one by one, defaults left out."""
-    model = tiny_model("bert", dtype=torch.float32)
-    model.save_pretrained(tmp_path)
-    (tmp_path / CHECKSUMS).unlink()
-    config = json.loads((tmp_path / "config.json").read_text("utf-8"))
-    del config["score_decoder"]
-    priors = Priors(("r0", "r1", "r2"), (0.01, 0.0, 0.02), (0.03, 0.0, 0.02))
-    if found == "sigmoid":
-        config |= {"link": "sigmoid", "priors": priors.to_dict(), "decision": {"rule": "top-k", "k": 2}}
-    (tmp_path / "config.json").write_text(json.dumps(config), "utf-8")
-    again = RelationModel.from_pretrained(tmp_path)
-    expected = {
-        "sigmoid": ScoreDecoder(TopK(2), Link("sigmoid"), priors, class_weighted=True),
-        "ranking-margin": ScoreDecoder(NoneClass(), Link("ranking-margin"), class_weighted=True),
-    }
-    assert again.decoder == expected[found]
-    batch = random_batch([20], [4])
-    assert torch.equal(again(batch), model(batch))
-    assert not hasattr(again.config, "link")
-
-
 def test_probabilities_use_the_priors_and_the_link():
-    decoder, scores = ScoreDecoder(NoneClass(), Link("sigmoid")), torch.zeros(1, 4)
+    decoder, scores = ScoreDecoder(DecisionRule(), Link("sigmoid")), torch.zeros(1, 4)
     assert decoder.probabilities(scores).tolist() == [[0.5] * 3]
     priors = Priors(("r0", "r1", "r2"), (0.1, 0.0, 0.5), (0.2, 0.0, 0.5))
     weighted = replace(decoder, priors=priors, class_weighted=True)
@@ -181,9 +160,9 @@ def test_probabilities_use_the_priors_and_the_link():
 
 def test_the_decision_rule_decides():
     model, scores = tiny_model("bert"), torch.tensor([[0.5, 0.2, 0.7, 0.9]])
-    assert model.decoder.decision == NoneClass()
+    assert model.decoder.decision == DecisionRule()
     assert model.decoder.decide(scores).tolist() == [[False, True, True]]
-    model.decoder = replace(model.decoder, decision=Fixed(0.8))
+    model.decoder = replace(model.decoder, decision=DecisionRule("zero", 0.8))
     assert model.decoder.decide(scores).tolist() == [[False, False, True]]
 
 

@@ -164,12 +164,12 @@ DAMAGED = {
     "candidates of no kind": (config(candidates=3), "candidate pairs: found 3"),
     "no decoder": (config(score_decoder={}), "KeyError: 'decision'"),
     "a threshold that is no number": (
-        config(score_decoder={"decision": {"rule": "fixed", "threshold": NAN}, "link": {"name": "sigmoid"},
+        config(score_decoder={"decision": {"reference": "zero", "threshold": NAN, "top_k": None}, "link": {"name": "sigmoid"},
                         "class_weighted": False}),
         "decoder: found thresholds or priors that are not numbers",
     ),
     "two thresholds for three": (
-        config(score_decoder={"decision": {"rule": "fixed", "threshold": [0.5, 0.5]}, "link": {"name": "sigmoid"},
+        config(score_decoder={"decision": {"reference": "zero", "threshold": [0.5, 0.5], "top_k": None}, "link": {"name": "sigmoid"},
                         "class_weighted": False}),
         "must match|expected one for each of 3 relations",
     ),

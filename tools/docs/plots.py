@@ -12,9 +12,8 @@ from unnoted.data.document import Document
 from unnoted.data.hide_labels import DOCRED_LABEL_FREQUENCY, PopularityBiased, hide_labels
 from unnoted.data.synthetic import generate_documents
 from unnoted.evaluation import Score
-from unnoted.losses import Link, NoneClass, ScoreDecoder
-from unnoted.losses.corrections import CORRECTIONS
-from unnoted.losses.surrogates import LogSigmoidRanking, SquaredRanking, Surrogate
+from unnoted.losses import DecisionRule, Link, ScoreDecoder
+from unnoted.losses.pu import CORRECTIONS, LogSigmoidRanking, SquaredRanking, Surrogate
 from unnoted.priors import Priors
 
 
@@ -132,7 +131,7 @@ def probabilities() -> str:
     lines: list[Line] = []
     for prior in (0.5, 0.1, 0.01, 0.001):
         priors = Priors(("relation",), (prior,), (prior,))
-        decoder = ScoreDecoder(NoneClass(), link, priors, class_weighted=True)
+        decoder = ScoreDecoder(DecisionRule(), link, priors, class_weighted=True)
         lines.append((f"prior {prior:g}", above.numpy(), decoder.probabilities(_scores(above))[:, 0].numpy()))
     return svg(draw(figure, axes, lines, columns=2), "Probability over f_i − f_0, by prior.")
 

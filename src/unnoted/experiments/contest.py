@@ -15,7 +15,7 @@ from unnoted.experiments.plan import carry_out, with_seeds
 from unnoted.experiments.results import RowResult, TableResult
 from unnoted.experiments.scale import FIRST_SEED, Scale
 from unnoted.experiments.training_files import MadeFile, level_rule, make_training_file
-from unnoted.losses.losses import LOSSES, loss_named
+from unnoted.losses import LOSSES, get_loss
 from unnoted.models.architectures.registry import ARCHITECTURES
 from unnoted.training.settings import Settings, load_settings, unused_by
 from unnoted.utils import lookup
@@ -81,7 +81,7 @@ class Contest:
         if self.prior_multiplier is not None:
             return self.prior_multiplier
         found = read_config(self.config).values.get("prior_multiplier")
-        needing = [loss for loss in self.losses if loss_named(loss).needs_priors]
+        needing = [loss for loss in self.losses if get_loss(loss).needs_priors]
         if needing and found is None:
             raise ValueError(
                 f"--prior-multiplier: found none, expected how many true facts there are for each label, "
@@ -131,7 +131,7 @@ def plan_comparison(contest: Contest, scale: Scale, folder: Path) -> TableResult
 
 
 def _settings(config: str | Path, given: Mapping[str, object], scale: Scale) -> Settings:
-    unused = unused_by(loss_named(str(given["loss"])), str(given["architecture"]))
+    unused = unused_by(get_loss(str(given["loss"])), str(given["architecture"]))
     values = {key: value for key, value in given.items() if key not in unused}
     if "encoder" in scale.changes:
         values["encoder"] = scale.changes["encoder"]

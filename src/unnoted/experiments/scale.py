@@ -8,7 +8,7 @@ from pathlib import Path
 from unnoted.experiments.data_sets import DATA_SETS, DataFolder
 from unnoted.experiments.paper import PaperRow
 from unnoted.experiments.training_files import make_training_file
-from unnoted.losses import loss_named
+from unnoted.losses import get_loss
 from unnoted.models.encoders import ENCODER_KINDS
 from unnoted.training.settings import Settings, load_settings, unused_by
 
@@ -103,7 +103,7 @@ def applies(key: str, settings: Settings) -> bool:
         case "unlabelled_share":
             return settings.unlabelled_per_labelled is None
         case _:
-            return key not in unused_by(loss_named(settings.loss), settings.architecture)
+            return key not in unused_by(get_loss(settings.loss), settings.architecture)
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ import torch
 from torch.nn.functional import pad
 
 from unnoted.io import open_text, parse_yaml
-from unnoted.losses.links import undo_class_weight
+from unnoted.losses.decoding import undo_class_weight
 from unnoted.models.model import ModelError, RelationModel
 from unnoted.models.scores.lexical import SLOTS, STEMS
 

@@ -1,54 +1,38 @@
-"""Risks: what is minimised, from scores, labels and priors; one file for each of the choices that compose."""
+"""Losses: what is minimised, from logits, labels and priors, and how the logits that result are decoded."""
 
-from unnoted.losses.adaptive_focal import AdaptiveFocal
-from unnoted.losses.adaptive_threshold import AdaptiveThreshold
-from unnoted.losses.balanced_softmax import BalancedSoftmax
-from unnoted.losses.base import Loss
-from unnoted.losses.corrections import Clamp, Correction, Flip, Running, Uncorrected
-from unnoted.losses.cross_entropy import CrossEntropy
-from unnoted.losses.decisions import Decision, Fixed, FixedTopK, NoneClass, TopK, with_thresholds
-from unnoted.losses.decoder import ScoreDecoder, confidence_of, distance_of
-from unnoted.losses.distillation import Distillation
-from unnoted.losses.estimators import (
-    Estimator,
-    PositiveNegative,
-    PositiveUnlabelled,
-    ShiftedPositiveUnlabelled,
+from unnoted.losses.base import LOSSES, Loss, LossOptions, PairLoss, create_loss, get_loss, register_loss
+from unnoted.losses.decoding import (
+    LINKS,
+    DecisionRule,
+    Link,
+    ScoreDecoder,
+    confidence_of,
+    logits_above_threshold_class,
+    register_link,
 )
 from unnoted.losses.label_likelihood import LabelLikelihood
-from unnoted.losses.lined import Lined
-from unnoted.losses.links import LINKS, Link, register_link
-from unnoted.losses.loss_options import LossOptions
-from unnoted.losses.losses import (
-    ATLOP,
-    LOSSES,
-    P3M,
+from unnoted.losses.p3m import P3M, CosineSoftmax, ViewOptions, Views
+from unnoted.losses.pu import (
     PN,
     PU,
     SPU,
     SRPN,
     SRPU,
     SSRPU,
-    LabelLikelihoodLoss,
-    NamedLoss,
-    SPULogSigmoid,
-    SPULogSigmoidRanking,
-    loss_named,
-    register_loss,
-)
-from unnoted.losses.metric import P3MLoss
-from unnoted.losses.normalisations import Expected, Normalisation, PerBatch
-from unnoted.losses.pairwise import PairwiseLoss
-from unnoted.losses.positive_unlabelled import PULoss
-from unnoted.losses.surrogates import (
-    CosineSoftmax,
+    Estimator,
     LogSigmoid,
     LogSigmoidRanking,
+    PositiveNegative,
+    PositiveUnlabelled,
+    PULoss,
+    ShiftedPositiveUnlabelled,
+    SPULogSigmoid,
+    SPULogSigmoidRanking,
     Squared,
     SquaredRanking,
     Surrogate,
 )
-from unnoted.losses.views import Views, WantedViews
+from unnoted.losses.supervised import ATLOP, AdaptiveFocal, BalancedSoftmax, CrossEntropy, Distillation
 
 __all__ = [
     "ATLOP",
@@ -62,37 +46,22 @@ __all__ = [
     "SRPU",
     "SSRPU",
     "AdaptiveFocal",
-    "AdaptiveThreshold",
     "BalancedSoftmax",
-    "Clamp",
-    "Correction",
     "CosineSoftmax",
     "CrossEntropy",
-    "Decision",
+    "DecisionRule",
     "Distillation",
     "Estimator",
-    "Expected",
-    "Fixed",
-    "FixedTopK",
-    "Flip",
     "LabelLikelihood",
-    "LabelLikelihoodLoss",
-    "Lined",
     "Link",
     "LogSigmoid",
     "LogSigmoidRanking",
     "Loss",
     "LossOptions",
-    "NamedLoss",
-    "NoneClass",
-    "Normalisation",
-    "P3MLoss",
     "PULoss",
-    "PairwiseLoss",
-    "PerBatch",
+    "PairLoss",
     "PositiveNegative",
     "PositiveUnlabelled",
-    "Running",
     "SPULogSigmoid",
     "SPULogSigmoidRanking",
     "ScoreDecoder",
@@ -100,14 +69,12 @@ __all__ = [
     "Squared",
     "SquaredRanking",
     "Surrogate",
-    "TopK",
-    "Uncorrected",
+    "ViewOptions",
     "Views",
-    "WantedViews",
     "confidence_of",
-    "distance_of",
-    "loss_named",
+    "create_loss",
+    "get_loss",
+    "logits_above_threshold_class",
     "register_link",
     "register_loss",
-    "with_thresholds",
 ]

@@ -1,113 +1,254 @@
-"""What every loss is: scores and labels in, one number out; it never sees the model."""
+"""What every loss is: logits and labels in, one number out; it never sees the model.
 
+A loss of your own is one class and one registration; the keyword arguments of its constructor are its settings
+in a configuration, on the command line (`--set`) and in Python alike:
+
+    @register_loss("smooth")
+    class Smooth(PairLoss):
+        decision, link = DecisionRule("zero"), Link("sigmoid")
+
+        def __init__(self, slope: Annotated[float, Field(gt=0)] = 2.0) -> None: ...
+
+        def pair_loss(self, logits: Tensor, labels: Tensor) -> Tensor: ...
+"""
+
+import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, TypeVar, get_type_hints
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import create_model
 from torch import Tensor, nn
 
-from unnoted.losses.decoder import ScoreDecoder
-from unnoted.losses.views import Views, WantedViews
+from unnoted.losses.decoding import DecisionRule, Link, ScoreDecoder
+from unnoted.priors import Priors
+from unnoted.utils import Options, lookup, register
 
-LARGEST_SCORE = 1e9
-"""Scores are cut off here, far beyond what a model gives, so that squares and their sums stay finite."""
+LARGEST_LOGIT = 1e9
+"""Logits are clamped to this, far beyond what a model gives, so that squares and their sums stay finite."""
 
 SMALLEST_WEIGHT = 1e-12
-"""A weight of pairs, counted or expected, that is taken for none."""
+"""A total weight of pairs that counts as none."""
+
+
+class LossOptions(Options):
+    """The settings of a loss: the arguments of its constructor, but for the priors."""
+
+    owner = "loss"
 
 
 class Loss(nn.Module, ABC):
-    """A number to minimise, of the scores of P pairs and of what was labelled."""
+    """A number to minimise, of the logits of P pairs and of what was labelled.
+
+    Attributes:
+        name: by which the loss is registered.
+        options: its settings, as a pydantic model.
+        needs_priors: whether it needs to know how often each relation holds.
+        needs_cosines: whether logits have to be cosines.
+    """
+
+    name: ClassVar[str]
+    options: ClassVar[type[LossOptions]] = LossOptions
+    needs_priors: ClassVar[bool] = False
+    needs_cosines: ClassVar[bool] = False
 
     @property
     @abstractmethod
     def decoder(self) -> ScoreDecoder:
-        """What the scores mean that this loss has trained."""
+        """How logits that this loss has trained are decoded."""
 
     def forward(
         self,
-        scores: Tensor,
+        logits: Tensor,
         labels: Tensor,
         weights: Tensor | None = None,
         negatives: Tensor | None = None,
     ) -> Tensor:
-        """The loss of one batch, a scalar; finite, as is its gradient, for every batch of finite scores.
+        """The loss of one batch, a scalar; finite, as is its gradient, for every batch of finite logits.
 
         Args:
-            scores: [P, K + 1], the none class first. Half precision is raised to float32; only a gradient
-                that float16 cannot hold comes back infinite, which is what loss scaling waits for.
-            labels: bool [P, K], the facts that were noted. What was not noted is unlabelled.
-            weights: [P], for how many pairs each one stands; every sum and count over pairs is weighted.
-                So a sample of the unlabelled pairs, each weighted by 1 / share, leaves all means unchanged.
+            logits: [P, K + 1], the threshold class first. Half precision is raised to float32; only a gradient
+                that float16 cannot hold is infinite, which is what loss scaling waits for.
+            labels: bool [P, K], the labelled facts. What is not labelled is unlabelled, not negative.
+            weights: [P], how many pairs each one stands for; every sum and count over pairs is weighted. So a
+                sample of the unlabelled pairs, each weighted by 1 / rate, leaves all means unchanged.
             negatives: bool [P, K], the known negatives, none of them labelled; None if there are none.
         """
-        if scores.ndim != 2 or labels.shape != (scores.shape[0], scores.shape[1] - 1):
-            found = f"scores {list(scores.shape)} and labels {list(labels.shape)}"
-            raise ValueError(f"found {found}, expected [pairs, relations + 1] and [pairs, relations]")
-        if weights is not None and weights.shape != scores.shape[:1]:
-            raise ValueError(f"found weights {list(weights.shape)}, expected [{scores.shape[0]}]")
-        scores = working(scores)
-        weights = scores.new_ones(scores.shape[0]) if weights is None else weights.to(scores.dtype)
-        if negatives is None:
-            return self.of_batch(scores, labels.bool(), weights)
-        if negatives.shape != labels.shape:
-            raise ValueError(f"found negatives {list(negatives.shape)}, expected {list(labels.shape)}")
-        return self.of_reviewed_batch(scores, labels.bool(), weights, negatives.bool())
-
-    @property
-    def adds_up(self) -> bool:
-        """Whether the loss of a batch, times its pairs, is a sum over pairs whatever shares the batch."""
-        return False
-
-    @property
-    def needs_cosines(self) -> bool:
-        """Whether the scores have to be cosines."""
-        return False
-
-    @property
-    def wanted_views(self) -> WantedViews | None:
-        """Which further views of labelled pairs `with_views` is to be given in training; None for none."""
-        return None
-
-    def with_views(
-        self, scores: Tensor, labels: Tensor, weights: Tensor, views: Views, negatives: Tensor | None = None
-    ) -> Tensor:
-        """The loss of a batch, as `forward`, that also learns from the views that it wanted."""
-        raise NotImplementedError(f"{type(self).__name__} wants no views")
-
-    def forget(self) -> None:
-        """Forget what was seen of earlier batches, if anything was kept: a new training begins."""
+        if logits.ndim != 2 or labels.shape != (logits.shape[0], logits.shape[1] - 1):
+            shapes = f"{list(logits.shape)} and {list(labels.shape)}"
+            raise ValueError(
+                f"logits and labels must be [pairs, relations + 1] and [pairs, relations], not {shapes}"
+            )
+        if weights is not None and weights.shape != logits.shape[:1]:
+            raise ValueError(
+                f"weights must be [{logits.shape[0]}], one for each pair, not {list(weights.shape)}"
+            )
+        if negatives is not None and negatives.shape != labels.shape:
+            raise ValueError(f"negatives must have the shape of the labels, not {list(negatives.shape)}")
+        logits = to_working_precision(logits)
+        weights = logits.new_ones(logits.shape[0]) if weights is None else weights.to(logits.dtype)
+        known = None if negatives is None else negatives.bool()
+        return self.batch_loss(logits, labels.bool(), weights, known)
 
     @abstractmethod
-    def of_batch(self, scores: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-        """The loss of scores in working precision [P, K + 1], labels [P, K] and weights [P]."""
-
-    def of_reviewed_batch(self, scores: Tensor, labels: Tensor, weights: Tensor, negatives: Tensor) -> Tensor:
-        """The loss of a batch in which known negatives [P, K] were told from what is merely unlabelled.
-
-        Unless a loss says otherwise it is `of_batch`: right for one that takes every unlabelled pair for a
-        negative anyway.
-        """
-        return self.of_batch(scores, labels, weights)
+    def batch_loss(self, logits: Tensor, labels: Tensor, weights: Tensor, negatives: Tensor | None) -> Tensor:
+        """The loss, a scalar, of checked logits [P, K + 1], labels [P, K], weights [P] and negatives [P, K]."""
 
 
-def working(scores: Tensor) -> Tensor:
-    """Scores as losses compute with them: half precision raised to float32, cut off at `LARGEST_SCORE`.
+class PairLoss(Loss):
+    """The weighted mean over pairs of a loss of each pair, as supervised learning has it.
+
+    Every unlabelled pair counts as a negative, so that such a loss needs no priors, and known negatives tell it
+    nothing new.
+
+    Attributes:
+        decision: the rule by which its logits predict relations.
+        link: the probability that its logits show.
+    """
+
+    decision: ClassVar[DecisionRule]
+    link: ClassVar[Link]
+
+    @property
+    def decoder(self) -> ScoreDecoder:
+        """How logits that this loss has trained are decoded."""
+        return ScoreDecoder(self.decision, self.link)
+
+    @abstractmethod
+    def pair_loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss of each pair, [P], of logits [P, K + 1] and labels [P, K]."""
+
+    def batch_loss(self, logits: Tensor, labels: Tensor, weights: Tensor, negatives: Tensor | None) -> Tensor:
+        """The weighted mean over pairs."""
+        return weighted_mean((weights * self.pair_loss(logits, labels)).sum(), weights.sum())
+
+
+_LOSSES: dict[str, type[Loss]] = {}
+
+LOSSES: Mapping[str, type[Loss]] = MappingProxyType(_LOSSES)
+"""Every registered loss by name."""
+
+LossClass = TypeVar("LossClass", bound=type[Loss])
+
+
+def register_loss(name: str) -> Callable[[LossClass], LossClass]:
+    """Register a loss, so that configurations, `Trainer` and comparisons know it by a name.
+
+    The keyword arguments of the constructor, with their annotations and defaults, become the settings of the
+    loss; a constructor with an argument `priors` makes it a loss that needs priors.
+
+    Args:
+        name: in settings, commands and tables.
+
+    Raises:
+        ValueError: the name is taken.
+    """
+
+    def add(loss: LossClass) -> LossClass:
+        register("loss", name, loss, _LOSSES)
+        arguments = {
+            argument.name: argument.default
+            for argument in list(inspect.signature(loss.__init__).parameters.values())[1:]
+            if argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
+        }
+        hints = get_type_hints(loss.__init__, include_extras=True)
+        loss.name = name
+        loss.needs_priors = "priors" in arguments
+        fields: dict[str, Any] = {
+            key: (hints[key], default) for key, default in arguments.items() if key != "priors"
+        }
+        loss.options = create_model(f"{loss.__name__}Options", __base__=LossOptions, **fields)
+        return loss
+
+    return add
+
+
+def get_loss(name: str) -> type[Loss]:
+    """The class of a registered loss; a `ValueError` names the nearest name that exists.
 
     Example:
-        >>> import torch
-        >>> working(torch.tensor([1.0, 1e30], dtype=torch.bfloat16))
+        >>> sorted(get_loss("ssr-pu").options.model_fields)
+        ['class_weight', 'correction', 'margin', 'normalisation']
+    """
+    return lookup("loss", name, LOSSES)
+
+
+def create_loss(name: str, priors: Priors | None = None, **options: object) -> Loss:
+    """A registered loss.
+
+    Args:
+        name: one of `LOSSES`.
+        priors: of every relation; only for a loss that needs them.
+        options: the settings of this loss; those that are not given have their defaults.
+
+    Raises:
+        ValueError: priors are missing or of no use, or an option is unknown or out of range.
+
+    Example:
+        >>> loss = create_loss("ssr-pu", Priors(("spouse",), (0.01,), (0.03,)), margin=0.5)
+        >>> loss.surrogate, loss.decoder.decision.reference
+        (SquaredRanking(margin=0.5), 'threshold-class')
+    """
+    loss: type[Any] = get_loss(name)
+    if loss.needs_priors and priors is None:
+        raise ValueError(f"the loss {name!r} needs priors, such as `documents.labelled_priors * 3`")
+    if priors is not None and not loss.needs_priors:
+        raise ValueError(f"the loss {name!r} uses no priors; leave them out")
+    arguments = dict(loss.options.checked(options))
+    created: Loss = loss(priors, **arguments) if loss.needs_priors else loss(**arguments)
+    return created
+
+
+class Constants:
+    """Numbers of each relation, in float64, copied once to each device and precision in use.
+
+    No buffer of a module, because not every device has float64.
+
+    Args:
+        values: [..., K].
+    """
+
+    def __init__(self, values: NDArray[np.float64]) -> None:
+        self._exact = torch.from_numpy(values)
+        self._copies: dict[tuple[torch.device, torch.dtype], Tensor] = {}
+
+    def like(self, logits: Tensor) -> Tensor:
+        """The numbers in the precision, and on the device, of logits."""
+        key = logits.device, logits.dtype
+        if key not in self._copies:
+            self._copies[key] = self._exact.to(logits.dtype).to(logits.device)
+        return self._copies[key]
+
+
+def to_working_precision(logits: Tensor) -> Tensor:
+    """Logits as losses compute with them: half precision raised to float32, clamped to `LARGEST_LOGIT`.
+
+    Example:
+        >>> to_working_precision(torch.tensor([1.0, 1e30], dtype=torch.bfloat16))
         tensor([1.0000e+00, 1.0000e+09])
     """
-    raised = scores.float() if scores.element_size() < 4 else scores
-    return raised.clamp(-LARGEST_SCORE, LARGEST_SCORE)
+    raised = logits.float() if logits.element_size() < 4 else logits
+    return raised.clamp(-LARGEST_LOGIT, LARGEST_LOGIT)
 
 
 def weighted_mean(total: Tensor, weight: Tensor) -> Tensor:
     """A sum divided by its weight, and 0 where there is no weight: an absent class has no loss.
 
     Example:
-        >>> import torch
         >>> weighted_mean(torch.tensor([6.0, 0.0]), torch.tensor([3.0, 0.0]))
         tensor([2., 0.])
     """
     # The divisor of the branch not taken must not be 0 either: its gradient would be NaN.
     return (total / weight.clamp(min=SMALLEST_WEIGHT)).where(weight > SMALLEST_WEIGHT, 0.0)
+
+
+def check_relations(labels: Tensor, priors: Priors) -> None:
+    """Refuse labels [P, K] of another number of relations than the priors have."""
+    if labels.shape[1] != len(priors.relations):
+        raise ValueError(
+            f"labels of {labels.shape[1]} relations do not fit priors of {len(priors.relations)}"
+        )

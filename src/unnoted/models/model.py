@@ -12,9 +12,8 @@ from transformers import AutoTokenizer, PreTrainedConfig, PreTrainedModel, PreTr
 from unnoted.data.candidates import CandidatePairs, JSONCandidates
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.relation_types import RelationTypes
-from unnoted.losses import NoneClass, ScoreDecoder
-from unnoted.losses.decisions import Decision, decision_from_json
-from unnoted.losses.links import Link
+from unnoted.losses import DecisionRule, ScoreDecoder
+from unnoted.losses.decoding import Link
 from unnoted.models.architectures.pieces import pair_scores
 from unnoted.models.architectures.registry import ARCHITECTURES, Sizes
 from unnoted.models.batch import Batch
@@ -93,22 +92,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     @classmethod
     def from_dict(cls, config_dict: dict[str, Any], **options: Any) -> "RelationConfig":  # noqa: ANN401
         """A configuration from what was saved, by this version or an earlier one."""
-        return super().from_dict(_with_options(_with_decoder(config_dict)), **options)
-
-
-def _with_decoder(saved: dict[str, Any]) -> dict[str, Any]:
-    """What was saved; where an earlier version wrote the parts of the scores' decoder, these put together."""
-    if "score_decoder" in saved:
-        return saved
-    parts = ("decision", "link", "margin", "priors", "class_weight")
-    link = {"name": saved.get("link", "ranking-margin"), "margin": saved.get("margin", 0.25)}
-    decoder = {
-        "decision": saved.get("decision") or NoneClass().to_json(),
-        "link": link,
-        "priors": saved.get("priors"),
-        "class_weighted": saved.get("class_weight", True),
-    }
-    return {key: value for key, value in saved.items() if key not in parts} | {"score_decoder": decoder}
+        return super().from_dict(_with_options(config_dict), **options)
 
 
 def _with_options(saved: dict[str, Any]) -> dict[str, Any]:
@@ -153,7 +137,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         ...                         embedding=8, block=4)
         >>> model = RelationModel(config)
         >>> model.relations.ids, model.decoder.decision
-        (('spouse', 'child'), NoneClass())
+        (('spouse', 'child'), DecisionRule())
     """
 
     config: RelationConfig
@@ -226,7 +210,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         if self.rule_lift is None or self.training:
             return PairScores(scores, encoded, None, allowed)
         # Labels were closed under the rules, so that types allow a conclusion where they allow its premise.
-        scores, rule = self.rule_lift(scores, batch, self._decision.reads_none_class)
+        scores, rule = self.rule_lift(scores, batch, self._decision.uses_threshold_class)
         return PairScores(scores, encoded, rule, allowed)
 
     def _seen(self, batch: Batch, typed: TypedRelations | None) -> Batch:
@@ -300,16 +284,16 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         self.config.candidates = candidates.to_json()
 
     @property
-    def _decision(self) -> Decision:
+    def _decision(self) -> DecisionRule:
         stored = self.config.score_decoder
-        return NoneClass() if stored is None else decision_from_json(stored["decision"])
+        return DecisionRule() if stored is None else DecisionRule.from_json(stored["decision"])
 
     @property
     def decoder(self) -> ScoreDecoder:
         """What the scores mean: how they decide, and how probable they say a relation is."""
         stored = self.config.score_decoder
         return (
-            ScoreDecoder(NoneClass(), Link("ranking-margin"))
+            ScoreDecoder(DecisionRule(), Link("ranking-margin"))
             if stored is None
             else ScoreDecoder.from_json(stored)
         )

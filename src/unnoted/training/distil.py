@@ -82,10 +82,10 @@ class Teacher:
     def _check_decoder(self, loss: Loss) -> None:
         """A score of 1 says different things under different losses."""
         own, expected = self.model.decoder, loss.decoder
-        if not own.has_scale_of(expected):
+        if not own.is_comparable_to(expected):
             raise ModelError(
-                f"{self.name}: found scores with {own.scale()}, expected those of the student's loss: "
-                f"{expected.scale()}"
+                f"{self.name}: found scores with {own.describe_scale()}, expected those of the student's loss: "
+                f"{expected.describe_scale()}"
             )
 
     def to(self, device: torch.device) -> "Teacher":

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Beta
 
-from unnoted.losses import Loss, Views, WantedViews
+from unnoted.losses import P3M, Loss, ViewOptions, Views
 from unnoted.models.architectures.registry import ARCHITECTURES
 from unnoted.models.batch import Batch
 from unnoted.models.model import RelationModel
@@ -44,7 +44,7 @@ class FromViews:
         model: that makes the embeddings, with cosine scores.
     """
 
-    def __init__(self, loss: Loss, wanted: WantedViews, model: RelationModel) -> None:
+    def __init__(self, loss: P3M, wanted: ViewOptions, model: RelationModel) -> None:
         self.loss = loss
         self.wanted = wanted
         self._encoder = model.encoder

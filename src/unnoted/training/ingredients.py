@@ -13,7 +13,7 @@ from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.loading import load_documents
 from unnoted.data.relation_types import RelationTypes
 from unnoted.errors import Severity
-from unnoted.losses import Loss, loss_named
+from unnoted.losses import Loss, create_loss
 from unnoted.models.encoders import ENCODER_KINDS, make_encoder
 from unnoted.models.encoders.making import SUBWORD_VOCABULARY
 from unnoted.models.encoders.own_tokenizers import WORDS
@@ -102,7 +102,7 @@ def encoder_folder(settings: Settings, corpus: Corpus, tell: Callable[[str], Non
 
 def make_loss(settings: Settings, priors: Priors | None) -> Loss:
     """The loss that the settings ask for."""
-    return loss_named(settings.loss)(priors, **settings.loss_options)
+    return create_loss(settings.loss, priors, **settings.loss_options)
 
 
 def tell_defects(corpus: Corpus, tell: Callable[[str], None]) -> None:

@@ -12,7 +12,7 @@ from unnoted.configs import Config, read_config
 from unnoted.data.candidates import LABELLED, CandidatePairs
 from unnoted.evaluation.evaluator import BENCHMARKS
 from unnoted.io import YamlError, open_output, parse_yaml
-from unnoted.losses import LOSSES, NamedLoss, loss_named
+from unnoted.losses import LOSSES, Loss, get_loss
 from unnoted.models.architectures.registry import ARCHITECTURES, Architecture
 from unnoted.models.encoders import ENCODER_KINDS
 from unnoted.models.encoders.own_tokenizers import SUBWORDS, WORDS
@@ -169,7 +169,7 @@ class Settings(Optimisation):
         every = option_keys()
         if values.get("loss") is None:  # an error of its own
             return {key: value for key, value in values.items() if key not in every}
-        loss = loss_named(values["loss"])
+        loss = get_loss(values["loss"])
         architecture = values.get("architecture", cls.model_fields["architecture"].default)
         for key, who in unused_by(loss, architecture).items():
             if values.get(key) is not None:
@@ -192,7 +192,7 @@ class Settings(Optimisation):
     @model_validator(mode="after")
     def _check(self) -> "Settings":
         """Refuse what contradicts itself, and fill in what the loss leaves open."""
-        loss = loss_named(self.loss)
+        loss = get_loss(self.loss)
         architecture = lookup("architecture", self.architecture, ARCHITECTURES)
         lookup("benchmark", self.benchmark, BENCHMARKS)
         if self.typed_markers and not self.markers:
@@ -259,15 +259,15 @@ class Settings(Optimisation):
 
 def option_keys() -> set[str]:
     """Every setting that some loss or some architecture declares."""
-    parts: tuple[NamedLoss | Architecture, ...] = (*LOSSES.values(), *ARCHITECTURES.values())
+    parts: tuple[type[Loss] | Architecture, ...] = (*LOSSES.values(), *ARCHITECTURES.values())
     return {key for part in parts for key in part.options.model_fields}
 
 
-def unused_by(loss: NamedLoss, architecture: str = "atlop") -> dict[str, str]:
+def unused_by(loss: type[Loss], architecture: str = "atlop") -> dict[str, str]:
     """Settings that mean something to another loss or architecture, but nothing to these, and to which.
 
     Example:
-        >>> unused_by(loss_named("s-pu"))["margin"], "margin" in unused_by(loss_named("ssr-pu"))
+        >>> unused_by(get_loss("s-pu"))["margin"], "margin" in unused_by(get_loss("ssr-pu"))
         ("the loss 's-pu'", False)
     """
     losses = {key for other in LOSSES.values() for key in other.options.model_fields}

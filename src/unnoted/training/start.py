@@ -13,7 +13,6 @@ import torch
 from numpy.typing import NDArray
 
 from unnoted.losses import Loss, ScoreDecoder
-from unnoted.losses.links import score_showing
 from unnoted.models.features import FeatureSet
 from unnoted.models.model import RelationModel
 from unnoted.training.lexical_fit import fit_lexical
@@ -83,10 +82,10 @@ def start_scores(counts: TypeCounts, decoder: ScoreDecoder) -> NDArray[np.float6
         [T + 1, T + 1, K].
 
     Example:
-        >>> from unnoted.losses import NoneClass
-        >>> from unnoted.losses.links import Link
+        >>> from unnoted.losses import DecisionRule
+        >>> from unnoted.losses.decoding import Link
         >>> counts = TypeCounts(np.array([[50.0]]), np.array([[[10.0]]]))
-        >>> start_scores(counts, ScoreDecoder(NoneClass(), Link("sigmoid-ranking"))).round(3).item()
+        >>> start_scores(counts, ScoreDecoder(DecisionRule(), Link("sigmoid-ranking"))).round(3).item()
         -1.386
     """
     chance = counts.shares()
@@ -98,7 +97,7 @@ def start_scores(counts: TypeCounts, decoder: ScoreDecoder) -> NDArray[np.float6
         weight = np.where(np.isfinite(gamma), gamma, 1.0) if decoder.class_weighted else weight
     chance = chance.clip(LOWEST, HIGHEST)
     shown = weight * chance / (weight * chance + 1 - chance)
-    return score_showing(decoder.link, torch.from_numpy(shown.reshape(-1, 1))).reshape(shown.shape).numpy()
+    return decoder.link.inverse(torch.from_numpy(shown.reshape(-1, 1))).reshape(shown.shape).numpy()
 
 
 def begin(model: RelationModel, loss: Loss, features: FeatureSet) -> None:

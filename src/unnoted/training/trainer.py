@@ -11,7 +11,7 @@ from typing import Any
 import torch
 import transformers
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 from transformers import PrinterCallback, ProgressCallback, set_seed
@@ -20,7 +20,7 @@ from transformers.integrations.integration_utils import TensorBoardCallback
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.io import read_json
-from unnoted.losses import Loss
+from unnoted.losses import P3M, Loss
 from unnoted.models.batch import Batch, Collator
 from unnoted.models.encoders.stored_weights import not_finite
 from unnoted.models.features import FeatureSet
@@ -63,9 +63,6 @@ from unnoted.utils import one_line, short_repr
 
 CHECKPOINTS = "checkpoints"
 LOGS = "logs"
-
-LOSS_FILE = "loss.safetensors"
-"""What a loss keeps of earlier batches, in a checkpoint; the saved model does without."""
 
 OWN_SETTINGS = (
     "relations",
@@ -159,8 +156,8 @@ class Trainer(transformers.Trainer):
         """The loss, on labels alone or beside a teacher, and what is learnt beside it."""
         self._objective: Objective = FromLabels(self.loss)
         self._views: FromViews | None = None
-        if teacher is None and (wanted := self.loss.wanted_views) is not None:
-            self._objective = self._views = FromViews(self.loss, wanted, model)
+        if teacher is None and isinstance(self.loss, P3M) and self.loss.view_options is not None:
+            self._objective = self._views = FromViews(self.loss, self.loss.view_options, model)
         if teacher is not None:
             teacher = teacher.to(self.args.device)
             self._objective = FromTeacher(self.loss, teacher, self.accelerator.autocast)
@@ -201,10 +198,8 @@ class Trainer(transformers.Trainer):
             CheckpointError: if a checkpoint cannot be written, or none of those that are there can be read.
         """
         found = last_good(self.checkpoints, self._check_checkpoint, tell) if resume else None
-        # Dropout must not depend on what drew random numbers since the trainer was made, nor the loss on what
-        # it saw in another training.
+        # Dropout must not depend on what drew random numbers since the trainer was made.
         set_seed(self.args.seed)
-        self.loss.forget()
         try:
             with ExitStack() as stack:
                 stack.enter_context(flushed_denormals())
@@ -342,8 +337,6 @@ class Trainer(transformers.Trainer):
 
     def _save_weights(self, folder: Path) -> None:
         """The model, as it can be used; what is learnt or kept beside it goes into files of their own."""
-        if state := self.loss.state_dict():
-            save_file(state, folder / LOSS_FILE)
         if self._recognition is None:
             self.relation_model.save_pretrained(folder)
             return
@@ -358,8 +351,6 @@ class Trainer(transformers.Trainer):
             (model or self.relation_model).load_state_dict(load_file(path / "model.safetensors"))
             if self._recognition is not None:
                 self._recognition.load(path)
-            if self.loss.state_dict():
-                self.loss.load_state_dict(load_file(path / LOSS_FILE))
 
     def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
         if checkpoint is not None:

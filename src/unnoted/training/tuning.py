@@ -1,7 +1,7 @@
 """Thresholds from development documents, after the last step: the only thing that these may choose."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -11,7 +11,7 @@ from unnoted.calibration import NEVER, tune_thresholds
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
-from unnoted.losses import Decision, ScoreDecoder, with_thresholds
+from unnoted.losses import DecisionRule, ScoreDecoder
 from unnoted.models.features import FeatureReport, FeatureSet
 from unnoted.models.model import RelationModel
 from unnoted.training.preparing import features_of
@@ -31,7 +31,7 @@ class Tuned:
 
     relations: tuple[str, ...]
     thresholds: tuple[float, ...]
-    rule: Decision
+    rule: DecisionRule
     report: FeatureReport
 
     @property
@@ -78,7 +78,7 @@ def tuned_on(model: RelationModel, documents: Sequence[Document]) -> Tuned:
     corpus = Corpus(tuple(paired), model.relations, model.candidates)
     features = features_of(model, corpus, types=model.numbered_types)
     thresholds = tune_thresholds(*_scored(model, features))
-    rule = with_thresholds(model.decoder.decision, thresholds)
+    rule = replace(model.decoder.decision, reference="zero", threshold=thresholds)
     return Tuned(model.relations.ids, thresholds, rule, features.report)
 
 
@@ -90,7 +90,7 @@ def check_tunable(decoder: ScoreDecoder) -> None:
     """
     if not decoder.decision.is_tunable:
         raise ValueError(
-            f"tuned_thresholds: found true, expected false: the loss decides by {decoder.decision.name!r}, "
+            f"tuned_thresholds: found true, expected false: the loss decides by {decoder.decision.reference!r}, "
             "not by a threshold (losses that do: those without ranking, such as s-pu and cross-entropy)"
         )
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.reference.thresholds import best_kept
 
 from unnoted.calibration import NEVER, tune_thresholds
-from unnoted.losses.decisions import Fixed, decision_from_json
+from unnoted.losses import DecisionRule
 
 SCORES = st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0]) | st.floats(-1e9, 1e9, width=32)
 NEIGHBOURS = [1.0, 1.0 + 2**-23, 1.0 + 2**-22]  # float32 has none between them
@@ -23,7 +23,7 @@ def test_trying_every_threshold(rows):
     scores = torch.tensor([[7.0, row[0], row[2]] for row in rows]).reshape(-1, 3)
     labels = torch.tensor([[row[1], row[3]] for row in rows], dtype=torch.bool).reshape(-1, 2)
     thresholds = tune_thresholds(scores, labels)
-    decided = Fixed(thresholds)(scores)
+    decided = DecisionRule("zero", thresholds).decide(scores)
     for k in range(2):
         expected = best_kept(scores[:, k + 1].tolist(), labels[:, k].tolist())
         if expected is None:
@@ -44,10 +44,12 @@ def test_everything_is_kept_only_just():
 
 
 def test_a_relation_that_never_fires_survives_json():
-    rule = Fixed(tune_thresholds(torch.zeros(1, 3), torch.tensor([[False, True]])))
-    again = decision_from_json(json.loads(json.dumps(rule.to_json(), allow_nan=False)))
+    rule = DecisionRule("zero", tune_thresholds(torch.zeros(1, 3), torch.tensor([[False, True]])))
+    again = DecisionRule.from_json(json.loads(json.dumps(rule.to_json(), allow_nan=False)))
     assert again == rule
-    assert Fixed((NEVER,))(torch.tensor([[0.0, NEVER], [0.0, 1e9]])).any().item() is False
+    assert (
+        DecisionRule("zero", (NEVER,)).decide(torch.tensor([[0.0, NEVER], [0.0, 1e9]])).any().item() is False
+    )
 
 
 def test_what_cannot_be_used_is_named():

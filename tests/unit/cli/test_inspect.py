@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from unnoted.cli.inspect_model import inspect
 from unnoted.io import CHECKSUMS
-from unnoted.losses import Link, ScoreDecoder, TopK
+from unnoted.losses import DecisionRule, Link, ScoreDecoder
 from unnoted.models.scores.lexical import SLOTS, STEMS
 from unnoted.priors import Priors
 
@@ -28,7 +28,9 @@ def run(*arguments, code=0):
 def folder(tmp_path):
     model = reading_model(torch.float32, candidates=[["PER", "LOC"], ["PER", "[ORG]"]])
     labelled = Priors.from_counts(tuple(RELATIONS), {RELATIONS[0]: 10}, pairs=1000)
-    model.decoder = ScoreDecoder(TopK(2), Link("sigmoid", 0.5), labelled * 3, class_weighted=True)
+    model.decoder = ScoreDecoder(
+        DecisionRule(top_k=2), Link("sigmoid", 0.5), labelled * 3, class_weighted=True
+    )
     model.save_pretrained(tmp_path)
     return tmp_path
 
@@ -37,7 +39,7 @@ def test_json(folder):
     found = json.loads(run(folder, "--json").stdout)
     assert [row["relation"] for row in found["relations"]] == RELATIONS
     assert (found["relations"][0]["labelled_prior"], found["relations"][0]["overall_prior"]) == (0.01, 0.03)
-    assert found["decision"] == {"rule": "top-k", "k": 2}
+    assert found["decision"] == {"reference": "threshold-class", "threshold": 0.0, "top_k": 2}
     assert (found["link"], found["margin"]) == ("sigmoid", 0.5)
     assert found["candidates"] == [["PER", "LOC"], ["PER", "[ORG]"]]
     model = reading_model()

@@ -15,9 +15,12 @@ import unnoted
 PLANTED = ("yaml", "numpy", "signal", "torch", "typer", "json")
 
 LOSSES = """
-from unnoted.losses import ATLOP, NamedLoss, register_loss
+from unnoted.losses import ATLOP, register_loss
 
-register_loss(NamedLoss("my-own", lambda options, priors: ATLOP()))
+
+@register_loss("my-own")
+class MyOwn(ATLOP):
+    pass
 """
 
 SCRIPT = """

@@ -8,7 +8,7 @@ from transformers import BertConfig, PreTrainedTokenizerFast
 
 from unnoted.data.document import Document, Entity, Mention
 from unnoted.data.synthetic import generate_documents, relation_names
-from unnoted.losses import Link, NoneClass, ScoreDecoder
+from unnoted.losses import DecisionRule, Link, ScoreDecoder
 from unnoted.models.model import RelationConfig, RelationModel
 
 RELATIONS = list(relation_names())[:5]
@@ -64,7 +64,7 @@ def reading_model(dtype=torch.float64, seed=0, link="ranking-margin", **settings
                 parameter.normal_(0, 0.3)
         model.scores.bias[0] += 2.0  # so that most pairs have few relations
     model.tokenizer = tokenizer()
-    model.decoder = ScoreDecoder(NoneClass(), Link(link))
+    model.decoder = ScoreDecoder(DecisionRule(), Link(link))
     return model
 
 

@@ -21,7 +21,7 @@ from unnoted.data.synthetic import generate_documents
 from unnoted.errors import DataError, DefectLog, Kind
 from unnoted.inference import DecisionOptions, Extractor
 from unnoted.inference.extractor import evaluation_mode
-from unnoted.losses.decisions import Fixed
+from unnoted.losses import DecisionRule
 from unnoted.models.batch import Collator
 from unnoted.models.features import featurise
 from unnoted.models.model import ModelError
@@ -165,7 +165,7 @@ def test_threshold_and_floor():
 
 def test_the_score_of_a_fixed_rule():
     model = reading_model(link="squared")
-    model.decoder = replace(model.decoder, decision=Fixed(0.4))
+    model.decoder = replace(model.decoder, decision=DecisionRule("zero", 0.4))
     (found,) = Extractor(model).extract([corpus()[0]], floor=0.0)
     assert {fact.decided for fact in found.facts} == {True, False}
     assert all(fact.decided == (fact.score > 0.5) for fact in found.facts)

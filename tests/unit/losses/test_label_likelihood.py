@@ -5,10 +5,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.reference.known_negatives import reviewed_likelihood
 from tests.reference.label_likelihood import likelihood_loss
+from tests.unit.losses.factories import ReviewedPopulation, reviewed_batch
 
-from unnoted.losses import LOSSES
-from unnoted.losses.label_likelihood import LabelLikelihood
+from unnoted.losses import Distillation, LabelLikelihood, create_loss
 from unnoted.priors import Priors
 from unnoted.priors.propensity import labelling_log_odds
 
@@ -20,20 +21,20 @@ def best_probabilities(loss, size, labelled):
     """The probability of each cell that minimises a loss, where a share `labelled` of its pairs has a label."""
     labels = torch.tensor([[True], [False]]).repeat(len(size), 1)
     weights = torch.stack([size * labelled, size * (1 - labelled)], 1).flatten()
-    scores = torch.full((len(size), 1), -1.0, dtype=torch.float64, requires_grad=True)
+    logits = torch.full((len(size), 1), -1.0, dtype=torch.float64, requires_grad=True)
     optimiser = torch.optim.LBFGS(
-        [scores], max_iter=1000, tolerance_grad=1e-13, line_search_fn="strong_wolfe"
+        [logits], max_iter=1000, tolerance_grad=1e-13, line_search_fn="strong_wolfe"
     )
 
     def closure():
         optimiser.zero_grad()
-        of_both = torch.nn.functional.pad(scores, (1, 0)).repeat_interleave(2, 0)
+        of_both = torch.nn.functional.pad(logits, (1, 0)).repeat_interleave(2, 0)
         value = loss(of_both, labels, weights)
         value.backward()
         return value
 
     optimiser.step(closure)
-    return scores.detach().sigmoid().flatten()
+    return logits.detach().sigmoid().flatten()
 
 
 @settings(max_examples=50, deadline=None)
@@ -46,12 +47,12 @@ def best_probabilities(loss, size, labelled):
 )
 def test_equals_plain_loops(seed, pairs, share, slope, spread):
     rng = np.random.default_rng(seed)
-    scores, labels = rng.normal(0, spread, (pairs, 4)), rng.random((pairs, 3)) < share
+    logits, labels = rng.normal(0, spread, (pairs, 4)), rng.random((pairs, 3)) < share
     labels[:, 2] = False  # a relation of prior 0 has no label
     weights = rng.choice([0.5, 1.0, 4.0], pairs)
-    found = LabelLikelihood(PRIORS, slope)(*map(torch.tensor, (scores, labels.reshape(pairs, 3), weights)))
+    found = LabelLikelihood(PRIORS, slope)(*map(torch.tensor, (logits, labels.reshape(pairs, 3), weights)))
     wanted = likelihood_loss(
-        scores.tolist(), labels.tolist(), weights.tolist(), PRIORS.labelled, PRIORS.overall, slope
+        logits.tolist(), labels.tolist(), weights.tolist(), PRIORS.labelled, PRIORS.overall, slope
     )
     assert found.item() == pytest.approx(wanted, rel=1e-6, abs=1e-9)
 
@@ -61,16 +62,16 @@ def test_equals_plain_loops(seed, pairs, share, slope, spread):
 def test_the_gradient_is_that_of_the_plain_loops(seed, slope):
     """Including how the offset moves with every score."""
     rng = np.random.default_rng(seed)
-    scores, labels = rng.normal(0, 2, (4, 4)), rng.random((4, 3)) < 0.3
+    logits, labels = rng.normal(0, 2, (4, 4)), rng.random((4, 3)) < 0.3
     labels[:, 2] = False
-    tensor = torch.tensor(scores, requires_grad=True)
+    tensor = torch.tensor(logits, requires_grad=True)
     (found,) = torch.autograd.grad(LabelLikelihood(PRIORS, slope)(tensor, torch.tensor(labels)), tensor)
-    for place in np.ndindex(scores.shape):
-        step = np.zeros_like(scores)
+    for place in np.ndindex(logits.shape):
+        step = np.zeros_like(logits)
         step[place] = 1e-5
         there, back = (
             likelihood_loss(
-                (scores + sign * step).tolist(),
+                (logits + sign * step).tolist(),
                 labels.tolist(),
                 [1.0] * 4,
                 PRIORS.labelled,
@@ -117,10 +118,10 @@ def test_an_unlabelled_pair_costs_a_bounded_amount(slope):
 
 @pytest.mark.parametrize("slope", [0.0, 0.6])
 def test_complete_labels_make_it_cross_entropy(slope):
-    scores, labels = torch.randn(5, 3), torch.rand(5, 2) < 0.3
-    found = LabelLikelihood(Priors(("a", "b"), (0.1, 0.2), (0.1, 0.2)), slope)(scores, labels)
+    logits, labels = torch.randn(5, 3), torch.rand(5, 2) < 0.3
+    found = LabelLikelihood(Priors(("a", "b"), (0.1, 0.2), (0.1, 0.2)), slope)(logits, labels)
     wanted = torch.nn.functional.binary_cross_entropy_with_logits(
-        scores[:, 1:] - scores[:, :1], labels.float(), reduction="none"
+        logits[:, 1:] - logits[:, :1], labels.float(), reduction="none"
     )
     assert found.item() == pytest.approx(wanted.sum(1).mean().item(), rel=1e-5)
 
@@ -128,27 +129,64 @@ def test_complete_labels_make_it_cross_entropy(slope):
 @pytest.mark.parametrize("slope", [0.0, 0.6])
 def test_gradients_are_finite_for_every_score_and_prior(slope):
     priors = Priors(("all", "none", "unseen"), (0.1, 0.0, 0.0), (0.1, 0.0, 0.2))
-    scores = torch.tensor([[0.0, 1e9, -1e9, 0.0], [1e9, -1e9, 1e9, 5.0]], requires_grad=True)
-    loss = LabelLikelihood(priors, slope)(scores, torch.tensor([[True, False, False], [False, True, False]]))
-    (gradient,) = torch.autograd.grad(loss, scores)
+    logits = torch.tensor([[0.0, 1e9, -1e9, 0.0], [1e9, -1e9, 1e9, 5.0]], requires_grad=True)
+    loss = LabelLikelihood(priors, slope)(logits, torch.tensor([[True, False, False], [False, True, False]]))
+    (gradient,) = torch.autograd.grad(loss, logits)
     assert loss.isfinite() and gradient.isfinite().all()
 
 
 def test_a_relation_that_is_never_labelled_learns_nothing_from_unlabelled_pairs():
     priors = Priors(("seen", "unseen"), (0.1, 0.0), (0.3, 0.2))
-    scores = torch.zeros(2, 3, requires_grad=True)
-    loss = LabelLikelihood(priors)(scores, torch.tensor([[True, False], [False, False]]))
-    (gradient,) = torch.autograd.grad(loss, scores)
+    logits = torch.zeros(2, 3, requires_grad=True)
+    loss = LabelLikelihood(priors)(logits, torch.tensor([[True, False], [False, False]]))
+    (gradient,) = torch.autograd.grad(loss, logits)
     assert gradient[:, 2].abs().max() < 1e-6
 
 
 def test_the_slope_is_an_option_of_the_loss():
-    loss = LOSSES["label-likelihood"](PRIORS, propensity_slope=0.25)
-    assert loss.propensity_slope == 0.25
+    assert create_loss("label-likelihood", PRIORS, propensity_slope=0.25).propensity_slope == 0.25
     with pytest.raises(ValueError, match="propensity_slope"):
-        LOSSES["label-likelihood"](PRIORS, propensity_slope=-1.0)
+        create_loss("label-likelihood", PRIORS, propensity_slope=-1.0)
 
 
-def test_labels_of_other_relations_are_refused():
-    with pytest.raises(ValueError, match="found labels of 2 relations, expected the 3 of the priors"):
-        LabelLikelihood(PRIORS)(torch.zeros(1, 3), torch.zeros(1, 2, dtype=torch.bool))
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 9999), st.integers(1, 6), st.sampled_from([0.0, 0.4, 1.0]))
+def test_known_negatives_equal_plain_loops(seed, pairs, share):
+    logits, labels, negatives, weights = reviewed_batch(seed, pairs, share)
+    found = LabelLikelihood(PRIORS, propensity_slope=0)(logits, labels, weights, negatives)
+    plain = [each.tolist() for each in (logits, labels, negatives, weights)]
+    assert found.item() == pytest.approx(reviewed_likelihood(*plain, (1 / 3, 1.0, 1.0)), rel=1e-9)
+
+
+def test_it_is_right_however_reviewed_pairs_were_chosen():
+    """Its minimum over the population shows how often the relation holds in each kind of pair."""
+    reviewed = ReviewedPopulation(looked=(0.0, 0.1, 0.8))
+    loss = LabelLikelihood(Priors(("a",), (reviewed.first,), (reviewed.overall,)), propensity_slope=0)
+    above = torch.zeros(3, dtype=torch.float64, requires_grad=True)
+    optimiser = torch.optim.LBFGS([above], max_iter=100, line_search_fn="strong_wolfe")
+
+    def closure():
+        optimiser.zero_grad()
+        logits = torch.stack([torch.zeros(3, dtype=torch.float64), above], 1)[reviewed.kinds]
+        value = loss(logits, reviewed.labels, reviewed.weights, reviewed.negatives)
+        value.backward()
+        return value
+
+    optimiser.step(closure)
+    torch.testing.assert_close(torch.sigmoid(above.detach()), reviewed.holds, rtol=1e-4, atol=1e-5)
+
+
+def test_a_teacher_hands_known_negatives_on():
+    logits, labels, negatives, weights = reviewed_batch(4, 8, 0.5)
+    loss = LabelLikelihood(PRIORS)
+    found = Distillation(loss, 0.0)(logits, labels, weights, negatives, teacher=logits)
+    torch.testing.assert_close(found, loss(logits, labels, weights, negatives))
+    assert not torch.allclose(found, loss(logits, labels, weights))
+
+
+def test_constants_are_copied_to_a_device_once():
+    loss, logits, labels = LabelLikelihood(PRIORS), torch.zeros(2, 4), torch.zeros(2, 3, dtype=torch.bool)
+    loss(logits, labels)
+    copy = loss._frequency.like(logits)
+    loss(logits, labels)
+    assert loss._frequency.like(logits) is copy

@@ -13,7 +13,7 @@ from tests.unit.training.making import settings_file
 from unnoted.data import DataError
 from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents
-from unnoted.losses.decisions import TopK
+from unnoted.losses import DecisionRule
 from unnoted.models.encoders import EncoderError
 from unnoted.models.model import RelationModel
 from unnoted.training import (
@@ -102,7 +102,7 @@ def test_another_run_is_refused_unless_told(finished, tmp_path):
     assert Record.read(tmp_path / "run" / "record.json").steps == 12
     assert run(settings, overwrite=True).steps == 6
     model = RelationModel.from_pretrained(tmp_path / "run")
-    assert model.decoder.decision == TopK() and model.decoder.priors is None
+    assert model.decoder.decision == DecisionRule(top_k=4) and model.decoder.priors is None
     assert json.loads((tmp_path / "run" / "priors.json").read_text()) is None
 
 

@@ -9,8 +9,7 @@ from tests.unit.training.making import tiny_encoder
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
-from unnoted.losses import ATLOP, LOSSES, SSRPU, ScoreDecoder
-from unnoted.losses.losses import LabelLikelihoodLoss
+from unnoted.losses import ATLOP, LOSSES, SSRPU, LabelLikelihood, ScoreDecoder
 from unnoted.models.architectures.registry import ARCHITECTURES
 from unnoted.models.batch import Collator
 from unnoted.models.model import RelationModel
@@ -58,7 +57,7 @@ def test_the_squared_ranking_loss_starts_at_its_optimum(encoder):
 def test_the_likelihood_starts_at_log_odds(encoder, multiplier):
     features = features_of(model_on(encoder), CORPUS)
     priors = CORPUS.labelled_priors * multiplier
-    found = start_scores(TypeCounts.of(features, len(TYPES)), LabelLikelihoodLoss(priors).decoder)
+    found = start_scores(TypeCounts.of(features, len(TYPES)), LabelLikelihood(priors).decoder)
     for (head, tail, relation), share in shares(DOCUMENTS, CORPUS.relations.ids, TYPES, SHRINKAGE).items():
         k = CORPUS.relations.ids.index(relation)
         wanted = log_odds_start(share, priors.labelled[k], priors.overall[k])

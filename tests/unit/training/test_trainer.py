@@ -17,9 +17,8 @@ from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.inference import Extractor
 from unnoted.io import CHECKSUMS
-from unnoted.losses import ATLOP, SPU, SSRPU, AdaptiveThreshold, Expected, PerBatch, Running, Uncorrected
-from unnoted.losses.decisions import Fixed, NoneClass, TopK
-from unnoted.losses.links import Link
+from unnoted.losses import ATLOP, SPU, SSRPU, DecisionRule
+from unnoted.losses.decoding import Link
 from unnoted.models.model import ModelError, RelationModel
 from unnoted.models.samplers import BatchLimits, ShuffledBatches
 from unnoted.training import CheckpointError, NotFinite, Optimisation, Trainer
@@ -154,12 +153,12 @@ def alike(documents=8, entities=5):
     ]
 
 
-@pytest.mark.parametrize(("normalisation", "holds"), [(Expected(), True), (PerBatch(), False)])
+@pytest.mark.parametrize(("normalisation", "holds"), [("expected", True), ("per-batch", False)])
 def test_8_documents_at_once_equal_1_document_8_times(steady_encoder, normalisation, holds):
     """A mean of ratios is the ratio of sums where the divisors are alike: the same number of pairs each, by the
     expected counts, and no correction. By the counts of each batch it is another number."""
     docs = Corpus(tuple(alike()), VOCABULARY, CandidatePairs())
-    loss = SSRPU(docs.labelled_priors * 2, correction=Uncorrected(), normalisation=normalisation)
+    loss = SSRPU(docs.labelled_priors * 2, correction="none", normalisation=normalisation)
     found = []
     for size, times in ((8, 1), (1, 8)):
         update = {"epochs": 1, "batch_documents": size, "gradient_accumulation": times, "clip": 1e9}
@@ -209,9 +208,9 @@ def test_each_document_once_an_epoch_in_the_order_of_the_seed(encoder, batches, 
 @pytest.mark.parametrize(
     ("loss", "decision", "link"),
     [
-        (lambda priors: ATLOP(), TopK(4), "threshold-softmax"),
-        (lambda priors: SPU(priors), Fixed(0.0), "squared"),
-        (lambda priors: SSRPU(priors, margin=0.4), NoneClass(), "ranking-margin"),
+        (lambda priors: ATLOP(), DecisionRule(top_k=4), "threshold-softmax"),
+        (lambda priors: SPU(priors), DecisionRule("zero"), "squared"),
+        (lambda priors: SSRPU(priors, margin=0.4), DecisionRule(), "ranking-margin"),
     ],
 )
 def test_the_model_learns_what_its_scores_mean(encoder, tmp_path, loss, decision, link):
@@ -222,7 +221,7 @@ def test_the_model_learns_what_its_scores_mean(encoder, tmp_path, loss, decision
     model.save_pretrained(tmp_path)
     again = RelationModel.from_pretrained(tmp_path)
     assert (again.decoder.decision, again.decoder.link.name, again.candidates) == (decision, link, rule)
-    assert again.decoder.priors == (None if decision == TopK(4) else docs.labelled_priors)
+    assert again.decoder.priors == (None if decision == DecisionRule(top_k=4) else docs.labelled_priors)
     assert again.decoder.link.margin == (0.4 if link == "ranking-margin" else 0.25)
 
 
@@ -245,16 +244,16 @@ def test_other_relations_are_refused(encoder):
         Trainer(fresh(encoder), loss=ATLOP(), train=corpus(0))
 
 
-class Poisoned(AdaptiveThreshold):
+class Poisoned(ATLOP):
     """A loss that is not finite in one batch."""
 
     def __init__(self, batch, value):
         super().__init__()
         self.left, self.value = batch, value
 
-    def of_batch(self, scores, labels, weights):
+    def batch_loss(self, *batch):
         self.left -= 1
-        return super().of_batch(scores, labels, weights) + (self.value if self.left == 0 else 0.0)
+        return super().batch_loss(*batch) + (self.value if self.left == 0 else 0.0)
 
 
 @pytest.mark.parametrize(("value", "log_steps"), [(math.nan, 100), (math.inf, 1)])
@@ -545,25 +544,3 @@ def test_a_development_score_is_that_of_the_evaluation(encoder):
     score = development_score(model, gold)
     assert score["eval_precision"] == pytest.approx(len(keys & true) / len(keys))
     assert score["eval_recall"] == pytest.approx(len(keys & true) / len(true))
-
-
-def test_running_estimates_are_in_checkpoints_and_a_resumed_training_is_the_same(encoder, tmp_path):
-    docs, update = corpus(), {"checkpoint_steps": 2}
-    loss = SSRPU(docs.labelled_priors * 2, correction=Running(), normalisation=Expected())
-    whole, trainer = trained(encoder, QUICK.model_copy(update=update), docs, loss, folder=tmp_path)
-    last = loss.state_dict()["recent.sums"].clone()
-    *_, before, newest = checkpoints(trainer.checkpoints)
-    assert (before / "loss.safetensors").is_file()
-    shutil.rmtree(newest)
-    again = Trainer(
-        fresh(encoder, seed=1), loss, docs, optimisation=QUICK.model_copy(update=update), folder=tmp_path
-    )
-    again.train(resume=True)
-    assert equal(whole, again.relation_model)
-    assert torch.equal(loss.state_dict()["recent.sums"], last)
-
-
-def test_a_risk_begins_every_training_anew(encoder):
-    docs = corpus()
-    loss = SSRPU(docs.labelled_priors * 2, correction=Running(), normalisation=Expected())
-    assert equal(trained(encoder, QUICK, docs, loss)[0], trained(encoder, QUICK, docs, loss)[0])

@@ -16,8 +16,7 @@ from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents
-from unnoted.losses import LOSSES
-from unnoted.losses.decisions import Fixed, FixedTopK
+from unnoted.losses import LOSSES, DecisionRule
 from unnoted.models.batch import Collator
 from unnoted.models.features import featurise
 from unnoted.models.model import RelationModel
@@ -61,7 +60,7 @@ def test_all_pairs_of_all_documents_are_looked_at(tmp_path):
     assert [found for found, _ in finite] == pytest.approx([value for _, value in finite], abs=1e-4)
     never = {name for name, value in zip(VOCABULARY, expected, strict=True) if value == NEVER}
     assert set(tuned.never) == never and finite and never
-    assert tuned.report.documents == 20 and tuned.rule == Fixed(tuned.thresholds)
+    assert tuned.report.documents == 20 and tuned.rule == DecisionRule("zero", tuned.thresholds)
     left_out = tuned.report.excluded_types.total()
     assert left_out and tuned.lines()[2:] == [
         f"development documents: {line}" for line in tuned.report.lines()
@@ -75,9 +74,9 @@ def test_a_limit_of_relations_for_each_pair_stays(tmp_path):
     model = RelationModel.from_encoder(tiny_encoder(tmp_path), VOCABULARY, embedding=8, block=4)
     model.decoder = make_loss("balanced-softmax").decoder
     tuned = tuned_on(model, list(generate_documents(4, start=30)))
-    assert tuned.rule == FixedTopK(tuned.thresholds, 4)
+    assert tuned.rule == DecisionRule("zero", tuned.thresholds, 4)
     # Their scores are on one scale, so that either model may teach the other.
-    assert replace(model.decoder, decision=tuned.rule).has_scale_of(model.decoder)
+    assert replace(model.decoder, decision=tuned.rule).is_comparable_to(model.decoder)
 
 
 @pytest.fixture
@@ -104,7 +103,7 @@ def test_the_saved_model_decides_by_the_thresholds(here):
     assert [name for name, value in recorded["thresholds"].items() if value is None] == never
     # The steps before know nothing of the thresholds.
     last = RelationModel.from_pretrained(run / "checkpoints" / "checkpoint-2")
-    assert last.decoder.decision == Fixed(0.0)
+    assert last.decoder.decision == DecisionRule("zero")
 
 
 def test_thresholds_are_tuned_again_where_the_model_was_not_written(here, monkeypatch):
@@ -138,7 +137,7 @@ def test_documents_without_pairs_are_refused_before_the_training(here):
 
 
 def test_a_loss_that_does_not_decide_at_a_threshold_is_refused_before_the_training(here):
-    refused = r"tuned_thresholds: found true, expected false: the loss decides by 'none-class'"
+    refused = r"tuned_thresholds: found true, expected false: the loss decides by 'threshold-class'"
     with pytest.raises(ValueError, match=refused):
         train(load_settings(here, {"loss": "ssr-pu"}))
     assert {entry.name for entry in (here.parent / "run").iterdir()} == {".lock"}

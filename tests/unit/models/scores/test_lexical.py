@@ -11,7 +11,7 @@ from unnoted import SSRPU
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
-from unnoted.losses.losses import LabelLikelihoodLoss
+from unnoted.losses import LabelLikelihood
 from unnoted.models.batch import Collator
 from unnoted.models.model import RelationModel
 from unnoted.models.scores import lexical as module
@@ -110,7 +110,7 @@ def test_the_fit_is_a_minimum_of_the_penalised_likelihood(encoder, monkeypatch):
     few = Corpus(DOCUMENTS[:4], CORPUS.relations, CandidatePairs())
     model = model_on(encoder)
     features = features_of(model, few)
-    begin(model, LabelLikelihoodLoss(few.labelled_priors * MULTIPLIER), features)
+    begin(model, LabelLikelihood(few.labelled_priors * MULTIPLIER), features)
     lexical = model.lexical
     lowest = objective(features, lexical, noted=1 / MULTIPLIER)
     word = int(lexical.words.abs().sum(1).argmax())
@@ -127,7 +127,7 @@ def test_only_stems_of_enough_documents_have_weight(encoder, monkeypatch):
     monkeypatch.setattr(lexical_fit, "FEWEST", 4)
     model = model_on(encoder)
     features = features_of(model, CORPUS)
-    begin(model, LabelLikelihoodLoss(CORPUS.labelled_priors * MULTIPLIER), features)
+    begin(model, LabelLikelihood(CORPUS.labelled_priors * MULTIPLIER), features)
     texts = model.tokenizer.convert_ids_to_tokens(list(range(len(model.tokenizer))))
     stems = [lexical_fit.stem_of(text) for text in texts]
     found = Counter(stem for each in features for stem in {stems[int(token)] for token in each.tokens})
@@ -152,7 +152,7 @@ def test_of_too_many_stems_the_most_frequent_have_weight(encoder, monkeypatch):
 
 
 def test_a_trainer_fits_once_and_the_fit_is_saved_with_the_model(encoder, tmp_path):
-    model, loss = model_on(encoder), LabelLikelihoodLoss(CORPUS.labelled_priors * MULTIPLIER)
+    model, loss = model_on(encoder), LabelLikelihood(CORPUS.labelled_priors * MULTIPLIER)
     Trainer(model, loss, CORPUS)
     assert model.lexical.is_fitted and model.type_bias is None
     wanted = start_scores(TypeCounts.of(features_of(model, CORPUS), len(CORPUS.entity_types)), loss.decoder)
