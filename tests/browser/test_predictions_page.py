@@ -6,8 +6,8 @@ import pytest
 from tests.browser.pages import framed, with_script
 from tests.unit.report.making import fact, words
 
-from unnoted.data.visualization import DrawnDocument, FactTable, documents_page
-from unnoted.data.visualization.documents_page import AT_ONCE
+from unnoted.data.visualization import DocumentEntry, FactTable, documents_page
+from unnoted.data.visualization.pages import AT_ONCE
 
 HOSTILE = "</script><img src=x onerror=\"document.title='broken'\">"
 LATE = AT_ONCE + 2
@@ -23,7 +23,9 @@ def drawn(number):
         facts=[fact(0, 1, "P1", 0), fact(0, 2, "P2", 0)],
         id=f"document {number} {HOSTILE if number == LATE else ''}",
     )
-    return DrawnDocument(document, FactTable.of(document.facts), {"P1": f"met {HOSTILE}", "P2": "x" * 300})
+    return DocumentEntry(
+        document, FactTable.from_facts(document.facts), {"P1": f"met {HOSTILE}", "P2": "x" * 300}
+    )
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from unnoted.data.document import Document
-from unnoted.data.visualization import FactCell, FactGroup, FactLine, FactTable
+from unnoted.data.visualization import FactCell, FactGroup, FactRow, FactTable
 from unnoted.inference.facts import DocumentRecord, FactRecord, format_record
 from unnoted.io import open_binary_output, open_output, write_lines, write_list
 from unnoted.utils import plural, require_extra
@@ -130,9 +130,9 @@ def write_predictions(path: Path, records: Iterable[DocumentRecord]) -> None:
 
 def write_html(path: Path, results: Results) -> None:
     """Write a page of the first documents with their facts; all are counted."""
-    from unnoted.data.visualization import MOST_DOCUMENTS, DrawnDocument, documents_page
+    from unnoted.data.visualization import MOST_DOCUMENTS, DocumentEntry, documents_page
 
-    drawn: list[DrawnDocument] = []
+    drawn: list[DocumentEntry] = []
     facts = total = 0
     documents = results.documents()
     for record in results.records:
@@ -140,11 +140,11 @@ def write_html(path: Path, results: Results) -> None:
         facts += len(record["facts"])
         if total <= MOST_DOCUMENTS:
             names = {fact["relation"]: fact["relation_name"] for fact in record["facts"]}
-            drawn.append(DrawnDocument(next(documents), fact_table(record), names))
+            drawn.append(DocumentEntry(next(documents), fact_table(record), names))
     lines = [
         f"{plural(facts, 'fact')} predicted in {plural(total, 'document')} by the model "
         f"{PurePath(results.model).name}.",
-        "Point at a fact or an arc, or choose it, to see its head (solid frame), its tail (dashed frame) and "
+        "Point at a fact, or choose it, to see its head (solid frame), its tail (dashed frame) and "
         "the sentences that support it. Sentences and entities are numbered from 0.",
     ]
     with open_output(path) as stream:
@@ -164,12 +164,12 @@ def fact_table(record: DocumentRecord) -> FactTable:
     Example:
         >>> fact = {"head": 0, "tail": 1, "relation": "P26", "score": 0.9996, "calibrated": True, "evidence": [0]}
         >>> table = fact_table({"id": "d1", "facts": [fact]})
-        >>> table.columns, next(table.lines()).cells
+        >>> table.columns, next(table.rows()).cells
         (('Probability',), (FactCell(text='0.999', strong=True, spoken=''),))
     """
     facts = sorted(record["facts"], key=lambda fact: -fact["score"])
     lines = tuple(
-        FactLine(
+        FactRow(
             fact["head"], fact["tail"], fact["relation"], tuple(fact["evidence"]),
             (FactCell(format_score(fact["score"])),),
         )

@@ -8,7 +8,7 @@ from unnoted.data.document import Document
 from unnoted.data.visualization import (
     FactCell,
     FactGroup,
-    FactLine,
+    FactRow,
     FactTable,
     render_document,
     render_types,
@@ -54,9 +54,9 @@ def judged_table(facts: Sequence[JudgedFact]) -> FactTable:
     return FactTable(tuple(groups), methods)
 
 
-def _line(fact: JudgedFact) -> FactLine:
+def _line(fact: JudgedFact) -> FactRow:
     cells = tuple(verdict(found, fact.state) for found in fact.found.values())
-    return FactLine(*fact.triple, fact.evidence, cells)
+    return FactRow(*fact.triple, fact.evidence, cells)
 
 
 def verdict(found: ExtractedFact | None, state: State) -> FactCell:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unnoted.data.document import Document, Fact
-from unnoted.data.visualization import FactGroup, FactLine, FactTable, render_document
+from unnoted.data.visualization import FactGroup, FactRow, FactTable, render_document
 from unnoted.review.queue import column
 from unnoted.review.store import NotDecided, ReviewStore
 from unnoted.suggestions.ordering import Order
@@ -34,7 +34,7 @@ def shown_item(
     pair = row["head"], row["tail"]
     evidence = tuple(json.loads(row["evidence"])) or _evidence_of(document, (*pair, row["relation"]))
     facts = _facts(store, document)
-    text = render_document(document, facts, names=names, outlined=pair, supporting=evidence, types=types)
+    text = render_document(document, facts, names=names, highlighted=pair, evidence=evidence, types=types)
     return {
         "id": item,
         "document": document.id,
@@ -50,7 +50,7 @@ def shown_item(
         "evidence": evidence,
         "ranks": {order: row[column(order)] for order in Order},
         "text": str(text),
-        "facts": [[fact.head, fact.tail, fact.relation] for fact in facts.lines()],
+        "facts": [[fact.head, fact.tail, fact.relation] for fact in facts.rows()],
         "entities": [{"name": entity.name, "type": entity.type} for entity in document.entities],
         "said": said_of(store, item),
         "examples": _examples(store, row["relation"], document.id),
@@ -97,11 +97,11 @@ def _facts(store: ReviewStore, document: Document) -> FactTable:
         if row["state"] == "accepted" and (row["head"], row["tail"], row["relation"]) not in known
     ]
     groups = (FactGroup(_lines(labelled), "Labelled"), FactGroup(_lines(accepted), "Accepted here", "✓"))
-    return FactTable(tuple(group for group in groups if group.lines))
+    return FactTable(tuple(group for group in groups if group.rows))
 
 
-def _lines(facts: Sequence[Fact]) -> tuple[FactLine, ...]:
-    return tuple(FactLine(fact.head, fact.tail, fact.relation, fact.evidence) for fact in facts)
+def _lines(facts: Sequence[Fact]) -> tuple[FactRow, ...]:
+    return tuple(FactRow(fact.head, fact.tail, fact.relation, fact.evidence) for fact in facts)
 
 
 def _examples(store: ReviewStore, relation: str, document: str) -> list[dict[str, Any]]:

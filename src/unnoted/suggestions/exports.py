@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unnoted.data.document import Document
-from unnoted.data.visualization.documents_page import DrawnDocument, documents_page
-from unnoted.data.visualization.fact_table import FactCell, FactGroup, FactLine, FactTable
+from unnoted.data.visualization.document_html import FactCell, FactGroup, FactRow, FactTable
+from unnoted.data.visualization.pages import DocumentEntry, documents_page
 from unnoted.io import open_output
 from unnoted.suggestions.suggestion import Suggestion
 from unnoted.utils import format_count, plural, require_extra
@@ -69,7 +69,7 @@ def write_suggestions_page(path: Path, found: "SuggestionSet") -> None:
         by_document[each.document].append(each)
     names = {relation: name for relation, (name, _) in found.relations.items()}
     drawn = [
-        DrawnDocument(found.documents[name], _table(found.documents[name], listed), names)
+        DocumentEntry(found.documents[name], _table(found.documents[name], listed), names)
         for name, listed in list(by_document.items())[:MOST_DRAWN]
     ]
     page = documents_page("Suggestions", _lines(found, names), drawn, len(by_document))
@@ -108,18 +108,18 @@ def _table(document: Document, listed: list[Suggestion]) -> FactTable:
         ),
         FactGroup(
             tuple(
-                FactLine(fact.head, fact.tail, fact.relation, fact.evidence, (FactCell(""), FactCell("")))
+                FactRow(fact.head, fact.tail, fact.relation, fact.evidence, (FactCell(""), FactCell("")))
                 for fact in document.facts
             ),
             "labelled", "✓", "labelled",
         ),
     ]  # fmt: skip
-    return FactTable(tuple(group for group in groups if group.lines), ("probability", "rule"))
+    return FactTable(tuple(group for group in groups if group.rows), ("probability", "rule"))
 
 
-def _line(each: Suggestion) -> FactLine:
+def _line(each: Suggestion) -> FactRow:
     shown = f"{each.confidence:.2f} (confidence)" if each.probability is None else f"{each.probability:.2f}"
-    return FactLine(
+    return FactRow(
         each.head,
         each.tail,
         each.relation,

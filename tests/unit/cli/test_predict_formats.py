@@ -90,4 +90,4 @@ def test_a_page_of_too_many_documents_says_where_it_ends(predicted, monkeypatch)
     monkeypatch.setattr("unnoted.data.visualization.MOST_DOCUMENTS", 2)
     root = parse(predicted("facts.html").read_text("utf-8"))
     assert len(list(root.all("details"))) == 2
-    assert "The first 2 of 3 documents are drawn here." in root.only("header").text
+    assert "The first 2 of 3 documents are shown here." in root.only("header").text

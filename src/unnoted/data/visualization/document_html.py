@@ -1,90 +1,278 @@
-"""A document as an HTML fragment: its sentences with their entities, and beside them its facts."""
+"""A document as an HTML fragment: its sentences with their mentions, and a table of facts beside them."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple, Protocol
 
 from jinja2 import Environment
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from unnoted.data.document import Document
-from unnoted.data.visualization.arc_diagram import render_arcs
-from unnoted.data.visualization.fact_table import DrawableFact, FactTable
-from unnoted.data.visualization.mention_spans import (
-    TYPE_COLOURS,
-    drawn_mentions,
-    drawn_sentence,
-    entity_types,
-)
+from unnoted.data.document import Document, Sentence
 from unnoted.utils import templates_of
 
 _TEMPLATES = files("unnoted.data.visualization") / "templates"
 
 STYLE = (_TEMPLATES / "document.css").read_text("utf-8")
-"""The CSS of all drawn documents, once per page."""
+"""The CSS of all rendered documents, once per page."""
 
 SCRIPT = (_TEMPLATES / "highlight.js").read_text("utf-8")
-"""Lights the mentions of an entity, and shows a fact in its text. Once per page; twice does no harm."""
+"""Highlights the mentions of an entity or of a fact. Once per page; twice does no harm."""
+
+TYPE_COLOURS = 8
+"""Types with a colour of their own; the ninth has that of the first. The type is written, too."""
+
+_CLOSING = frozenset({".", ",", ";", ":", "!", "?", ")", "]", "%", "'s", "’s"})
+_OPENING = frozenset({"(", "["})
 
 
 @cache
 def environment() -> Environment:
-    """The templates of this room."""
+    """The templates of this package."""
     return templates_of("unnoted.data.visualization")
+
+
+# Facts ----------------------------------------------------------------------------------------------------------
+
+
+class AnyFact(Protocol):
+    """A labelled or predicted fact."""
+
+    @property
+    def head(self) -> int:
+        """The index of an entity."""
+        ...
+
+    @property
+    def tail(self) -> int:
+        """The index of an entity."""
+        ...
+
+    @property
+    def relation(self) -> str:
+        """Its id."""
+        ...
+
+    @property
+    def evidence(self) -> tuple[int, ...]:
+        """Indices of sentences."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FactCell:
+    """The content of a further column.
+
+    Attributes:
+        text: as it is written.
+        strong: whether it stands out; else it has a softer colour.
+        spoken: read aloud before it, where the eye sees it by the look.
+    """
+
+    text: str
+    strong: bool = True
+    spoken: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactRow:
+    """A fact, with a cell for every further column."""
+
+    head: int
+    tail: int
+    relation: str
+    evidence: tuple[int, ...] = ()
+    cells: tuple[FactCell, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FactGroup:
+    """Facts under one heading.
+
+    Attributes:
+        rows: the facts.
+        title: the heading; none if it is empty.
+        symbol: stands before each of the facts.
+        name: of the class `state-NAME`, by which a page may colour the symbol.
+    """
+
+    rows: tuple[FactRow, ...]
+    title: str = ""
+    symbol: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactTable:
+    """The facts that are shown with a document.
+
+    Attributes:
+        groups: in the order of reading.
+        columns: the titles of the further columns.
+
+    Example:
+        >>> from unnoted.data import Fact
+        >>> list(FactTable.from_facts([Fact(0, 1, "spouse", (2,))]).rows())
+        [FactRow(head=0, tail=1, relation='spouse', evidence=(2,), cells=())]
+    """
+
+    groups: tuple[FactGroup, ...]
+    columns: tuple[str, ...] = ()
+
+    @classmethod
+    def from_facts(cls, facts: Iterable[AnyFact]) -> "FactTable":
+        """Facts in one group without a heading."""
+        rows = (FactRow(fact.head, fact.tail, fact.relation, tuple(fact.evidence)) for fact in facts)
+        return cls((FactGroup(tuple(rows)),))
+
+    def rows(self) -> Iterator[FactRow]:
+        """All facts, in the order of reading."""
+        for group in self.groups:
+            yield from group.rows
+
+
+# Sentences ------------------------------------------------------------------------------------------------------
+
+
+class MentionTags(NamedTuple):
+    """The words of a mention in its sentence, and the tags around them."""
+
+    start: int
+    end: int
+    opening: Markup
+    closing: Markup
+
+
+def tag_mentions(
+    document: Document, types: Sequence[str], highlighted: Sequence[int] = ()
+) -> list[list[MentionTags]]:
+    """The mentions of each sentence with their entities' indices; the first of an entity also shows its type.
+
+    Args:
+        document: with the entities.
+        types: in the order of their colours; a type that is not among them has the last colour.
+        highlighted: the entities that are outlined as head and as tail.
+    """
+    lines: list[list[MentionTags]] = [[] for _ in document.sentences]
+    roles = list(zip(("head", "tail"), highlighted, strict=False))
+    for index, entity in enumerate(document.entities):
+        first = min((mention.span for mention in entity.mentions), default=None)
+        marks = "".join(f" {role}" for role, role_entity in roles if role_entity == index)
+        for mention in dict.fromkeys(entity.mentions):
+            opening = Markup(
+                '<span class="mention type-{}{}" data-entity="{}" data-type="{}" title="entity {}, {}">'
+            ).format(type_colour(mention.type, types), marks, index, mention.type, index, mention.type)
+            number = f"{mention.type} {index}" if mention.span == first else index
+            closing = Markup('<small class="number">{}</small></span>').format(number)
+            lines[mention.sentence].append(MentionTags(mention.start, mention.end, opening, closing))
+    return lines
+
+
+def type_colour(type: str, types: Sequence[str]) -> int:
+    """The number of a type's colour.
+
+    Example:
+        >>> type_colour("PER", ["LOC", "PER"]), type_colour("unknown", ["LOC"])
+        (1, 7)
+    """
+    return types.index(type) % TYPE_COLOURS if type in types else TYPE_COLOURS - 1
+
+
+def render_sentence(words: Sentence, mentions: Sequence[MentionTags]) -> Markup:
+    """A sentence in which every mention is a span; a span that would cross another is split.
+
+    Example:
+        >>> print(render_sentence(("Ada", "left", "."), [MentionTags(0, 1, Markup("<b>"), Markup("</b>"))]))
+        <b>Ada</b> left.
+    """
+    parts: list[Markup] = []
+    open_spans: list[MentionTags] = []
+    for position, word in enumerate(words):
+        broken = _close_spans(parts, open_spans, position)
+        if position and word not in _CLOSING and words[position - 1] not in _OPENING:
+            parts.append(Markup(" "))
+        starting = [mention for mention in mentions if mention.start == position]
+        # The longest opens first, so that the others lie within it.
+        opened = sorted([*broken, *starting], key=lambda mention: -mention.end)
+        parts += [mention.opening for mention in opened]
+        open_spans += opened
+        parts.append(escape(word))
+    _close_spans(parts, open_spans, len(words))
+    return Markup("").join(parts)
+
+
+def _close_spans(parts: list[Markup], open_spans: list[MentionTags], position: int) -> list[MentionTags]:
+    """Close the spans that end here and those within them; returns the latter, which go on."""
+    broken = []
+    while any(mention.end <= position for mention in open_spans):
+        innermost = open_spans.pop()
+        ended = innermost.end <= position
+        parts.append(innermost.closing if ended else Markup("</span>"))
+        broken += [] if ended else [innermost]
+    return broken
+
+
+def entity_types(documents: Iterable[Document]) -> list[str]:
+    """The types of all mentions, sorted."""
+    entities = (entity for document in documents for entity in document.entities)
+    return sorted({mention.type for entity in entities for mention in entity.mentions})
+
+
+# The whole document ---------------------------------------------------------------------------------------------
 
 
 def render_document(
     document: Document,
-    facts: Iterable[DrawableFact] | FactTable = (),
+    facts: Iterable[AnyFact] | FactTable = (),
     *,
     names: Mapping[str, str] | None = None,
-    outlined: Sequence[int] = (),
-    supporting: Collection[int] = (),
+    highlighted: Sequence[int] = (),
+    evidence: Collection[int] = (),
     types: Sequence[str] | None = None,
     anchor: str | None = None,
-    arcs: bool = True,
 ) -> Markup:
     """A document and its facts as an HTML fragment, for a page that has `STYLE` and `SCRIPT`.
 
     Whatever the document holds is escaped. Sentences and entities are numbered from 0, as in the files.
 
     Args:
-        document: what is drawn; its own facts are drawn only if they are given.
-        facts: listed beside the text, and as arcs below it; nothing of it where there is none.
+        document: its own facts are shown only if they are given.
+        facts: shown in a table beside the text.
         names: readable names of relations; a relation without one is shown by its id.
-        outlined: the entities that are outlined as head and as tail, in this order.
-        supporting: the sentences that are marked.
+        highlighted: the entities that are outlined as head and as tail, in this order.
+        evidence: the sentences that are highlighted.
         types: all entity types of the page, in the order of their colours; by default the document's own.
         anchor: the id of the fragment in its page, from which facts get theirs; without it, none has one.
-        arcs: whether facts are drawn as arcs, too.
 
     Example:
-        >>> from unnoted.data.document import Entity, Fact, Mention
+        >>> from unnoted.data import Entity, Fact, Mention
         >>> ada, bo = (Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in ((0, "Ada"), (2, "<Bo>")))
         >>> document = Document("d1", (("Ada", "met", "<Bo>"),), (ada, bo), (Fact(0, 1, "met", (0,)),))
-        >>> html = render_document(document, document.facts, outlined=(0, 1))
+        >>> html = render_document(document, document.facts, highlighted=(0, 1))
         >>> 'class="mention type-0 head" data-entity="0" data-type="PER"' in html, "<Bo>" in html
         (True, False)
     """
-    colours = entity_types([document]) if types is None else types
-    lines = drawn_mentions(document, colours, outlined)
-    table = FactTable.of(facts)
-    drawn = environment().get_template("document.html.j2").render(
-        document=document,
-        sentences=list(map(drawn_sentence, document.sentences, lines)),
-        table=table,
-        listed=any(group.lines for group in table.groups),
-        names=names or {},
-        outlined=list(outlined),
-        supporting=sorted(supporting),
-        anchor=anchor,
-        arcs=render_arcs(document, table, names=names, types=colours) if arcs else Markup(),
-    )  # fmt: skip
-    return Markup(drawn)
+    mentions = tag_mentions(document, entity_types([document]) if types is None else types, highlighted)
+    table = facts if isinstance(facts, FactTable) else FactTable.from_facts(facts)
+    return Markup(
+        environment()
+        .get_template("document.html.j2")
+        .render(
+            document=document,
+            sentences=list(map(render_sentence, document.sentences, mentions)),
+            table=table,
+            has_facts=any(group.rows for group in table.groups),
+            names=names or {},
+            highlighted=list(highlighted),
+            evidence=sorted(evidence),
+            anchor=anchor,
+        )
+    )
 
 
 def render_types(types: Sequence[str]) -> Markup:
-    """What the colours of entity types mean.
+    """The legend of the colours of entity types.
 
     Example:
         >>> print(render_types(["LOC"]))

@@ -5,8 +5,7 @@ import re
 import pytest
 
 from unnoted.data.visualization import STYLE
-from unnoted.data.visualization.arc_diagram import LANE_COLOURS
-from unnoted.data.visualization.mention_spans import TYPE_COLOURS
+from unnoted.data.visualization.document_html import TYPE_COLOURS
 
 COLOURS = {name: pair for name, *pair in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", STYLE)}
 TEXT, SHAPE = 4.5, 3.0
@@ -31,7 +30,6 @@ PAIRS = [
     *((ink, ground, TEXT) for ink in ("good", "bad") for ground in ("raised", "shown")),
     *(("raised", f"type-{number}", SHAPE) for number in range(TYPE_COLOURS)),
     *((f"type-{number}", "support", SHAPE) for number in range(TYPE_COLOURS)),
-    *((f"lane-{number}", "raised", SHAPE) for number in range(LANE_COLOURS)),
     *(("mark", ground, SHAPE) for ground in [*GROUNDS, *TINTS]),
     ("support-edge", "raised", SHAPE),
 ]
@@ -49,7 +47,7 @@ def test_the_measure_is_that_of_the_guideline():
 
 
 def test_every_colour_that_is_used_is_among_those_that_are_checked():
-    used = set(re.findall(r"var\(--([\w-]+)\)", STYLE)) - {"type", "tint", "lane"}
+    used = set(re.findall(r"var\(--([\w-]+)\)", STYLE)) - {"type", "tint"}
     assert used - {"line"} <= {name for pair in PAIRS for name in pair[:2]}  # lines between rows mean nothing
     outside = re.sub(r"light-dark\([^)]*\)", "", STYLE)
     assert not re.findall(r"#[0-9a-fA-F]{3,8}\b", outside)

@@ -1,17 +1,18 @@
 """A document as a fragment: what is in it, and that nothing of it is taken for markup."""
 
 from hypothesis import given
+from hypothesis import strategies as st
 from tests.strategies import documents
 from tests.unit.report.making import fact, words
 from tests.unit.report.markup import parse
 
-from unnoted.data.document import Document
-from unnoted.data.visualization import FactTable, notebook_html, render_document, render_types
+from unnoted.data.document import Document, Entity, Mention
+from unnoted.data.visualization import render_document, render_types
+from unnoted.data.visualization.document_html import TYPE_COLOURS, render_sentence, tag_mentions
 
 HOSTILE = '"><script>alert("1")</script><!-- {{ 7 * 7 }} \'&amp;'
 TAGS = {
     *("p", "span", "div", "small", "table", "caption", "thead", "tbody", "tr", "th", "td", "button"),
-    *("figure", "figcaption", "svg", "g", "title", "rect", "path", "text"),
 }
 
 
@@ -31,24 +32,22 @@ def test_sentences_and_mentions_say_what_they_are():
 
 def test_without_facts_there_is_only_the_text():
     root = parse(render_document(example(facts=[fact(0, 1, "met")])))
-    assert not list(root.all("table")) and not list(root.all("svg"))
+    assert not list(root.all("table"))
 
 
-def test_facts_are_listed_and_drawn_under_one_number():
+def test_facts_are_listed_with_numbers():
     root = parse(render_document(example(), [fact(0, 1, "P1", 0), fact(1, 0, "P2")], names={"P1": "met"}))
-    rows, arcs = list(root.all("tr", class_="fact")), list(root.all("g", class_="arc"))
+    rows = list(root.all("tr", class_="fact"))
     assert [row.attributes["data-fact"] for row in rows] == ["1", "2"]
-    assert [arc.attributes["data-fact"] for arc in arcs] == ["1", "2"]
-    assert [arc.only("text").text for arc in arcs] == ["met", "P2"]
+    assert [row.only("span", class_="relation").text for row in rows] == ["met →", "P2 →"]
     assert {name: rows[0].attributes[name] for name in ("data-head", "data-tail", "data-sentences")} == {
         "data-head": "0", "data-tail": "1", "data-sentences": "0",
     }  # fmt: skip
     assert rows[0].only("span", class_="evidence").text == "sentence 0"
-    assert not list(parse(render_document(example(), [fact(0, 1, "P1")], arcs=False)).all("svg"))
 
 
 def test_head_tail_and_supporting_sentences_are_marked():
-    root = parse(render_document(example(), outlined=(1, 0), supporting=[0]))
+    root = parse(render_document(example(), highlighted=(1, 0), evidence=[0]))
     assert root.only("span", class_="head").without("small") == "Bo"
     assert root.only("span", class_="tail").without("small") == "Ada"
     assert "supports" in root.only("p").classes
@@ -91,30 +90,99 @@ def test_everything_hostile_stays_text():
     assert [span.text for span in root.all("span", class_="relation")] == [f"{HOSTILE} →"] * 2
     assert next(root.all("span", class_="mention")).attributes["data-type"] == HOSTILE
     assert root.only("caption").text == f"Facts of {HOSTILE}"
-    titles = [title.text for title in root.all("title")]
-    assert f"{HOSTILE} – {HOSTILE} → x" in titles and f"{HOSTILE} ({HOSTILE})" in titles
-
-
-def test_a_notebook_gets_all_of_it_and_the_title_is_text():
-    html = notebook_html(Document(HOSTILE, (("x",),), ()))
-    root = parse(html)
-    assert root.only("p", class_="title").text == f"{HOSTILE}: 1 sentence, 0 entities, 0 facts"
-    assert len(list(root.all("style"))) == len(list(root.all("script"))) == 1
 
 
 @given(documents)
 def test_any_document_is_drawn_whole(document):
-    root = parse(render_document(document, document.facts, supporting=range(2), outlined=(0, 1)))
+    root = parse(render_document(document, document.facts, evidence=range(2), highlighted=(0, 1)))
     assert {element.tag for element in root.all()} <= TAGS
     lines = ["".join(line.without("small").split()) for line in root.all("p", class_="sentence")]
     assert lines == ["".join("".join(sentence).split()) for sentence in document.sentences]
-    assert (
-        len(list(root.all("tr", class_="fact")))
-        == len(list(root.all("g", class_="arc")))
-        == len(document.facts)
+    assert len(list(root.all("tr", class_="fact"))) == len(document.facts)
+
+
+# Mentions within and across one another
+
+WORDS = tuple("abcdefgh")
+
+
+def draw(*spans, words=WORDS):
+    """A sentence with one entity for each span."""
+    entities = tuple(Entity((Mention(0, start, end, "T", "n"),)) for start, end in spans)
+    document = Document("d", (words,), entities)
+    return parse(render_sentence(words, tag_mentions(document, ["T"])[0]))
+
+
+def covered(root, entity):
+    return [span.without("small") for span in root.all("span", data_entity=str(entity))]
+
+
+def test_a_nested_mention_lies_within_the_other():
+    root = draw((1, 5), (2, 3))
+    assert covered(root, 0) == ["b c d e"] and covered(root, 1) == ["c"]
+    assert root.only("span", data_entity="1").parent.attributes["data-entity"] == "0"
+
+
+def test_of_two_that_start_together_the_longer_is_not_split():
+    root = draw((0, 2), (0, 5))
+    assert covered(root, 0) == ["a b"] and covered(root, 1) == ["a b c d e"]
+
+
+def test_a_crossing_mention_is_split_and_numbered_once():
+    root = draw((0, 3), (1, 5))
+    assert covered(root, 0) == ["a b c"] and covered(root, 1) == ["b c", "d e"]
+    assert [small.text for small in root.all("small")] == ["T 0", "T 1"]
+
+
+def test_two_entities_at_one_place():
+    root = draw((2, 4), (2, 4))
+    assert covered(root, 0) == covered(root, 1) == ["c d"]
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 7), st.integers(1, 8)).map(sorted).filter(lambda s: s[0] < s[1]), max_size=6
     )
+)
+def test_however_they_lie_every_mention_covers_its_words(spans):
+    root = draw(*spans)
+    assert root.without("small") == " ".join(WORDS)
+    for entity, (start, end) in enumerate(spans):
+        assert " ".join(covered(root, entity)) == " ".join(WORDS[start:end])
+        numbers = [small for small in root.all("small") if small.text == f"T {entity}"]
+        assert len(numbers) == 1
 
 
-def test_a_table_stays_what_it_is():
-    table = FactTable.of([fact(0, 1, "r")])
-    assert FactTable.of(table) is table
+def test_the_first_mention_in_reading_order_shows_the_type():
+    entity = Entity((Mention(1, 0, 1, "PER", "x"), Mention(0, 0, 1, "PER", "x")))
+    document = Document("d", (("x",), ("x",)), (entity,))
+    lines = tag_mentions(document, ["PER"])
+    texts = [
+        parse(render_sentence(words, line)).only("small").text
+        for words, line in zip(document.sentences, lines, strict=True)
+    ]
+    assert texts == ["PER 0", "0"]
+
+
+def test_a_mention_that_is_listed_twice_is_drawn_once():
+    mention = Mention(0, 0, 1, "PER", "x")
+    document = Document("d", (("x",),), (Entity((mention, mention)),))
+    assert len(tag_mentions(document, ["PER"])[0]) == 1
+
+
+def test_more_types_than_colours():
+    types = [f"T{number}" for number in range(TYPE_COLOURS + 1)]
+    document = Document("d", (("x",),), tuple(Entity((Mention(0, 0, 1, kind, "x"),)) for kind in types))
+    root = parse(render_sentence(("x",), tag_mentions(document, types)[0]))
+    colours = {span.attributes["data-entity"]: span.classes[1] for span in root.all("span")}
+    expected = [*range(TYPE_COLOURS), 0]
+    assert colours == {str(entity): f"type-{colour}" for entity, colour in enumerate(expected)}
+
+
+def test_spaces_as_in_print():
+    sentence = render_sentence(("He", "said", "(", "twice", ")", ":", "no", ",", "never", "."), [])
+    assert sentence == "He said (twice): no, never."
+
+
+def test_an_empty_sentence():
+    assert render_sentence((), []) == ""

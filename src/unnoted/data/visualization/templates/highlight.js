@@ -1,6 +1,6 @@
 // Shows a fact in its text: its head, its tail, an arrow between the two, and the sentences that support it.
 // Pointing at a fact, or reaching it with the keyboard, shows it for the moment; a click keeps it; Escape lets go.
-// Pointing at a mention lights all mentions of its entity, and its arcs.
+// Pointing at a mention highlights all mentions of its entity.
 (() => {
   "use strict";
   if (window.unnotedDocuments) return; // a notebook has the script in every cell
@@ -20,17 +20,13 @@
       element.classList.remove(...MARKS);
     }
     for (const arrow of root.querySelectorAll(".pointer")) arrow.remove();
-    root.classList.remove("showing", "lighting");
   }
 
-  // A fact's row, its arc, or the whole document, which may have a head and a tail of its own.
+  // A fact's row, or the whole document, which may have a head and a tail of its own.
   function show(root, from) {
     clear(root);
     const { fact, head, tail, sentences } = from.dataset;
-    if (fact !== undefined) {
-      root.classList.add("showing");
-      mark(root, `[data-fact="${fact}"]`, "shown");
-    }
+    if (fact !== undefined) mark(root, `[data-fact="${fact}"]`, "shown");
     for (const number of (sentences ?? "").split(" ")) {
       if (number) mark(root, `.sentence[data-sentence="${number}"]`, "supports");
     }
@@ -41,9 +37,7 @@
 
   function light(root, entity) {
     show(root, pinned.get(root) ?? root);
-    root.classList.remove("showing");
-    root.classList.add("lighting");
-    mark(root, `[data-entity="${entity}"], .arc[data-head="${entity}"], .arc[data-tail="${entity}"]`, "lit");
+    mark(root, `[data-entity="${entity}"]`, "lit");
   }
 
   const restore = (root) => show(root, pinned.get(root) ?? root);

@@ -5,8 +5,10 @@ import re
 from tests.unit.report.making import fact, words
 from tests.unit.report.markup import parse
 
-from unnoted.data.visualization import DrawnDocument, FactTable, documents_page
-from unnoted.data.visualization.documents_page import AT_ONCE
+from unnoted.data import CandidatePairs, Corpus, Document, RelationVocabulary
+from unnoted.data.synthetic import generate_documents
+from unnoted.data.visualization import DocumentEntry, FactTable, documents_page, notebook_html
+from unnoted.data.visualization.pages import AT_ONCE, NOTEBOOK_DOCUMENTS
 
 HOSTILE = '</script><script>alert("1")</script><!--<script> {{ 7 * 7 }}'
 
@@ -15,7 +17,7 @@ def drawn(id="d", name="Ada"):
     document = words(
         "Ada met Bo .", (0, 1, "PER", name), (2, 3, "PER", "Bo"), facts=[fact(0, 1, "r", 0)], id=id
     )
-    return DrawnDocument(document, FactTable.of(document.facts), {"r": "met"})
+    return DocumentEntry(document, FactTable.from_facts(document.facts), {"r": "met"})
 
 
 def test_the_first_documents_are_in_the_page_and_the_others_kept_as_text():
@@ -53,3 +55,24 @@ def test_hostile_names_stay_text_also_where_documents_are_kept_as_text():
     inner = parse(scripts[0].text)
     assert not list(inner.all("script"))
     assert inner.only("caption").text == f"Facts of {HOSTILE}"
+
+
+def test_a_notebook_gets_all_of_it_and_the_title_is_text():
+    html = notebook_html(Document(HOSTILE, (("x",),), ()))
+    root = parse(html)
+    assert root.only("p", class_="title").text == f"{HOSTILE}: 1 sentence, 0 entities, 0 facts"
+    assert len(list(root.all("style"))) == len(list(root.all("script"))) == 1
+
+
+def test_notebooks_show_documents_and_the_first_of_a_corpus():
+    documents = tuple(generate_documents(NOTEBOOK_DOCUMENTS + 2))
+    corpus = Corpus(
+        documents, RelationVocabulary(("child_of",), {"child_of": "is a child of"}), CandidatePairs()
+    )
+    html = corpus._repr_html_()
+    assert html.count("<details") == NOTEBOOK_DOCUMENTS
+    assert f"The first {NOTEBOOK_DOCUMENTS} of 12 documents." in html
+    assert "is a child of" in html and html.count("<style>") == 1
+    rendered = documents[0]._repr_html_()
+    assert rendered.count('<tr class="fact"') == len(documents[0].facts) > 0
+    assert len(repr([corpus, *documents])) < 2000
