@@ -22,9 +22,9 @@ from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data import load_documents
 from unnoted.data.candidates import CandidatePairs
 from unnoted.evaluation.curves import precision_recall_curve
-from unnoted.training.cross_fit import fold_documents, fold_model
+from unnoted.training.calibrate import score_documents
+from unnoted.training.cross_validation import k_fold, train_without
 from unnoted.training.ingredients import load_corpus
-from unnoted.training.scored_documents import labelled_scores
 from unnoted.training.settings import parse_changes
 from unnoted.training.training_labels import training_labels
 
@@ -77,17 +77,17 @@ def main() -> None:
     counts = Counter(relation for document in noted for *_, relation in document.labels)
     often = np.array([counts[relation] for relation in noted.relations])
     documents = labels.corpus.documents
-    held_out = fold_documents(documents, labels.settings.folds, labels.settings.seed)[0]
+    held_out = k_fold(documents, labels.settings.folds, labels.settings.seed)[0]
     complete = load_documents(arguments.shared / "data/docred/train_revised.json").documents
     truth = truth_of(list(held_out), list(complete))
-    model = fold_model(labels, held_out, None)
+    model = train_without(labels, held_out)
     if arguments.in_one_sentence:
         model.candidates = CandidatePairs(noted.candidates.types, intra_sentence=True)
     for share in arguments.shares or [None]:
         if share is not None:
             assert model.lexical is not None, "this run has no linear model"
             model.lexical.share = share
-        scores = labelled_scores(model, held_out)
+        scores = score_documents(model, held_out)
         known = known_pairs(scores, truth)
         line = f"labels: {figures(scores, np.ones(scores.pairs, bool), often)}"
         if known.any():

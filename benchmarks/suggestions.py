@@ -26,7 +26,7 @@ from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data import Document, load_documents
 from unnoted.data.compare import match_entities
 from unnoted.data.decisions import Decision, apply_decisions
-from unnoted.suggestions import Order, SuggestionSet, Unlisted, chances, completeness, ordered, random_sample
+from unnoted.suggestions import BelowCutoff, Order, ReviewDecision, SuggestionSet, estimate_completeness, rank
 
 FIRST = (100, 200, 500, 1000)
 DECISIONS = (0, 100, 300, 1000, 3000)
@@ -73,10 +73,10 @@ def read_truth(data: Path) -> tuple[list[Document], Truth]:
 def scored(data: Path, folder: Path, to: Path) -> None:
     """What a model says of the documents that it was trained on."""
     from unnoted.models.model import RelationModel
-    from unnoted.training.scored_documents import labelled_scores
+    from unnoted.training.calibrate import score_documents
 
     documents = load_documents(data / "train_annotated.json")
-    labelled_scores(RelationModel.from_pretrained(folder), documents.documents).save(to)
+    score_documents(RelationModel.from_pretrained(folder), documents.documents).save(to)
 
 
 def precision(data: Path, named: list[str], cleanlab: bool) -> None:
@@ -130,12 +130,11 @@ class Answers:
         noted = {name: found.documents[name].labels for name in truth}
         self.noted = sum(len(noted[name] & truth[name]) for name in truth)
         self.total = sum(map(len, truth.values()))
-        self.labels = Counter(relation for facts in noted.values() for _, _, relation in facts)
-        self.chance = chances(self.listed)
+        self.scores = np.array([each.score for each in self.listed])
 
     def after(self, order: Order, seed: int = 0) -> np.ndarray:
         """The completeness after each number of decisions, from none."""
-        positions = ordered(self.listed, order, labels=self.labels, seed=seed)
+        positions = rank(self.listed, order, seed=seed)
         found = np.append(0, np.cumsum(self.holds[positions]))
         return (self.noted + found) / self.total
 
@@ -147,8 +146,8 @@ def review(found: SuggestionSet, truth: Truth, plot: Path | None) -> None:
         f"{len(answers.listed):,} suggestions, {answers.holds.sum():,} true; "
         f"{answers.noted:,} of {answers.total:,} true facts noted"
     )
-    curves = {order.value: answers.after(order) for order in Order if order is not Order.AUDIT}
-    curves["random"] = np.mean([answers.after(Order.AUDIT, seed) for seed in range(20)], axis=0)
+    curves = {order.value: answers.after(order) for order in Order if order is not Order.RANDOM}
+    curves["random"] = np.mean([answers.after(Order.RANDOM, seed) for seed in range(20)], axis=0)
     print("order".ljust(12) + "".join(f" {decisions:>6}" for decisions in DECISIONS))
     for name, curve in curves.items():
         print(name.ljust(12) + "".join(f" {curve[decisions]:6.3f}" for decisions in DECISIONS))
@@ -200,16 +199,16 @@ def intervals(found: SuggestionSet, truth: Truth) -> None:
     answers = Answers(found, truth)
     # Of what was not listed, as much as these documents are of all suggestions.
     share = len(answers.listed) / sum(not each.labelled for each in found.suggestions)
-    expected = (found.unlisted.expected or 0.0) * share
-    unlisted = Unlisted(round(found.unlisted.candidates * share), expected)
+    expected = (found.below_cutoff.expected or 0.0) * share
+    below_cutoff = BelowCutoff(round(found.below_cutoff.candidates * share), expected)
     hidden = answers.total - answers.noted - int(answers.holds.sum())
     print("order        decisions audited  listed: covers  width    all: covers  width")
-    for order in (Order.PROBABILITY, Order.DOCUMENT):
-        positions = ordered(answers.listed, order, labels=answers.labels)
+    for order in (Order.SCORE, Order.DOCUMENT):
+        positions = rank(answers.listed, order)
         for decisions in (0, 1000):
             for audited in AUDITED:
                 outcome = [
-                    _outcome(answers, positions[:decisions], audited, seed, unlisted, hidden)
+                    _outcome(answers, positions[:decisions], audited, seed, below_cutoff, hidden)
                     for seed in range(SIMULATED)
                 ]
                 covers, width, covers_all, width_all = np.mean(outcome, axis=0)
@@ -220,15 +219,19 @@ def intervals(found: SuggestionSet, truth: Truth) -> None:
                 )
 
 
-def _outcome(answers, decided_before, audited, seed, unlisted, hidden) -> tuple[float, ...]:
-    decided = np.zeros(len(answers.listed), np.bool_)
-    decided[decided_before] = True
-    audit = np.random.default_rng(seed).permutation(len(decided))
-    decided[audit[~decided[audit]][:audited]] = True
-    holds = np.where(decided, answers.holds, -1).astype(np.int8)
-    sample, outcome = random_sample(audit, decided), []
-    for rest, more in ((None, 0), (unlisted, hidden)):
-        result = completeness(answers.noted, answers.chance, holds, sample, rest, seed=seed)
+def _outcome(answers, decided_before, audited, seed, below_cutoff, hidden) -> tuple[float, ...]:
+    random = np.random.default_rng(seed).permutation(len(answers.listed))
+    drawn = random[~np.isin(random, decided_before)][:audited]
+    brought = [(i, Order.SCORE) for i in decided_before.tolist()] + [
+        (i, Order.RANDOM) for i in drawn.tolist()
+    ]
+    decisions = [
+        ReviewDecision(i, bool(answers.holds[i]), order, False, number)
+        for number, (i, order) in enumerate(brought)
+    ]
+    outcome = []
+    for rest, more in ((None, 0), (below_cutoff, hidden)):
+        result = estimate_completeness(answers.noted, answers.scores, decisions, rest)
         true = result.found / (answers.noted + answers.holds.sum() + more)
         outcome += [result.low <= true <= result.high, result.high - result.low]
     return tuple(outcome)
@@ -262,7 +265,7 @@ def mended(found: SuggestionSet, truth: Truth, order: Order, decisions: int, to:
     """Write the training file after so many decisions."""
     answers = Answers(found, truth)
     said = []
-    for position in ordered(answers.listed, order, labels=answers.labels)[:decisions].tolist():
+    for position in rank(answers.listed, order)[:decisions].tolist():
         each = answers.listed[position]
         evidence = each.evidence if answers.holds[position] else ()
         said.append(Decision(each.document, *each.triple, bool(answers.holds[position]), evidence))
@@ -280,7 +283,7 @@ def main() -> None:
     parser.add_argument("--cleanlab", action="store_true")
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--rows", type=int, default=15)
-    parser.add_argument("--order", type=Order, default=Order.PROBABILITY)
+    parser.add_argument("--order", type=Order, default=Order.SCORE)
     parser.add_argument("--decisions", type=int, default=1000)
     parser.add_argument("--to", type=Path)
     given = parser.parse_args()

@@ -49,7 +49,7 @@ _PACKAGES = {
     "inference": ("Extractor",),
     "evaluation": ("evaluate",),
     "training": ("Trainer",),
-    "suggestions": ("suggest",),
+    "suggestions.suggest": ("suggest",),
 }
 
 __all__ = [

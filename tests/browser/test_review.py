@@ -306,7 +306,7 @@ def test_the_name_is_asked_once(browser, store_of_people):
 
 def test_hostile_text_stays_text(browser, tmp_path):
     document = people(HOSTILE, (HOSTILE, "Kelm", "Bo"), (Fact(1, 0, HOSTILE),))
-    listed = [Suggestion(HOSTILE, 0, 1, HOSTILE, 0.5, 0.5, (), HOSTILE)]
+    listed = [Suggestion(HOSTILE, 0, 1, HOSTILE, 0.5, (), HOSTILE)]
     store = opened(tmp_path, suggested(tmp_path, [document], listed, {HOSTILE: (HOSTILE, HOSTILE)}))
     with served(store) as address:
         ada = Reviewing(browser, address)

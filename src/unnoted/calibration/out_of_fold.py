@@ -1,7 +1,7 @@
-"""What a model says of pairs beside what was noted of them: the ground for priors, calibration and lines.
+"""Out-of-fold scores: decision margins of every candidate pair beside its labels.
 
-The scores should be out of fold: no document is judged by a model that saw its labels. A model that has
-learnt its documents by heart says of every unlabelled pair what it was told, that nothing was noted.
+No document is scored by a model that saw its labels. A model that has overfitted its documents would say of
+every unlabelled pair what it was trained on: that nothing holds.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from unnoted.io import atomic_write
 
+ARRAYS = ("document", "head", "tail", "margin", "labelled")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OutOfFoldScores:
@@ -21,12 +23,12 @@ class OutOfFoldScores:
 
     Attributes:
         relations: the relation ids, K of them.
-        documents: the documents' ids, D of them.
+        documents: the ids of the documents, D of them.
         document: int32 [P], which document a pair is of.
         head: int32 [P], the head's index among the entities of its document.
         tail: int32 [P].
-        margin: float32 [P, K], how far a score lies above what its decision rule asks of it.
-        labelled: bool [P, K], what was noted; False means unlabelled.
+        margin: float32 [P, K], how far a relation lies above what the decision rule asks of it.
+        labelled: bool [P, K]; False means unlabelled.
 
     Example:
         >>> scores = OutOfFoldScores(("spouse",), ("d1",), np.array([0, 0]), np.array([0, 1]),
@@ -44,14 +46,13 @@ class OutOfFoldScores:
     labelled: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        pairs, wanted = len(self.document), (len(self.document), len(self.relations))
-        for name in ("margin", "labelled"):
-            found = getattr(self, name).shape
-            if found != wanted:
-                raise ValueError(f"{name}: found {list(found)}, expected [pairs, relations], {list(wanted)}")
+        pairs = len(self.document)
+        for name, shape in (("margin", (pairs, len(self.relations))), ("labelled", self.margin.shape)):
+            if getattr(self, name).shape != shape:
+                raise ValueError(f"{name} has the shape {list(getattr(self, name).shape)}, not {list(shape)}")
         for name in ("head", "tail"):
             if len(getattr(self, name)) != pairs:
-                raise ValueError(f"{name}: found {len(getattr(self, name))} entities, expected {pairs}")
+                raise ValueError(f"{name} has {len(getattr(self, name))} entities for {pairs} pairs")
 
     @property
     def pairs(self) -> int:
@@ -65,25 +66,37 @@ class OutOfFoldScores:
         return share
 
     @classmethod
-    def joined(cls, parts: Sequence["OutOfFoldScores"]) -> "OutOfFoldScores":
-        """Several folds as one; all have the same relations, and no document is in two of them."""
+    def concatenate(cls, parts: Sequence["OutOfFoldScores"]) -> "OutOfFoldScores":
+        """Several parts as one; all have the same relations, and no document is in two of them."""
         before = np.cumsum([0, *(len(part.documents) for part in parts)])
         numbers = [part.document + first for part, first in zip(parts, before[:-1], strict=True)]
         columns: dict[str, Any] = {
-            name: np.concatenate([getattr(part, name) for part in parts])
-            for name in ("head", "tail", "margin", "labelled")
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS[1:]
         }
         documents = tuple(document for part in parts for document in part.documents)
         return cls(parts[0].relations, documents, np.concatenate(numbers).astype(np.int32), **columns)
 
-    def of_pairs(self, rows: NDArray[np.bool_]) -> "OutOfFoldScores":
-        """Those of some pairs.
+    @classmethod
+    def mean(cls, parts: Sequence["OutOfFoldScores"]) -> "OutOfFoldScores":
+        """The same pairs scored several times, in any order of the documents, with the mean of their margins.
 
-        Args:
-            rows: bool [P].
+        Example:
+            >>> one = np.zeros(1, np.int32)
+            >>> def scored(margin):
+            ...     return OutOfFoldScores(("r",), ("d",), one, one, one + 1, np.array([[margin]], np.float32),
+            ...                            np.array([[False]]))
+            >>> OutOfFoldScores.mean([scored(1.0), scored(2.0)]).margin
+            array([[1.5]], dtype=float32)
         """
-        columns = ("document", "head", "tail", "margin", "labelled")
-        return replace(self, **{name: getattr(self, name)[rows] for name in columns})
+
+        def order(scores: OutOfFoldScores) -> NDArray[np.int64]:
+            names = np.argsort(np.argsort(np.array(scores.documents)))
+            return np.lexsort((scores.tail, scores.head, names[scores.document]))
+
+        margin = np.empty_like(parts[0].margin)
+        total = np.sum([part.margin[order(part)].astype(np.float64) for part in parts], axis=0)
+        margin[order(parts[0])] = total / len(parts)
+        return replace(parts[0], margin=margin)
 
     def relabelled(self, labels: Mapping[str, Collection[tuple[int, int, str]]]) -> "OutOfFoldScores":
         """The same scores beside other labels.
@@ -98,24 +111,20 @@ class OutOfFoldScores:
             [[False], [True]]
         """
         columns = {relation: column for column, relation in enumerate(self.relations)}
-        known = {(name, *triple) for name, triples in labels.items() for triple in triples}
-        labelled = np.zeros_like(self.labelled)
         rows = zip(self.document.tolist(), self.head.tolist(), self.tail.tolist(), strict=True)
         row_of = {(self.documents[number], head, tail): row for row, (number, head, tail) in enumerate(rows)}
-        for name, head, tail, relation in known:
-            if (name, head, tail) in row_of and relation in columns:
-                labelled[row_of[name, head, tail], columns[relation]] = True
+        labelled = np.zeros_like(self.labelled)
+        for name, triples in labels.items():
+            for head, tail, relation in triples:
+                if (name, head, tail) in row_of and relation in columns:
+                    labelled[row_of[name, head, tail], columns[relation]] = True
         return replace(self, labelled=labelled)
 
     def save(self, path: Path) -> None:
-        """Write everything to one file (numpy's npz, without pickles); it appears when it is whole."""
+        """Write everything to one file (numpy's npz, without pickles); it appears when it is complete."""
+        arrays = {name: getattr(self, name) for name in ARRAYS}
         with atomic_write(path) as stream:
-            np.savez(
-                stream,
-                relations=np.array(self.relations),
-                documents=np.array(self.documents),
-                **{name: getattr(self, name) for name in ("document", "head", "tail", "margin", "labelled")},
-            )
+            np.savez(stream, relations=np.array(self.relations), documents=np.array(self.documents), **arrays)
 
     @classmethod
     def load(cls, path: Path) -> "OutOfFoldScores":
@@ -125,11 +134,10 @@ class OutOfFoldScores:
             ValueError: names the file, if it is not there or something else.
         """
         if not path.is_file():
-            raise ValueError(f"{path}: found no such file, expected scores that were saved")
+            raise ValueError(f"{path}: there is no such file of scores")
         try:
             with np.load(path, allow_pickle=False) as found:
-                arrays = {name: found[name] for name in found.files}
-            relations, documents = (tuple(arrays.pop(name).tolist()) for name in ("relations", "documents"))
-            return cls(relations, documents, **arrays)
-        except Exception as error:  # numpy raises what comes to hand over a file that is not its own
-            raise ValueError(f"{path}: found something else, expected scores that were saved") from error
+                relations, documents = (tuple(found[name].tolist()) for name in ("relations", "documents"))
+                return cls(relations, documents, **{name: found[name] for name in ARRAYS})
+        except Exception as error:  # numpy raises any of a dozen errors over a file that is not its own
+            raise ValueError(f"{path}: not a file of out-of-fold scores") from error

@@ -22,7 +22,7 @@ from unnoted.review.review_figures import progress
 from unnoted.review.shown_item import likely_relations, said_of, shown_item
 from unnoted.review.store import Act, NotDecided, ReviewStore, Signature
 from unnoted.review.verdict import Verdict
-from unnoted.suggestions.ordering import Order
+from unnoted.suggestions.ranking import Order
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -53,12 +53,13 @@ class Written(BaseModel):
     model_config = ConfigDict(extra="forbid")
     reviewer: Reviewer
     key: Key
-    order: Order = Order.PROBABILITY
+    order: Order = Order.SCORE
+    filtered: bool = True
 
     @property
     def signature(self) -> Signature:
         """Who acts."""
-        return Signature(self.reviewer, self.key, self.order)
+        return Signature(self.reviewer, self.key, self.order, self.filtered)
 
 
 class Decided(Written):
@@ -194,7 +195,7 @@ def _add_queue(app: "FastAPI", desk: Desk) -> None:
 
     async def queue(
         reviewer: Annotated[Reviewer, Query(alias="as")],
-        order: Order = Order.PROBABILITY,
+        order: Order = Order.SCORE,
         view: str = "open",
         relation: str | None = None,
         document: str | None = None,

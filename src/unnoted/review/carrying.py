@@ -94,7 +94,7 @@ def _item(connection: sqlite3.Connection, document: Document, row: sqlite3.Row, 
 def _repeat(connection: sqlite3.Connection, item: int, row: sqlite3.Row) -> None:
     """Say it again, with the name and the time of then."""
     act = connection.execute(
-        "INSERT INTO acts (reviewer, at, key, stream) VALUES (?, ?, ?, ?)",
+        "INSERT INTO acts (reviewer, at, key, stream, filtered) VALUES (?, ?, ?, ?, TRUE)",
         (row["reviewer"], row["at"], f"{CARRIED}-{item}-{row['key']}"[:200], CARRIED),
     ).lastrowid
     said = (act, item, row["verdict"])

@@ -9,15 +9,21 @@ import numpy as np
 
 from unnoted.review.store import ReviewStore
 from unnoted.review.verdict import Standing
-from unnoted.suggestions.completeness import LEVEL, UNDECIDED, Completeness, completeness, random_sample
-from unnoted.suggestions.suggestion import Unlisted
+from unnoted.suggestions.completeness import (
+    LEVEL,
+    BelowCutoff,
+    Completeness,
+    ReviewDecision,
+    estimate_completeness,
+)
+from unnoted.suggestions.ranking import Order
 
-HOLDS = {Standing.ACCEPTED: 1, Standing.REJECTED: 0}
-"""What a state says of a fact; the other states leave it undecided."""
+HOLDS = {Standing.ACCEPTED: True, Standing.REJECTED: False}
+"""What a state says of a fact; in the other states it cannot be told."""
 
 
 class LiveCompleteness:
-    """Reads all suggestions once, and then only those that have changed.
+    """Reads the scores once, and decisions when there are new ones.
 
     Args:
         store: the review.
@@ -25,45 +31,52 @@ class LiveCompleteness:
 
     def __init__(self, store: ReviewStore) -> None:
         self.store, self._lock = store, Lock()
-        self._unlisted = Unlisted(**json.loads(store.about["unlisted"]))
+        self._below_cutoff = BelowCutoff(**json.loads(store.about["unlisted"]))
         rows = store.reading.execute(
-            "SELECT id, score FROM items WHERE proposed AND NOT labelled ORDER BY by_audit"
+            "SELECT id, score FROM items WHERE proposed AND NOT labelled ORDER BY id"
         ).fetchall()
-        # In the random order, so that its beginning is the beginning here.
-        self._places = {row["id"]: place for place, row in enumerate(rows)}
-        self._chance = np.clip(np.array([row["score"] for row in rows], dtype=np.float64), 0.0, 1.0)
-        self._holds = np.full(len(rows), UNDECIDED, dtype=np.int8)
-        self._seen = np.zeros(len(rows), dtype=np.bool_)
+        self._position = {row["id"]: position for position, row in enumerate(rows)}
+        self._scores = np.clip(np.array([row["score"] for row in rows], dtype=np.float64), 0.0, 1.0)
         self._last = -1
         self._found: Completeness | None = None
 
     def estimate(self) -> dict[str, Any] | None:
         """The estimate from everything that is decided by now; None while nothing can be said."""
         with self._lock:
-            if self._update() or self._found is None:
-                order = np.arange(len(self._chance))
-                self._found = completeness(
-                    self._noted(), self._chance, self._holds, random_sample(order, self._seen), self._unlisted
+            last = int(self.store.reading.execute("SELECT coalesce(max(id), 0) FROM acts").fetchone()[0])
+            if self._found is None or last != self._last:
+                self._found = estimate_completeness(
+                    self._labelled(), self._scores, self._decisions(), self._below_cutoff
                 )
+                self._last = last
             found = self._found
-        return asdict(found) | {"level": LEVEL} if found.found + found.missing > 0 else None
+        if not found.found + found.missing:
+            return None
+        shares = {"estimate": found.estimate, "low": found.low, "high": found.high, "level": LEVEL}
+        return asdict(found) | shares | {"multiplier": found.multiplier()}
 
-    def _update(self) -> bool:
-        """Take over what has changed; whether anything has."""
-        last = int(self.store.reading.execute("SELECT coalesce(max(id), 0) FROM acts").fetchone()[0])
-        if last == self._last:
-            return False
+    def _decisions(self) -> list[ReviewDecision]:
+        """Of each suggestion that is not open, the first act that spoke of it, and what stands now."""
         rows = self.store.reading.execute(
-            "SELECT id, state FROM items WHERE last_act > ? AND last_act <= ?", (max(self._last, 0), last)
+            """SELECT items.id AS item, items.state, acts.stream, acts.filtered, acts.id AS act
+               FROM items JOIN acts ON acts.id =
+                 (SELECT coalesce(min(CASE WHEN verdict != 'skip' THEN act END), min(act))
+                  FROM decisions WHERE item = items.id)
+               WHERE state != 'open' AND proposed AND NOT labelled"""
         )
-        for item, state in rows:
-            if (place := self._places.get(item)) is not None:
-                self._holds[place] = HOLDS.get(Standing(state), UNDECIDED)
-                self._seen[place] = state != Standing.OPEN
-        self._last = last
-        return True
+        orders = {order.value: order for order in Order}
+        return [
+            ReviewDecision(
+                self._position[row["item"]],
+                HOLDS.get(Standing(row["state"])),
+                orders.get(row["stream"], Order.SCORE),
+                bool(row["filtered"]),
+                row["act"],
+            )
+            for row in rows
+        ]
 
-    def _noted(self) -> int:
+    def _labelled(self) -> int:
         """Facts in the corpus apart from accepted suggestions."""
         rejected, added = self.store.reading.execute(
             """SELECT coalesce(sum(labelled AND state = 'rejected'), 0),

@@ -7,7 +7,7 @@ from unnoted.io import content_digest
 from unnoted.review.carrying import carry
 from unnoted.review.store import ReviewStore
 from unnoted.review.store_making import make_store
-from unnoted.suggestions.suggestion_file import SuggestionSet
+from unnoted.suggestions.store import SuggestionSet
 from unnoted.utils import plural
 
 _SQLITE = b"SQLite format 3\0"
@@ -67,14 +67,14 @@ def open_review(
         >>> from unnoted.review import Queue, Signature, Verdict
         >>> from unnoted.suggestions import Order, Suggestion
         >>> (document,) = generate_documents(1)
-        >>> listed = tuple(Suggestion(document.id, *pair, "met", 0.8, 0.7) for pair in ((0, 1), (1, 0)))
+        >>> listed = tuple(Suggestion(document.id, *pair, "met", 0.8) for pair in ((0, 1), (1, 0)))
         >>> with TemporaryDirectory() as folder:
         ...     file = Path(folder, "suggestions.jsonl")
         ...     SuggestionSet("corpus.jsonl", "jsonl", "0" * 64, "a model", {"met": ("met", "")},
         ...                   {document.id: document}, listed, ()).save(file)
         ...     store = open_review(file)
-        ...     act = store.decide(Signature("Ada", "a-key-of-its-own", "probability"), 0, Verdict.ACCEPT)
-        ...     left = Queue(store, "Ada", Order.PROBABILITY).page()
+        ...     act = store.decide(Signature("Ada", "a-key-of-its-own", "score"), 0, Verdict.ACCEPT)
+        ...     left = Queue(store, "Ada", Order.SCORE).page()
         ...     store.close()
         >>> [row["id"] for row in left]
         [1]

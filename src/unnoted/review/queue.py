@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any
 
 from unnoted.review.store import ReviewStore
-from unnoted.suggestions.ordering import Order
+from unnoted.suggestions.ranking import Order
 
 FIRST = -1
 """The rank before the first."""

@@ -8,7 +8,7 @@ from unnoted.data.document import Document, Fact
 from unnoted.data.visualization import FactGroup, FactRow, FactTable, render_document
 from unnoted.review.queue import column
 from unnoted.review.store import NotDecided, ReviewStore
-from unnoted.suggestions.ordering import Order
+from unnoted.suggestions.ranking import Order
 
 EXAMPLES_SHOWN = 2
 

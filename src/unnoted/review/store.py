@@ -35,11 +35,12 @@ class NotDecided(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Who acts, with which key the act can be recognised, and in which order the queue was seen."""
+    """Who acts, with which key the act can be recognised, in which order and whether filtered the queue was seen."""
 
     reviewer: str
     key: str
     stream: str
+    filtered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +229,8 @@ class _Transaction:
         by = self.by
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         added = self.connection.execute(
-            "INSERT INTO acts (reviewer, at, key, stream, undoes) VALUES (?, ?, ?, ?, ?)",
-            (by.reviewer, at, by.key, by.stream, undoes),
+            "INSERT INTO acts (reviewer, at, key, stream, filtered, undoes) VALUES (?, ?, ?, ?, ?, ?)",
+            (by.reviewer, at, by.key, by.stream, by.filtered, undoes),
         )
         return added.lastrowid or 0
 
@@ -268,8 +269,8 @@ def add_item(connection: sqlite3.Connection, document: Document, fact: Triple) -
     names = document.entities[head].name, document.entities[tail].name
     connection.execute(
         """INSERT INTO items (id, document, head, tail, relation, head_name, tail_name, probability, score,
-           evidence, labelled, proposed, by_probability, by_gain, by_document, by_audit)
-           VALUES (?, ?, ?, ?, ?, ?, ?, NULL, 1.0, '[]', ?, 0, ?, ?, ?, ?)""",
-        (item, document.id, head, tail, relation, *names, labelled, *[item] * 4),
+           evidence, labelled, proposed, by_score, by_document, by_random)
+           VALUES (?, ?, ?, ?, ?, ?, ?, NULL, 1.0, '[]', ?, 0, ?, ?, ?)""",
+        (item, document.id, head, tail, relation, *names, labelled, *[item] * 3),
     )
     return int(item)

@@ -14,8 +14,8 @@ from unnoted.data.formats import jsonl
 from unnoted.data.visualization import entity_types
 from unnoted.review.examples import examples_of
 from unnoted.review.store_schema import FORMAT, INDEXES, TABLES
-from unnoted.suggestions.ordering import Order, ordered
-from unnoted.suggestions.suggestion_file import SuggestionSet
+from unnoted.suggestions.ranking import Order, rank
+from unnoted.suggestions.store import SuggestionSet
 
 
 def make_store(path: Path, found: SuggestionSet, file: str, checksum: str) -> None:
@@ -64,7 +64,7 @@ def _fill(connection: sqlite3.Connection, found: SuggestionSet, file: str, check
         "model": found.model,
         "noted": str(sum(len(document.facts) for document in found.documents.values())),
         "types": json.dumps(entity_types(found.documents.values())),
-        "unlisted": json.dumps(asdict(found.unlisted)),
+        "unlisted": json.dumps(asdict(found.below_cutoff)),
     }
     _insert(connection, "about", about.items())
     documents = found.documents.values()
@@ -96,15 +96,13 @@ def _relations(found: SuggestionSet) -> Iterator[tuple[Any, ...]]:
 
 
 def _items(found: SuggestionSet) -> Iterator[tuple[Any, ...]]:
-    labels = {row[0]: row[3] for row in _relations(found)}
-    ranks = [_ranks(ordered(found.suggestions, order, labels=labels).tolist()) for order in Order]
+    ranks = [_ranks(rank(found.suggestions, order).tolist()) for order in Order]
     for item, each in enumerate(found.suggestions):
         entities = found.documents[each.document].entities
-        score = each.confidence if each.probability is None else each.probability
         yield (
             item, each.document, *each.triple, entities[each.head].name, entities[each.tail].name,
-            each.probability, score, json.dumps(each.evidence), each.rule, each.labelled, True, None,
-            "open", 0, *(rank[item] for rank in ranks),
+            each.score if found.calibrated else None, each.score, json.dumps(each.evidence), each.rule, each.labelled, True, None,
+            "open", 0, *(place[item] for place in ranks),
         )  # fmt: skip
 
 

@@ -48,8 +48,7 @@ CREATE TABLE items (
   model TEXT,                         -- what judged in that round; NULL: what judges now, or nothing
   state TEXT NOT NULL DEFAULT 'open',
   last_act INTEGER NOT NULL DEFAULT 0,
-  by_probability INTEGER NOT NULL, by_gain INTEGER NOT NULL, by_document INTEGER NOT NULL,
-  by_audit INTEGER NOT NULL,
+  by_score INTEGER NOT NULL, by_document INTEGER NOT NULL, by_random INTEGER NOT NULL,
   UNIQUE (document, head, tail, relation)
 );
 
@@ -59,6 +58,7 @@ CREATE TABLE acts (                   -- one key press, or what comes to the sam
   at TEXT NOT NULL,                   -- UTC
   key TEXT NOT NULL UNIQUE,           -- chosen by the browser: an act that is sent twice counts once
   stream TEXT NOT NULL,               -- the order in which the reviewer saw the queue
+  filtered INTEGER NOT NULL,          -- whether a filter was on
   undoes INTEGER REFERENCES acts
 );
 
@@ -79,11 +79,10 @@ CREATE TABLE standing (               -- what each reviewer says last
 """
 
 INDEXES = """
-CREATE INDEX items_by_probability ON items (by_probability);
-CREATE INDEX items_by_gain ON items (by_gain);
+CREATE INDEX items_by_score ON items (by_score);
 CREATE INDEX items_by_document ON items (by_document);
-CREATE INDEX items_by_audit ON items (by_audit);
-CREATE INDEX items_relation ON items (relation, by_probability);
+CREATE INDEX items_by_random ON items (by_random);
+CREATE INDEX items_relation ON items (relation, by_score);
 CREATE INDEX items_state ON items (state, proposed);
 CREATE INDEX items_last_act ON items (last_act);
 CREATE INDEX items_apart ON items (labelled, proposed, state) WHERE labelled OR NOT proposed;

@@ -1,39 +1,36 @@
-"""Which labels are missing: probable unlabelled facts, in an order worth reviewing."""
+"""Suggestions: probable facts that are not labelled, their review orders, and how complete the labels are."""
 
 from typing import TYPE_CHECKING, Any
 
-from unnoted.suggestions.completeness import Completeness, completeness, random_sample
-from unnoted.suggestions.ordering import Order, chances, ordered
-from unnoted.suggestions.suggestion_file import MissingLabels, Suggestion, SuggestionSet, Unlisted
+from unnoted.suggestions.completeness import (
+    BelowCutoff,
+    Completeness,
+    ReviewDecision,
+    estimate_completeness,
+)
+from unnoted.suggestions.ranking import Order, rank
+from unnoted.suggestions.store import MissingLabels, Suggestion, SuggestionSet
 
 if TYPE_CHECKING:
-    from unnoted.suggestions.listing import ListLimits
-    from unnoted.suggestions.suggesting import suggest
+    from unnoted.suggestions.suggest import SuggestionLimits
 
 __all__ = [
+    "BelowCutoff",
     "Completeness",
-    "ListLimits",
     "MissingLabels",
     "Order",
+    "ReviewDecision",
     "Suggestion",
+    "SuggestionLimits",
     "SuggestionSet",
-    "Unlisted",
-    "chances",
-    "completeness",
-    "ordered",
-    "random_sample",
-    "suggest",
+    "estimate_completeness",
+    "rank",
 ]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401
-    # They load torch, which reviewing suggestions does not wait for.
-    if name == "suggest":
-        from unnoted.suggestions.suggesting import suggest
+    if name == "SuggestionLimits":  # loads torch, which a review does not wait for
+        from unnoted.suggestions.suggest import SuggestionLimits
 
-        return suggest
-    if name == "ListLimits":
-        from unnoted.suggestions.listing import ListLimits
-
-        return ListLimits
+        return SuggestionLimits
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

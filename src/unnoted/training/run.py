@@ -15,9 +15,9 @@ from unnoted.evaluation.metrics import document_scores
 from unnoted.inference import Extractor
 from unnoted.io import write_json
 from unnoted.models.model_card import renew_card
-from unnoted.training.calibrating import calibrate
+from unnoted.training.calibrate import calibrate_model, tune_model, write_train_documents
 from unnoted.training.checkpoints import CheckpointError, check_files, last_good, whole_folder
-from unnoted.training.cross_fit import cross_fit
+from unnoted.training.cross_validation import cross_validate
 from unnoted.training.environment import environment
 from unnoted.training.fingerprint import RunError, fingerprint
 from unnoted.training.ingredients import load_corpus
@@ -27,7 +27,6 @@ from unnoted.training.settings import Settings
 from unnoted.training.stages import Plan, Stage, plan_of
 from unnoted.training.trainer import CHECKPOINTS
 from unnoted.training.training_labels import training_labels
-from unnoted.training.tuning import tuned_on
 from unnoted.utils import one_line, plural
 
 MODEL = ".model"
@@ -106,19 +105,15 @@ def _trained(
     tell: Callable[[str], None],
 ) -> Record:
     """Train, put the model in its place, and make a record without scores."""
-    scores = cross_fit(settings, tell, resume) if settings.calibrated else None
+    scores = cross_validate(settings, log=tell, resume=resume) if settings.calibrated else None
     summary = plan.main.train(plan.model, resume, tell)
     if settings.tuned_thresholds and plan.main.dev is not None:
-        tuned = tuned_on(plan.model, plan.main.dev)
-        plan.model.decoder = replace(plan.model.decoder, decision=tuned.rule)
-        summary["tuned_thresholds"] = tuned.to_json()
-        for line in tuned.lines():
-            tell(f"note: {line}")
+        summary["tuned_thresholds"] = tune_model(plan.model, plan.main.dev, tell)
     corpus = load_corpus(settings, settings.train)
     train = corpus.documents
     if scores is not None:
         labels = training_labels(settings, corpus).corpus.documents
-        summary["calibration"] = calibrate(plan.model, settings, scores, labels, tell)
+        summary["calibration"] = calibrate_model(plan.model, scores, labels, tell)
     record = Record(
         address=fingerprint(settings).address,
         settings=settings.to_json(),
@@ -138,6 +133,7 @@ def _place(folder: RunFolder, settings: Settings, plan: Plan, record: Record) ->
         with whole_folder(settings.output / MODEL) as staged:
             plan.model.save_pretrained(staged)
             settings.save(staged / "settings.yaml")
+            write_train_documents(staged, load_corpus(settings, settings.train))
             _write_priors(staged, plan.main)
             write_json(staged / "environment.json", environment())
         folder.place(settings.output / MODEL, record)

@@ -207,6 +207,10 @@ class Settings(Optimisation):
             raise ValueError(f"block: found {self.block}, expected a divisor of embedding {self.embedding}")
         if self.candidates not in (None, LABELLED):
             _check_candidates(self.candidates)
+        if self.tuned_thresholds and self.calibrated:
+            raise ValueError(
+                "tuned_thresholds: a calibrated model has its own decision threshold; set one to false"
+            )
         if self.tuned_thresholds and self.dev is None:
             raise ValueError("tuned_thresholds: found true without dev, expected documents to tune them on")
         given = [key for key in PRIORS if getattr(self, key) is not None]

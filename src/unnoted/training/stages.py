@@ -4,7 +4,7 @@ All that can be refused is looked at while a plan is made, before anything is wr
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from unnoted.models.features import FeatureSet
 from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
 from unnoted.training.arguments import chosen_precision
+from unnoted.training.calibrate import check_tunable, documents_with_pairs
 from unnoted.training.distil import Teacher
 from unnoted.training.entity_recognition import check_entity_recognition
 from unnoted.training.evidence_guidance import check_evidence
@@ -27,7 +28,6 @@ from unnoted.training.preparing import check_sample, features_of, rate_note
 from unnoted.training.settings import Settings
 from unnoted.training.trainer import Trainer
 from unnoted.training.training_labels import TrainingLabels, training_labels
-from unnoted.training.tuning import check_tunable, with_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Stage:
             "epochs": self.optimisation.epochs,
             "precision": chosen_precision(self.optimisation.precision),
             "documents": report.documents,
-            "features": report.to_json(),
+            "features": asdict(report),
             "seconds_of_last_session": output.metrics["train_runtime"],
             "history": [entry for entry in log if "loss" in entry],
             "development": [entry for entry in log if "eval_f1" in entry],
@@ -111,7 +111,7 @@ def plan_of(settings: Settings, tell: Callable[[str], None]) -> Plan:
     model = model_of(settings, labels.corpus, tell)
     dev = None if settings.dev is None else load_corpus(settings, settings.dev).documents
     if settings.tuned_thresholds and dev is not None:
-        with_pairs(dev, corpus.candidates)
+        documents_with_pairs(dev, corpus.candidates)
     teacher = None if settings.teacher is None else Teacher.from_folder(settings.teacher)
     main = _stage(labels, settings.output, settings, model, dev, tell, teacher)
     if settings.tuned_thresholds:

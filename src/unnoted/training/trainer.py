@@ -45,6 +45,7 @@ from unnoted.training.distil import Teacher
 from unnoted.training.entity_recognition import WithEntityRecognition, check_entity_recognition
 from unnoted.training.evidence_guidance import WithEvidence, check_evidence
 from unnoted.training.further_views import FromViews, check_scorer
+from unnoted.training.initialization import initialize
 from unnoted.training.objective import FromLabels, FromTeacher, Objective
 from unnoted.training.optimisation import Optimisation
 from unnoted.training.optimiser import check_map_learning_rate, make_optimiser, map_layers
@@ -57,7 +58,6 @@ from unnoted.training.preparing import (
 )
 from unnoted.training.progress import Progress
 from unnoted.training.schedule import make_schedule, undertrained
-from unnoted.training.start import begin
 from unnoted.training.watch import LossWatch, NotFinite
 from unnoted.utils import one_line, short_repr
 
@@ -134,7 +134,7 @@ class Trainer(transformers.Trainer):
         if teacher is not None:
             teacher.check(model, loss)
         self.features = features_of(model, train) if features is None else features
-        begin(model, loss, self.features)
+        initialize(model, loss, self.features)
         check_evidence(model, self.optimisation, self.features)
         self._keeps_checkpoints = folder is not None
         # The stock trainer makes its output folder, whether it has anything to write or not.

@@ -42,11 +42,11 @@ def suggested(folder, documents=None, suggestions=None, relations=None):
     source = folder / "corpus.jsonl"
     jsonl.write(source, documents)
     listed = suggestions or [
-        Suggestion("d1", 2, 3, "lives", 0.9, 0.8, (0,), "a rule"),
-        Suggestion("d2", 2, 1, "lives", 0.7, 0.6),
-        Suggestion("d3", 0, 2, "knows", 0.5, 0.5),
-        Suggestion("d3", 0, 1, "lives", 0.3, 0.4),
-        Suggestion("d2", 0, 1, "lives", 0.05, 0.1, labelled=True),
+        Suggestion("d1", 2, 3, "lives", 0.9, (0,), "a rule"),
+        Suggestion("d2", 2, 1, "lives", 0.7),
+        Suggestion("d3", 0, 2, "knows", 0.5),
+        Suggestion("d3", 0, 1, "lives", 0.3),
+        Suggestion("d2", 0, 1, "lives", 0.05, labelled=True),
     ]
     relations = relations or {"lives": ("lives in", "Where somebody lives."), "knows": ("", "")}
     missing = (MissingLabels(next(iter(relations)), 2, 3.0, 1.0, 5.0),)
@@ -67,7 +67,7 @@ def many(folder, count):
         head, tail = turn % size, (turn // size) % size
         relation = relations[(turn // size**2) % len(relations)]
         if head != tail and (head, tail, relation) not in document.labels:
-            listed.append(Suggestion(document.id, head, tail, relation, 1 - len(listed) / count, 0.5, (0,)))
+            listed.append(Suggestion(document.id, head, tail, relation, 1 - len(listed) / count, (0,)))
         if len(listed) == count:
             return suggested(folder, documents, listed, {each: (each, "") for each in relations})
     return None
@@ -87,7 +87,7 @@ def client(store):
 class Keys:
     """Signatures with a new key each."""
 
-    def __init__(self, reviewer="Ada", stream="probability"):
+    def __init__(self, reviewer="Ada", stream="score"):
         self.reviewer, self.stream, self.number = reviewer, stream, 0
 
     def __call__(self):

@@ -175,7 +175,7 @@ def test_too_much_is_refused(asking):
 
 def test_hostile_names_words_and_relations_stay_text(tmp_path):
     document = people(HOSTILE, (HOSTILE, "Kelm", "Bo"), (Fact(1, 2, HOSTILE),))
-    listed = [Suggestion(HOSTILE, 0, 1, HOSTILE, 0.5, 0.5, (), HOSTILE)]
+    listed = [Suggestion(HOSTILE, 0, 1, HOSTILE, 0.5, (), HOSTILE)]
     store = opened(tmp_path, suggested(tmp_path, [document], listed, {HOSTILE: (HOSTILE, HOSTILE)}))
     with client(store) as asking:
         found = asking.get("/api/items/0", params={"as": HOSTILE[:40]})

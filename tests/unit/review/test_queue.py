@@ -3,10 +3,10 @@ from tests.unit.review.making import Keys
 
 from unnoted.review.queue import VIEWS, Filters, Queue, View
 from unnoted.review.verdict import Verdict
-from unnoted.suggestions.ordering import Order
+from unnoted.suggestions.ranking import Order
 
 
-def ids(store, filters=None, order=Order.PROBABILITY, reviewer="Ada", **options):
+def ids(store, filters=None, order=Order.SCORE, reviewer="Ada", **options):
     return [row["id"] for row in Queue(store, reviewer, order, filters or Filters()).page(**options)]
 
 
@@ -18,7 +18,7 @@ def test_orders(store):
 
 
 def test_pages_go_on_after_a_rank(store):
-    queue = Queue(store, "Ada", Order.AUDIT)
+    queue = Queue(store, "Ada", Order.RANDOM)
     all_rows = queue.page()
     found, after = [], -1
     while page := queue.page(after, limit=2):
@@ -40,7 +40,7 @@ def test_pages_go_on_after_a_rank(store):
 )
 def test_filters(store, filters, expected):
     assert ids(store, filters) == expected
-    assert Queue(store, "Ada", Order.PROBABILITY, filters).count() == len(expected)
+    assert Queue(store, "Ada", Order.SCORE, filters).count() == len(expected)
 
 
 def test_views(store):

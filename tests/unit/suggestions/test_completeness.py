@@ -1,191 +1,214 @@
-"""The interval of completeness holds the truth in simulated reviews of the generated corpus."""
+"""The interval of completeness holds the truth in simulated reviews with filters and orders mixed."""
 
-from random import Random
+import math
 
 import numpy as np
 import pytest
 
-import unnoted
-from unnoted.data import write_documents
-from unnoted.data.hide_labels import Uniform
-from unnoted.data.synthetic import generate_documents
-from unnoted.suggestions import Order, Suggestion, Unlisted, chances, completeness, ordered, random_sample
+from unnoted.suggestions import BelowCutoff, Order, ReviewDecision, estimate_completeness
 
-LISTED = 0.02
+LABELLED = 500
 
 
 class Review:
-    """A generated corpus under a share of its labels, listed by simulated scores, and its complete truth.
+    """A list of suggestions whose truth departs from the scores by relation and by document, and a reviewer."""
 
-    Args:
-        seed: of corpus, labels and scores.
-        documents: how many.
-        sureness: what the log odds that the model states are multiplied by; 1 is calibrated.
-    """
+    def __init__(self, seed, size=3000, relations=10):
+        self.rng = rng = np.random.default_rng(seed)
+        self.relation, self.document = rng.integers(relations, size=size), rng.integers(size // 15, size=size)
+        self.scores = rng.beta(0.35, 2.2, size).clip(0.01, 0.99)
+        shift = rng.uniform(-1.5, 1.5, relations)
+        log_odds = np.log(self.scores / (1 - self.scores)) + shift[self.relation]
+        log_odds += rng.normal(size=size // 15)[self.document] / 2
+        self.truth = rng.random(size) < 1 / (1 + np.exp(-log_odds))
+        self.best_relations = np.argsort(-shift)
+        self.permutation = rng.permutation(size)
+        self.decided = np.zeros(size, np.bool_)
+        self.decisions = []
 
-    def __init__(self, seed, documents, sureness=1.0):
-        random = np.random.default_rng(seed)
-        listed, truth, labels, self.noted = [], [], {}, 0
-        rest, self.hidden = [], 0
-        for document in generate_documents(documents, seed=seed):
-            kept = {fact.triple for fact in Uniform(0.35).choose(document, Random(seed))}
-            self.noted += len(kept)
-            for _, _, relation in kept:
-                labels[relation] = labels.get(relation, 0) + 1
-            relations = sorted({fact.relation for fact in document.facts})
-            true = {fact.triple for fact in document.facts}
-            for triple in self.candidates(document, relations):
-                if triple in kept:
-                    continue
-                margin = random.normal(1.5 if triple in true else -1.5, 1.4)
-                odds = 2 * 1.5 / 1.4**2 * margin + np.log(0.02 / 0.98)  # Bayes, for facts that are 1 in 50
-                chance = 1 / (1 + np.exp(-sureness * odds))
-                if chance >= LISTED:
-                    listed.append(Suggestion(document.id, *triple, chance, chance))
-                    truth.append(triple in true)
-                else:
-                    rest.append(chance)
-                    self.hidden += triple in true
-        self.listed, self.truth, self.labels = listed, np.array(truth), labels
-        self.chance, self.unlisted = chances(listed), Unlisted(len(rest), float(np.sum(rest)))
+    def decide(self, items, order, filtered):
+        for item in items:
+            self.decided[item] = True
+            number = len(self.decisions)
+            self.decisions.append(ReviewDecision(int(item), bool(self.truth[item]), order, filtered, number))
 
-    @staticmethod
-    def candidates(document, relations):
-        entities = range(len(document.entities))
-        return [(h, t, relation) for h in entities for t in entities if h != t for relation in relations]
+    def random(self, count, only=None):
+        open_ = ~self.decided if only is None else ~self.decided & only
+        self.decide(self.permutation[open_[self.permutation]][:count], Order.RANDOM, only is not None)
 
-    def covers(self, order, decisions, audited, seed):
-        """Whether the interval holds the truth, for what is listed and for everything, and its width."""
-        decided = np.zeros(len(self.listed), np.bool_)
-        decided[ordered(self.listed, order, labels=self.labels)[:decisions]] = True
-        audit = ordered(self.listed, Order.AUDIT, seed=seed)
-        decided[audit[~decided[audit]][:audited]] = True
-        holds = np.where(decided, self.truth, -1).astype(np.int8)
-        sample = random_sample(audit, decided)
-        assert sample.sum() >= audited
-        found = self.noted + (holds == 1).sum()
-        outcomes = []
-        for unlisted, hidden in ((None, 0), (self.unlisted, self.hidden)):
-            result = completeness(self.noted, self.chance, holds, sample, unlisted, seed=seed)
-            true = found / (self.noted + self.truth.sum() + hidden)
-            assert result.found == found
-            outcomes.append(result.low <= true <= result.high)
-        return outcomes
+    def by_score(self, count, only=None):
+        open_ = np.flatnonzero(~self.decided if only is None else ~self.decided & only)
+        best = open_[np.argsort(-self.scores[open_], kind="stable")]
+        self.decide(best[:count], Order.SCORE, only is not None)
+
+    def relations(self, numbers):
+        for number in numbers:
+            self.by_score(len(self.scores), self.relation == number)
+
+    def accepts_what_reads_as_true(self):
+        true = np.flatnonzero(~self.decided & self.truth & (self.rng.random(len(self.truth)) < 0.5))
+        self.decide(self.rng.permutation(true)[:250], Order.SCORE, False)
+
+    def mixed(self):
+        for _ in range(5):
+            self.random(25)
+            self.by_score(60)
+            self.random(40, self.relation == self.rng.integers(10))
+            self.by_score(30, self.document < 20)
+
+    def outcome(self):
+        """Whether the interval holds the truth, and the error of the missing facts."""
+        missing = self.truth[~self.decided].sum()
+        found = estimate_completeness(LABELLED, self.scores, self.decisions)
+        assert found.found == LABELLED + self.truth[self.decided].sum()
+        assert found.missing_low <= found.missing <= found.missing_high
+        return found.missing_low <= missing <= found.missing_high, found.missing - missing
 
 
-@pytest.mark.parametrize(
-    "sureness", [1.0, pytest.param(1.6, marks=pytest.mark.slow), pytest.param(0.7, marks=pytest.mark.slow)]
-)
-def test_the_interval_holds_the_truth_in_nine_reviews_of_ten(sureness):
-    """Also where the model is too sure or not sure enough of what it says."""
-    reviews = [Review(seed, 12, sureness) for seed in range(3)]
-    outcomes = np.array([
-        reviews[seed % 3].covers(order, decisions, audited, seed)
-        for seed in range(12) for order in (Order.PROBABILITY, Order.GAIN, Order.DOCUMENT)
-        for decisions, audited in ((0, 100), (60, 40), (150, 100))
-    ])  # fmt: skip
-    assert outcomes[:, 0].mean() >= 0.9
-    if sureness == 1.0:  # what is not listed is known from the model alone
-        assert outcomes[:, 1].mean() >= 0.9
+def best_relations_then_random(review):
+    review.relations(review.best_relations[:2])
+    review.random(100)
 
 
-def simulated(seed, size=3000):
-    random = np.random.default_rng(seed)
-    chance = random.beta(0.3, 2, size)
-    return chance, random.random(size) < chance, random
+def random_then_best_relations(review):
+    review.random(100)
+    review.relations(review.best_relations[:2])
 
 
-def test_more_of_the_sample_makes_it_narrower():
-    chance, truth, _ = simulated(0)
-    widths = []
-    for sampled in (0, 50, 500, 3000):
-        sample = np.arange(len(chance)) < sampled
-        found = completeness(400, chance, np.where(sample, truth, -1).astype(np.int8), sample)
-        widths.append(found.high - found.low)
-        assert found.low <= found.estimate <= found.high
-        assert found.sampled == sampled
-    assert widths == sorted(widths, reverse=True)
-    assert widths[0] > 0.8  # nothing is known
-    assert widths[-1] == 0  # everything was decided
+def random_then_poor_relations(review):
+    review.random(100)
+    review.relations(review.best_relations[-2:])
 
 
-def test_it_is_not_biased_by_what_other_orders_took():
-    errors = []
-    for seed in range(30):
-        chance, truth, random = simulated(seed)
-        truth = random.random(len(chance)) < np.where(chance > 0.4, chance / 3, chance)  # too sure above
-        decided = np.zeros(len(chance), np.bool_)
-        audit = random.permutation(len(chance))
-        decided[audit[:300]] = True
-        decided[np.argsort(-chance)[:600]] = True
-        holds = np.where(decided, truth, -1).astype(np.int8)
-        found = completeness(300, chance, holds, random_sample(audit, decided))
-        errors.append(found.missing - truth[~decided].sum())
-    assert abs(np.mean(errors)) < 3 * np.std(errors) / np.sqrt(len(errors))
+def true_first_then_random(review):
+    review.accepts_what_reads_as_true()
+    review.random(100)
 
 
-def test_without_a_sample_the_model_is_believed_and_nothing_is_certain():
-    chance = np.array([0.5, 0.25])
-    found = completeness(3, chance, np.full(2, -1, np.int8), np.zeros(2, np.bool_))
-    assert (found.missing, found.estimate, found.high) == (0.75, 3 / 3.75, 1.0)
-    assert found.low == 3 / 5
+def random_then_true(review):
+    review.random(100)
+    review.accepts_what_reads_as_true()
 
 
-def test_what_cannot_be_told_says_nothing():
-    chance, truth, _ = simulated(1)
-    sample = np.arange(len(chance)) < 200
-    holds = np.where(sample, truth, -1).astype(np.int8)
-    holds[:50] = -1
-    assert completeness(400, chance, holds, sample).sampled == 150
+def filtered_random_then_random(review):
+    review.random(200, review.relation == review.best_relations[0])
+    review.random(100)
 
 
-def test_unlisted_facts_count_as_the_lowest_band_scales_them():
-    chance = np.full(1000, 0.1)
-    sample = np.arange(1000) < 100
-    holds = np.where(sample, np.arange(1000) % 20 == 0, -1).astype(np.int8)  # half as many as stated
-    found = completeness(50, chance, holds, sample, Unlisted(10**6, 80.0))
-    assert found.unlisted == pytest.approx(40)
-    assert found.missing == pytest.approx(45 + 40)
+SCENARIOS = {
+    "random": lambda review: review.random(100),
+    "best relations, then random": best_relations_then_random,
+    "random, then best relations": random_then_best_relations,
+    "random, then poor relations": random_then_poor_relations,
+    "what reads as true, then random": true_first_then_random,
+    "random, then what reads as true": random_then_true,
+    "random under a filter, then random": filtered_random_then_random,
+    "by score, then random": lambda review: (review.by_score(300), review.random(60)),
+    "all mixed": Review.mixed,
+    "much random": lambda review: review.random(400),
+}
 
 
-def test_an_empty_list_is_complete():
-    nothing = np.zeros(0)
-    found = completeness(5, nothing, nothing.astype(np.int8), nothing.astype(np.bool_))
-    assert (found.estimate, found.low, found.high) == (1.0, 1.0, 1.0)
+def coverage(scenario, repeats):
+    outcomes = []
+    for seed in range(repeats):
+        review = Review(seed)
+        SCENARIOS[scenario](review)
+        outcomes.append(review.outcome())
+    covered, errors = np.array(outcomes).T
+    return covered.mean(), errors.mean() / (errors.std() / math.sqrt(repeats))
 
 
-def test_the_sample_ends_before_the_first_open_suggestion():
-    order = np.array([3, 1, 0, 2])
-    assert random_sample(order, np.array([True, True, False, True])).tolist() == [True, True, False, True]
-    assert random_sample(order, np.array([True, False, True, True])).tolist() == [False, False, False, True]
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_the_interval_covers_the_truth(scenario):
+    covered, bias = coverage(scenario, repeats=100)
+    assert covered >= 0.9  # two standard errors of 100 reviews below 0.95
+    assert abs(bias) < 3.5
 
 
 @pytest.mark.slow
-def test_the_interval_holds_the_truth_of_a_corpus_that_models_have_judged(tmp_path):
-    """As above, but the list is of models of folds, weak ones, and its probabilities are what they are."""
-    documents = list(generate_documents(60))
-    kept = [each.with_facts(Uniform(0.35).choose(each, Random(each.id))) for each in documents]
-    write_documents(tmp_path / "own.jsonl", kept)
-    changes = {"embedding": 32, "block": 8, "epochs": 4, "typed_markers": False}
-    found = unnoted.suggest(
-        tmp_path / "own.jsonl", encoder="recurrent", changes=changes, prior_multiplier=1 / 0.35
-    )
-    listed = [each for each in found.suggestions if not each.labelled]
-    truth = {each.id: each.labels for each in documents}
-    holds = np.array([each.triple in truth[each.document] for each in listed])
-    noted, total = (sum(len(each.labels) for each in some) for some in (kept, documents))
-    chance, positions = chances(listed), ordered(listed, Order.PROBABILITY)
-    outcomes = []
-    for seed in range(100):
-        decided = np.zeros(len(listed), np.bool_)
-        decided[positions[:200]] = True
-        audit = ordered(listed, Order.AUDIT, seed=seed)
-        decided[audit[~decided[audit]][:150]] = True
-        said = np.where(decided, holds, -1).astype(np.int8)
-        sample = random_sample(audit, decided)
-        for unlisted, true in ((None, noted + holds.sum()), (found.unlisted, total)):
-            result = completeness(noted, chance, said, sample, unlisted, seed=seed)
-            outcomes.append(result.low <= result.found / true <= result.high)
-    covers = np.array(outcomes).reshape(-1, 2).mean(0)
-    print(f"{len(listed)} listed, {holds.sum()} true; covers {covers}")
-    assert covers[0] >= 0.9 and covers[1] >= 0.9
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_the_interval_covers_the_truth_in_600_reviews(scenario):
+    covered, bias = coverage(scenario, repeats=600)
+    assert covered >= 0.93
+    assert abs(bias) < 4
+
+
+def test_an_undisturbed_sample_has_the_hypergeometric_likelihood():
+    """20 of 60 are drawn, 5 of them hold: the estimate maximises C(S, 5) C(60 - S, 15)."""
+    decisions = [ReviewDecision(i, i < 5, Order.RANDOM, False, i) for i in range(20)]
+    found = estimate_completeness(0, np.full(60, 0.5), decisions)
+    likelihood = {s: math.comb(s, 5) * math.comb(60 - s, 15) for s in range(5, 46)}
+    assert found.missing == max(likelihood, key=likelihood.get) - 5
+    weight = {  # times the prior of the rate, Beta(1/2, 1/2)
+        s: likelihood[s] * math.gamma(s + 0.5) / math.gamma(s + 1) * math.gamma(60.5 - s) / math.gamma(61 - s)
+        for s in likelihood
+    }
+    total, cumulated = sum(weight.values()), 0.0
+    for s, each in weight.items():
+        cumulated += each / total
+        if cumulated >= 0.975:
+            assert found.missing_high == pytest.approx(s - 5, abs=1)
+            break
+
+
+def test_more_decisions_make_it_narrower_and_all_make_it_certain():
+    review, widths = Review(0), []
+    for count in (0, 50, 450, 2500):
+        review.random(count)
+        found = estimate_completeness(LABELLED, review.scores, review.decisions)
+        widths.append(found.high - found.low)
+        assert found.sampled == len(review.decisions)
+    assert widths == sorted(widths, reverse=True)
+    assert widths[0] > 0.8  # nothing is known
+    assert widths[-1] == 0
+
+
+def test_without_a_sample_the_model_is_believed_and_nothing_is_certain():
+    found = estimate_completeness(3, np.array([0.5, 0.25]), [])
+    assert (found.missing, found.estimate, found.low, found.high) == (0.75, 3 / 3.75, 3 / 5, 1.0)
+    only_filtered = [ReviewDecision(0, True, Order.RANDOM, True, 0)]
+    found = estimate_completeness(3, np.array([0.5, 0.25]), only_filtered)
+    assert (found.found, found.missing, found.sampled, found.low) == (4, 0.25, 0, 4 / 5)
+
+
+def test_where_no_draw_holds_nothing_need_be_missing():
+    decisions = [ReviewDecision(i, False, Order.RANDOM, False, i) for i in range(50)]
+    found = estimate_completeness(10, np.full(1000, 0.1), decisions)
+    assert found.missing == found.missing_low == 0 and 10 < found.missing_high < 100
+
+
+def test_what_cannot_be_told_is_left_out_on_both_sides():
+    review = Review(1)
+    review.random(200)
+    told = [each for each in review.decisions if each.number >= 50]
+    untold = [ReviewDecision(e.suggestion, None, e.order, False, e.number) for e in review.decisions[:50]]
+    kept = np.ones(len(review.scores), np.bool_)
+    kept[[each.suggestion for each in untold]] = False
+    position = np.cumsum(kept) - 1
+    without = [ReviewDecision(int(position[e.suggestion]), e.holds, e.order, False, e.number) for e in told]
+    found = estimate_completeness(400, review.scores, [*untold, *told])
+    assert found == estimate_completeness(400, review.scores[kept], without)
+    assert found.sampled == 150
+
+
+def test_facts_below_the_cutoff_are_scaled_as_the_undecided_ones():
+    decisions = [ReviewDecision(i, i % 20 == 0, Order.RANDOM, False, i) for i in range(100)]
+    found = estimate_completeness(50, np.full(1000, 0.1), decisions, BelowCutoff(10**6, 80.0))
+    assert found.below_cutoff == pytest.approx(40, abs=1)  # half as many as the model expects
+    assert found.missing == pytest.approx(45 + 40, abs=2)
+    assert estimate_completeness(50, np.full(1000, 0.1), decisions, BelowCutoff(7, 80.0)).below_cutoff == 7
+
+
+def test_the_multiplier_of_the_label_frequency_covers_the_truth():
+    """The same random decisions say how many true facts there are for each label before the review."""
+    covered = []
+    for seed in range(40):
+        review = Review(100 + seed)
+        random_then_best_relations(review)
+        found = estimate_completeness(LABELLED, review.scores, review.decisions)
+        true = (LABELLED + review.truth.sum()) / LABELLED
+        _, low, high = found.multiplier(LABELLED)
+        covered.append(low <= true <= high)
+        assert found.multiplier()[0] == pytest.approx(1 / found.estimate)
+    assert np.mean(covered) >= 0.88

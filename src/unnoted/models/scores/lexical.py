@@ -204,7 +204,7 @@ def _is_word(batch: Batch) -> Tensor:
 
 
 class LexicalScores(nn.Module):
-    """The linear model, and how much it counts. `training.lexical_fit` fits it before the first step.
+    """The linear model, and how much it counts. `training.lexical` fits it before the first step.
 
     Its weights are buffers: they are saved with the model, and no step changes them.
 

@@ -9,7 +9,7 @@ from unnoted.models.batch import Batch
 class TypeBias(nn.Module):
     """What is added to the scores of a pair's relations, by the types of its head and its tail.
 
-    A table of 0 adds nothing; `training.start` fills it in before the first step, and it is trained like all
+    A table of 0 adds nothing; `training.initialization` fills it in before the first step, and it is trained like all
     else. An entity has the type of the mention that is listed first; number 0 is a type that is not known.
 
     Args:

@@ -51,7 +51,7 @@ export class Figures {
     }
     const { estimate, low, high, sampled, level } = found;
     $("complete").textContent = `${percent(estimate)} (${percent(low).replace(" %", "")}–${percent(high)})`;
-    const basis = sampled ? `from ${count(sampled)} random decisions` : "as the model says: decide some in the order “Random audit”";
+    const basis = sampled ? `from ${count(sampled)} random decisions` : "as the model says: decide some in the order “Random sample” without a filter";
     $("complete").title = `${count(found.found)} facts are labelled, about ${count(found.missing)} are missing; ${percent(level)} interval, ${basis}`;
     $("interval").querySelector(".band").style.left = `${low * 100}%`;
     $("interval").querySelector(".band").style.right = `${100 - high * 100}%`;

@@ -54,7 +54,9 @@ class Review {
   }
 
   get written() {
-    return { reviewer: this.reviewer, order: this.queue.chosen.order };
+    const { order, relation, document: of, low, high, doubtful, by } = this.queue.chosen;
+    const filtered = [relation, of, doubtful, by].some(Boolean) || Number(low || 0) > 0 || Number(high || 100) < 100;
+    return { reviewer: this.reviewer, order, filtered };
   }
 
   // Shows a fact, given its id or a promise of it. The last choice wins, whichever answer comes last.

@@ -6,7 +6,7 @@ import { $, announce, make, percent, plural, putInOrder } from "./making.js";
 const ROW = 58;
 const PAGE = 100;
 const SPARE = 6;
-const DEFAULTS = { order: "probability", view: "open", relation: "", document: "", low: "0", high: "100", doubtful: "", by: "" };
+const DEFAULTS = { order: "score", view: "open", relation: "", document: "", low: "0", high: "100", doubtful: "", by: "" };
 const MARKS = {
   open: ["", "undecided"],
   accepted: ["✓", "accepted"],

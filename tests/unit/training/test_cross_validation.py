@@ -1,4 +1,4 @@
-"""Cross-fitting: every document judged by a model that never saw its labels, and what becomes of the scores."""
+"""Cross-validation: every document judged by a model that never saw its labels, and what becomes of the scores."""
 
 import json
 
@@ -11,7 +11,7 @@ from unnoted.data import load_documents
 from unnoted.data.synthetic import generate_documents
 from unnoted.models.model import RelationModel
 from unnoted.training import load_settings, run
-from unnoted.training.cross_fit import FOLDS, SCORES, cross_fit, fold_documents
+from unnoted.training.cross_validation import FOLDS, SCORES, cross_validate, k_fold
 
 OPTIONS = {"loss": "label-likelihood", "prior_multiplier": 3, "calibrated": "true",
            "start": "types", "epochs": 1}  # fmt: skip
@@ -30,14 +30,14 @@ def finished(tmp_path_factory):
 @pytest.mark.parametrize(("documents", "folds"), [(5, 2), (7, 3), (4, 4)])
 def test_every_document_is_in_one_fold(documents, folds):
     made = list(generate_documents(documents))
-    found = fold_documents(made, folds, seed=3)
+    found = k_fold(made, folds, seed=3)
     assert sorted(document.id for fold in found for document in fold) == sorted(d.id for d in made)
     assert max(map(len, found)) - min(map(len, found)) <= 1
 
 
 def test_more_folds_than_documents_are_refused():
-    with pytest.raises(ValueError, match="folds: found 4 for 3 documents, expected at most as many"):
-        fold_documents(list(generate_documents(3)), 4, seed=0)
+    with pytest.raises(ValueError, match="folds"):
+        k_fold(list(generate_documents(3)), 4, seed=0)
 
 
 def test_scores_are_those_of_all_pairs_with_their_labels(finished):
@@ -72,16 +72,16 @@ def test_no_model_of_a_fold_saw_its_labels(tmp_path):
     """Other labels in one fold change what the models of other folds say, and nothing of what its own says."""
     path = settings_file(tmp_path, documents=6, vocabulary=vocabulary_file(tmp_path), **OPTIONS)
     settings = load_settings(path)
-    before = cross_fit(settings)
+    before = cross_validate(settings)
     documents = list(load_documents(tmp_path / "train.json"))
-    (held_out, _) = fold_documents(documents, 2, settings.seed)
+    (held_out, _) = k_fold(documents, 2, settings.seed)
     names = {document.id for document in held_out}
     content = json.loads((tmp_path / "train.json").read_text())
     for document in content:
         if document["title"] in names:
             document["labels"] = document["labels"][:1]
     (tmp_path / "train.json").write_text(json.dumps(content))
-    after = cross_fit(settings.model_copy(update={"output": tmp_path / "again"}))
+    after = cross_validate(settings.model_copy(update={"output": tmp_path / "again"}))
     inside = np.isin(np.array(before.documents)[before.document], list(names))
     assert np.array_equal(before.margin[inside], after.margin[inside])
     assert not np.array_equal(before.margin[~inside], after.margin[~inside])
@@ -92,13 +92,40 @@ def test_a_finished_fold_is_not_repeated(tmp_path):
         settings_file(tmp_path, documents=6, vocabulary=vocabulary_file(tmp_path), **OPTIONS)
     )
     told = []
-    first = cross_fit(settings, told.append)
+    first = cross_validate(settings, log=told.append)
     assert [line for line in told if line.startswith("fold")] == [
         "fold 1 of 2: 3 documents", "fold 2 of 2: 3 documents"
     ]  # fmt: skip
     (settings.output / FOLDS / SCORES).unlink()
     (settings.output / FOLDS / "scores-1.npz").unlink()
     told.clear()
-    again = cross_fit(settings, told.append)
+    again = cross_validate(settings, log=told.append)
     assert [line for line in told if line.startswith("fold")] == ["fold 2 of 2: 3 documents"]
     assert np.array_equal(first.margin, again.margin)
+
+
+@pytest.mark.slow
+def test_folds_side_by_side_give_the_same_scores(tmp_path):
+    settings = load_settings(
+        settings_file(tmp_path, documents=6, vocabulary=vocabulary_file(tmp_path), **OPTIONS)
+    )
+    after = cross_validate(settings)
+    beside = cross_validate(settings.model_copy(update={"output": tmp_path / "again"}), jobs=2)
+    assert beside.documents == after.documents and (beside.labelled == after.labelled).all()
+    # A process has another number of threads, and sums in another order.
+    assert beside.margin == pytest.approx(after.margin, abs=1e-4)
+
+
+def test_a_mean_of_scores_does_not_depend_on_the_order_of_documents(finished):
+    scores = OutOfFoldScores.load(finished[0] / "run" / FOLDS / SCORES)
+    half = len(scores.documents) // 2
+    parts = []
+    for numbers in (range(half, len(scores.documents)), range(half)):
+        rows = np.isin(scores.document, list(numbers))
+        columns = [getattr(scores, name)[rows] for name in ("head", "tail", "margin", "labelled")]
+        documents = scores.documents[numbers.start : numbers.stop]
+        parts.append(
+            OutOfFoldScores(scores.relations, documents, scores.document[rows] - numbers.start, *columns)
+        )
+    mean = OutOfFoldScores.mean([scores, OutOfFoldScores.concatenate(parts)])
+    assert np.array_equal(mean.margin, scores.margin)

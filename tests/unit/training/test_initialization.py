@@ -1,4 +1,4 @@
-"""Where learning starts, against tests/reference/start.py."""
+"""Bias initialisation against tests/reference/start.py."""
 
 import numpy as np
 import pytest
@@ -14,8 +14,8 @@ from unnoted.models.architectures.registry import ARCHITECTURES
 from unnoted.models.batch import Collator
 from unnoted.models.model import RelationModel
 from unnoted.training import Optimisation, Trainer
+from unnoted.training.initialization import SHRINKAGE, TypeCounts, initial_scores, initialize
 from unnoted.training.preparing import features_of
-from unnoted.training.start import SHRINKAGE, TypeCounts, begin, start_scores
 
 DOCUMENTS = tuple(generate_documents(12))
 CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), CandidatePairs())
@@ -37,7 +37,7 @@ def model_on(encoder, types=TYPES, **options):
 @pytest.mark.parametrize("types", [TYPES, TYPES[:2], []])
 def test_shares_are_those_of_plain_loops(encoder, types):
     features = features_of(model_on(encoder, types), CORPUS)
-    found = TypeCounts.of(features, len(types)).shares()
+    found = TypeCounts.from_features(features, len(types)).shares()
     plain = shares(DOCUMENTS, CORPUS.relations.ids, types, SHRINKAGE)
     for (head, tail, relation), share in plain.items():
         assert found[head, tail, CORPUS.relations.ids.index(relation)] == pytest.approx(share)
@@ -46,7 +46,7 @@ def test_shares_are_those_of_plain_loops(encoder, types):
 def test_the_squared_ranking_loss_starts_at_its_optimum(encoder):
     features = features_of(model_on(encoder), CORPUS)
     priors = CORPUS.labelled_priors * 3
-    found = start_scores(TypeCounts.of(features, len(TYPES)), SSRPU(priors, margin=0.5).decoder)
+    found = initial_scores(TypeCounts.from_features(features, len(TYPES)), SSRPU(priors, margin=0.5).decoder)
     for (head, tail, relation), share in shares(DOCUMENTS, CORPUS.relations.ids, TYPES, SHRINKAGE).items():
         k = CORPUS.relations.ids.index(relation)
         wanted = squared_ranking_start(share, priors.labelled[k], priors.overall[k], 0.5)
@@ -57,7 +57,7 @@ def test_the_squared_ranking_loss_starts_at_its_optimum(encoder):
 def test_the_likelihood_starts_at_log_odds(encoder, multiplier):
     features = features_of(model_on(encoder), CORPUS)
     priors = CORPUS.labelled_priors * multiplier
-    found = start_scores(TypeCounts.of(features, len(TYPES)), LabelLikelihood(priors).decoder)
+    found = initial_scores(TypeCounts.from_features(features, len(TYPES)), LabelLikelihood(priors).decoder)
     for (head, tail, relation), share in shares(DOCUMENTS, CORPUS.relations.ids, TYPES, SHRINKAGE).items():
         k = CORPUS.relations.ids.index(relation)
         wanted = log_odds_start(share, priors.labelled[k], priors.overall[k])
@@ -70,8 +70,8 @@ def test_every_loss_shows_the_shares_that_it_starts_from(encoder, name):
     loss = named(CORPUS.labelled_priors * 2) if named.needs_priors else named()
     model = model_on(encoder, type_bias=True)
     features = features_of(model, CORPUS)
-    begin(model, loss, features)
-    chance = TypeCounts.of(features, len(TYPES)).shares() * (2 if named.needs_priors else 1)
+    initialize(model, loss, features)
+    chance = TypeCounts.from_features(features, len(TYPES)).shares() * (2 if named.needs_priors else 1)
     scores = torch.cat([torch.zeros(len(TYPES) + 1, 1), model.type_bias.weight.detach()[1]], 1).double()
     shown = ScoreDecoder(
         loss.decoder.decision, loss.decoder.link, loss.decoder.priors, loss.decoder.class_weighted
@@ -86,7 +86,7 @@ def test_every_architecture_starts_near_what_types_say(encoder, architecture):
     features = features_of(model, CORPUS)
     batch = Collator(features)([features[0], features[1]])
     torch.testing.assert_close(model(batch), plain(batch))  # a table of 0 adds nothing
-    begin(model, SSRPU(CORPUS.labelled_priors * 2), features)
+    initialize(model, SSRPU(CORPUS.labelled_priors * 2), features)
     for name, weight in plain.scores.named_parameters():
         quiet = dict(model.scores.named_parameters())[name]
         torch.testing.assert_close(quiet, weight * (0.0 if name.endswith("bias") else 0.1))
@@ -112,6 +112,6 @@ def test_a_trainer_begins_once_and_the_bias_is_saved_with_the_model(encoder, tmp
 
 def test_a_model_without_a_type_bias_begins_as_published(encoder):
     model, other = model_on(encoder), model_on(encoder)
-    begin(model, SSRPU(CORPUS.labelled_priors * 2), features_of(model, CORPUS))
+    initialize(model, SSRPU(CORPUS.labelled_priors * 2), features_of(model, CORPUS))
     for ours, theirs in zip(model.parameters(), other.parameters(), strict=True):
         assert torch.equal(ours, theirs)

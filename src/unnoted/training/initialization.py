@@ -1,9 +1,9 @@
-"""Where learning starts: at what the labels say of the types of head and tail, not at random scores.
+"""Bias initialisation: relations start at their labelled frequencies between the types of head and tail.
 
-New layers begin with random scores, and a training spends its first epochs on finding out that most relations
-never hold between most types: a date has no spouse. But that can be counted. For each pair of types, Δ is the
-labelled share of a relation among such pairs, times what its prior says of labels that are missing. The type
-bias begins with the score that shows Δ, and the scores of the pair itself begin small beside it.
+New layers begin with random scores, and the first epochs go into learning that most relations never hold
+between most types: a date has no spouse. That can be counted. For each pair of types, Δ is the labelled share
+of a relation among such pairs, times what its prior says of missing labels. The type bias begins at the score
+that shows Δ, and the weights of the pair's own scores begin small beside it.
 """
 
 from dataclasses import dataclass
@@ -15,22 +15,22 @@ from numpy.typing import NDArray
 from unnoted.losses import Loss, ScoreDecoder
 from unnoted.models.features import FeatureSet
 from unnoted.models.model import RelationModel
-from unnoted.training.lexical_fit import fit_lexical
+from unnoted.training.lexical import fit_lexical
 
-LOG_ODDS = "sigmoid-ranking"
+LOG_ODDS_LINK = "sigmoid-ranking"
 """The link of scores whose differences from the none class are log odds."""
 
 SHRINKAGE = 50
-"""So many pairs with the relation's own prior are added to those of two types: where there are few, their
-share says little."""
+"""So many pairs with the relation's own prior are added to those of two types, whose share says little where
+there are few."""
 
 LOWEST, HIGHEST = 1e-5, 0.95
-"""Where learning starts is never certain."""
+"""No relation starts as certain."""
 
-QUIET = {"squared": 0.1, "ranking-margin": 0.1}
-QUIET_ELSEWHERE = 0.3
-"""By how much the first weights of the scores are multiplied, by link. The squared losses ask for differences
-of a few tenths, the others for log odds."""
+INIT_SCALE = {"squared": 0.1, "ranking-margin": 0.1}
+DEFAULT_INIT_SCALE = 0.3
+"""Factors of the first weights of the scores, by link. The squared losses ask for differences of a few tenths,
+the others for log odds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +46,7 @@ class TypeCounts:
     labelled: NDArray[np.float64]
 
     @classmethod
-    def of(cls, features: FeatureSet, types: int) -> "TypeCounts":
+    def from_features(cls, features: FeatureSet, types: int) -> "TypeCounts":
         """Count the pairs of documents."""
         pairs = np.zeros((types + 1, types + 1))
         labelled = np.zeros((types + 1, types + 1, len(features.relations)))
@@ -64,19 +64,19 @@ class TypeCounts:
     def shares(self) -> NDArray[np.float64]:
         """The labelled share of each relation among the pairs of two types, shrunk to its prior."""
         prior = self.labelled.sum((0, 1)) / max(self.pairs.sum(), 1)  # [K]
-        shares: NDArray[np.float64] = (self.labelled + SHRINKAGE * prior) / (
+        result: NDArray[np.float64] = (self.labelled + SHRINKAGE * prior) / (
             self.pairs[..., None] + SHRINKAGE
         )
-        return shares
+        return result
 
 
-def start_scores(counts: TypeCounts, decoder: ScoreDecoder) -> NDArray[np.float64]:
+def initial_scores(counts: TypeCounts, decoder: ScoreDecoder) -> NDArray[np.float64]:
     """The score above the none class, or above 0, that shows how often a relation holds between two types.
 
     Args:
         counts: of the training documents.
-        decoder: what the scores will mean: its priors say how many facts there are for each labelled one
-            (one, without priors), its link which score shows a probability.
+        decoder: of the scores; its priors say how many facts there are for each labelled one (one, without
+            priors), its link which score shows a probability.
 
     Returns:
         [T + 1, T + 1, K].
@@ -85,23 +85,23 @@ def start_scores(counts: TypeCounts, decoder: ScoreDecoder) -> NDArray[np.float6
         >>> from unnoted.losses import DecisionRule
         >>> from unnoted.losses.decoding import Link
         >>> counts = TypeCounts(np.array([[50.0]]), np.array([[[10.0]]]))
-        >>> start_scores(counts, ScoreDecoder(DecisionRule(), Link("sigmoid-ranking"))).round(3).item()
+        >>> initial_scores(counts, ScoreDecoder(DecisionRule(), Link("sigmoid-ranking"))).round(3).item()
         -1.386
     """
-    chance = counts.shares()
-    weight = np.ones(chance.shape[-1])
+    chance, weight = counts.shares(), np.ones(counts.labelled.shape[-1])
     if decoder.priors is not None:
         labelled, overall = np.array(decoder.priors.labelled), np.array(decoder.priors.overall)
         chance = chance * np.divide(overall, labelled, out=np.ones_like(overall), where=labelled > 0)
-        gamma = np.array(decoder.priors.class_weight)
-        weight = np.where(np.isfinite(gamma), gamma, 1.0) if decoder.class_weighted else weight
+        if decoder.class_weighted:
+            gamma = np.array(decoder.priors.class_weight)
+            weight = np.where(np.isfinite(gamma), gamma, 1.0)
     chance = chance.clip(LOWEST, HIGHEST)
     shown = weight * chance / (weight * chance + 1 - chance)
     return decoder.link.inverse(torch.from_numpy(shown.reshape(-1, 1))).reshape(shown.shape).numpy()
 
 
-def begin(model: RelationModel, loss: Loss, features: FeatureSet) -> None:
-    """Let a model begin from what the labels say; what has begun, or is fitted, stays as it is.
+def initialize(model: RelationModel, loss: Loss, features: FeatureSet) -> None:
+    """Initialise the type bias and fit the lexical model; what is initialised or fitted stays as it is.
 
     Args:
         model: before its first step.
@@ -112,20 +112,19 @@ def begin(model: RelationModel, loss: Loss, features: FeatureSet) -> None:
     lexical = None if model.lexical is None or model.lexical.is_fitted else model.lexical
     if bias is None and lexical is None:
         return
-    decoder = loss.decoder
-    if lexical is not None and decoder.link.name != LOG_ODDS:
-        found = f"{lexical.share:g} with scores of the link {decoder.link.name!r}"
+    link = loss.decoder.link.name
+    if lexical is not None and link != LOG_ODDS_LINK:
         raise ValueError(
-            f"lexical_weight: found {found}, expected 0, or {LOG_ODDS!r}: log odds are added to log odds"
+            f"lexical_weight: log odds cannot be added to scores of the link {link!r}; set it to 0, or choose "
+            "the loss label-likelihood"
         )
-    counts = TypeCounts.of(features, len(model.entity_types))
-    scores = torch.from_numpy(start_scores(counts, decoder)).float()
+    counts = TypeCounts.from_features(features, len(model.entity_types))
+    scores = torch.from_numpy(initial_scores(counts, loss.decoder)).float()
     if lexical is not None:
         fit_lexical(lexical, scores, features, loss, model.tokenizer)
-    if bias is None:
-        return
-    quiet = QUIET.get(decoder.link.name, QUIET_ELSEWHERE)
-    with torch.no_grad():
-        bias.weight.copy_(scores)
-        for name, weight in model.scores.named_parameters():
-            weight.mul_(0.0 if name.endswith("bias") else quiet)
+    if bias is not None:
+        scale = INIT_SCALE.get(link, DEFAULT_INIT_SCALE)
+        with torch.no_grad():
+            bias.weight.copy_(scores)
+            for name, weight in model.scores.named_parameters():
+                weight.mul_(0.0 if name.endswith("bias") else scale)

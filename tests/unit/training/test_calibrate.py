@@ -1,8 +1,9 @@
-"""Thresholds from development documents: what is chosen, when, and what is told."""
+"""What is chosen after the last step: calibrated probabilities, tuned thresholds."""
 
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -10,7 +11,7 @@ from tests.making import make_loss
 from tests.unit.training.making import settings_file, tiny_encoder, vocabulary_file
 from transformers import set_seed
 
-from unnoted.calibration import NEVER, tune_thresholds
+from unnoted.calibration import NEVER, OutOfFoldScores, tune_thresholds
 from unnoted.data import load_documents
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import RelationVocabulary
@@ -19,12 +20,12 @@ from unnoted.data.synthetic import generate_documents
 from unnoted.losses import LOSSES, DecisionRule
 from unnoted.models.batch import Collator
 from unnoted.models.features import featurise
-from unnoted.models.model import RelationModel
+from unnoted.models.model import ModelError, RelationModel
 from unnoted.priors import Priors
 from unnoted.training import CheckpointError, load_settings
+from unnoted.training.calibrate import calibrate_model, check_unseen, tune_model, write_train_documents
 from unnoted.training.run import run as train
 from unnoted.training.run_folder import RunFolder
-from unnoted.training.tuning import tuned_on
 
 VOCABULARY = RelationVocabulary.from_documents(generate_documents(60))
 
@@ -47,36 +48,86 @@ def test_all_pairs_of_all_documents_are_looked_at(tmp_path):
     model = RelationModel.from_encoder(
         tiny_encoder(tmp_path), VOCABULARY, embedding=8, block=4, candidates=candidates
     )
+    model.decoder = make_loss("cross-entropy").decoder
     documents = list(generate_documents(20, start=30))  # more than a batch
     # A document without a pair is no obstacle.
     alone = replace(documents[0], id="alone", entities=documents[0].entities[:1], facts=())
     model.train()
-    tuned = tuned_on(model, [alone, *documents])
+    lines = []
+    summary = tune_model(model, [alone, *documents], lines.append)
     assert model.training
     expected = by_hand(model.eval(), documents)
-    finite = [
-        (found, value) for found, value in zip(tuned.thresholds, expected, strict=True) if value != NEVER
-    ]
+    tuned = model.decoder.decision.threshold
+    finite = [(found, value) for found, value in zip(tuned, expected, strict=True) if value != NEVER]
     assert [found for found, _ in finite] == pytest.approx([value for _, value in finite], abs=1e-4)
-    never = {name for name, value in zip(VOCABULARY, expected, strict=True) if value == NEVER}
-    assert set(tuned.never) == never and finite and never
-    assert tuned.report.documents == 20 and tuned.rule == DecisionRule("zero", tuned.thresholds)
-    left_out = tuned.report.excluded_types.total()
-    assert left_out and tuned.lines()[2:] == [
-        f"development documents: {line}" for line in tuned.report.lines()
-    ]
-    with pytest.raises(ValueError, match="no candidate pair in 1 development documents"):
-        tuned_on(model, [alone])
+    never = [name for name, value in zip(VOCABULARY, expected, strict=True) if value == NEVER]
+    assert finite and never and summary["never"] == len(never)
+    assert [name for name, value in summary["thresholds"].items() if value is None] == never
+    assert summary["documents"] == 20 and any(f"{len(never)} of " in line for line in lines)
+    with pytest.raises(ValueError, match="tuned_thresholds"):
+        tune_model(model, [alone])
 
 
 def test_a_limit_of_relations_for_each_pair_stays(tmp_path):
     set_seed(0)
     model = RelationModel.from_encoder(tiny_encoder(tmp_path), VOCABULARY, embedding=8, block=4)
-    model.decoder = make_loss("balanced-softmax").decoder
-    tuned = tuned_on(model, list(generate_documents(4, start=30)))
-    assert tuned.rule == DecisionRule("zero", tuned.thresholds, 4)
+    model.decoder = before = make_loss("balanced-softmax").decoder
+    tune_model(model, list(generate_documents(4, start=30)))
+    assert (model.decoder.decision.reference, model.decoder.decision.top_k) == ("zero", 4)
     # Their scores are on one scale, so that either model may teach the other.
-    assert replace(model.decoder, decision=tuned.rule).is_comparable_to(model.decoder)
+    assert model.decoder.is_comparable_to(before)
+
+
+def simulated_scores(relations, pairs=6000):
+    """Margins that are log odds over 2, and their probabilities; half of the facts are labelled."""
+    rng, zeros = np.random.default_rng(0), np.zeros(pairs, np.int32)
+    log_odds = rng.normal(size=(pairs, len(relations))) * 2 - 3
+    true = rng.random(log_odds.shape) < 1 / (1 + np.exp(-log_odds))
+    labelled = true & (rng.random(log_odds.shape) < 0.5)
+    margin = (log_odds / 2).astype(np.float32)
+    return OutOfFoldScores(tuple(relations), ("d",), zeros, zeros, zeros + 1, margin, labelled), true
+
+
+def test_calibrated_probabilities_do_not_depend_on_tuned_thresholds(tmp_path):
+    """The out-of-fold margins are those of the untuned rule."""
+    set_seed(0)
+    relations = VOCABULARY.ids
+    scores, true = simulated_scores(relations)
+    labelled = tuple(scores.labelled_share.tolist())
+    model = RelationModel.from_encoder(tiny_encoder(tmp_path), VOCABULARY, embedding=8, block=4)
+    loss = make_loss("s-pu", Priors(relations, labelled, tuple(2 * share for share in labelled)))
+    logits = torch.from_numpy(np.pad(scores.margin, ((0, 0), (1, 0)))).double()
+    for decision in (DecisionRule("zero"), DecisionRule("zero", (1.0,) * len(relations))):
+        model.decoder = replace(loss.decoder, decision=decision)
+        summary = calibrate_model(model, scores, [])
+        found = model.decoder.probabilities(logits).numpy()
+        assert found.mean() == pytest.approx(true.mean(), rel=0.05)
+        assert summary["threshold"] == model.decoder.calibration.threshold
+        assert ((found > summary["threshold"]) == model.decoder.decide(logits).numpy()).all()
+
+
+def test_scores_of_other_relations_are_refused(tmp_path):
+    set_seed(0)
+    model = RelationModel.from_encoder(tiny_encoder(tmp_path), VOCABULARY, embedding=8, block=4)
+    with pytest.raises(ModelError):
+        calibrate_model(model, simulated_scores(["other"], 50)[0], [])
+
+
+def test_tuned_thresholds_and_a_calibration_exclude_each_other(here):
+    with pytest.raises(ValueError, match="tuned_thresholds"):
+        load_settings(here, {"calibrated": True})
+
+
+def test_documents_that_a_model_was_trained_on_are_refused_whatever_their_labels(tmp_path):
+    documents, lines = list(generate_documents(3)), []
+    write_train_documents(tmp_path, documents)
+    corrected = replace(documents[2], facts=documents[2].facts[1:])
+    with pytest.raises(ValueError, match=corrected.id):
+        check_unseen(tmp_path, [corrected], lines.append)
+    check_unseen(tmp_path, list(generate_documents(2, start=30)), lines.append)
+    assert not lines
+    check_unseen(tmp_path / "elsewhere", documents, lines.append)
+    assert len(lines) == 1 and lines[0].startswith("warning")
 
 
 @pytest.fixture
@@ -131,14 +182,13 @@ def test_thresholds_are_tuned_again_where_the_model_was_not_written(here, monkey
 def test_documents_without_pairs_are_refused_before_the_training(here):
     alone = [replace(d, entities=d.entities[:1], facts=()) for d in generate_documents(3, start=40)]
     write_documents(here.parent / "dev.json", alone)
-    with pytest.raises(ValueError, match=r"tuned_thresholds: found no candidate pair in 3 development"):
+    with pytest.raises(ValueError, match="tuned_thresholds"):
         train(load_settings(here))
     assert {entry.name for entry in (here.parent / "run").iterdir()} == {".lock"}
 
 
 def test_a_loss_that_does_not_decide_at_a_threshold_is_refused_before_the_training(here):
-    refused = r"tuned_thresholds: found true, expected false: the loss decides by 'threshold-class'"
-    with pytest.raises(ValueError, match=refused):
+    with pytest.raises(ValueError, match=r"tuned_thresholds.*threshold-class"):
         train(load_settings(here, {"loss": "ssr-pu"}))
     assert {entry.name for entry in (here.parent / "run").iterdir()} == {".lock"}
 

@@ -1,0 +1,375 @@
+"""Suggestions and their file: what a reviewer opens, without the model and without the corpus beside it.
+
+JSON lines. The first says what the rest is and how many lines of each kind follow; then every document in
+unnoted's own format; then every suggestion, the highest score first. A file that was cut short is an error.
+Exports (CSV, pandas, a page) are for people and other programs, and cannot be read back.
+"""
+
+import csv
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
+
+from pydantic import (
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    TypeAdapter,
+    ValidationError,
+)
+
+from unnoted.data.document import Document, Triple
+from unnoted.data.formats import jsonl
+from unnoted.data.formats.records import ReadContext
+from unnoted.data.visualization.document_html import FactCell, FactGroup, FactRow, FactTable
+from unnoted.data.visualization.pages import DocumentEntry, documents_page
+from unnoted.errors import DataError, DefectLog, Kind, fail
+from unnoted.io import TextInput, numbered_lines, open_output, parse_json, write_lines
+from unnoted.suggestions.completeness import BelowCutoff
+from unnoted.utils import format_count, plural, require_extra, short_repr
+
+if TYPE_CHECKING:
+    from pandas import DataFrame  # type: ignore[import-untyped,unused-ignore]
+
+FILE_TYPE = "suggestions"
+
+MAX_PAGE_DOCUMENTS, MAX_PAGE_FACTS = 200, 20
+"""Documents that a page shows, and suggestions of each."""
+
+COLUMNS = (
+    "document", "head", "head_name", "head_type", "relation", "relation_name", "tail", "tail_name",
+    "tail_type", "score", "evidence", "rule", "labelled",
+)  # fmt: skip
+
+Count = Annotated[StrictInt, Field(ge=0)]
+Share = Annotated[FiniteFloat, Field(ge=0, le=1, strict=True)]
+Number = Annotated[FiniteFloat, Field(strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A fact that is probably missing, or a labelled fact that looks wrong.
+
+    Attributes:
+        document: the id of its document.
+        head: the index of the head entity.
+        tail: the index of the tail entity.
+        relation: the relation id.
+        score: the probability that it holds, given that it is unlabelled (or labelled); where the scores are
+            not calibrated a number that orders, above 0.5 where the model predicts the fact.
+        evidence: the sentences to look at.
+        rule: the rule that implies it; None if none does.
+        labelled: whether it is a labelled fact that looks wrong.
+    """
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    document: StrictStr
+    head: Count
+    tail: Count
+    relation: StrictStr
+    score: Share
+    evidence: tuple[Count, ...] = ()
+    rule: StrictStr | None = None
+    labelled: StrictBool = False
+
+    @property
+    def triple(self) -> Triple:
+        """Head, tail and relation."""
+        return self.head, self.tail, self.relation
+
+
+@dataclass(frozen=True, slots=True)
+class MissingLabels:
+    """How many labels of a relation are thought to be missing, with a 90 % interval.
+
+    Attributes:
+        relation: the relation id.
+        labelled: how many labels there are.
+        missing: how many more facts are thought to hold.
+        low: the lower end of the interval of `missing`.
+        high: the upper end.
+    """
+
+    relation: StrictStr
+    labelled: Count
+    missing: Number
+    low: Number
+    high: Number
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    """The first line of the file."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    unnoted: Literal["suggestions"]
+    source: StrictStr
+    source_format: StrictStr
+    source_checksum: StrictStr
+    model: StrictStr
+    calibrated: StrictBool
+    relations: dict[StrictStr, tuple[StrictStr, StrictStr]]
+    missing: tuple[MissingLabels, ...]
+    below_cutoff: BelowCutoff
+    documents: Count
+    suggestions: Count
+
+
+@dataclass(frozen=True)
+class SuggestionSet:
+    """Suggestions, and everything that is needed to review them.
+
+    Attributes:
+        source: the file that the documents came from, as it was given.
+        source_format: the key of that file's format.
+        source_checksum: the SHA-256 of that file.
+        model: what scored: a model's folder, or how many folds of which config.
+        relations: the id of every relation, with its name and its description, which may be empty.
+        documents: every document of the source by its id, in its order.
+        suggestions: the highest score first; labelled facts that look wrong last.
+        missing: an estimate for each relation.
+        below_cutoff: what was scored and is not among the suggestions.
+        calibrated: whether scores are calibrated probabilities.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from unnoted.data.synthetic import generate_documents
+        >>> documents = {document.id: document for document in generate_documents(2)}
+        >>> listed = Suggestion(next(iter(documents)), 0, 1, "member of", 0.8, (0,))
+        >>> found = SuggestionSet("a.json", "docred", "0" * 64, "m", {"member of": ("member of", "")},
+        ...                       documents, (listed,), ())
+        >>> with TemporaryDirectory() as folder:
+        ...     found.save(Path(folder, "s.jsonl"))
+        ...     SuggestionSet.load(Path(folder, "s.jsonl")) == found
+        True
+    """
+
+    source: str
+    source_format: str
+    source_checksum: str
+    model: str
+    relations: Mapping[str, tuple[str, str]]
+    documents: Mapping[str, Document]
+    suggestions: tuple[Suggestion, ...]
+    missing: tuple[MissingLabels, ...]
+    below_cutoff: BelowCutoff = field(default_factory=BelowCutoff)
+    calibrated: bool = True
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to a file that `load` reads; it appears when it is complete."""
+        write_lines(path, self._records())
+
+    @classmethod
+    def load(cls, path: str | Path) -> "SuggestionSet":
+        """Read what `save` wrote.
+
+        Raises:
+            DataError: names the file, the line and the field.
+        """
+        source = TextInput(path)
+        try:
+            with source.open() as stream:
+                return _read(numbered_lines(stream))
+        except DataError as error:
+            raise DataError(replace(error.defect, file=source.name)) from None
+
+    def export(self, path: str | Path) -> None:
+        """Write what the file's name asks for: `.csv`, `.html`, or else everything, as `save` does."""
+        name = str(path).removesuffix(".gz")
+        if name.endswith(".csv"):
+            self._write_csv(Path(path))
+        elif name.endswith(".html"):
+            self._write_page(Path(path))
+        else:
+            self.save(path)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """A row for each suggestion, with the names of what it is about."""
+        for each in self.suggestions:
+            head, tail = (self.documents[each.document].entities[index] for index in (each.head, each.tail))
+            yield {
+                "document": each.document,
+                "head": each.head, "head_name": head.name, "head_type": head.type,
+                "relation": each.relation, "relation_name": self.relations[each.relation][0],
+                "tail": each.tail, "tail_name": tail.name, "tail_type": tail.type,
+                "score": each.score, "evidence": list(each.evidence), "rule": each.rule,
+                "labelled": each.labelled,
+            }  # fmt: skip
+
+    def to_pandas(self) -> "DataFrame":
+        """A frame with a row for each suggestion.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        frame: DataFrame = require_extra("pandas", "frames").DataFrame(
+            list(self.rows()), columns=list(COLUMNS)
+        )
+        return frame
+
+    def _records(self) -> Iterator[dict[str, Any]]:
+        yield {
+            "unnoted": FILE_TYPE,
+            "source": self.source,
+            "source_format": self.source_format,
+            "source_checksum": self.source_checksum,
+            "model": self.model,
+            "calibrated": self.calibrated,
+            "relations": self.relations,
+            "missing": [asdict(each) for each in self.missing],
+            "below_cutoff": asdict(self.below_cutoff),
+            "documents": len(self.documents),
+            "suggestions": len(self.suggestions),
+        }
+        yield from map(jsonl.record, self.documents.values())
+        for each in self.suggestions:
+            record = asdict(each)
+            for key in ("evidence", "rule", "labelled"):
+                if not record[key] and record[key] != "":
+                    del record[key]
+            yield record
+
+    def _write_csv(self, path: Path) -> None:
+        with open_output(path) as stream:
+            writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            for row in self.rows():
+                writer.writerow(row | {"evidence": " ".join(map(str, row["evidence"]))})
+
+    def _write_page(self, path: Path) -> None:
+        """One page: the documents of the best suggestions first, each with its best ones."""
+        by_document: dict[str, list[Suggestion]] = defaultdict(list)
+        for each in self.suggestions:
+            by_document[each.document].append(each)
+        names = {relation: name for relation, (name, _) in self.relations.items()}
+        shown = [
+            DocumentEntry(self.documents[name], _fact_table(self.documents[name], listed), names)
+            for name, listed in list(by_document.items())[:MAX_PAGE_DOCUMENTS]
+        ]
+        with open_output(path) as stream:
+            stream.write(documents_page("Suggestions", self._summary(names), shown, len(by_document)))
+
+    def _summary(self, names: Mapping[str, str]) -> list[str]:
+        suggested = sum(not each.labelled for each in self.suggestions)
+        lines = [
+            f"{plural(suggested, 'suggested fact')}, and "
+            f"{plural(len(self.suggestions) - suggested, 'labelled fact')} that look wrong, in {self.source}; "
+            f"scored by {self.model}."
+        ]
+        rest = self.below_cutoff
+        if rest.candidates:
+            expected = "" if rest.expected is None else f"; {rest.expected:,.0f} of them are expected to hold"
+            lines.append(f"{format_count(rest.candidates)} less probable ones are not listed{expected}.")
+        if self.missing:
+            most = "; ".join(
+                f"{names[each.relation]} {each.missing:,.0f} ({each.low:,.0f} to {each.high:,.0f})"
+                for each in self.missing[:10]
+            )
+            lines.append(f"Estimated missing labels (90 % interval): {most}.")
+        return lines
+
+
+def _fact_table(document: Document, listed: list[Suggestion]) -> FactTable:
+    suggested = [each for each in listed if not each.labelled][:MAX_PAGE_FACTS]
+    doubtful = [each for each in listed if each.labelled]
+    labels = (
+        FactRow(fact.head, fact.tail, fact.relation, fact.evidence, (FactCell(""), FactCell("")))
+        for fact in document.facts
+    )
+    groups = (
+        FactGroup(tuple(map(_fact_line, suggested)), "suggested", "?", "suggested"),
+        FactGroup(tuple(map(_fact_line, doubtful)), "labelled, looks wrong", "!", "doubtful"),
+        FactGroup(tuple(labels), "labelled", "✓", "labelled"),
+    )
+    return FactTable(tuple(group for group in groups if group.rows), ("score", "rule"))
+
+
+def _fact_line(each: Suggestion) -> FactRow:
+    cells = FactCell(f"{each.score:.2f}"), FactCell(each.rule or "", False)
+    return FactRow(each.head, each.tail, each.relation, each.evidence, cells)
+
+
+_HEADER, _SUGGESTION = TypeAdapter(_Header), TypeAdapter(Suggestion)
+
+T = TypeVar("T")
+
+
+def _read(lines: Iterator[tuple[int, str]]) -> SuggestionSet:
+    number, line = next(lines, (1, "{}"))
+    record = _parsed(line, "line 1")
+    if not isinstance(record, dict) or record.get("unnoted") != FILE_TYPE:
+        fail(Kind.MALFORMED, None, "line 1", short_repr(record), "the first line of a file of suggestions")
+    header = _validated(_HEADER, record, "line 1")
+    for index, estimate in enumerate(header.missing):
+        _check(estimate.relation in header.relations, f"line 1.missing[{index}].relation", estimate.relation)
+    reading, documents = ReadContext(DefectLog()), dict[str, Document]()
+    for number, line in _take(lines, header.documents, "documents"):
+        place = f"line {number}"
+        found = _parsed(line, place)
+        _check(isinstance(found, dict), place, found)
+        document = jsonl.document_from_record(found, reading, place)
+        documents[document.id] = document
+    labels = {name: document.labels for name, document in documents.items()}
+    suggestions: dict[tuple[str, Triple], Suggestion] = {}
+    for number, line in _take(lines, header.suggestions, "suggestions"):
+        place = f"line {number}"
+        each = _validated(_SUGGESTION, _parsed(line, place), place)
+        _check(each.document in documents, f"{place}.document", each.document)
+        document = documents[each.document]
+        _check(each.head < len(document.entities), f"{place}.head", each.head)
+        _check(each.tail < len(document.entities) and each.tail != each.head, f"{place}.tail", each.tail)
+        _check(each.relation in header.relations, f"{place}.relation", each.relation)
+        _check(all(s < len(document.sentences) for s in each.evidence), f"{place}.evidence", each.evidence)
+        _check(each.labelled == (each.triple in labels[each.document]), f"{place}.labelled", each.labelled)
+        _check((each.document, each.triple) not in suggestions, place, each.triple)
+        suggestions[each.document, each.triple] = each
+    for number, line in lines:
+        fail(Kind.MALFORMED, None, f"line {number}", short_repr(line), "the end of the file")
+    return SuggestionSet(
+        header.source, header.source_format, header.source_checksum, header.model, header.relations, documents,
+        tuple(suggestions.values()), header.missing, header.below_cutoff, header.calibrated,
+    )  # fmt: skip
+
+
+def _take(lines: Iterator[tuple[int, str]], count: int, name: str) -> Iterator[tuple[int, str]]:
+    for index in range(count):
+        line = next(lines, None)
+        if line is None:
+            fail(Kind.UNREADABLE, None, None, f"the end of the file after {index} {name}", f"{count}")
+        yield line
+
+
+def _parsed(line: str, place: str) -> object:
+    try:
+        return parse_json(line)
+    except DataError as error:
+        raise DataError(replace(error.defect, field=place)) from None
+
+
+def _validated(adapter: TypeAdapter[T], record: object, place: str) -> T:
+    """A validated line; errors are located by line and field."""
+    try:
+        return adapter.validate_python(record)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join([place, *map(str, first["loc"])])
+        given = "nothing" if first["type"].startswith("missing") else short_repr(first["input"])
+        fail(Kind.MALFORMED, None, where, given, first["msg"])
+
+
+def _check(holds: bool, place: str, value: object) -> None:
+    if not holds:
+        fail(
+            Kind.MALFORMED,
+            None,
+            place,
+            short_repr(value),
+            "what fits the documents and the first line of this file",
+        )

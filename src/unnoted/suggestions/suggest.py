@@ -1,0 +1,347 @@
+"""From partly labelled documents to suggestions: probable facts that are not labelled.
+
+Every document is scored by models that never saw its labels: they are trained on the other folds. A model
+that was trained on a document has learnt that what was not labelled there does not hold.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from unnoted.calibration import OutOfFoldScores, fit_calibration, posterior_given_unlabelled
+from unnoted.data.corpus import Corpus, RelationVocabulary
+from unnoted.data.document import Document, Triple
+from unnoted.data.formats import detect_format, write_documents
+from unnoted.data.loading import load_documents, require_facts
+from unnoted.errors import DataError, Defect, Kind
+from unnoted.inference.scoring import supporting_sentences
+from unnoted.io import content_digest
+from unnoted.models.model import RelationModel
+from unnoted.priors.priors import Priors, allocate_total, interval_factor
+from unnoted.priors.propensity import PROPENSITY_SLOPE
+from unnoted.rules import RuleSet, close, load_rules
+from unnoted.suggestions.completeness import BelowCutoff
+from unnoted.suggestions.store import MissingLabels, Suggestion, SuggestionSet
+from unnoted.training.calibrate import check_unseen, score_batches
+from unnoted.training.cross_validation import run_cross_validation
+from unnoted.training.preparing import features_of
+from unnoted.training.settings import load_settings
+from unnoted.training.training_labels import training_labels
+from unnoted.utils import plural, short_repr
+
+Log = Callable[[str], None]
+
+ROWS = 1 << 16
+"""Pairs whose probabilities are computed at a time."""
+
+HIGHEST_PRIOR = 0.99
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionLimits:
+    """What comes onto the list.
+
+    Attributes:
+        min_score: the lowest score.
+        max_suggestions: how many at most; those of the highest scores are kept.
+        max_label_errors: labelled facts that look wrong, at most: those of the lowest scores.
+    """
+
+    min_score: float = 0.01
+    max_suggestions: int = 200_000
+    max_label_errors: int = 200
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_score <= 1:
+            raise ValueError(f"min_score must be a number from 0 to 1, not {self.min_score}")
+        if self.max_suggestions < 1:
+            raise ValueError(f"max_suggestions must be 1 or more, not {self.max_suggestions}")
+        if self.max_label_errors < 0:
+            raise ValueError(f"max_label_errors must be 0 or more, not {self.max_label_errors}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredPairs:
+    """All candidate pairs with scores for every relation.
+
+    Attributes:
+        pairs: the pairs and their labels, P x K.
+        score: float32 [P, K], that the relation holds, labelled or not.
+        threshold: above which the model predicts a fact.
+        propensity_slope: of the labels (`priors.propensity`); None where the scores are not calibrated.
+    """
+
+    pairs: OutOfFoldScores
+    score: NDArray[np.float32]
+    threshold: float = 0.5
+    propensity_slope: float | None = PROPENSITY_SLOPE
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether scores are probabilities."""
+        return self.propensity_slope is not None
+
+    def given_unlabelled(self) -> NDArray[np.float32]:
+        """The score if the fact is not labelled, [P, K]; without a calibration the same as `score`."""
+        if self.propensity_slope is None:
+            return self.score
+        return posterior_given_unlabelled(self.score, float(self.pairs.labelled.sum()), self.propensity_slope)
+
+
+def suggest(
+    documents: str | Path | Corpus,
+    *,
+    config: str | Path = "best",
+    encoder: str | None = None,
+    folds: int | None = None,
+    jobs: int | None = None,
+    repeats: int = 1,
+    output: str | Path | None = None,
+    overwrite: bool = False,
+    model: str | Path | None = None,
+    scores: str | Path | None = None,
+    prior_multiplier: float | None = None,
+    vocabulary: str | Path | None = None,
+    changes: Mapping[str, Any] | None = None,
+    limits: SuggestionLimits | None = None,
+    log: Log = lambda line: None,
+) -> SuggestionSet:
+    """Suggest facts that are probably missing from the labels, and estimate how many are.
+
+    Args:
+        documents: a file of documents with some of their facts labelled, or such documents.
+        config: of the models that are trained for the scores.
+        encoder: their encoder.
+        folds: parts; each is scored by a model of the others.
+        jobs: folds that are trained at a time; by default as many as there are cores for.
+        repeats: how many times all folds are trained, with other seeds; the scores are averaged.
+        output: where the folds are kept, to be continued.
+        overwrite: remove another run that is there.
+        model: a trained model that never saw the documents, instead of folds.
+        scores: a file of out-of-fold scores of these documents, instead of folds.
+        prior_multiplier: true facts for each labelled one, for training and for the probabilities; by default
+            that of the config. A review estimates it.
+        vocabulary: a file of the relations with their names and descriptions.
+        changes: other settings of the config by key.
+        limits: what comes onto the list.
+        log: is given lines for the user.
+
+    Raises:
+        DataError: the documents cannot be read, or no fact is labelled.
+        ValueError: the model was trained on some of the documents, or settings contradict each other.
+    """
+    values: dict[str, Any] = dict(changes or {})
+    given = {
+        "encoder": encoder,
+        "folds": folds,
+        "vocabulary": vocabulary,
+        "prior_multiplier": prior_multiplier,
+    }
+    values |= {key: value for key, value in given.items() if value is not None}
+    names = None if vocabulary is None else RelationVocabulary.from_file(vocabulary)
+    with TemporaryDirectory() as scratch:
+        if isinstance(documents, Corpus):
+            source = Path(scratch, "documents.jsonl")
+            write_documents(source, documents.documents)
+        else:
+            source = Path(documents)
+        corpus = load_documents(source, vocabulary=names)
+        rules = None
+        if model is not None:
+            trained = RelationModel.from_pretrained(model)
+            check_unseen(Path(model), corpus.documents, log)
+            scored, scored_by, relations = score_corpus(trained, corpus), str(model), trained.relations
+        else:
+            require_facts(len(corpus), sum(len(document.facts) for document in corpus), [source])
+            folder = Path(scratch, "folds") if output is None else Path(output)
+            settings = load_settings(config, {"train": source, "output": folder, **values}, tell=log)
+            if scores is not None:
+                pairs, scored_by = OutOfFoldScores.load(Path(scores)), f"out of fold, {scores}"
+            else:
+                pairs = run_cross_validation(settings, log, jobs=jobs, repeats=repeats, overwrite=overwrite)
+                times = f"{repeats} times " if repeats > 1 else ""
+                scored_by = f"out of fold, {times}{settings.folds} folds of {config}"
+            labels = training_labels(settings, corpus, log)
+            _check_same_documents(pairs, labels.corpus, source)
+            scored = calibrate_scores(pairs, labels.multiplier or 1.0)
+            relations = replace(corpus.relations, ids=pairs.relations)
+            if settings.rules is not None:
+                rules = load_rules(settings.rules, relations)
+                # Labels were closed for the models; what follows from labelled facts is missing all the same.
+                scored = replace(scored, pairs=pairs.relabelled({d.id: d.labels for d in corpus}))
+        named = {**relations.names, **corpus.relations.names}
+        described = {**relations.descriptions, **corpus.relations.descriptions}
+        every = dict.fromkeys((*relations, *corpus.relations))
+        by_id = {document.id: document for document in corpus}
+        suggestions, below_cutoff = list_suggestions(
+            scored, by_id, limits or SuggestionLimits(), rules, named
+        )
+        return SuggestionSet(
+            str(source), detect_format(source).key, content_digest(source), scored_by,
+            {relation: (named.get(relation, relation), described.get(relation, "")) for relation in every},
+            by_id, suggestions, estimate_missing(scored), below_cutoff, scored.is_calibrated,
+        )  # fmt: skip
+
+
+def calibrate_scores(pairs: OutOfFoldScores, multiplier: float) -> ScoredPairs:
+    """Out-of-fold scores with calibrated probabilities.
+
+    Args:
+        pairs: of the documents.
+        multiplier: true facts for each labelled one.
+    """
+    labelled = tuple(pairs.labelled_share.tolist())
+    overall = tuple(max(share, min(HIGHEST_PRIOR, multiplier * share)) for share in labelled)
+    calibration = fit_calibration(pairs, Priors(pairs.relations, labelled, overall))
+    score = np.empty_like(pairs.margin)
+    for first in range(0, pairs.pairs, ROWS):
+        part = slice(first, first + ROWS)
+        score[part] = calibration.probabilities(torch.from_numpy(pairs.margin[part])).numpy()
+    return ScoredPairs(pairs, score, calibration.threshold, calibration.propensity_slope)
+
+
+def score_corpus(model: RelationModel, corpus: Corpus) -> ScoredPairs:
+    """Documents as a trained model scores them; it should not have been trained on them."""
+    features = features_of(model, Corpus(corpus.documents, model.relations, model.candidates))
+    parts, scores = [], []
+    for part, logits in score_batches(model, features, corpus.documents):
+        parts.append(part)
+        scores.append(model.decoder.scores(logits).float().numpy())
+    calibration = model.decoder.calibration
+    slope = None if calibration is None else calibration.propensity_slope
+    pairs = OutOfFoldScores.concatenate(parts)
+    return ScoredPairs(pairs, np.concatenate(scores), model.decoder.threshold, slope)
+
+
+def list_suggestions(
+    scored: ScoredPairs,
+    documents: Mapping[str, Document],
+    limits: SuggestionLimits,
+    rules: RuleSet | None = None,
+    names: Mapping[str, str] | None = None,
+) -> tuple[tuple[Suggestion, ...], BelowCutoff]:
+    """The suggestions, the highest score first, with suspected label errors after them; and the rest.
+
+    Args:
+        scored: all pairs.
+        documents: by id. Known negatives are not suggested again.
+        limits: what comes onto the list.
+        rules: to be named where they imply a suggestion.
+        names: readable names of relations, for the rules.
+    """
+    pairs, posterior = scored.pairs, scored.given_unlabelled()
+    unlabelled = ~pairs.labelled
+    for row, column in _known_negatives(pairs, documents):
+        unlabelled[row, column] = False
+    candidates = np.flatnonzero(unlabelled.ravel() & (posterior.ravel() >= limits.min_score))
+    # The margin decides between equals, such as scores that are all 0.
+    keys = -pairs.margin.ravel()[candidates], -posterior.ravel()[candidates]
+    chosen = candidates[np.lexsort(keys)][: limits.max_suggestions]
+    labelled = np.flatnonzero(pairs.labelled.ravel() & (scored.score.ravel() < scored.threshold))
+    errors = labelled[np.argsort(scored.score.ravel()[labelled], kind="stable")][: limits.max_label_errors]
+    implied = _implied(documents, rules, names or {})
+
+    def suggestion(index: int, score: NDArray[np.float32], is_label: bool) -> Suggestion:
+        row, column = divmod(index, len(pairs.relations))
+        name = pairs.documents[pairs.document[row]]
+        triple = int(pairs.head[row]), int(pairs.tail[row]), pairs.relations[column]
+        rule, evidence = (None, ()) if is_label else implied.get((name, triple), (None, ()))
+        evidence = evidence or _mentioning_sentences(documents[name], *triple[:2])
+        return Suggestion(name, *triple, round(float(score[row, column]), 6), evidence, rule, is_label)
+
+    listed = [suggestion(index, posterior, False) for index in chosen.tolist()]
+    listed += [suggestion(index, scored.score, True) for index in errors.tolist()]
+    expected = None
+    if scored.is_calibrated:
+        total = posterior[unlabelled].sum(dtype=np.float64)
+        expected = max(float(total - posterior.ravel()[chosen].sum(dtype=np.float64)), 0.0)
+    return tuple(listed), BelowCutoff(int(unlabelled.sum()) - len(chosen), expected)
+
+
+def estimate_missing(scored: ScoredPairs) -> tuple[MissingLabels, ...]:
+    """How many labels of each relation are missing, the most first; nothing without a calibration.
+
+    The total is that of the multiplier; the probabilities say how relations differ (`allocate_total`). The
+    interval says how far single relations were from the truth where that is known and the multiplier right.
+    """
+    if not scored.is_calibrated:
+        return ()
+    pairs = scored.pairs
+    labelled = pairs.labelled.sum(0)
+    expected = labelled + np.where(pairs.labelled, 0, scored.given_unlabelled()).sum(0, dtype=np.float64)
+    total = allocate_total(expected, labelled, max(1.0, expected.sum() / max(labelled.sum(), 1)))
+    factor = interval_factor(labelled)
+    low, high = np.maximum(total / factor - labelled, 0), total * factor - labelled
+    columns = (each.round(1).tolist() for each in (total - labelled, low, high))
+    found = (MissingLabels(*row) for row in zip(pairs.relations, labelled.tolist(), *columns, strict=True))
+    return tuple(
+        sorted((e for e in found if e.labelled or e.missing), key=lambda e: (-e.missing, e.relation))
+    )
+
+
+def _check_same_documents(scores: OutOfFoldScores, corpus: Corpus, source: Path) -> None:
+    """Refuse scores of other documents or relations, or beside other labels, than those that are here."""
+    labels = {document.id: document.labels for document in corpus}
+    others = [name for name in scores.documents if name not in labels]
+    if others:
+        found = f"scores of {plural(len(others), 'other document')}, such as {short_repr(others[0])}"
+    elif set(scores.relations).isdisjoint(corpus.relations):
+        found = f"scores of other relations, such as {short_repr(scores.relations[0])}"
+    elif not np.array_equal(scores.relabelled(labels).labelled, scores.labelled):
+        found = "scores of these documents with other labels"
+    else:
+        return
+    raise DataError(Defect(Kind.MALFORMED, str(source), None, "scores", found, "scores of this file"))
+
+
+def _known_negatives(pairs: OutOfFoldScores, documents: Mapping[str, Document]) -> Iterator[tuple[int, int]]:
+    """Row and column of each fact that a person said does not hold."""
+    negatives = {name: document.negatives for name, document in documents.items() if document.negatives}
+    columns = {relation: column for column, relation in enumerate(pairs.relations)}
+    wanted = [number for number, name in enumerate(pairs.documents) if name in negatives]
+    rows = np.flatnonzero(np.isin(pairs.document, wanted)).tolist()
+    place = {(int(pairs.document[row]), int(pairs.head[row]), int(pairs.tail[row])): row for row in rows}
+    for number in wanted:
+        for head, tail, relation in negatives[pairs.documents[number]]:
+            if (number, head, tail) in place and relation in columns:
+                yield place[number, head, tail], columns[relation]
+
+
+def _implied(
+    documents: Mapping[str, Document], rules: RuleSet | None, names: Mapping[str, str]
+) -> dict[tuple[str, Triple], tuple[str | None, tuple[int, ...]]]:
+    """What follows from labelled facts: the rule in words, and the sentences of its premises."""
+    if not rules:
+        return {}
+    return {
+        (closed.document.id, derived.fact.triple): (
+            derived.rule.line(lambda relation: names.get(relation, relation)), derived.fact.evidence
+        )
+        for closed in close(documents.values(), rules)
+        for derived in closed.derived
+    }  # fmt: skip
+
+
+def _mentioning_sentences(document: Document, head: int, tail: int) -> tuple[int, ...]:
+    """The sentences to look at: those that mention both, else those that mention them most.
+
+    The models of the folds are gone when the list is made, so that their attention is not used.
+
+    Example:
+        >>> from unnoted.data.document import Entity, Mention
+        >>> ada, bo = (Entity((Mention(sentence, 0, 1, "PER", "x"),)) for sentence in (0, 1))
+        >>> _mentioning_sentences(Document("d", (("x",), ("x",)), (ada, bo)), 0, 1)
+        (0, 1)
+    """
+    entities = document.entities[head], document.entities[tail]
+    shares = np.zeros(len(document.sentences))
+    for entity in entities:
+        for mention in entity.mentions:
+            shares[mention.sentence] += 1 / len(entity.mentions)
+    return supporting_sentences(*entities, shares)

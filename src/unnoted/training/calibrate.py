@@ -1,0 +1,234 @@
+"""What is chosen after the last step: calibrated probabilities, or thresholds tuned on development documents."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from unnoted.calibration import NEVER, OutOfFoldScores, fit_calibration, tune_thresholds
+from unnoted.data.candidates import CandidatePairs
+from unnoted.data.corpus import Corpus
+from unnoted.data.document import Document
+from unnoted.inference import BATCH
+from unnoted.io import read_json, write_json
+from unnoted.losses import ScoreDecoder
+from unnoted.models.batch import Collator
+from unnoted.models.features import FeatureSet
+from unnoted.models.model import RelationModel
+from unnoted.models.samplers import SortedBatches
+from unnoted.models.scores.typed_relations import TypedRelations
+from unnoted.priors import Priors
+from unnoted.training.preparing import features_of
+from unnoted.utils import plural, short_repr
+
+TRAIN_DOCUMENTS = "train_documents.json"
+"""In a model's folder: a digest of the text of every document that it was trained on."""
+
+Log = Callable[[str], None]
+
+
+# Not inference mode: the model may be trained further.
+@torch.no_grad()
+def score_batches(
+    model: RelationModel,
+    features: FeatureSet,
+    documents: Sequence[Document],
+    typed: TypedRelations | None = None,
+) -> Iterator[tuple[OutOfFoldScores, Tensor]]:
+    """Margins and labels of the pairs of some documents at a time, with their logits [P, K + 1].
+
+    Args:
+        model: a trained one.
+        features: of the documents.
+        documents: in the order of the features.
+        typed: which relations types allow; without it all are scored.
+    """
+    collate, training = Collator(features), model.training
+    model.eval()  # type: ignore[no-untyped-call]
+    try:
+        for indices in SortedBatches(features, BATCH):
+            batch = collate([features[index] for index in indices])
+            logits = model.score_pairs(batch.to(model.device), typed).scores.cpu()
+            slots = (batch.entity_slot[side].numpy().astype(np.int32) for side in (batch.head, batch.tail))
+            margins = model.decoder.decision.margins(logits).float().numpy()
+            names = tuple(documents[index].id for index in indices)
+            number = batch.pair_document.numpy().astype(np.int32)
+            labels = batch.labels().numpy()
+            yield OutOfFoldScores(model.relations.ids, names, number, *slots, margins, labels), logits
+    finally:
+        model.train(training)
+
+
+def score_documents(model: RelationModel, documents: Sequence[Document]) -> OutOfFoldScores:
+    """The margins of all candidate pairs beside their labels, whatever types the model has learnt.
+
+    Args:
+        model: a trained one, with its tokenizer.
+        documents: others than those that it was trained on.
+    """
+    features = features_of(model, Corpus(tuple(documents), model.relations, model.candidates))
+    return OutOfFoldScores.concatenate([part for part, _ in score_batches(model, features, documents)])
+
+
+def calibrate_model(
+    model: RelationModel, scores: OutOfFoldScores, train: Sequence[Document], log: Log = lambda line: None
+) -> dict[str, Any]:
+    """Give a trained model calibrated probabilities and the threshold of the best expected F1.
+
+    Facts between pairs that are no candidates are missed at every threshold, and F1 counts them. They are
+    assumed to be labelled as often as those of candidates. Thresholds that were tuned before are dropped: the
+    calibration is of margins without them, and decides instead.
+
+    Args:
+        model: is changed.
+        scores: out-of-fold scores, of models that were trained as this one.
+        train: the training documents with the labels that the scores have.
+        log: is given lines for the user.
+
+    Returns:
+        What a record should hold.
+    """
+    model.check_relations(scores.relations)
+    decoder, labelled = model.decoder, tuple(scores.labelled_share.tolist())
+    priors = decoder.priors or Priors(scores.relations, labelled, labelled)
+    missed = count_labels_elsewhere(train, model.candidates)
+    elsewhere = missed * sum(priors.overall) / (sum(priors.labelled) or 1.0)
+    calibration = fit_calibration(scores, priors, facts_elsewhere=elsewhere)
+    decision = decoder.decision
+    if decision.is_tunable:
+        decision = replace(decision, threshold=0.0)
+    model.decoder = replace(decoder, decision=decision, calibration=calibration)
+    if missed:
+        log(f"note: {plural(missed, 'labelled fact')} of pairs that are no candidates will be missed")
+    log(f"calibrated on {plural(scores.pairs, 'out-of-fold pair')}; threshold {calibration.threshold:.3f}")
+    return {
+        "pairs": scores.pairs,
+        "threshold": calibration.threshold,
+        "expected_f1": calibration.expected.best_f1,
+        "propensity_slope": calibration.propensity_slope,
+    }
+
+
+def count_labels_elsewhere(documents: Iterable[Document], candidates: CandidatePairs) -> int:
+    """How many labels are of pairs that are no candidates.
+
+    Example:
+        >>> from unnoted.data.synthetic import generate_documents
+        >>> documents = list(generate_documents(20))
+        >>> count_labels_elsewhere(documents, CandidatePairs())
+        0
+        >>> count_labels_elsewhere(documents, CandidatePairs(intra_sentence=True)) > 0
+        True
+    """
+    return sum(
+        not candidates.allows(document.entities[head], document.entities[tail])
+        for document in documents
+        for head, tail, _ in document.labels
+    )
+
+
+def tune_model(
+    model: RelationModel, documents: Sequence[Document], log: Log = lambda line: None
+) -> dict[str, Any]:
+    """Let a trained model decide each relation by the threshold of the best F1 on labelled documents.
+
+    Args:
+        model: is changed.
+        documents: labelled as well as the thresholds are to be good.
+        log: is given lines for the user.
+
+    Returns:
+        What a record should hold; the threshold of a relation that is never predicted is null.
+
+    Raises:
+        ValueError: the documents have no candidate pair, or the decision rule has no threshold.
+    """
+    check_tunable(model.decoder)
+    documents = documents_with_pairs(documents, model.candidates)
+    features = features_of(
+        model, Corpus(tuple(documents), model.relations, model.candidates), types=model.numbered_types
+    )
+    batches = list(score_batches(model, features, documents, model.typed_relations))
+    logits = torch.cat([logits for _, logits in batches])
+    labels = torch.from_numpy(np.concatenate([part.labelled for part, _ in batches]))
+    thresholds = tune_thresholds(logits, labels)
+    model.decoder = replace(model.decoder, decision=replace(model.decoder.decision, threshold=thresholds))
+    report = features.report
+    log(f"note: thresholds tuned on {report.documents:,} development documents ({report.pairs:,} pairs)")
+    by_relation = dict(zip(model.relations.ids, thresholds, strict=True))
+    never = [relation for relation, threshold in by_relation.items() if threshold == NEVER]
+    if never:
+        log(
+            f"note: {len(never)} of {len(by_relation)} relations are never predicted, because the development "
+            f"documents have no label of them: {', '.join(never[:5])}{', ...' if len(never) > 5 else ''}"
+        )
+    for line in report.lines():
+        log(f"note: development documents: {line}")
+    return {
+        "documents": report.documents,
+        "pairs": report.pairs,
+        "facts": report.facts,
+        "never": len(never),
+        "thresholds": {relation: None if t == NEVER else t for relation, t in by_relation.items()},
+    }
+
+
+def check_tunable(decoder: ScoreDecoder) -> None:
+    """Refuse a decision rule without a threshold.
+
+    Raises:
+        ValueError: names the rule.
+    """
+    if not decoder.decision.is_tunable:
+        raise ValueError(
+            f"tuned_thresholds: the loss decides by the rule {decoder.decision.reference!r}, which has no threshold; "
+            "losses without ranking, such as s-pu and cross-entropy, have one"
+        )
+
+
+def documents_with_pairs(documents: Sequence[Document], candidates: CandidatePairs) -> list[Document]:
+    """The documents that have a candidate pair.
+
+    Raises:
+        ValueError: there is none: nothing can be tuned on them.
+    """
+    paired = [document for document in documents if candidates.count(document)]
+    if not paired:
+        raise ValueError(
+            f"tuned_thresholds: none of {len(documents)} development documents has a candidate pair"
+        )
+    return paired
+
+
+def text_digest(document: Document) -> str:
+    """A digest of a document's words, which does not change when its labels do."""
+    words = "\0".join("\1".join(sentence) for sentence in document.sentences)
+    return hashlib.sha256(words.encode()).hexdigest()[:16]
+
+
+def write_train_documents(folder: Path, documents: Iterable[Document]) -> None:
+    """Note beside a model what it was trained on."""
+    write_json(folder / TRAIN_DOCUMENTS, sorted(set(map(text_digest, documents))))
+
+
+def check_unseen(folder: Path, documents: Iterable[Document], log: Log) -> None:
+    """Refuse documents that a model was trained on, whatever has become of their labels.
+
+    Raises:
+        ValueError: names one of them.
+    """
+    if not (folder / TRAIN_DOCUMENTS).is_file():
+        log(f"warning: {folder} does not say what it was trained on; its own documents would be in-sample")
+        return
+    trained_on = set(read_json(folder / TRAIN_DOCUMENTS, ValueError))
+    seen = [document.id for document in documents if text_digest(document) in trained_on]
+    if seen:
+        raise ValueError(
+            f"{folder} was trained on {plural(len(seen), 'of these documents', 'of these documents')}, such as "
+            f"{short_repr(seen[0])}; without --model every document is scored by models that did not see it"
+        )
