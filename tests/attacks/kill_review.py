@@ -40,7 +40,7 @@ class Kept:
 
 def start(file):
     """A server of its own process; gives it and its port."""
-    command = (*UNNOTED, "review", str(file), "--token", TOKEN)
+    command = (*UNNOTED, "review", "start", str(file), "--token", TOKEN)
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return process, urlsplit(process.stdout.readline().strip()).port
 

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 
 import pytest
-from tests.unit.report.markup import parse
+from tests.markup import parse
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from tests.browser.pages import framed, with_script
-from tests.unit.report.making import fact, words
+from tests.factories import fact, words
 
 from unnoted.data.visualization import DocumentEntry, FactTable, documents_page
 from unnoted.data.visualization.pages import AT_ONCE

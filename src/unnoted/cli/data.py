@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from unnoted.cli.common import (
+from unnoted.cli.options import (
     AsJSON,
     Files,
     FormatName,
@@ -20,13 +20,13 @@ from unnoted.cli.common import (
     To,
     Vocabulary,
     console,
-    json_text,
+    handle_errors,
+    log,
+    log_defects,
+    print_text,
     read_vocabulary,
-    reports_errors,
-    say,
     table,
-    tell,
-    tell_defects,
+    to_json_text,
 )
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.check import CheckReport, check_files, group_files
@@ -59,7 +59,7 @@ MOST_TYPES = 12
 """How many types, or pairs of types, one line names."""
 
 
-@reports_errors
+@handle_errors
 def check(
     files: Files,
     vocabulary: Vocabulary = None,
@@ -83,7 +83,7 @@ def check(
     sources = [TextInput(file) for file in files]
     reports = [check_files(group, names, rule, strict, every) for group in group_files(sources)]
     if as_json:
-        say(json_text([report.to_json() for report in reports]))
+        print_text(to_json_text([report.to_json() for report in reports]))
     else:
         for report in reports:
             _print_report(report, per_relation, every, names.names if names else {})
@@ -159,7 +159,7 @@ def _statistics_table(report: CheckReport) -> Table:
 # hide-labels ---------------------------------------------------------------------------------------------------
 
 
-@reports_errors
+@handle_errors
 def hide(
     files: Files,
     to: To,
@@ -198,23 +198,23 @@ def hide(
             rule = fit_setting(setting or "", stream_documents(*sources))
         left = hide_labels(stream_documents(*sources, log=log), rule, seed, report)
         write_documents(to, left, format)
-    tell_defects(log)
+    log_defects(log)
     _print_hidden(report, per_relation, is_stream(to))
 
 
 def _print_hidden(report: HideReport, per_relation: bool, err: bool) -> None:
     """What was hidden; on stderr if the documents went to stdout."""
     if not report.before:
-        tell("note: the documents have no facts, so there was nothing to hide")
+        log("note: the documents have no facts, so there was nothing to hide")
     before, after = report.before.total(), report.after.total()
-    say(
+    print_text(
         f"{plural(report.documents, 'document')}: {plural(before, 'fact')} before, "
         f"{after:,} kept ({report.share:.2%}), {before - after:,} hidden; "
         f"{after / max(report.documents, 1):.2f} facts per document",
         err=err,
     )
     if report.unlabelled_relations:
-        say(
+        print_text(
             f"relations without a label now: {shorten(', '.join(report.unlabelled_relations), 1000)}", err=err
         )
     if per_relation:
@@ -228,7 +228,7 @@ def _print_hidden(report: HideReport, per_relation: bool, err: bool) -> None:
 # compare -------------------------------------------------------------------------------------------------------
 
 
-@reports_errors
+@handle_errors
 def compare(
     a: Annotated[Path, typer.Argument(help="Documents with labelling A, the incomplete one.")],
     b: Annotated[Path, typer.Argument(help="The same documents with labelling B, the more complete one.")],
@@ -239,12 +239,12 @@ def compare(
     names = read_vocabulary(vocabulary)
     corpora = [load_documents(path, vocabulary=names) for path in (a, b)]
     for path, corpus in zip((a, b), corpora, strict=True):
-        tell_defects(corpus.log)
+        log_defects(corpus.log)
         if not any(document.facts for document in corpus):
-            tell(f"note: {TextInput(path).name}: its documents have no facts")
+            log(f"note: {TextInput(path).name}: its documents have no facts")
     result = compare_labels(*corpora)
     if as_json:
-        say(json_text(result.to_json()))
+        print_text(to_json_text(result.to_json()))
         return
     rows = table(
         None, "relation", "name", "in A", "in B", "in both", "missed by A", "only in A", "B ÷ A", text=2
@@ -264,19 +264,21 @@ def _comparison_cells(row: RelationComparison) -> list[str]:
 def _print_comparison(result: LabellingComparison) -> None:
     ratios = [row.ratio for row in result.relations if row.ratio is not None]
     if ratios:
-        say(f"\nB ÷ A by relation: {min(ratios):.2f} to {max(ratios):.2f}, median {result.median_ratio:.2f}")
-    say(f"documents compared: {result.compared:,}")
+        print_text(
+            f"\nB ÷ A by relation: {min(ratios):.2f} to {max(ratios):.2f}, median {result.median_ratio:.2f}"
+        )
+    print_text(f"documents compared: {result.compared:,}")
     for reason, documents in result.not_compared.items():
         if documents:
             first = ", ".join(shorten(document, 60) for document in documents[:5])
             more = ", …" if len(documents) > 5 else ""
-            say(f"not compared, {reason}: {len(documents):,} ({strip_control(first)}{more})")
+            print_text(f"not compared, {reason}: {len(documents):,} ({strip_control(first)}{more})")
 
 
 # fetch ---------------------------------------------------------------------------------------------------------
 
 
-@reports_errors
+@handle_errors
 def fetch(
     dataset: Annotated[str, typer.Argument(help="docred, re-docred or chemdisgene.", show_default=False)],
     to: Annotated[Path, typer.Option("--to", metavar="DIR", help="The folder for the files.")],
@@ -302,15 +304,15 @@ def fetch(
     with DownloadBars() as bars:
         if sample:
             files = download.download_sample(
-                dataset, to, chosen, bars.show, overwrite, log=lambda line: tell(f"note: {line}")
+                dataset, to, chosen, bars.show, overwrite, log=lambda line: log(f"note: {line}")
             )
         else:
             files = download.download(dataset, to, chosen, bars.show, overwrite)
     entry = chosen.entry(dataset)
-    say(f"{dataset}: {entry.description}")
+    print_text(f"{dataset}: {entry.description}")
     for file in files:
-        say(f"  {file.name}: {file.outcome} ({file.size:,} bytes)")
-    say(f"{plural(len(files), 'file')} in {to}. Licence: {entry.licence}.")
+        print_text(f"  {file.name}: {file.outcome} ({file.size:,} bytes)")
+    print_text(f"{plural(len(files), 'file')} in {to}. Licence: {entry.licence}.")
 
 
 class DownloadBars:
@@ -349,7 +351,7 @@ FITTED = 1_000
 """The labelling setting is fitted to the first documents of a seed, whatever part is generated."""
 
 
-@reports_errors
+@handle_errors
 def generate(
     to: To,
     documents: Annotated[int, typer.Option(min=1, help="Documents to generate.")] = 1_000,
@@ -373,7 +375,7 @@ def generate(
     streamed = any(map(is_stream, outputs))
     with lock_output(*outputs, overwrite=overwrite):
         write_documents(to, labelled, format)
-        say(
+        print_text(
             f"{plural(report.documents, 'document')} written to {display_name(to)}: "
             f"{report.after.total():,} of {plural(report.before.total(), 'true fact')} labelled "
             f"({report.share:.2%})",
@@ -381,4 +383,4 @@ def generate(
         )
         if truth is not None:
             write_documents(truth, generate_documents(documents, seed, start), format)
-            say(f"documents with all facts written to {display_name(truth)}", err=streamed)
+            print_text(f"documents with all facts written to {display_name(truth)}", err=streamed)

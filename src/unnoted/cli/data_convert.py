@@ -1,17 +1,17 @@
 """`unnoted data convert`: from any format that is read to any that is written."""
 
-from unnoted.cli.common import (
+from unnoted.cli.options import (
     Files,
     FormatName,
     Overwrite,
     Strict,
     To,
     Vocabulary,
+    handle_errors,
+    log,
+    log_defects,
+    print_text,
     read_vocabulary,
-    reports_errors,
-    say,
-    tell,
-    tell_defects,
 )
 from unnoted.data.convert import convert_files
 from unnoted.data.formats import FORMATS
@@ -19,7 +19,7 @@ from unnoted.io import display_name, is_stream, lock_output
 from unnoted.utils import plural
 
 
-@reports_errors
+@handle_errors
 def convert(
     files: Files,
     to: To,
@@ -34,7 +34,7 @@ def convert(
     """
     with lock_output(to, inputs=[*files, *([vocabulary] if vocabulary else [])], overwrite=overwrite):
         done = convert_files(files, to, format, read_vocabulary(vocabulary), strict)
-    tell_defects(done.log)
+    log_defects(done.log)
     if done.lost:
-        tell(f"note: not kept in {FORMATS[done.format].name}: {'; '.join(done.lost)}")
-    say(f"{plural(done.records, 'record')} written to {display_name(to)}", err=is_stream(to))
+        log(f"note: not kept in {FORMATS[done.format].name}: {'; '.join(done.lost)}")
+    print_text(f"{plural(done.records, 'record')} written to {display_name(to)}", err=is_stream(to))

@@ -5,13 +5,22 @@ from typing import Annotated
 
 import typer
 
-from unnoted.cli.common import Files, FormatName, Overwrite, Seed, Strict, reports_errors, say, tell_defects
+from unnoted.cli.options import (
+    Files,
+    FormatName,
+    Overwrite,
+    Seed,
+    Strict,
+    handle_errors,
+    log_defects,
+    print_text,
+)
 from unnoted.data.convert import split_files
 from unnoted.io import display_name, is_stream, lock_output
 from unnoted.utils import plural
 
 
-@reports_errors
+@handle_errors
 def split(
     files: Files,
     into: Annotated[
@@ -32,10 +41,12 @@ def split(
     parts = [_parse_part(part) for part in into]
     paths = [path for path, _ in parts]
     with lock_output(*paths, inputs=files, overwrite=overwrite):
-        counts, log = split_files(files, parts, seed, format, strict)
+        counts, defects = split_files(files, parts, seed, format, strict)
     for path, count in zip(paths, counts, strict=True):
-        say(f"{plural(count, 'document')} written to {display_name(path)}", err=any(map(is_stream, paths)))
-    tell_defects(log)
+        print_text(
+            f"{plural(count, 'document')} written to {display_name(path)}", err=any(map(is_stream, paths))
+        )
+    log_defects(defects)
 
 
 def _parse_part(part: str) -> tuple[Path, float]:

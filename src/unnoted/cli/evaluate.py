@@ -6,38 +6,37 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from unnoted.cli.common import (
-    AsJSON,
-    Overwrite,
-    Vocabulary,
-    json_text,
-    read_vocabulary,
-    reports_errors,
-    say,
-    tell,
-    tell_defects,
-)
-from unnoted.cli.predict import (
+from unnoted.cli.options import (
     AnyTypes,
+    AsJSON,
     Batch,
     Device,
+    Overwrite,
     TargetPrecision,
     TargetRecall,
+    Train,
+    Vocabulary,
+    handle_errors,
     load_extractor,
+    log,
+    log_defects,
+    print_text,
     progress,
+    read_vocabulary,
+    to_json_text,
 )
 from unnoted.data.document import Document
 from unnoted.data.formats.predictions import read_predictions
 from unnoted.data.loading import stream_documents
 from unnoted.errors import DefectLog, Severity
-from unnoted.evaluation.evaluator import BENCHMARKS, Evaluation, PredictionError
-from unnoted.evaluation.evaluator import evaluate as evaluate_predictions
+from unnoted.evaluation import BENCHMARKS, Evaluation, PredictionError, evaluate_extractor
+from unnoted.evaluation import evaluate as evaluate_predictions
 from unnoted.evaluation.report import format_evaluation
 from unnoted.io import TextInput, check_output, is_stream, lock_output, open_output
 from unnoted.utils import lookup
 
-if TYPE_CHECKING:  # loading torch takes seconds
-    from unnoted.inference import Extractor
+if TYPE_CHECKING:  # torch takes seconds to load
+    from unnoted.inference import DecisionOptions, Extractor
 
 Gold = Annotated[
     list[Path],
@@ -45,8 +44,9 @@ Gold = Annotated[
         metavar="FILE", help="Documents with all their facts; repeat it for PubTator's relation files."
     ),
 ]
-Predictions = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Predictions in the official DocRED format.")
+PredictionFile = Annotated[
+    Path | None,
+    typer.Option("--predictions", metavar="FILE", help="Predictions in the official DocRED format."),
 ]
 TrainedModel = Annotated[
     str | None, typer.Option(metavar="MODEL", help="A trained model, to extract and score in one go.")
@@ -57,9 +57,6 @@ ExactBackend = Annotated[
         "--backend", help="What runs the encoder: torch, which is exact; int8 or onnx, as predict does it."
     ),
 ]
-SeenInTraining = Annotated[
-    list[Path] | None, typer.Option(metavar="FILE", help="The training documents in use, for Ign F1.")
-]
 BenchmarkName = Annotated[
     str,
     typer.Option(
@@ -68,16 +65,16 @@ BenchmarkName = Annotated[
     ),
 ]
 Frequent = Annotated[
-    int | None, typer.Option(help="How many most frequent relations to score apart (10; chemdisgene 5).")
+    int | None, typer.Option(help="How many most frequent relations to score together (10; chemdisgene 5).")
 ]
 Relations = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help="Score these relations apart instead; may be repeated."),
+    typer.Option(metavar="NAME", help="Score these relations together instead; may be repeated."),
 ]
 Threshold = Annotated[
     float | None,
     typer.Option(
-        help="Decide only on predictions of at least this score; with --model instead of by its own threshold."
+        help="Decide only on predictions of at least this score; with --model instead of its own threshold."
     ),
 ]
 PerRelation = Annotated[bool, typer.Option("--per-relation", help="Also show each relation.")]
@@ -86,16 +83,16 @@ CurveFile = Annotated[
 ]
 ReliabilityFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE.svg", help="Draw how well calibrated probabilities hold, into this file."),
+    typer.Option(metavar="FILE.svg", help="Draw how well calibrated scores are (needs `unnoted[plots]`)."),
 ]
 
 
-@reports_errors
+@handle_errors
 def evaluate(
     gold: Gold,
-    predictions: Predictions = None,
+    predictions: PredictionFile = None,
     model: TrainedModel = None,
-    train: SeenInTraining = None,
+    train: Train = None,
     vocabulary: Vocabulary = None,
     benchmark: BenchmarkName = "plain",
     frequent: Frequent = None,
@@ -113,110 +110,82 @@ def evaluate(
     as_json: AsJSON = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Score predictions, or a model, against gold documents, as the official scorers do."""
+    """Score predictions, or a model, against gold documents, as the official scorers do.
+
+    With --train also Ign F1, and scores by how frequent relations are in the training documents.
+    """
     if frequent is not None and relation:
-        raise ValueError("found both --frequent and --relation, expected one of them")
-    read = [Path(path) for path in (*gold, *(train or ()), predictions, vocabulary, model) if path]
+        raise ValueError("give --frequent or --relation, not both")
+    if (predictions is None) == (model is None):
+        raise ValueError("give either --predictions or --model")
+    if model is None and not (batch is device is target_precision is target_recall is None):
+        raise ValueError("--batch, --device, --target-precision and --target-recall need --model")
+    inputs = [Path(path) for path in (*gold, *(train or ()), predictions, vocabulary, model) if path]
     for output in filter(None, (curve, reliability)):
-        check_output(output, read, overwrite)
+        check_output(output, inputs, overwrite)
     names = read_vocabulary(vocabulary)
-    logs = [DefectLog(), DefectLog(), DefectLog()]
-    documents = tuple(stream_documents(*gold, vocabulary=names, log=logs[0]))
-    seen = stream_documents(*train, vocabulary=names, log=logs[2]) if train else None
+    defects, ignored = DefectLog(), DefectLog()
+    documents = tuple(stream_documents(*gold, vocabulary=names, log=defects))
+    seen = stream_documents(*train, vocabulary=names, log=defects) if train else None
     options: dict[str, Any] = {
         "benchmark": lookup("benchmark", benchmark, BENCHMARKS),
         "frequent": relation or frequent,
         "vocabulary": names,
-        "threshold": threshold,
     }
-    match predictions, model:
-        case Path() as file, None:
-            _refuse_without_model(batch, device, target_precision, target_recall)
-            try:
-                evaluation = evaluate_predictions(
-                    documents,
-                    read_predictions(file, logs[1]),
-                    seen,
-                    probabilities=reliability is not None,
-                    **options,
-                )
-            except PredictionError as error:
-                raise ValueError(f"{TextInput(file).name}: {error}") from None
-        case None, str() as folder:
-            extractor = load_extractor(folder, batch, device, backend, any_types)
-            from unnoted.inference import DecisionOptions
+    if predictions is not None:
+        options |= {"threshold": threshold, "probabilities": reliability is not None}
+        try:
+            evaluation = evaluate_predictions(
+                documents, read_predictions(predictions, ignored), seen, **options
+            )
+        except PredictionError as error:
+            raise ValueError(f"{TextInput(predictions).name}: {error}") from None
+    else:
+        from unnoted.inference import DecisionOptions
 
-            chosen = DecisionOptions(threshold, target_precision, target_recall)
-            evaluation = _scored(extractor, documents, seen, options | {"threshold": chosen})
-            names = names or extractor.model.relations
-        case _:
-            raise ValueError("found both or none of --predictions and --model, expected one of them")
-    tell_defects(logs[0])
-    tell_defects(logs[2])
-    _tell_ignored(logs[1])
-    _write_curve(evaluation, curve, read, predictions)
-    _draw_reliability(evaluation, reliability, read)
-    called = names.names if names else None
-    shown = (
-        json_text(evaluation.to_json()) if as_json else format_evaluation(evaluation, per_relation, called)
+        assert model is not None  # one of the two was given
+        extractor = load_extractor(model, batch, device, backend, any_types)
+        decision = DecisionOptions(threshold, target_precision, target_recall)
+        evaluation = _evaluate_model(extractor, documents, seen, decision, options)
+        names = names or extractor.model.relations
+    log_defects(defects)
+    if unknown := ignored.total(Severity.DEFECT):
+        example = next(iter(ignored.examples.values()))[0]
+        log(f"note: {unknown:,} unknown fields of predictions ignored, e.g. {example}")
+    if curve is not None:
+        _write_curve(evaluation, curve, inputs, predictions)
+    if reliability is not None:
+        _draw_reliability(evaluation, reliability, inputs)
+    titles = names.names if names else None
+    text = (
+        to_json_text(evaluation.to_json()) if as_json else format_evaluation(evaluation, per_relation, titles)
     )
-    say(shown, err=curve is not None and is_stream(curve))
+    print_text(text, err=curve is not None and is_stream(curve))
 
 
-def _refuse_without_model(
-    batch: int | None, device: str | None, precision: float | None, recall: float | None
-) -> None:
-    if batch is not None or device is not None:
-        raise ValueError("found --batch or --device without --model, expected them with it")
-    if precision is not None or recall is not None:
-        raise ValueError(
-            "found --target-precision or --target-recall without --model, expected a calibrated model"
-        )
-
-
-def _scored(
+def _evaluate_model(
     extractor: "Extractor",
     documents: Sequence[Document],
-    seen: Iterable[Document] | None,
+    train: Iterable[Document] | None,
+    decision: "DecisionOptions",
     options: Mapping[str, Any],
 ) -> Evaluation:
-    """Score a model, with a progress bar."""
-    # Here, because it loads torch, which predictions in a file need not wait for.
-    from unnoted.evaluation.evaluator import evaluate_extractor
-
-    with progress(len(documents)) as told:
-        return evaluate_extractor(extractor, documents, seen, progress=told, **options)
+    with progress(len(documents)) as report:
+        return evaluate_extractor(extractor, documents, train, threshold=decision, progress=report, **options)
 
 
-def _tell_ignored(log: DefectLog) -> None:
-    if ignored := log.total(Severity.DEFECT):
-        example = next(iter(log.examples.values()))[0]
-        tell(f"note: {ignored:,} unknown fields of predictions ignored, e.g. {example}")
-
-
-def _write_curve(
-    evaluation: Evaluation, path: Path | None, read: list[Path], predictions: Path | None
-) -> None:
-    if path is None:
-        return
+def _write_curve(evaluation: Evaluation, path: Path, inputs: list[Path], predictions: Path | None) -> None:
     if evaluation.curve is None:
-        raise ValueError(f"{predictions}: found no scores, expected a score for each prediction (--curve)")
-    with lock_output(path, inputs=read, overwrite=True):  # what was there was looked at before the work
+        raise ValueError(f"{predictions}: has no scores; --curve needs a score for each prediction")
+    with lock_output(path, inputs=inputs, overwrite=True):  # what was there was looked at before the work
         evaluation.curve.write_csv(path)
 
 
-def _draw_reliability(evaluation: Evaluation, path: Path | None, read: list[Path]) -> None:
-    if path is None:
-        return
+def _draw_reliability(evaluation: Evaluation, path: Path, inputs: list[Path]) -> None:
     if not evaluation.reliability:
-        raise ValueError(
-            "--reliability needs scores that are probabilities, such as those of a calibrated model "
-            "(docs/concepts/probabilities.md)"
-        )
-    # Here, because matplotlib takes a second to load.
-    from unnoted.report.plots import reliability_plot
-    from unnoted.report.svg import standalone
+        raise ValueError("--reliability needs a calibrated model (docs/concepts/probabilities.md)")
+    from unnoted.experiments.plots import plot_reliability
 
-    drawn = reliability_plot(list(evaluation.reliability.items()), "reliability")
-    with lock_output(path, inputs=read, overwrite=True), open_output(path) as stream:
-        stream.write(standalone(drawn))
+    drawn = plot_reliability(evaluation.reliability)
+    with lock_output(path, inputs=inputs, overwrite=True), open_output(path) as stream:
+        stream.write(drawn)

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from unnoted.cli.common import reports_errors, say
+from unnoted.cli.options import handle_errors, print_text
 
 
-@reports_errors
+@handle_errors
 def export(
     model: Annotated[
         str, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
@@ -31,4 +31,6 @@ def export(
 
     exported = export_onnx(model, to, int8=int8)
     kind = "8-bit " if int8 else ""
-    say(f"{kind}ONNX encoder written to {to}; at most {exported.difference:.1g} from torch on random tokens")
+    print_text(
+        f"{kind}ONNX encoder written to {to}; at most {exported.difference:.1g} from torch on random tokens"
+    )

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from unnoted.cli.common import Overwrite, To, reports_errors, say, tell
+from unnoted.cli.options import Overwrite, To, handle_errors, log, print_text
 from unnoted.io import display_name, is_stream
 from unnoted.review.exporting import export_review
 from unnoted.review.opening import existing_review
 from unnoted.utils import plural
 
 
-@reports_errors
+@handle_errors
 def export(
     file: Annotated[
         Path,
@@ -33,6 +33,6 @@ def export(
         report, found = export_review(store, to, source, overwrite)
     if found.tied:
         left = "1 fact left as it was" if found.tied == 1 else f"{found.tied:,} facts left as they were"
-        tell(f"note: {left}: as many reviewers for as against")
+        log(f"note: {left}: as many reviewers for as against")
     added, rejected = plural(report.added, "fact"), plural(report.rejected, "known negative")
-    say(f"{added} added, {rejected}; written to {display_name(to)}", err=is_stream(to))
+    print_text(f"{added} added, {rejected}; written to {display_name(to)}", err=is_stream(to))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from unnoted.cli.common import AsJSON, console, json_text, reports_errors, say, table
+from unnoted.cli.options import AsJSON, console, handle_errors, print_text, table, to_json_text
 from unnoted.data.candidates import CandidatePairs
 from unnoted.utils import strip_control
 
@@ -15,7 +15,7 @@ LONGEST_LIST = 8
 """Entries up to which a list is shown whole, and of a longer one those that are shown."""
 
 
-@reports_errors
+@handle_errors
 def inspect(
     model: Annotated[
         str, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
@@ -30,7 +30,7 @@ def inspect(
 
     description = inspect_model(model)
     if as_json:
-        say(json_text(description))
+        print_text(to_json_text(description))
         return
     out = console()
     rows = table(None, "", "", text=2)

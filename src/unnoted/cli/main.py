@@ -1,77 +1,86 @@
-"""The `unnoted` command."""
+"""The `unnoted` command: its tree, in which a command is imported when it is run, not when it is listed."""
 
 import os
 import sys
-from typing import Annotated, ClassVar
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Annotated, Any, ClassVar
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from unnoted.cli.default_command import DefaultingGroup
-from unnoted.cli.lazy import LazyGroup
+Commands = Mapping[str, tuple[str, str]]
+"""For each command `module:function` below `unnoted.cli`, and the line that lists it."""
 
-
-class Program(LazyGroup):
-    """The commands, in the order in which they are listed."""
-
-    places: ClassVar[dict[str, str]] = {
-        "train": "train:train",
-        "configs": "show_configs:configs",
-        "predict": "predict:predict",
-        "evaluate": "evaluate:evaluate",
-        "inspect": "inspect_model:inspect",
-        "rules": "show_rules:rules",
-        "export": "export:export",
-        "suggest": "suggest:suggest",
-        "serve": "serve:serve",
-        "demo": "demo:demo",
-        "reproduce": "reproduce:reproduce",
-        "compare": "compare:compare",
-    }
-
-
-class Data(LazyGroup):
-    """What can be done with documents."""
-
-    places: ClassVar[dict[str, str]] = {
-        "check": "data:check",
-        "hide-labels": "data:hide",
-        "compare": "data:compare",
-        "convert": "data_convert:convert",
-        "split": "data_split:split",
-        "fetch": "data:fetch",
-        "generate": "data:generate",
-    }
+TOP: Commands = {
+    "train": ("train:train", "Train a model."),
+    "predict": ("predict:predict", "Extract the facts of documents with a trained model."),
+    "evaluate": ("evaluate:evaluate", "Score predictions, or a model, against gold documents."),
+    "suggest": ("suggest:suggest", "List the labels that are likely to be missing, or wrong."),
+    "serve": ("serve:serve", "Serve a trained model over HTTP."),
+    "export": ("export:export", "Export a trained model to ONNX."),
+    "rules": ("show_rules:rules", "Show rules, or the rules that the labels suggest."),
+    "configs": ("show_configs:configs", "List the configs, or show one."),
+    "inspect": ("inspect_model:inspect", "Describe a trained model."),
+}
+DATA: Commands = {
+    "check": ("data:check", "Check documents, and count what is in them."),
+    "convert": ("data_convert:convert", "Write documents in another format."),
+    "split": ("data_split:split", "Split documents into several files."),
+    "hide-labels": ("data:hide", "Hide labels, for experiments with incomplete ones."),
+    "compare": ("data:compare", "Compare two labellings of the same documents."),
+    "fetch": ("data:fetch", "Download a published data set."),
+    "generate": ("data:generate", "Generate documents with complete labels."),
+}
+REVIEW: Commands = {
+    "start": ("review:review", "Decide suggestions in a browser."),
+    "export": ("export_review:export", "Write the corpus with the decisions."),
+}
+EXPERIMENT: Commands = {
+    "demo": ("experiments:demo", "Generate documents, hide most labels, and compare three methods."),
+    "compare": ("experiments:compare", "Compare losses and architectures on your own documents."),
+    "reproduce": ("experiments:reproduce", "Run a table of the paper."),
+}
 
 
-class ReviewCommands(DefaultingGroup):
-    """Deciding suggestions."""
+class LazyGroup(TyperGroup):
+    """A group that imports a command when it is run; to be listed, its line is enough."""
 
-    places: ClassVar[dict[str, str]] = {
-        "open": "review:review",
-        "export": "export_review:export",
-    }
-    default: ClassVar[str] = "open"
+    table: ClassVar[Commands] = {}
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401
+        super().__init__(**options)
+        listed = {name: TyperCommand(name, help=help) for name, (_, help) in self.table.items()}
+        self.commands = {**listed, **self.commands}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401
+        """The command that is run."""
+        if args and args[0] in self.table:
+            return args[0], load_command(args[0], self.table), args[1:]
+        return super().resolve_command(ctx, args)
 
 
-app = typer.Typer(
-    name="unnoted",
-    cls=Program,
-    help="Relation extraction over whole documents, learnt from incomplete labels.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
-data = typer.Typer(
-    cls=Data,
-    help="Check, compare, convert, split, fetch and generate documents; hide labels.",
-    no_args_is_help=True,
-)
-app.add_typer(data, name="data")
-review = typer.Typer(
-    cls=ReviewCommands,
-    help="Decide suggestions in a browser: `unnoted review FILE`; then export the mended corpus.",
-    no_args_is_help=True,
-)
-app.add_typer(review, name="review")
+def load_command(name: str, table: Commands) -> Any:  # noqa: ANN401
+    """Import a command."""
+    module, _, function = table[name][0].partition(":")
+    command = typer.Typer(add_completion=False)
+    command.command(name)(getattr(import_module(f"unnoted.cli.{module}"), function))
+    return typer.main.get_command(command)
+
+
+def _group(name: str, table: Commands, help: str) -> typer.Typer:
+    group = type(f"{name.title()}Group", (LazyGroup,), {"table": table})
+    return typer.Typer(name=name, cls=group, help=help, no_args_is_help=True, pretty_exceptions_enable=False)
+
+
+app = _group("unnoted", TOP, "Relation extraction over whole documents, from incomplete labels.")
+GROUPS: Mapping[str, tuple[Commands, str]] = {
+    "data": (DATA, "Check, convert, split, compare, fetch and generate documents; hide labels."),
+    "review": (REVIEW, "Decide suggestions in a browser, and export the corrected corpus."),
+    "experiment": (EXPERIMENT, "Compare methods: a demonstration, your own documents, the paper's tables."),
+}
+for _name, (_table, _help) in GROUPS.items():
+    app.add_typer(_group(_name, _table, _help))
 
 
 def _print_version(wanted: bool) -> None:
@@ -83,7 +92,7 @@ def _print_version(wanted: bool) -> None:
 
 
 @app.callback()
-def options(
+def _options(
     show_version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -93,13 +102,13 @@ def options(
 
 def main() -> None:
     """Run the command line."""
-    # Said for both before they are imported: forked processes are ours, and what is wrong we say ourselves.
+    # Set before they are imported: forked processes are ours, and what is wrong we say ourselves.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     try:
-        app()
+        app(standalone_mode=True)
     except OSError as error:  # help and the version, which no command prints
-        from unnoted.cli.common import tell_error
+        from unnoted.cli.options import log_os_error
 
-        tell_error(error)
+        log_os_error(error)
         sys.exit(1)

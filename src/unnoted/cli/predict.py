@@ -1,73 +1,48 @@
 """`unnoted predict`: which facts are in these documents?"""
 
 import sys
-import time
-import warnings
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from unnoted.cli.common import FILES, Overwrite, reports_errors, say, stops_with, tell, tell_defects
-from unnoted.cli.text_options import Entities, Text, TypePair, found_in_text, refuse_without_text
+from unnoted.cli.options import (
+    FILES,
+    AnyTypes,
+    Backend,
+    Batch,
+    Device,
+    Entities,
+    Overwrite,
+    TargetPrecision,
+    TargetRecall,
+    Text,
+    TypePair,
+    find_entities,
+    handle_errors,
+    load_extractor,
+    log,
+    log_defects,
+    on_interrupt,
+    print_text,
+    progress,
+    refuse_without_text,
+)
 from unnoted.data.loading import stream_documents
 from unnoted.errors import DefectLog
 from unnoted.io import check_output, display_name, is_stream, partial_path, rereadable
-from unnoted.utils import duration, plural
+from unnoted.utils import plural
 
 if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait for it
     from unnoted.inference import DecisionOptions, Extractor
     from unnoted.inference.predict_files import ExtractionReport
-
-SECONDS_A_LINE = 30
-"""How often progress is told where there is no terminal to draw a bar on."""
 
 ModelFirst = Annotated[
     str | None, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
 ]
 ModelOption = Annotated[
     str | None, typer.Option("--model", metavar="MODEL", help="The model, if it is not the first argument.")
-]
-Device = Annotated[
-    str | None,
-    typer.Option("--device", help="The device: cpu, cuda, cuda:1, …; by default a GPU if there is one."),
-]
-Backend = Annotated[
-    str | None,
-    typer.Option(
-        "--backend",
-        help="What runs the encoder: torch (exact), int8 (torch, 8 bits), or onnx for a folder written by "
-        "`unnoted export`; by default the fastest.",
-    ),
-]
-AnyTypes = Annotated[
-    bool,
-    typer.Option(
-        "--any-types", help="Predict relations also between types that they were never labelled with."
-    ),
-]
-Batch = Annotated[int | None, typer.Option("--batch", help="Documents of a batch at most (8).")]
-
-TargetPrecision = Annotated[
-    float | None,
-    typer.Option(
-        "--target-precision",
-        metavar="SHARE",
-        help="Use the threshold that is expected to have this precision; needs a calibrated model.",
-    ),
-]
-TargetRecall = Annotated[
-    float | None,
-    typer.Option(
-        "--target-recall",
-        metavar="SHARE",
-        help="Use the threshold that is expected to have this recall; needs a calibrated model.",
-    ),
 ]
 ResultFile = Annotated[
     Path | None,
@@ -91,7 +66,7 @@ Threshold = Annotated[
 ]
 
 
-@reports_errors
+@handle_errors
 def predict(
     first: ModelFirst = None,
     files: Annotated[list[Path] | None, FILES] = None,
@@ -118,7 +93,7 @@ def predict(
     results as they are found.
     """
     if to is None and format not in (None, "table"):
-        raise ValueError(f"found --format {format} without --to, expected a file to write to")
+        raise ValueError(f"--format {format} needs --to")
     named, given = _model_and_files(first, files, model)
     if to is not None:
         check_output(to, [*given, Path(named)], overwrite or partial_path(to).exists())
@@ -128,7 +103,7 @@ def predict(
     with ExitStack() as stack:
         if text:
             extractor = load_extractor(named, batch, device, backend, any_types)
-            kept = [stack.enter_context(found_in_text(extractor, given, entities, type or []))]
+            kept = [stack.enter_context(find_entities(extractor, given, entities, type or []))]
         else:
             refuse_without_text(entities, type)
             kept = stack.enter_context(rereadable(given))
@@ -139,7 +114,7 @@ def predict(
             _print_tables(extractor, kept, total, options)
             return
         go_on = "" if is_stream(to) else f"; the same command continues from {to}.partial"
-        with stops_with(f"interrupted{go_on}"):
+        with on_interrupt(f"interrupted{go_on}"):
             _write(extractor, named, kept, total, to, format, options, overwrite)
 
 
@@ -150,37 +125,16 @@ def _model_and_files(
     given = [*([] if model is None or first is None else [Path(first)]), *(files or [])]
     named = first if model is None else model
     if named is None or not given:
-        found = "no model" if named is None else "no file"
-        raise ValueError(f"found {found}, expected MODEL FILES...")
+        raise ValueError("give a model and the files to predict: unnoted predict MODEL FILES...")
     return named, given
 
 
 def _checked(files: list[Path]) -> int:
     """How many documents there are; their defects are told."""
-    log = DefectLog()
-    total = sum(1 for _ in stream_documents(*files, log=log))
-    tell_defects(log)
+    defects = DefectLog()
+    total = sum(1 for _ in stream_documents(*files, log=defects))
+    log_defects(defects)
     return total
-
-
-def load_extractor(
-    model: str,
-    batch: int | None,
-    device: str | None,
-    backend: str | None = None,
-    any_types: bool = False,
-) -> "Extractor":
-    """The extractor that the options ask for; what it warns of is told in our own way."""
-    from unnoted.inference import BATCH, Extractor
-
-    limits = BATCH if batch is None else replace(BATCH, documents=batch)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        extractor = Extractor.from_pretrained(model, limits, device, any_types=any_types, backend=backend)
-    for warning in caught:
-        if issubclass(warning.category, UserWarning):
-            tell(f"note: {warning.message}")
-    return extractor
 
 
 def _print_tables(extractor: "Extractor", files: list[Path], total: int, options: "DecisionOptions") -> None:
@@ -189,12 +143,12 @@ def _print_tables(extractor: "Extractor", files: list[Path], total: int, options
     report = ExtractionReport()
     documents = report.count_documents(stream_documents(*files), extractor.model.candidates)
     # No bar where the results go to the same terminal.
-    with progress(total, bar=not sys.stdout.isatty()) as told:
+    with progress(total, bar=not sys.stdout.isatty()) as report_progress:
         for number, extraction in enumerate(extractor.extract(documents, threshold=options), start=1):
-            say(str(extraction))
+            print_text(str(extraction))
             report.facts += len(extraction.facts)
-            told(number)
-    _tell(report)
+            report_progress(number)
+    _log_report(report)
 
 
 def _write(
@@ -212,59 +166,16 @@ def _write(
 
     if format is None:
         format = format_from_name(to)
-    with progress(total) as told:
+    with progress(total) as report_progress:
         report = predict_files(
-            extractor, model, files, to, format, options, on_progress=told, overwrite=overwrite
+            extractor, model, files, to, format, options, on_progress=report_progress, overwrite=overwrite
         )
-    _tell(report)
+    _log_report(report)
     documents = plural(report.documents, "document")
     written = f"{plural(report.facts, 'fact')} of {documents} written to {display_name(to)}"
     typer.echo(written, err=is_stream(to))
 
 
-def _tell(report: "ExtractionReport") -> None:
+def _log_report(report: "ExtractionReport") -> None:
     for line in report.notes():
-        tell(f"note: {line}")
-
-
-class Teller:
-    """Shows progress and the time left: a bar on a terminal, else a line now and then.
-
-    Args:
-        total: how many documents there are.
-        bar: draws the bar, if there is one.
-    """
-
-    def __init__(self, total: int, bar: Progress | None) -> None:
-        self.total = total
-        self._bar = bar
-        self._task = None if bar is None else bar.add_task("documents", total=total)
-        self._first: int | None = None
-        self._started = self._told = time.monotonic()
-
-    def __call__(self, done: int) -> None:
-        """Tell that so many documents are done; the first number told was done before."""
-        now = time.monotonic()
-        if self._first is None:
-            self._first, self._started = done, now
-            if self._bar is not None and self._task is not None:
-                self._bar.reset(self._task, completed=done)  # what was done before says nothing of the pace
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=done)
-        elif now - self._told >= SECONDS_A_LINE and done > self._first:
-            self._told = now
-            left = (now - self._started) / (done - self._first) * (self.total - done)
-            total = plural(self.total, "document")
-            typer.echo(f"{done:,} of {total}, {duration(left)} left", err=True)
-
-
-@contextmanager
-def progress(total: int, bar: bool = True) -> Iterator[Teller]:
-    """Tell progress on stderr while documents are worked on."""
-    console = Console(stderr=True)
-    if not (bar and console.is_terminal):
-        yield Teller(total, None)
-        return
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, transient=True) as drawn:
-        yield Teller(total, drawn)
+        log(f"note: {line}")

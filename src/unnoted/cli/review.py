@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from unnoted.cli.common import reports_errors, say, stops_with, tell
+from unnoted.cli.options import handle_errors, log, on_interrupt, print_text
 from unnoted.review.opening import open_review
 from unnoted.review.serving import LOOPBACK, serve_review
 
 
-@reports_errors
+@handle_errors
 def review(
     file: Annotated[
         Path,
@@ -43,11 +43,11 @@ def review(
     """
     if token is not None and not re.fullmatch(r"[\w.~-]{8,200}", token, re.ASCII):
         raise ValueError("--token: found another, expected 8 to 200 letters, digits, or any of ._~-")
-    store = open_review(file, database, resume, tell)
+    store = open_review(file, database, resume, log)
     if host not in (LOOPBACK, "localhost", "::1"):
-        tell("note: others can reach this address; what is sent is not encrypted")
+        log("note: others can reach this address; what is sent is not encrypted")
     try:
-        with stops_with(f"stopped; every decision is in {store.path}"):
-            serve_review(store, host, port, token, say)
+        with on_interrupt(f"stopped; every decision is in {store.path}"):
+            serve_review(store, host, port, token, print_text)
     finally:
         store.close()

@@ -6,9 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from unnoted.cli.common import reports_errors, say, tell
-from unnoted.cli.predict import Backend, Batch, Device, load_extractor
-from unnoted.cli.text_options import Entities, TypePair
+from unnoted.cli.options import (
+    Backend,
+    Batch,
+    Device,
+    Entities,
+    Model,
+    TypePair,
+    handle_errors,
+    load_extractor,
+    log,
+    print_text,
+)
 from unnoted.io import MEBI
 from unnoted.utils import plural, require_extra
 
@@ -19,9 +28,6 @@ if TYPE_CHECKING:
 TOKEN = "UNNOTED_TOKEN"
 """The variable that a token is taken from; an argument would show in the list of processes."""
 
-Model = Annotated[
-    str, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
-]
 Host = Annotated[
     str, typer.Option("--host", help="The address to listen at; by default only this machine can reach it.")
 ]
@@ -53,7 +59,7 @@ Seconds = Annotated[
 ]
 
 
-@reports_errors
+@handle_errors
 def serve(
     model: Model,
     host: Host = "127.0.0.1",
@@ -87,11 +93,11 @@ def serve(
     extractor = load_extractor(model, batch, device, backend)
     service = ExtractionService(extractor, Path(model).name, _reader(extractor, entities, type or []), limits)
     if token is None and not is_loopback(host):
-        tell(f"note: whoever can reach {host} may use the model; {TOKEN} or --token-file asks for a token")
+        log(f"note: whoever can reach {host} may use the model; {TOKEN} or --token-file asks for a token")
     shown = f"[{host}]" if ":" in host else host
-    say(f"{service.name}: http://{shown}:{port} (Ctrl-C stops it)")
+    print_text(f"{service.name}: http://{shown}:{port} (Ctrl-C stops it)")
     listen(service, host, port, token)
-    say(f"stopped: {plural(service.accepted, 'request')} accepted, {service.answered:,} answered")
+    print_text(f"stopped: {plural(service.accepted, 'request')} accepted, {service.answered:,} answered")
 
 
 def _reader(extractor: "Extractor", entities: str | None, types: list[str]) -> "TextReader | None":
@@ -102,7 +108,7 @@ def _reader(extractor: "Extractor", entities: str | None, types: list[str]) -> "
         if types:
             raise ValueError("found --type without --entities, expected both")
         return None
-    return extractor.text_reader(entities, parse_types(types), lambda line: tell(f"note: {line}"))
+    return extractor.text_reader(entities, parse_types(types), lambda line: log(f"note: {line}"))
 
 
 def _token(file: Path | None) -> str | None:

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from unnoted.cli.common import reports_errors, tell
+from unnoted.cli.options import handle_errors, log
 
 
-@reports_errors
+@handle_errors
 def configs(
     name: Annotated[
         str | None,
@@ -29,5 +29,5 @@ def configs(
     # Here, because it loads torch, which listing does not wait for.
     from unnoted.training.settings import load_settings
 
-    settings = load_settings(name, tell=tell)
+    settings = load_settings(name, tell=log)
     typer.echo(settings.to_yaml(), nl=False)

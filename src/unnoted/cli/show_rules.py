@@ -7,18 +7,18 @@ from typing import Annotated
 
 import typer
 
-from unnoted.cli.common import (
+from unnoted.cli.options import (
     AsJSON,
     Files,
     Overwrite,
     Vocabulary,
     console,
-    json_text,
+    handle_errors,
+    log,
+    print_text,
     read_vocabulary,
-    reports_errors,
-    say,
     table,
-    tell,
+    to_json_text,
 )
 from unnoted.data.corpus import Corpus
 from unnoted.data.loading import load_documents
@@ -31,7 +31,7 @@ LENIENT = MiningLimits(support=2, confidence=0.2)
 """What is asked of rules that a person looks at."""
 
 
-@reports_errors
+@handle_errors
 def rules(
     files: Files,
     given: Annotated[
@@ -63,17 +63,17 @@ def rules(
     if given is None:
         found = mine(corpus.documents, noted_shares(corpus.labelled_priors * multiplier), LENIENT)
     else:
-        found = load_rules(given, corpus.relations, tell)
+        found = load_rules(given, corpus.relations, log)
         implied = implied_facts(corpus, found)
     rows = proposed(corpus.documents, found, name, limit if to is None else None)
     if as_json:
-        say(json_text(_as_json(rows, implied)))
+        print_text(to_json_text(_as_json(rows, implied)))
     else:
         _print(rows[:limit], corpus, implied)
     if to is not None:
         with open_output(to) as stream:
             stream.write(as_text(rows, name))
-        tell(f"{len(rows):,} rules written to {to}; take away the # of those that always hold")
+        log(f"{len(rows):,} rules written to {to}; take away the # of those that always hold")
 
 
 def _as_json(rows: Sequence[ProposedRule], implied: ImpliedFacts | None) -> dict[str, object]:

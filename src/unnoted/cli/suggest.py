@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from unnoted.cli.common import Vocabulary, console, reports_errors, stops_with, table, tell
+from unnoted.cli.options import Vocabulary, console, handle_errors, log, on_interrupt, table
 from unnoted.io import check_output
 from unnoted.suggestions import SuggestionSet
 from unnoted.utils import format_count, plural, shorten
@@ -13,7 +13,7 @@ from unnoted.utils import format_count, plural, shorten
 SHOWN_RELATIONS = 10
 
 
-@reports_errors
+@handle_errors
 def suggest(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="Documents with some of their facts labelled.")
@@ -73,7 +73,7 @@ def suggest(
     """
     check_output(to, [path for path in (file, model, scores, rules, vocabulary) if path is not None])
     kept = "; the same command continues" if output else ""
-    with stops_with(f"interrupted; nothing was written{kept}"):
+    with on_interrupt(f"interrupted; nothing was written{kept}"):
         # Here, because they load torch, which the other commands need not wait for.
         from unnoted.suggestions.suggest import SuggestionLimits
         from unnoted.suggestions.suggest import suggest as run
@@ -84,7 +84,7 @@ def suggest(
             file, config=config, encoder=encoder, folds=folds, jobs=jobs, repeats=repeats, output=output,
             overwrite=overwrite, model=model, scores=scores, prior_multiplier=prior_multiplier,
             vocabulary=vocabulary, changes=changed,
-            limits=SuggestionLimits(min_score, limit, label_errors), log=tell,
+            limits=SuggestionLimits(min_score, limit, label_errors), log=log,
         )  # fmt: skip
         found.export(to)
     _print(found, to)

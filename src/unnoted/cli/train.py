@@ -5,7 +5,17 @@ from typing import Annotated, Any
 
 import typer
 
-from unnoted.cli.common import reports_errors, stops_with, tell
+from unnoted.cli.options import (
+    Changes,
+    Encoder,
+    Epochs,
+    Layers,
+    Multiplier,
+    Train,
+    handle_errors,
+    log,
+    on_interrupt,
+)
 from unnoted.utils import plural
 
 Config = Annotated[
@@ -15,10 +25,6 @@ Config = Annotated[
         help="The name of a config (`unnoted configs` lists them), or a settings file ending in .yaml.",
     ),
 ]
-Train = Annotated[
-    list[Path] | None,
-    typer.Option(metavar="FILE", help="Training documents; repeat it for PubTator's relation files."),
-]
 Dev = Annotated[
     list[Path] | None, typer.Option(metavar="FILE", help="Documents to score the model on after every epoch.")
 ]
@@ -26,24 +32,12 @@ Test = Annotated[
     list[Path] | None,
     typer.Option(metavar="FILE", help="Documents with all their facts to score the trained model on."),
 ]
-Encoder = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ENCODER",
-        help="The encoder: a folder, a name on the hub, or `recurrent` to make one on the spot.",
-    ),
-]
-Layers = Annotated[int | None, typer.Option(min=1, help="Keep only this many of the encoder's first layers.")]
 Architecture = Annotated[
     str | None, typer.Option(metavar="NAME", help="How pairs are represented and scored: atlop, docunet, ...")
 ]
 LossName = Annotated[
     str | None, typer.Option(metavar="NAME", help="The loss to minimise: ssr-pu, atlop, ...")
 ]
-Multiplier = Annotated[
-    float | None, typer.Option(help="True facts per labelled fact, for losses with priors.")
-]
-Epochs = Annotated[int | None, typer.Option(min=1, help="Passes over the training documents.")]
 TrainingSeed = Annotated[
     int | None, typer.Option(min=0, help="The random seed; the same seed gives the same model.")
 ]
@@ -55,20 +49,11 @@ TeacherFolder = Annotated[
 InitFrom = Annotated[
     Path | None, typer.Option(metavar="MODEL", help="A trained model whose weights to start from.")
 ]
-InitFrom = Annotated[
-    Path | None, typer.Option(metavar="MODEL", help="A trained model whose weights to start from.")
-]
-Changes = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change any other setting, e.g. --set clip=2; may be repeated."
-    ),
-]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue this run from its last checkpoint.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run in the output folder.")]
 
 
-@reports_errors
+@handle_errors
 def train(
     config: Config,
     train: Train = None,
@@ -109,7 +94,7 @@ def train(
         "init_from": init_from,
     }
     given = {key: value for key, value in options.items() if value not in (None, [])}
-    with stops_with("interrupted; the same command with --resume continues from the last checkpoint"):
+    with on_interrupt("interrupted; the same command with --resume continues from the last checkpoint"):
         _train(config, given, changes or [], resume, overwrite)
 
 
@@ -121,7 +106,7 @@ def _train(config: str, options: dict[str, Any], changes: list[str], resume: boo
     changed = parse_changes(changes)
     for key in options.keys() & changed.keys():
         raise ValueError(f"{key}: found both --{key.replace('_', '-')} and --set, expected one of them")
-    settings = load_settings(config, options | changed, tell=tell)
-    record = run(settings, resume=resume, overwrite=overwrite, tell=tell)
+    settings = load_settings(config, options | changed, tell=log)
+    record = run(settings, resume=resume, overwrite=overwrite, tell=log)
     loss = "" if record.loss is None else f", loss {record.loss:.4g}"
     typer.echo(f"trained for {plural(record.steps, 'step')}{loss}; the model is in {settings.output}")

@@ -1,119 +1,414 @@
 """A grid: independent runs, each in a process of its own; what is finished is never repeated."""
 
+import hashlib
+import json
+import multiprocessing
+import os
+import re
+import shutil
+import signal
+import sys
+import threading
 import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
-from unnoted.training.fingerprint import fingerprint, is_folder
+import torch
+
+from unnoted.data.document import Document
+from unnoted.data.formats import write_documents
+from unnoted.data.hide_labels import (
+    LABELLING_SETTINGS,
+    HideReport,
+    LabelDropout,
+    Uniform,
+    hide_labels,
+)
+from unnoted.data.loading import stream_documents
+from unnoted.experiments.results import Row, TableResult, compute_significance, measure
+from unnoted.io import open_output
+from unnoted.training.fingerprint import digest, fingerprint, is_folder
 from unnoted.training.record import Failure, Record
-from unnoted.training.run_folder import RunFolder
+from unnoted.training.run import run
+from unnoted.training.run_folder import LOG, Busy, RunFolder
 from unnoted.training.settings import Settings
-from unnoted.utils import duration, one_line, plural
+from unnoted.training.trainer import CHECKPOINTS
+from unnoted.utils import duration, nearest, plural
 
-PAUSE = 0.5
-"""Seconds between two looks at runs that other processes are at."""
-
+Log: TypeAlias = Callable[[str], None]
 Outcome: TypeAlias = Record | Failure
 
+FIRST_SEED = 62
+"""Where a number of seeds begins: as the paper's do."""
 
-class Pool(Protocol):
-    """Performs runs, each in a process of its own. Leaving it as a context ends what is under way."""
+MOST_SEEDS = 30
+"""More would be a slip: one seed taken for a number of them."""
 
-    def __enter__(self) -> object: ...
+HIDING_SEED = 0
+"""Of what is hidden: the same for all runs, so that they learn from the same labels."""
 
-    def __exit__(self, *error: object) -> None: ...
+PAUSE = 0.2
+"""Seconds between two looks at the processes."""
+
+_SET_BY_OPTION = {"seed": "--seeds", "train": "--data or --train", "output": "--to"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How large runs are: changed settings of all rows that have them, seeds, first training documents.
+
+    What is not given stays as it is in their settings. An encoder takes the place of pretrained ones only.
+
+    Example:
+        >>> Scale({"encoder": "nowhere/at/all/minilm/"})
+        Traceback (most recent call last):
+        ValueError: encoder: 'nowhere/at/all/minilm/' is no folder; give one, or a name on the hub
+    """
+
+    changes: Mapping[str, object] = field(default_factory=dict)
+    seeds: tuple[int, ...] | None = None
+    documents: int | None = None
+
+    def __post_init__(self) -> None:
+        for key in self.changes.keys() & _SET_BY_OPTION.keys():
+            raise ValueError(f"--set {key}: use {_SET_BY_OPTION[key]} instead")
+        encoder = str(self.changes.get("encoder", "recurrent"))
+        is_path = encoder.count("/") > 1 or encoder[:1] in (".", "/", "~")
+        if is_path and not Path(encoder).is_dir():
+            raise ValueError(f"encoder: {encoder!r} is no folder; give one, or a name on the hub")
+
+
+def parse_seeds(text: str) -> tuple[int, ...]:
+    """Seeds as the command line has them: how many, or which.
+
+    Example:
+        >>> parse_seeds("3"), parse_seeds("62-64,66"), parse_seeds("66-66")
+        ((62, 63, 64), (62, 63, 64, 66), (66,))
+    """
+    if text.strip().isdecimal():
+        number = int(text)
+        if not 1 <= number <= MOST_SEEDS:
+            raise ValueError(
+                f"seeds: {text} is not a number of seeds up to {MOST_SEEDS}; write {text}-{text} for one seed"
+            )
+        return tuple(range(FIRST_SEED, FIRST_SEED + number))
+    seeds: list[int] = []
+    for part in text.split(","):
+        given = re.fullmatch(r"(\d+)(?:-(\d+))?", part.strip())
+        several = range(int(given[1]), int(given[2] or given[1]) + 1) if given else range(0)
+        if not several:
+            raise ValueError(
+                f"seeds: {text!r} is neither a number of seeds, such as 3, nor a range, such as 62-66"
+            )
+        seeds += several
+    if len(set(seeds)) < len(seeds):
+        raise ValueError(f"seeds: {text!r} has one twice")
+    return tuple(seeds)
+
+
+def with_seeds(settings: Settings, seeds: Sequence[int]) -> tuple[Settings, ...]:
+    """One run per seed."""
+    return tuple(settings.model_copy(update={"seed": seed}) for seed in seeds)
+
+
+# Training documents made from others
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingFile:
+    """A file that was made: its documents, and their labels before and after some were hidden."""
+
+    path: Path
+    documents: int
+    before: int
+    after: int
 
     @property
-    def room(self) -> int:
-        """How many runs may be under way at the moment."""
-
-    def submit(self, settings: Settings) -> Future[Outcome | None]:
-        """Begin a run into `settings.output`; None comes of it if another process is at that run."""
+    def kept(self) -> float:
+        """The fraction of labels that was kept."""
+        return self.after / self.before if self.before else 1.0
 
 
-def run_grid(
-    runs: Iterable[Settings], folder: Path, pool: Pool, tell: Callable[[str], None] = lambda line: None
-) -> dict[str, Outcome]:
-    """Perform runs, equal ones once, each into `folder`/address.
+def make_training_file(
+    files: Sequence[Path], folder: Path, *, documents: int | None = None, level: str = "full"
+) -> TrainingFile:
+    """Write the documents of `files`, or the first ones of them, with the labels of a level (`level_rule`).
 
-    A finished run is read. An interrupted one continues at its last checkpoint. One that fails is told, and
-    tried again by the next call; the others continue. Several processes that work on one folder share the
-    runs.
-
-    Returns:
-        the record or the failure of each run by its address, in the order of the runs.
-
-    Raises:
-        RunError: a file of a run cannot be read; nothing was begun.
+    The file is named after the content of what it is made from, and made once.
     """
-    by_address = {fingerprint(settings).address: settings for settings in runs}
-    every = {address: _placed(settings, folder / address) for address, settings in by_address.items()}
-    found = {address: RunFolder(run.output).finished(run, tell) for address, run in every.items()}
-    outcomes: dict[str, Outcome] = {address: record for address, record in found.items() if record}
-    waiting = {address: run for address, run in every.items() if address not in outcomes}
-    tell(f"{plural(len(every), 'run')}: {len(outcomes)} finished before, {len(waiting)} to do")
+    identity = json.dumps([[digest(file) for file in files], documents, level, HIDING_SEED])
+    path = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:16]}.jsonl"
+    counts = path.with_suffix(".json")
+    if path.is_file() and counts.is_file():
+        return TrainingFile(path, **json.loads(counts.read_text("utf-8")))
     folder.mkdir(parents=True, exist_ok=True)
-    teller = _Teller(tell, len(waiting))
+
+    def chosen() -> Iterator[Document]:
+        return islice(stream_documents(*files), documents)
+
+    report = HideReport()
+    write_documents(path, hide_labels(chosen(), level_rule(level)(chosen()), HIDING_SEED, report))
+    before, after = report.before.total(), report.after.total()
+    counted = {"documents": report.documents, "before": before, "after": after}
+    with open_output(counts) as stream:
+        json.dump(counted, stream)
+    return TrainingFile(path, **counted)
+
+
+def level_rule(name: str) -> Callable[[Iterable[Document]], LabelDropout]:
+    """What fits a rule of hiding labels to documents: one of `LABELLING_SETTINGS`, or the fraction of labels to keep.
+
+    Example:
+        >>> level_rule("0.2")([])
+        Uniform(share=0.2)
+    """
+    if name in LABELLING_SETTINGS:
+        return LABELLING_SETTINGS[name]
     try:
-        with pool:
-            _perform(waiting, outcomes, pool, teller)
-    except KeyboardInterrupt:
-        tell(f"stopped; nothing is lost: the same command continues ({plural(teller.left, 'run')} to do)")
-        raise
-    return {address: outcomes[address] for address in every}
+        share = float(name)
+    except ValueError:
+        known = ", ".join(LABELLING_SETTINGS)
+        raise ValueError(
+            f"unknown level {name!r}: give one of {known}, or a fraction such as 0.2{nearest(name, LABELLING_SETTINGS)}"
+        ) from None
+    rule = Uniform(share)
+    return lambda documents: rule
 
 
-def _perform(
-    waiting: dict[str, Settings], outcomes: dict[str, Outcome], pool: Pool, teller: "_Teller"
-) -> None:
-    running: dict[Future[Outcome | None], Settings] = {}
-    while waiting or running:
-        for address, run in list(waiting.items()):
-            if len(running) >= pool.room:
-                break
-            folder = RunFolder(run.output)
-            if (record := folder.finished(run)) is not None:
-                outcomes[address] = record
-                teller.ended(waiting.pop(address), record)
-            elif folder.busy:
-                teller.elsewhere(run)
-            else:
-                teller.begun(run)
-                running[pool.submit(waiting.pop(address))] = run
-        done = wait(running, PAUSE, FIRST_COMPLETED).done
-        for future in done:
-            run = running.pop(future)
-            outcome = _outcome(future, run.output.name)
-            if outcome is None:
-                waiting[run.output.name] = run
-            else:
-                outcomes[run.output.name] = outcome
-                teller.ended(run, outcome)
-        if not running:
-            time.sleep(0 if done else PAUSE)
+# Plans and their results
 
 
-def _outcome(future: Future[Outcome | None], address: str) -> Outcome | None:
-    try:
-        return future.result()
-    except Exception as error:
-        reason = f"{type(error).__name__}: {one_line(error)}"
-        return Failure(address, f"its process was not started, or is lost ({reason})")
+def plan_lines(plan: TableResult, folder: Path) -> Iterator[str]:
+    """What would be run, for people; what is finished in the grid's folder is marked."""
+    done = {}
+    for each in plan.runs:
+        address = fingerprint(each).address
+        done[address] = RunFolder(folder / address).finished(each) is not None
+    yield f"{plan.name}: {plural(len(done), 'run')}, {sum(done.values())} of them finished, in {folder}"
+    for row in plan.rows:
+        for failure in row.failures:
+            yield f"  {row.name}: cannot be run: {failure.reason}"
+        if not row.runs and not row.failures:
+            yield f"  {row.name}: not run"
+        for each in row.runs:
+            address = fingerprint(each).address
+            yield f"  {row.name}: {run_title(each)}: {address}, {'finished' if done[address] else 'to do'}"
+    yield from (f"note: {note}" for note in plan.notes)
 
 
-def title(settings: Settings) -> str:
+def execute(plan: TableResult, folder: Path, jobs: int = 1, log: Log = lambda line: None) -> TableResult:
+    """Perform the runs that are not finished in the grid's folder, and fill in the table; see `run_grid`."""
+    outcomes = run_grid(plan.runs, folder, jobs, log)
+
+    def filled(row: Row) -> Row:
+        ended = [outcomes[fingerprint(each).address] for each in row.runs]
+        records = tuple(outcome for outcome in ended if isinstance(outcome, Record))
+        failures = tuple(outcome for outcome in ended if isinstance(outcome, Failure))
+        measured = measure(records, plan.columns)
+        return replace(row, measured=measured, records=records, failures=row.failures + failures)
+
+    rows = tuple(map(filled, plan.rows))
+    return replace(plan, rows=rows, significance=tuple(compute_significance(plan.compared, rows)))
+
+
+def run_title(settings: Settings) -> str:
     """A run for people.
 
     Example:
-        >>> title(Settings(train="x.json", encoder="recurrent", loss="atlop", output="y"))
+        >>> run_title(Settings(train="x.json", encoder="recurrent", loss="atlop", output="y"))
         'architecture atlop, loss atlop, seed 62'
     """
     return f"architecture {settings.architecture}, loss {settings.loss}, seed {settings.seed}"
 
 
-def _placed(settings: Settings, output: Path) -> Settings:
+# Runs
+
+
+def run_grid(
+    runs: Iterable[Settings], folder: Path, jobs: int = 1, log: Log = lambda line: None
+) -> dict[str, Outcome]:
+    """Perform runs, equal ones once, each into `folder`/address; see `run_side_by_side`.
+
+    Returns:
+        the record or the failure of each run by its address, in the order of the runs.
+    """
+    by_address = {fingerprint(settings).address: settings for settings in runs}
+    placed = {address: _place(settings, folder / address) for address, settings in by_address.items()}
+    folder.mkdir(parents=True, exist_ok=True)
+    return run_side_by_side(placed, jobs, log, named_by_content=True)
+
+
+def run_side_by_side(
+    runs: Mapping[str, Settings],
+    jobs: int = 1,
+    log: Log = lambda line: None,
+    *,
+    named_by_content: bool = False,
+) -> dict[str, Outcome]:
+    """Perform named runs, so many at a time, each in a process with its share of the cores (and one GPU).
+
+    A finished run is read. An interrupted one continues at its last checkpoint. One that fails is logged, and
+    tried again by the next call; the others continue. Several calls that work on one folder share the runs.
+
+    Args:
+        runs: settings by name; each has an output folder of its own.
+        jobs: how many at a time.
+        log: called with lines on what happens.
+        named_by_content: names are addresses, which change with the data: such a run fails.
+    """
+    if jobs < 1:
+        raise ValueError(f"jobs: {jobs} must be at least 1")
+    found = {name: RunFolder(each.output).finished(each, log) for name, each in runs.items()}
+    outcomes: dict[str, Outcome] = {name: record for name, record in found.items() if record}
+    waiting = {name: each for name, each in runs.items() if name not in outcomes}
+    log(f"{plural(len(runs), 'run')}: {len(outcomes)} finished before, {len(waiting)} to do")
+    running: dict[str, tuple[SpawnProcess, int]] = {}
+    elsewhere: set[str] = set()
+    began, todo = time.monotonic(), len(waiting)
+    try:
+        while waiting or running:
+            for name, (process, _) in list(running.items()):
+                if process.exitcode is None:
+                    continue
+                del running[name]
+                outcome = _outcome(runs[name], process.exitcode)
+                if outcome is None:  # another process came first
+                    waiting[name] = runs[name]
+                    continue
+                outcomes[name] = outcome
+                left = len(waiting) + len(running)
+                seconds = (time.monotonic() - began) / (todo - left) * left
+                rest = f"{left} left" + (f", about {duration(seconds)}" if left else "")
+                log(f"{_ended(runs[name], name, outcome)}; {rest}")
+            for name, settings in list(waiting.items()):
+                folder = RunFolder(settings.output)
+                if (record := folder.finished(settings)) is not None:
+                    outcomes[name] = record
+                    del waiting[name]
+                elif folder.busy:
+                    if name not in elsewhere:
+                        log(f"waiting for {run_title(settings)} [{name}]: another process performs it")
+                        elsewhere.add(name)
+                elif len(running) < jobs:
+                    slot = min(set(range(jobs)) - {slot for _, slot in running.values()})
+                    log(f"begun: {run_title(settings)} [{name}]")
+                    address = name if named_by_content else None
+                    running[name] = _start(waiting.pop(name), address, slot, jobs), slot
+            if waiting or running:
+                time.sleep(PAUSE)
+    except KeyboardInterrupt:
+        left = len(waiting) + len(running)
+        log(f"stopped; nothing is lost: the same command continues ({plural(left, 'run')} to do)")
+        raise
+    finally:
+        for process, _ in running.values():
+            process.kill()  # what it wrote is whole
+            process.join()
+    return {name: outcomes[name] for name in runs}
+
+
+def _ended(settings: Settings, name: str, outcome: Outcome) -> str:
+    if isinstance(outcome, Failure):
+        return f"failed: {run_title(settings)} [{name}]: {outcome.reason} (in {settings.output})"
+    figures = ", ".join(f"{test} F1 {100 * each.overall.f1:.2f}" for test, each in outcome.scored.items())
+    return f"finished: {run_title(settings)} [{name}]: {figures} after {duration(outcome.seconds)}"
+
+
+def _outcome(settings: Settings, code: int) -> Outcome | None:
+    """What became of a process that ended; None if another process performed the run."""
+    if code == BUSY:
+        return None
+    if (record := RunFolder(settings.output).finished(settings)) is not None:
+        return record
+    if code < 0:
+        killed = " (perhaps memory ran out)" if code == -signal.SIGKILL else ""
+        return Failure(settings.output.name, f"its process was ended by signal {-code}{killed}")
+    log = settings.output / LOG
+    lines = log.read_text("utf-8", "replace").strip().splitlines() if log.is_file() else []
+    return Failure(settings.output.name, lines[-1] if lines else f"its process ended with code {code}")
+
+
+BUSY = 75
+"""The exit code of a process that found another one at its run."""
+
+
+def _start(settings: Settings, address: str | None, slot: int, jobs: int) -> SpawnProcess:
+    # Spawned, because a fork would share the locks of torch's threads; and so that what a user's script
+    # registers is registered there too.
+    gpus = os.environ.get("CUDA_VISIBLE_DEVICES", ",".join(map(str, range(torch.cuda.device_count()))))
+    devices = [device for device in gpus.split(",") if device.strip()]
+    device = devices[slot % len(devices)] if devices else None
+    context = multiprocessing.get_context("spawn")
+    process = context.Process(target=_perform, args=(settings, address, max(1, _cores() // jobs), device))
+    with _without_working_directory():
+        process.start()
+    return process
+
+
+def _cores() -> int:
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return min(cores, int(limit)) if limit.isdecimal() and int(limit) else cores
+
+
+@contextmanager
+def _without_working_directory() -> Iterator[None]:
+    """Start a process without the working directory on its path, where a `yaml.py` would replace the library."""
+    path, safe = sys.path, os.environ.get("PYTHONSAFEPATH")
+    sys.path, os.environ["PYTHONSAFEPATH"] = [entry for entry in path if entry], "1"
+    try:
+        yield
+    finally:
+        sys.path = path
+        if safe is None:
+            del os.environ["PYTHONSAFEPATH"]
+
+
+def _perform(settings: Settings, address: str | None, threads: int, device: str | None) -> None:
+    """Perform a run in a process that does nothing else: what it prints goes to the run's log."""
+
+    def end_with_parent() -> None:
+        if (parent := multiprocessing.parent_process()) is not None:
+            parent.join()
+            os._exit(1)  # at once, as a kill would: all that a run writes is whole at any moment
+
+    # Ctrl-C in a terminal reaches all processes there; this one is ended by its parent.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    torch.set_num_threads(threads)
+    os.environ["RAYON_NUM_THREADS"] = str(threads)
+    if device is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = device
+    settings.output.mkdir(exist_ok=True)
+    with (settings.output / LOG).open("ab") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
+
+    def say(line: str) -> None:
+        print(time.strftime("%Y-%m-%d %H:%M:%S"), line, file=sys.stderr, flush=True)
+
+    say(f"process {os.getpid()} begins")
+    try:
+        if address is not None and fingerprint(settings).address != address:
+            raise ValueError(f"{settings.output}: data or an encoder changed since the grid began")
+        run(settings, resume=True, tell=say)
+    except Busy:
+        os._exit(BUSY)
+    except Exception:
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(1)
+    for unneeded in list(settings.output.rglob(CHECKPOINTS)):
+        shutil.rmtree(unneeded, ignore_errors=True)
+
+
+def _place(settings: Settings, output: Path) -> Settings:
     """Settings that mean the same from everywhere on the machine."""
     values = _absolute(dict(settings))
     if is_folder(settings.encoder):
@@ -131,35 +426,3 @@ def _absolute(value: Any) -> Any:  # noqa: ANN401 - whatever a setting may be
             return {key: _absolute(each) for key, each in value.items()}
         case _:
             return value
-
-
-class _Teller:
-    """Tells what happens, and about how long the rest will take."""
-
-    def __init__(self, tell: Callable[[str], None], runs: int) -> None:
-        self.tell = tell
-        self.left = self.runs = runs
-        self.since = time.monotonic()
-        self.waited_for: set[Path] = set()
-
-    def begun(self, run: Settings) -> None:
-        self.tell(f"begun: {self._named(run)}")
-
-    def elsewhere(self, run: Settings) -> None:
-        if run.output not in self.waited_for:
-            self.waited_for.add(run.output)
-            self.tell(f"waiting for {self._named(run)}: another process is at it")
-
-    def ended(self, run: Settings, outcome: Outcome) -> None:
-        self.left -= 1
-        # What is under way counts as not begun, so that this is rather too much than too little.
-        seconds = (time.monotonic() - self.since) / (self.runs - self.left) * self.left
-        rest = f"{self.left} left" + (f", about {duration(seconds)}" if self.left else "")
-        if isinstance(outcome, Failure):
-            self.tell(f"failed: {self._named(run)}: {outcome.reason} (in {run.output}); {rest}")
-            return
-        figures = ", ".join(f"{name} F1 {100 * each.overall.f1:.2f}" for name, each in outcome.scored.items())
-        self.tell(f"finished: {self._named(run)}: {figures} after {duration(outcome.seconds)}; {rest}")
-
-    def _named(self, run: Settings) -> str:
-        return f"{title(run)} [{run.output.name}]"

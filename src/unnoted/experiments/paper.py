@@ -1,4 +1,4 @@
-"""The paper's tables as data: what was published, where it stands, and which settings it came from."""
+"""The paper's tables as data: published figures, and the settings that they came from."""
 
 import json
 from collections.abc import Mapping
@@ -7,25 +7,25 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from unnoted.experiments.results import Figure
+from unnoted.experiments.results import MeanStd
 from unnoted.training.settings import Settings, load_settings
 from unnoted.utils import lookup
 
 
 @dataclass(frozen=True, slots=True)
 class PaperRow:
-    """A row as it was published; see `RowResult` for what they share.
+    """A row as it was published; see `Row` for what they share.
 
     Attributes:
         config: the name of its settings; empty where nothing is trained.
         changes: what the row has other than its config.
-        behind: the row that the paper puts before this one; None for the best.
+        behind: the row that the paper ranks above this one; None for the best.
     """
 
     name: str
     title: str
     group: str
-    published: Mapping[str, Figure]
+    published: Mapping[str, MeanStd]
     config: str = ""
     changes: Mapping[str, float] = field(default_factory=dict)
     mark: str = ""
@@ -110,7 +110,7 @@ def _table(entry: dict[str, Any]) -> PaperTable:
     return PaperTable(**(entry | read))
 
 
-def _figure(printed: str, seeds: int | None) -> Figure:
+def _figure(printed: str, seeds: int | None) -> MeanStd:
     """A figure as it is printed, such as "32.57 ± 0.22" or "3,053"."""
     mean, _, deviation = printed.replace(",", "").partition("±")
-    return Figure(float(mean), float(deviation) if deviation else None, seeds)
+    return MeanStd(float(mean), float(deviation) if deviation else None, seeds)

@@ -1,68 +1,71 @@
-"""A table of runs: published beside measured figures for each row, and who is better than whom."""
+"""A table of runs: published beside measured figures for each row, and which differences are significant."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
+from typing import TypeAlias
 
-from unnoted.training.record import Failure, Record
+from unnoted.evaluation import Score, paired_bootstrap
+from unnoted.training.record import Failure, Record, Scored
 from unnoted.training.settings import Settings
+from unnoted.utils import lookup
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class MeanStd:
     """A figure in per cent: mean and standard deviation (of a sample) over the seeds, as far as known.
 
     Example:
-        >>> str(Figure.over([30.0, 32.0])), str(Figure(42.1))
+        >>> str(MeanStd.of([30.0, 32.0])), str(MeanStd(42.1))
         ('31.00 ± 1.41', '42.10')
     """
 
     mean: float
-    deviation: float | None = None
+    std: float | None = None
     seeds: int | None = None
 
     @classmethod
-    def over(cls, values: Sequence[float]) -> "Figure":
-        """Of one value per seed."""
+    def of(cls, values: Sequence[float]) -> "MeanStd":
+        """Over one value per seed."""
         return cls(fmean(values), stdev(values) if len(values) > 1 else None, len(values))
 
     def __str__(self) -> str:
-        return f"{self.mean:.2f}" if self.deviation is None else f"{self.mean:.2f} ± {self.deviation:.2f}"
+        return f"{self.mean:.2f}" if self.std is None else f"{self.mean:.2f} ± {self.std:.2f}"
 
 
 @dataclass(frozen=True, slots=True)
-class RowResult:
+class Row:
     """A row; while it is only planned, it has no records and nothing measured.
 
     Attributes:
         name: short and unique in its table, e.g. "ssr-pu".
         title: as the paper writes it, e.g. "SSR-PU+ATLOP+BERT-base".
-        group: rows of one group stand together.
+        group: rows of one group are listed together.
+        runs: the settings of its runs, one per seed; empty if it is not run.
         published: figures by the title of their column; empty for rows that nobody published.
-        measured: the same of our runs; empty if none finished.
+        mark: where the published figures are from: "own", "reported" or "".
+        measured: the figures of our runs; empty if none finished.
         records: the finished runs, one per seed.
         failures: why runs failed, or why the row cannot be run.
-        mark: where the published figures are from: "own", "reported" or "".
-        runs: the settings of its runs, one per seed; empty if it is not run.
     """
 
     name: str
     title: str
     group: str
-    published: Mapping[str, Figure]
-    measured: Mapping[str, Figure]
-    records: tuple[Record, ...]
-    failures: tuple[Failure, ...] = ()
-    mark: str = ""
     runs: tuple[Settings, ...] = ()
+    published: Mapping[str, MeanStd] | None = None
+    mark: str = ""
+    measured: Mapping[str, MeanStd] | None = None
+    records: tuple[Record, ...] = ()
+    failures: tuple[Failure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class Significance:
     """Whether one row is better than another, by a paired bootstrap over documents and seeds.
 
-    The difference is in points of F1; the middle 95 % of the resampled ones are between low and high. The
-    share is that of the resamples in which it is better. The seeds are those that both rows have.
+    The difference is in points of F1; 95 % of the resampled ones are between low and high. The share is the
+    fraction of resamples in which the first row is better. The seeds are those that both rows have.
     """
 
     better: str
@@ -75,18 +78,18 @@ class Claim:
 
     @property
     def verdict(self) -> str:
-        """What the middle 95 % of the resamples say: all above 0, all below, or neither.
+        """Whether 95 % of the resamples are above 0, below, or neither.
 
-        With one seed they say nothing of what another seed would do, so that neither row is called better.
+        One seed says nothing of what another seed would do, so that neither row is called better.
 
         Example:
-            >>> [Claim("a", "b", 1.0, low, 2.0, 0.9, seeds=3).verdict for low in (0.5, -0.5)]
-            ['better', 'not certain']
-            >>> Claim("a", "b", 1.0, 0.5, 2.0, 0.9, seeds=1).verdict
+            >>> [Significance("a", "b", 1.0, low, 2.0, 0.9, seeds=3).verdict for low in (0.5, -0.5)]
+            ['better', 'not significant']
+            >>> Significance("a", "b", 1.0, 0.5, 2.0, 0.9, seeds=1).verdict
             'ahead, with one seed'
         """
         if self.low <= 0 <= self.high:
-            return "not certain"
+            return "not significant"
         if self.seeds < 2:
             return f"{'ahead' if self.low > 0 else 'behind'}, with one seed"
         return "better" if self.low > 0 else "worse"
@@ -94,27 +97,97 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class TableResult:
-    """A table of the paper, or of one's own; see `plan` for how a planned one is run.
+    """A table of the paper, or of one's own.
 
     Attributes:
-        name: as the command has it, e.g. "table1".
+        name: as the command has it, e.g. "table2".
         title: one line on what it shows.
         columns: their titles.
         rows: from top to bottom.
-        notes: every departure from what was published, a line each.
-        claims: who is better than whom.
-        compared: the names of rows (better, than) that claims are made about.
+        notes: every deviation from what was published, a line each.
+        compared: the names of rows (better, than) whose difference is tested.
+        significance: the outcome of these tests.
     """
 
     name: str
     title: str
     columns: tuple[str, ...]
-    rows: tuple[RowResult, ...]
+    rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
-    claims: tuple[Claim, ...] = ()
     compared: tuple[tuple[str, str], ...] = ()
+    significance: tuple[Significance, ...] = ()
 
     @property
     def runs(self) -> list[Settings]:
         """Those of all rows."""
         return [run for row in self.rows for run in row.runs]
+
+
+# Columns: which figure of a finished run a title means
+
+Figure: TypeAlias = Callable[[Scored], float]
+
+FIGURES: Mapping[str, Figure] = {
+    "Ign F1": lambda scored: scored.ignoring_train.f1,
+    "F1": lambda scored: _all(scored).f1,
+    "P": lambda scored: _all(scored).precision,
+    "R": lambda scored: _all(scored).recall,
+    "Freq. F1": lambda scored: _frequent(scored).f1,
+    "Freq. P": lambda scored: _frequent(scored).precision,
+    "Freq. R": lambda scored: _frequent(scored).recall,
+    "Best F1": lambda scored: scored.best_f1,
+    "AP": lambda scored: scored.average_precision,
+}
+
+SETS: Mapping[str, tuple[str, ...]] = {"": ("test",), "Test ": ("test",), "Dev ": ("dev", "test")}
+"""The documents that a title's beginning means: the first set that was scored. Development documents that
+stand in for those of the test are scored once, as `test`."""
+
+COLUMNS: Mapping[str, tuple[tuple[str, ...], Figure]] = {
+    f"{prefix}{title}": (sets, figure) for prefix, sets in SETS.items() for title, figure in FIGURES.items()
+}
+
+
+def _all(scored: Scored) -> Score:
+    # Where published scores leave out facts that no system could reach, ours beside them do, too.
+    return scored.reachable or scored.overall
+
+
+def _frequent(scored: Scored) -> Score:
+    return scored.reachable_frequent or scored.frequent
+
+
+def measure(records: Sequence[Record], titles: Iterable[str]) -> dict[str, MeanStd]:
+    """The figures of a row over its seeds, by the titles of columns; none if no run finished."""
+    columns = {title: lookup("column", title, COLUMNS) for title in titles}
+    if not records:
+        return {}
+
+    def scored(record: Record, sets: Iterable[str]) -> Scored:
+        return next(record.scored[name] for name in sets if name in record.scored)
+
+    return {
+        title: MeanStd.of([100 * figure(scored(record, sets)) for record in records])
+        for title, (sets, figure) in columns.items()
+    }
+
+
+def compute_significance(compared: Iterable[tuple[str, str]], rows: Sequence[Row]) -> list[Significance]:
+    """Compare rows on the test documents, with the seeds that both have finished runs of."""
+    finished = {
+        row.name: {
+            record.settings["seed"]: {
+                document: ign.score for document, ign in record.scored["test"].documents.items()
+            }
+            for record in row.records
+        }
+        for row in rows
+    }
+    tests = []
+    for better, than in compared:
+        first, second = finished.get(better, {}), finished.get(than, {})
+        if seeds := [seed for seed in first if seed in second]:
+            result = paired_bootstrap([first[seed] for seed in seeds], [second[seed] for seed in seeds])
+            figures = result.difference, result.low, result.high, result.share
+            tests.append(Significance(better, than, *figures, seeds=len(seeds)))
+    return tests

@@ -1,328 +1,267 @@
-"""A table whose columns know how to write their values: as aligned text, Markdown, LaTeX and CSV.
-
-Pages write it as HTML (`unnoted.report.page.table_html`). Evaluations, grids of runs and the demo all use it.
-"""
+"""Results as tables: aligned text, Markdown, CSV, LaTeX, and an HTML page with plots."""
 
 import csv
-import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from typing import Any, Protocol, TypeAlias, TypeVar
+from io import StringIO
+from pathlib import Path
 
-from unnoted.utils import format_count, percent
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
 
-T = TypeVar("T")
-
-
-class Averaged(Protocol):
-    """A mean that may be written with its deviation; values are compared by the mean alone."""
-
-    @property
-    def mean(self) -> float:
-        """The mean."""
-
-
-Value: TypeAlias = str | int | float | Averaged | None
-"""What a cell holds; None where there is no value. Words in a column of figures are never the best."""
-
-Notes: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
-"""Lines to print below a table, each group under a heading or under an empty one."""
+from unnoted.experiments.results import MeanStd, Row, Significance, TableResult, measure
+from unnoted.io import open_output
+from unnoted.utils import duration, percent, plural, strip_control, templates_of
 
 NO_VALUE = "–"
-DEVIATION = " ± "
+SUFFIXES = {"text": ".txt", "markdown": ".md", "csv": ".csv", "latex": ".tex", "html": ".html"}
+"""The formats of a table, and how their files end."""
 
-_MARKDOWN = str.maketrans({"|": r"\|", "*": r"\*", "_": r"\_", "<": "&lt;", "\n": " "})
-_LATEX = str.maketrans(
-    {character: rf"\{character}" for character in "{}&%$#_"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"<": r"\textless{}", ">": r"\textgreater{}", "…": r"\ldots{}", "–": "--"}
-    | {"±": r"$\pm$", "×": r"$\times$", "−": "$-$", "π": r"$\pi$", "→": r"$\rightarrow$"}
-    | {"∗": r"$^{\ast}$", "†": r"$^{\dagger}$"}
-)
+MARKS = {
+    "own": ("∗", "the published figures are from the authors' own implementation"),
+    "reported": ("†", "the published figures are reported from earlier work"),
+}
+"""The sign at the title of a row for where its published figures are from, and what the sign means."""
 
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of figures; `words` and `shares` make other common kinds.
-
-    Attributes:
-        title: its heading.
-        write: how a value is written.
-        best: which value to mark, `max` or `min`; None marks none.
-        group: a heading over this and the neighbouring columns of the same group.
-        quiet: whether its values stand back behind those of other columns.
-        left: whether it is set to the left.
-    """
-
-    title: str
-    write: Callable[[Any], str] = str
-    best: Callable[[Sequence[tuple[float, str]]], tuple[float, str]] | None = None
-    group: str = ""
-    quiet: bool = False
-    left: bool = False
-
-
-def words(title: str) -> Column:
-    """A column of words."""
-    return Column(title, left=True)
-
-
-def counts(title: str) -> Column:
-    """A column of counts."""
-    return Column(title, format_count)
-
-
-def shares(title: str, group: str = "") -> Column:
-    """A column of shares written as percentages, the highest marked."""
-    return Column(title, percent, max, group)
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A value as it is written, and whether it is the best of its column within its group of rows."""
-
-    text: str
-    best: bool
+CURVE = {
+    "Best F1": "the highest F1 on the precision-recall curve, its threshold chosen on the test labels: "
+    "a bound, not a result",
+    "AP": "average precision, the area under that curve; both are over all true facts",
+}
+"""Columns of the whole curve, shown beside the F1 as decided, and what they mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table. The first column names the rows.
+    """A table of texts; the first column names the rows, the others are figures.
 
-    Args:
-        caption: what the table shows, in a sentence; for pages.
-        columns: the columns.
-        rows: for each row, a value for each column.
-        row_groups: a heading for each row; neighbours with the same heading stand together and are compared
-            with each other only. Empty where all rows are of one kind.
-        name: a short name, printed before the title; LaTeX uses it as the label.
-        title: printed above the table; LaTeX uses it as the caption.
-        notes: printed below the table.
-
-    Raises:
-        ValueError: a row has more or fewer values than there are columns, or not every row has a heading.
-
-    Example:
-        >>> table = Table("Scores.", (words("Method"), shares("F1")), (("A", 0.5), ("BB", 0.25)))
-        >>> print(table.text())
-        Method    F1
-        A       50.0
-        BB      25.0
-        >>> print(table.markdown())
-        | Method | F1 |
-        | :--- | ---: |
-        | A | **50.0** |
-        | BB | 25.0 |
-        >>> print(table.csv(), end="")
-        Method,F1
-        A,0.5
-        BB,0.25
+    Attributes:
+        title: above the table.
+        columns: their titles.
+        rows: a text for each column.
+        notes: below the table.
+        groups: a heading for each row, or nothing; neighbours with the same heading are listed below it.
     """
 
-    caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Value, ...], ...]
-    row_groups: tuple[str, ...] = ()
-    name: str = ""
-    title: str = ""
-    notes: Notes = ()
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        for row in self.rows:
-            if len(row) != len(self.columns):
-                raise ValueError(f"row {row}: found {len(row)} values, expected {len(self.columns)}")
-        if self.row_groups and len(self.row_groups) != len(self.rows):
-            raise ValueError(f"row groups: found {len(self.row_groups)}, expected {len(self.rows)}")
+    def sections(self) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
+        """The rows below their headings."""
+        groups = self.groups or ("",) * len(self.rows)
+        for group in dict.fromkeys(groups):
+            yield group, [row for row, name in zip(self.rows, groups, strict=True) if name == group]
 
-    @classmethod
-    def of(cls, caption: str, items: Iterable[T], columns: Mapping[Column, Callable[[T], Value]]) -> "Table":
-        """A table with a row for each item.
+    def to_text(self) -> str:
+        """Aligned columns."""
+        table = RichTable(box=None, pad_edge=False, show_edge=False)
+        for number, column in enumerate(self.columns):
+            table.add_column(Text(strip_control(column)), justify="right" if number else "left", no_wrap=True)
+        for group, rows in self.sections():
+            if group:
+                table.add_row(Text(strip_control(group), style="italic"))
+            for first, *others in rows:
+                table.add_row(*(Text(strip_control(cell)) for cell in ("  " * bool(group) + first, *others)))
+        out = StringIO()
+        Console(file=out, width=1000, color_system=None).print(table)
+        lines = [line.rstrip() for line in out.getvalue().splitlines()]
+        return "\n".join([self.title, "", *lines, "", *self.notes]).rstrip() + "\n"
 
-        Args:
-            caption: what the table shows.
-            items: what the rows are made from.
-            columns: each with how its value comes from an item.
+    def to_markdown(self) -> str:
+        """A table as GitHub writes it."""
 
-        Example:
-            >>> print(Table.of("", ["a", "bb"], {words("Word"): str, counts("Letters"): len}).text())
-            Word  Letters
-            a           1
-            bb          2
-        """
-        rows = tuple(tuple(value(item) for value in columns.values()) for item in items)
-        return cls(caption, tuple(columns), rows)
+        def line(cells: Sequence[str]) -> str:
+            return "| " + " | ".join(cell.replace("|", r"\|").replace("\n", " ") for cell in cells) + " |"
 
-    def bodies(self) -> list[tuple[str, list[list[Cell]]]]:
-        """The rows as they are shown, by their groups, each group with its heading."""
-        headings = self.row_groups or ("",) * len(self.rows)
-        together = groupby(zip(headings, self.rows, strict=True), lambda pair: pair[0])
-        return [(heading, self._written([row for _, row in pairs])) for heading, pairs in together]
+        lines = [line(self.columns), "|:---|" + "---:|" * (len(self.columns) - 1)]
+        for group, rows in self.sections():
+            lines += [line([f"*{group}*", *[""] * (len(self.columns) - 1)])] if group else []
+            lines += map(line, rows)
+        return "\n".join([f"**{self.title}**", "", *lines, "", *(f"- {note}" for note in self.notes)]) + "\n"
 
-    def _written(self, rows: Sequence[tuple[Value, ...]]) -> list[list[Cell]]:
-        columns = [_cells(column, [row[index] for row in rows]) for index, column in enumerate(self.columns)]
-        return [list(row) for row in zip(*columns, strict=True)]
-
-    def groups(self) -> list[tuple[str, int]]:
-        """The headings over neighbouring columns, each with its number of columns; none without groups."""
-        found = groupby(column.group for column in self.columns)
-        spans = [(group, len(list(columns))) for group, columns in found]
-        return spans if any(group for group, _ in spans) else []
-
-    def text(self) -> str:
-        """The table for a terminal, in columns of one width each; nothing is marked as the best."""
-        bodies = [(heading, [_indented(row, heading) for row in rows]) for heading, rows in self.bodies()]
-        titles = [column.title for column in self.columns]
-        every = [titles, *(row for _, rows in bodies for row in rows)]
-        widths = [max(map(len, cells)) for cells in zip(*every, strict=True)]
-        lines = [f"{self.name}: {self.title}", ""] if self.name else []
-        if groups := self.groups():
-            lines.append(_group_line(groups, widths))
-        lines.append(self._aligned(titles, widths))
-        for heading, rows in bodies:
-            lines += [heading] if heading else []
-            lines += [self._aligned(row, widths) for row in rows]
-        for heading, notes in self.notes:
-            lines += ["", f"{heading}:", *(f"- {note}" for note in notes)] if heading else ["", *notes]
-        return "\n".join(lines)
-
-    def _aligned(self, texts: Sequence[str], widths: Sequence[int]) -> str:
-        cells = [
-            text.ljust(width) if column.left else text.rjust(width)
-            for text, width, column in zip(texts, widths, self.columns, strict=True)
-        ]
-        return "  ".join(cells).rstrip()
-
-    def markdown(self) -> str:
-        """The table in Markdown; the best values are bold.
-
-        Markdown has one line of titles, so the heading over several columns goes before each title.
-        """
-        lines = [f"**{markdown_text(self.name)}**: {markdown_text(self.title)}", ""] if self.name else []
-        lines.append(
-            _piped(markdown_text(f"{column.group} {column.title}".strip()) for column in self.columns)
-        )
-        lines.append(_piped(":---" if column.left else "---:" for column in self.columns))
-        for heading, rows in self.bodies():
-            if heading:
-                lines.append(_piped([f"*{markdown_text(heading)}*", *[""] * (len(self.columns) - 1)]))
-            lines += [
-                _piped(_marked(cell, markdown_text(cell.text), "**{}**") for cell in row) for row in rows
-            ]
-        for heading, notes in self.notes:
-            lines += ["", f"{heading}:"] if heading else []
-            lines += ["", *(f"- {markdown_text(note)}" for note in notes)]
-        return "\n".join(lines)
-
-    def latex(self) -> str:
-        """The table as a LaTeX float that needs no package; the best values are bold."""
-        # Published beside measured figures make wide tables, so letters and gaps are small, and the box keeps
-        # what is still too wide in the middle.
-        lines = [r"\begin{table*}", r"\centering", r"\scriptsize\setlength{\tabcolsep}{2pt}"]
-        lines += [r"\makebox[\linewidth][c]{%", *self._tabular(), "}"]
-        lines += [rf"\caption{{{latex_text(self.title)}}}", rf"\label{{{self.name}}}"]
-        for heading, notes in self.notes:
-            written = [f"{heading}:", *notes] if heading else notes
-            lines += [r"\par\smallskip", r"\begin{minipage}{\linewidth}\footnotesize"]
-            lines += ["\n\n".join(map(latex_text, written)), r"\end{minipage}"]
-        return "\n".join([*lines, r"\end{table*}"])
-
-    def _tabular(self) -> Iterator[str]:
-        yield rf"\begin{{tabular}}{{{''.join('l' if column.left else 'r' for column in self.columns)}}}"
-        yield r"\hline"
-        if groups := self.groups():
-            yield _ended(rf"\multicolumn{{{span}}}{{c}}{{{latex_text(heading)}}}" for heading, span in groups)
-        yield _ended(latex_text(column.title) for column in self.columns)
-        for heading, rows in self.bodies():
-            yield r"\hline"
-            if heading:
-                wide = rf"\multicolumn{{{len(self.columns)}}}{{l}}{{\textit{{{latex_text(heading)}}}}}"
-                yield _ended([wide])
-            yield from (
-                _ended(_marked(cell, _latex_cell(cell), r"\textbf{{{}}}") for cell in row) for row in rows
-            )
-        yield from (r"\hline", r"\end{tabular}")
-
-    def csv(self) -> str:
-        """The values as they are, with all their digits, under the columns' titles."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(column.title for column in self.columns)
-        writer.writerows(self.rows)
-        return stream.getvalue()
+    def to_latex(self) -> str:
+        """A booktabs table."""
+        lines = [r"\begin{table}", rf"\caption{{{_latex(self.title)}}}"]
+        lines += [rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}", r"\toprule"]
+        lines += [" & ".join(map(_latex, self.columns)) + r" \\", r"\midrule"]
+        for group, rows in self.sections():
+            lines += [rf"\emph{{{_latex(group)}}} \\"] if group else []
+            lines += [" & ".join(map(_latex, row)) + r" \\" for row in rows]
+        lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+        return "\n".join([*lines, *(f"% {note}" for note in self.notes)]) + "\n"
 
 
-def markdown_text(text: str) -> str:
-    r"""A text as Markdown shows it.
-
-    Example:
-        >>> print(markdown_text("a|b_c"))
-        a\|b\_c
-    """
-    return text.translate(_MARKDOWN)
+_LATEX = str.maketrans(
+    {character: rf"\{character}" for character in "{}&%$#_"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "±": r"$\pm$", "×": r"$\times$", "−": "$-$"}
+    | {"∗": r"$^{\ast}$", "†": r"$^{\dagger}$"}
+)
 
 
-def latex_text(text: str) -> str:
-    r"""A text as LaTeX sets it.
-
-    Example:
-        >>> print(latex_text("50 % ± 1 of P_17"))
-        50 \% $\pm$ 1 of P\_17
-    """
+def _latex(text: str) -> str:
     return text.translate(_LATEX)
 
 
-def _cells(column: Column, values: Sequence[Value]) -> list[Cell]:
-    """Values that are written alike, deviations aside, are equally good; where all are, none is best."""
-    texts = [_text(column, value) for value in values]
-    means = [text.partition(DEVIATION)[0] for text in texts]
-    numbers = [
-        (value if isinstance(value, int | float) else value.mean, mean)
-        for value, mean in zip(values, means, strict=True)
-        if value is not None and not isinstance(value, str)
+def results_table(result: TableResult) -> Table:
+    """Runs as a table: published figures beside measured ones in the columns where anything was published.
+
+    Example:
+        >>> row = Row("a", "A", "", published={"F1": MeanStd(42.1)}, measured={"F1": MeanStd.of([40.0, 41.0])})
+        >>> print(results_table(TableResult("t", "Scores.", ("F1",), (row,))).to_text())
+        t: Scores.
+        <BLANKLINE>
+        Model  F1 published  F1 measured
+        A             42.10 40.50 ± 0.71
+        <BLANKLINE>
+    """
+    result = with_curve(result)
+    published = {title for row in result.rows for title in row.published or ()}
+    columns = ["Model"]
+    for title in result.columns:
+        columns += [f"{title} published", f"{title} measured"] if title in published else [title]
+
+    def cells(row: Row) -> Iterator[str]:
+        yield row.title + (MARKS[row.mark][0] if row.mark in MARKS else "")
+        missing = "failed" if row.failures and not row.records else NO_VALUE
+        for title in result.columns:
+            if title in published:
+                yield str((row.published or {}).get(title, NO_VALUE))
+            yield str((row.measured or {}).get(title, missing))
+
+    groups = tuple(row.group for row in result.rows)
+    return Table(
+        f"{result.name}: {result.title}",
+        tuple(columns),
+        tuple(tuple(cells(row)) for row in result.rows),
+        tuple(_notes(result)),
+        groups if len(set(groups)) > 1 else (),
+    )
+
+
+def with_curve(result: TableResult) -> TableResult:
+    """The result with the figures of the whole curve as two more columns, if any run finished."""
+    from dataclasses import replace
+
+    if not any(row.records for row in result.rows):
+        return result
+    rows = tuple(
+        replace(row, measured={**(row.measured or {}), **measure(row.records, CURVE)}) for row in result.rows
+    )
+    return replace(result, columns=tuple(dict.fromkeys((*result.columns, *CURVE))), rows=rows)
+
+
+def _notes(result: TableResult) -> Iterator[str]:
+    yield "In per cent; ± is the standard deviation over seeds."
+    marks = {row.mark for row in result.rows}
+    yield from (f"{sign} {meaning}" for mark, (sign, meaning) in MARKS.items() if mark in marks)
+    yield from (f"{title}: {meaning}" for title, meaning in CURVE.items() if title in result.columns)
+    for row in result.rows:
+        runs = plural(len(row.records) + len(row.failures), "run")
+        for reason, number in Counter(failure.reason for failure in row.failures).items():
+            addresses = ", ".join(each.address for each in row.failures if each.reason == reason)
+            yield f"{row.title}: {number} of {runs} failed ({addresses}): {reason}"
+    repeated = Counter(row.title for row in result.rows)
+    titles = {
+        row.name: row.title + (f" ({row.group})" if repeated[row.title] > 1 else "") for row in result.rows
+    }
+    yield from (_significance(test, titles) for test in result.significance)
+    yield from result.notes
+
+
+def _significance(test: Significance, titles: Mapping[str, str]) -> str:
+    return (
+        f"{titles.get(test.better, test.better)} against {titles.get(test.than, test.than)}: "
+        f"{test.difference:+.2f} points of F1 (95 %: {test.low:+.2f} to {test.high:+.2f}; ahead in "
+        f"{percent(test.share)} % of resamples): {test.verdict}"
+    )
+
+
+def runs_table(result: TableResult) -> Table:
+    """Every finished run."""
+    rows = [
+        (
+            row.title,
+            str(record.settings.get("seed", "")),
+            percent(record.scored["test"].overall.f1),
+            f"{record.train_documents:,}",
+            f"{sum(record.train_facts.values()):,}",
+            duration(record.seconds),
+            record.address,
+        )
+        for row in result.rows
+        for record in row.records
     ]
-    several = len({mean for _, mean in numbers}) > 1
-    best = column.best(numbers)[1] if column.best is not None and several else None
-    return [
-        Cell(text, mean == best and not isinstance(value, str))
-        for text, mean, value in zip(texts, means, values, strict=True)
-    ]
+    return Table("Runs", ("Model", "Seed", "F1", "Documents", "Labels", "Time", "Folder"), tuple(rows))
 
 
-def _text(column: Column, value: Value) -> str:
-    if value is None:
-        return NO_VALUE
-    return value if isinstance(value, str) else column.write(value)
+def to_csv(result: TableResult) -> str:
+    """A line for each row and column of a result, for spreadsheets: figures with all their digits."""
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(
+        ("table", "group", "row", "title", "column", "published_mean", "published_std", "measured_mean",
+         "measured_std", "seeds", "failures")
+    )  # fmt: skip
+    nothing = MeanStd(0.0)
+    for row in (result := with_curve(result)).rows:
+        for column in result.columns:
+            published, measured = (row.published or {}).get(column), (row.measured or {}).get(column)
+            writer.writerow(
+                (
+                    *(result.name, row.group, row.name, row.title, column),
+                    *((published or nothing).mean if published else None, published and published.std),
+                    *(measured and measured.mean, measured and measured.std, measured and measured.seeds),
+                    "; ".join(failure.reason for failure in row.failures),
+                )
+            )
+    return out.getvalue()
 
 
-def _indented(row: Sequence[Cell], heading: str) -> list[str]:
-    return [f"{'  ' if heading else ''}{row[0].text}", *(cell.text for cell in row[1:])]
+def write_tables(result: TableResult, folder: Path) -> dict[str, Path]:
+    """Write a table of runs in every format; returns the files by the names of formats."""
+    table = results_table(result)
+    page = render_page(f"{result.name}: {result.title}", [table, runs_table(result)], _plots(result))
+    content = {
+        "text": table.to_text(), "markdown": table.to_markdown(), "csv": to_csv(result),
+        "latex": table.to_latex(), "html": page,
+    }  # fmt: skip
+    files = {format: folder / f"{result.name}{SUFFIXES[format]}" for format in content}
+    for format, file in files.items():
+        with open_output(file) as stream:
+            stream.write(content[format])
+    return files
 
 
-def _group_line(groups: Sequence[tuple[str, int]], widths: list[int]) -> str:
-    """The headings over columns; the last column of a group takes what its heading needs beyond them."""
-    start, parts = 0, []
-    for heading, span in groups:
-        width = sum(widths[start : start + span]) + 2 * (span - 1)
-        widths[start + span - 1] += max(len(heading) - width, 0)
-        parts.append(heading.rjust(width))
-        start += span
-    return "  ".join(parts).rstrip()
+def render_page(
+    title: str, tables: Sequence[Table], plots: Mapping[str, str], intro: Sequence[str] = ()
+) -> str:
+    """An HTML page without scripts or links.
+
+    Args:
+        title: its heading.
+        tables: below the introduction.
+        plots: SVG by caption.
+        intro: paragraphs.
+    """
+    template = templates_of("unnoted.experiments", ".").get_template("report.html.j2")
+    return template.render(title=title, intro=intro, tables=tables, plots=plots)
 
 
-def _piped(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def _plots(result: TableResult) -> dict[str, str]:
+    curves = {row.title: row.records[0].scored["test"].curve for row in result.rows if row.records}
+    if not curves:
+        return {}
+    from unnoted.utils import MissingExtra
 
+    try:
+        from unnoted.experiments.plots import plot_precision_recall
 
-def _ended(cells: Iterable[str]) -> str:
-    return rf"{' & '.join(cells)} \\"
-
-
-def _marked(cell: Cell, text: str, strong: str) -> str:
-    return strong.format(text) if cell.best else text
-
-
-def _latex_cell(cell: Cell) -> str:
-    """A cell's text; a deviation is set small, so that published beside measured ones fit a page."""
-    mean, deviates, deviation = cell.text.partition(DEVIATION)
-    return latex_text(mean) + (rf"$_{{\pm {latex_text(deviation)}}}$" if deviates else "")
+        return {"Precision and recall at every threshold": plot_precision_recall(curves)}
+    except MissingExtra:
+        return {}

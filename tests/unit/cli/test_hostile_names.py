@@ -153,7 +153,18 @@ def test_documents_without_facts_are_said_to_have_none(tmp_path):
     options = ["--encoder", "recurrent", "--set", f"output={tmp_path / 'run'}"]
     stderr = run("train", "small", "--train", path, *options, code=1).stderr
     assert f"error: {path}: found no fact in 1 document, expected labelled facts" in stderr
-    compared = ["compare", "--train", path, "--test", path, "--losses", "atlop", "--to", tmp_path / "runs"]
+    compared = [
+        "experiment",
+        "compare",
+        "--train",
+        path,
+        "--test",
+        path,
+        "--losses",
+        "atlop",
+        "--to",
+        tmp_path / "runs",
+    ]
     stderr = run(*compared, "--encoder", "recurrent", code=1).stderr
     assert f"error: {path}: found no fact in 1 document, expected labelled facts" in stderr
 

@@ -7,8 +7,6 @@ from tests.unit.data.test_docred_reader import GOOD
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app
-from unnoted.experiments.demonstrate import DemoPlan, demonstrate
-from unnoted.experiments.own_files import OwnFiles
 from unnoted.training.fingerprint import Fingerprint, RunError
 from unnoted.training.run_folder import RunFolder
 
@@ -70,13 +68,6 @@ def test_an_input_is_never_written_over(name, link, files, monkeypatch):
     assert (files / "in.json").read_bytes() == before
 
 
-def test_a_demonstration_leaves_a_folder_of_others_alone(tmp_path):
-    (tmp_path / "train.jsonl").write_text("mine")
-    with pytest.raises(RunError, match=r"found 'train.jsonl' but no demonstration, expected an empty folder"):
-        demonstrate(tmp_path, DemoPlan(2, 1, "full", 1, 0), overwrite=True)
-    assert [path.name for path in tmp_path.iterdir()] == ["train.jsonl"]
-
-
 def test_a_run_is_not_emptied_of_what_it_reads(tmp_path):
     folder, train = RunFolder(tmp_path / "run"), tmp_path / "run" / "train.jsonl"
     folder.path.mkdir()
@@ -85,29 +76,3 @@ def test_a_run_is_not_emptied_of_what_it_reads(tmp_path):
     with pytest.raises(RunError, match="found in the folder that --overwrite would empty"):
         folder.claim(Fingerprint({}, {"train": (train,)}), overwrite=True)
     assert train.read_text() == "mine" and folder.taken
-
-
-def test_tables_are_written_again_and_other_files_are_not(tmp_path, monkeypatch):
-    from unnoted.cli import grids
-
-    table = tmp_path / "README.md"
-    with grids.guarded(tmp_path, "README", overwrite=False):
-        for suffix in (".txt", ".md", ".csv", ".tex", ".html"):
-            (tmp_path / f"README{suffix}").write_text("a table")
-    with grids.guarded(tmp_path, "README", overwrite=False):
-        pass
-    table.write_text("a year's work")
-    with (
-        pytest.raises(ValueError, match=r"README\.md: found a file that was not written here"),
-        grids.guarded(tmp_path, "README", overwrite=False),
-    ):
-        pass
-    with grids.guarded(tmp_path, "README", overwrite=True):
-        pass
-
-
-def test_a_damaged_list_of_own_files_claims_nothing(tmp_path):
-    (tmp_path / "own.json").write_text("[")
-    (tmp_path / "a").write_text("x")
-    with pytest.raises(ValueError, match="found a file that was not written here"):
-        OwnFiles(tmp_path / "own.json").require([tmp_path / "a"])

@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 import typer
+from tests.markup import parse
 from tests.unit.inference.making import corpus, saved_model
-from tests.unit.report.markup import parse
 from typer.testing import CliRunner
 
 from unnoted.cli import predict as command

@@ -60,11 +60,11 @@ def test_export(file, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("nothing.jsonl",), "nothing.jsonl"),
+        (("start", "nothing.jsonl"), "nothing.jsonl"),
         (("export", "nothing.jsonl", "--to", "x"), "expected the review of nothing.jsonl"),
-        (("FILE", "--token", "short"), "--token: found another, expected 8 to 200 letters"),
-        (("FILE", "--host", "192.0.2.1"), "cannot listen here"),
-        (("FILE", "--resume", "FILE"), "expected the one of the round before"),
+        (("start", "FILE", "--token", "short"), "--token: found another, expected 8 to 200 letters"),
+        (("start", "FILE", "--host", "192.0.2.1"), "cannot listen here"),
+        (("start", "FILE", "--resume", "FILE"), "expected the one of the round before"),
     ],
 )
 def test_what_cannot_be_is_said_in_one_line(file, words, message):
@@ -76,7 +76,7 @@ def test_what_cannot_be_is_said_in_one_line(file, words, message):
 def test_without_the_extra_it_says_what_to_install(file):
     code = (
         "import sys; sys.modules['fastapi'] = sys.modules['uvicorn'] = None\n"
-        f"sys.argv = ['unnoted', 'review', {str(file)!r}]\n"
+        f"sys.argv = ['unnoted', 'review', 'start', {str(file)!r}]\n"
         "from unnoted.cli.main import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

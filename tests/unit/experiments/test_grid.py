@@ -1,179 +1,305 @@
-"""A grid, in a pool that only pretends: what is done, what is not, and what is told."""
+"""Runs in processes of their own: killed, failing, stopped, shared; finished ones stay as they are."""
 
-from concurrent.futures import Future
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
 
 import pytest
-from tests.unit.experiments.making_runs import address, made_record, make_run, write_data
+import torch
+from tests.unit.experiments.factories import address, docred_folder, make_run, without_time, write_data
 
+import unnoted
+from unnoted.data import load_documents
 from unnoted.experiments import grid
-from unnoted.experiments.grid import run_grid, title
-from unnoted.training.record import Failure
+from unnoted.experiments.grid import Scale, level_rule, make_training_file, parse_seeds, run_grid
+from unnoted.training import run
+from unnoted.training.checkpoints import checkpoints
+from unnoted.training.record import Failure, Record
 from unnoted.training.run_folder import RunFolder
+
+PATIENCE = 300
+"""Seconds after which something that does not happen is an error; on a free machine it takes a few."""
+
+EPOCHS = 30
+"""Enough for a kill in the middle."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")  # the figures are compared with those of this process
+        yield
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    data = write_data(tmp_path_factory.mktemp("data"))
-    return [make_run(data, seed=seed) for seed in (62, 63, 64)]
+def data(tmp_path_factory):
+    return write_data(tmp_path_factory.mktemp("data"))
 
 
-@pytest.fixture(autouse=True)
-def quickly(monkeypatch):
-    monkeypatch.setattr(grid, "PAUSE", 0.001)
+@pytest.fixture(scope="module")
+def long_run(data):
+    return make_run(data, epochs=EPOCHS)
 
 
-class Pretending:
-    """A pool whose runs all come to what it is given for their seeds; a list is used up from its front."""
-
-    def __init__(self, outcomes, room=1):
-        self.outcomes = outcomes
-        self.room = room
-        self.asked = []
-        self.closed = False
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.closed = True
-
-    def submit(self, settings):
-        self.asked.append(settings.output.name)
-        outcome, future = self.outcomes[settings.seed], Future()
-        outcome = outcome.pop(0) if isinstance(outcome, list) else outcome
-        if outcome is KeyboardInterrupt:
-            raise KeyboardInterrupt
-        if isinstance(outcome, Exception):
-            future.set_exception(outcome)
-        else:
-            future.set_result(outcome)
-        return future
+@pytest.fixture(scope="module")
+def uninterrupted(data, tmp_path_factory):
+    """The record of the long run that nothing interrupted."""
+    output = tmp_path_factory.mktemp("uninterrupted") / "run"
+    return run(make_run(data, epochs=EPOCHS, checkpoint_steps=1000, output=output))
 
 
-def finish(folder, run, correct=1):
-    (folder / address(run)).mkdir(parents=True, exist_ok=True)
-    made_record(run, correct).write(folder / address(run) / "record.json")
+def until(happened):
+    end = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < end, "did not happen"
+        time.sleep(0.02)
 
 
-def test_each_address_once_and_finished_ones_never(runs, tmp_path):
-    finish(tmp_path, runs[0])
-    addresses = [address(run) for run in runs]
-    pool = Pretending({63: made_record(runs[1], 2), 64: Failure(addresses[2], "no memory")})
-    outcomes = run_grid([*runs, runs[1]], tmp_path, pool)
-    assert pool.asked == addresses[1:]
-    assert outcomes == {
-        addresses[0]: made_record(runs[0]),
-        addresses[1]: made_record(runs[1], 2),
-        addresses[2]: Failure(addresses[2], "no memory"),
+def log(folder):
+    return (folder / "log.txt").read_text() if (folder / "log.txt").is_file() else ""
+
+
+def processes(folder):
+    """The ids of the processes that performed a run, in their order."""
+    return [int(number) for number in re.findall(r"process (\d+) begins", log(folder))]
+
+
+def alive(process):
+    status = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True)
+    return bool(status.stdout) and not status.stdout.startswith("Z")
+
+
+def resumed_at(folder):
+    """The steps of the checkpoints at which sessions continued."""
+    return [int(step) for step in re.findall(r"continuing at checkpoint-(\d+)", log(folder))]
+
+
+def state(folder):
+    """All files below a folder that tell of work, as they were last written."""
+    return {
+        path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file() and path.name != ".lock"
     }
-    assert list(outcomes) == addresses
 
 
-def test_what_is_told(runs, tmp_path):
-    finish(tmp_path, runs[0])
-    pool = Pretending({63: made_record(runs[1], 2), 64: Failure(address(runs[2]), "no memory")})
-    told = []
-    run_grid([runs[0], runs[2], runs[1]], tmp_path, pool, told.append)
-    names = [f"{title(run)} [{address(run)}]" for run in runs]
-    assert told == [
-        "3 runs: 1 finished before, 2 to do",
-        f"begun: {names[2]}",
-        f"failed: {names[2]}: no memory (in {tmp_path / address(runs[2])}); 1 left, about 0 s",
-        f"begun: {names[1]}",
-        f"finished: {names[1]}: test F1 66.67 after 3 min 12 s; 0 left",
-    ]
+@pytest.mark.slow
+def test_a_failing_run_does_not_stop_the_others_and_nothing_is_repeated(data, tmp_path):
+    (tmp_path / "bad.json").write_text("[{}]")
+    bad = make_run(data, train=tmp_path / "bad.json")
+    good = [make_run(data, epochs=1, seed=seed) for seed in (1, 2)]
+    folder = tmp_path / "grid"
+    outcomes = run_grid([bad, *good, good[0]], folder, 2)
+    assert list(outcomes) == [address(each) for each in (bad, *good)]
+    failed = outcomes[address(bad)]
+    assert isinstance(failed, Failure) and re.search(r"DataError: .*bad\.json", failed.reason)
+    assert "\n" not in failed.reason and "Traceback" in log(folder / address(bad))
+    for settings in good:
+        here = run(settings.model_copy(update={"output": tmp_path / "here" / address(settings)}))
+        record = outcomes[address(settings)]
+        assert isinstance(record, Record) and without_time(here) == without_time(record)
+        assert not list((folder / address(settings)).rglob("checkpoint*"))
+    before = {address(each): state(folder / address(each)) for each in good}
+    lines = []
+    assert run_grid([bad, *good], folder, 2, lines.append) == outcomes
+    assert lines[0] == "3 runs: 2 finished before, 1 to do"
+    assert {address(each): state(folder / address(each)) for each in good} == before
+    assert len(processes(folder / address(bad))) == 2
 
 
-def test_a_damaged_record_is_told_and_done_again(runs, tmp_path):
-    finish(tmp_path, runs[0])
-    (tmp_path / address(runs[0]) / "record.json").write_text("{")
-    pool, told = Pretending({62: made_record(runs[0], 2)}), []
-    assert run_grid(runs[:1], tmp_path, pool, told.append) == {address(runs[0]): made_record(runs[0], 2)}
-    assert "damaged record" in told[0] and told[1] == "1 run: 0 finished before, 1 to do"
+@pytest.mark.slow
+def test_a_killed_worker_fails_alone_and_its_run_resumes(data, long_run, uninterrupted, tmp_path):
+    other = make_run(data, epochs=1)
+    folder = tmp_path / address(long_run)
+
+    def kill():
+        until(lambda: len(checkpoints(folder / "checkpoints")) >= 2)
+        os.kill(processes(folder)[0], signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    outcomes = run_grid([long_run, other], tmp_path)
+    killer.join()
+    assert "signal 9" in outcomes[address(long_run)].reason
+    assert isinstance(outcomes[address(other)], Record)
+    last = checkpoints(folder / "checkpoints")[-1]
+    outcomes = run_grid([long_run, other], tmp_path)
+    assert resumed_at(folder) == [int(last.name.removeprefix("checkpoint-"))]
+    assert without_time(outcomes[address(long_run)]) == without_time(uninterrupted)
+    assert len(processes(tmp_path / address(other))) == 1
 
 
-def test_an_interruption_closes_the_pool_and_says_what_is_left(runs, tmp_path):
-    pool, told = Pretending({62: made_record(runs[0]), 63: KeyboardInterrupt}), []
-    with pytest.raises(KeyboardInterrupt):
-        run_grid(runs, tmp_path, pool, told.append)
-    assert pool.closed and told[-1] == "stopped; nothing is lost: the same command continues (2 runs to do)"
+GRID = """
+import json, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
+from pathlib import Path
+from unnoted.experiments.grid import run_grid
+from unnoted.training import Settings
+run_grid([Settings.model_validate(json.loads(sys.argv[1]))], Path(sys.argv[2]))
+"""
 
 
-def test_an_interruption_while_telling_closes_the_pool(runs, tmp_path):
-    pool = Pretending({62: made_record(runs[0])})
-
-    def tell(line):
-        if line.startswith("begun"):
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_grid(runs, tmp_path, pool, tell)
-    assert pool.closed
-
-
-def test_no_more_than_there_is_room_for(runs, tmp_path):
-    class Slow(Pretending):
-        def __init__(self):
-            super().__init__({}, room=2)
-            self.futures = []
-
-        def submit(self, settings):
-            for future, run in self.futures[-1:]:
-                assert len([each for each, _ in self.futures if not each.done()]) <= 1
-                future.set_result(made_record(run))
-            self.futures.append((Future(), settings))
-            if len(self.futures) == 3:
-                self.futures[-1][0].set_result(made_record(settings))
-            return self.futures[-1][0]
-
-    outcomes = run_grid(runs, tmp_path, Slow())
-    assert [outcome.address for outcome in outcomes.values()] == [address(run) for run in runs]
-
-
-def test_a_process_that_is_lost_does_not_stop_the_others(runs, tmp_path):
-    pool = Pretending({62: OSError("no space left"), 63: made_record(runs[1])})
-    lost, finished = run_grid(runs[:2], tmp_path, pool).values()
-    assert lost == Failure(
-        address(runs[0]), "its process was not started, or is lost (OSError: no space left)"
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_grid_ends_its_worker_and_resumes(long_run, uninterrupted, tmp_path, how):
+    folder = tmp_path / address(long_run)
+    process = subprocess.Popen(
+        [sys.executable, "-c", GRID, json.dumps(long_run.to_json()), str(tmp_path)], stderr=subprocess.DEVNULL
     )
-    assert finished == made_record(runs[1])
+    until(lambda: checkpoints(folder / "checkpoints"))
+    (worker,) = processes(folder)
+    process.send_signal(how)
+    assert process.wait() == -how
+    # A process whose threads are still going holds its lock for a moment longer.
+    until(lambda: not alive(worker) and not RunFolder(folder).busy)
+    assert RunFolder(folder).record() is None
+    last = checkpoints(folder / "checkpoints")[-1]
+    outcomes = run_grid([long_run], tmp_path)
+    assert resumed_at(folder) == [int(last.name.removeprefix("checkpoint-"))]
+    assert without_time(outcomes[address(long_run)]) == without_time(uninterrupted)
 
 
-def test_a_run_elsewhere_is_waited_for_while_others_go_on(runs, tmp_path):
-    folder, told = RunFolder(tmp_path / address(runs[0])), []
-    elsewhere = folder.locked()
+@pytest.mark.slow
+def test_two_grids_in_one_folder_share_the_runs(data, tmp_path):
+    runs = [make_run(data, epochs=2, seed=seed) for seed in (1, 2)]
+    found = {}
 
-    def tell(line):
-        told.append(line)
-        if line.startswith("finished") and len(told) == 4:
-            finish(tmp_path, runs[0], 2)
-            elsewhere.__exit__(None, None, None)
+    def perform(number):
+        found[number] = run_grid(runs, tmp_path)
 
-    elsewhere.__enter__()
-    outcomes = run_grid(runs[:2], tmp_path, Pretending({63: made_record(runs[1])}), tell)
-    assert outcomes[address(runs[0])] == made_record(runs[0], 2)
-    names = [f"{title(run)} [{address(run)}]" for run in runs]
-    assert told[1] == f"waiting for {names[0]}: another process is at it"
-    assert [line.partition(":")[0] for line in told[2:]] == ["begun", "finished", "finished"]
+    threads = [threading.Thread(target=perform, args=(number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found[0] == found[1]
+    for settings in runs:
+        assert isinstance(found[0][address(settings)], Record)
+        text = log(tmp_path / address(settings))
+        assert text.count("scoring test") == 1 and "continuing" not in text
 
 
-def test_a_run_that_was_given_up_elsewhere_is_taken_over(runs, tmp_path):
-    elsewhere = RunFolder(tmp_path / address(runs[0])).locked()
+@pytest.mark.slow
+def test_data_that_changed_meanwhile_are_refused(data, tmp_path, monkeypatch):
+    shutil.copy(data / "train.json", tmp_path / "train.json")
+    settings = make_run(data, train=tmp_path / "train.json")
+    start = grid._start
 
-    def tell(line):
+    def change_first(*arguments):
+        (tmp_path / "train.json").write_text("[]")
+        return start(*arguments)
+
+    monkeypatch.setattr(grid, "_start", change_first)
+    (outcome,) = run_grid([settings], tmp_path / "grid").values()
+    assert isinstance(outcome, Failure) and "changed" in outcome.reason
+
+
+def test_a_run_elsewhere_is_waited_for(data, tmp_path, monkeypatch):
+    """Another process performs the run, and gives it up: then it is performed here."""
+    settings, lines, started = make_run(data), [], []
+    elsewhere = RunFolder(tmp_path / address(settings)).locked()
+
+    def watch(line):
+        lines.append(line)
         if line.startswith("waiting"):
             elsewhere.__exit__(None, None, None)
 
+    def start(*arguments):
+        started.append(arguments)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(grid, "_start", start)
     elsewhere.__enter__()
-    pool = Pretending({62: made_record(runs[0])})
-    assert list(run_grid(runs[:1], tmp_path, pool, tell).values()) == [made_record(runs[0])]
-
-
-def test_a_process_that_came_second_is_no_failure(runs, tmp_path):
-    pool = Pretending({62: [None, made_record(runs[0])]})
-    assert list(run_grid(runs[:1], tmp_path, pool).values()) == [made_record(runs[0])]
-    assert len(pool.asked) == 2
+    with pytest.raises(KeyboardInterrupt):
+        run_grid([settings], tmp_path, log=watch)
+    assert len(started) == 1 and lines[1].startswith("waiting") and lines[-1].startswith("stopped")
 
 
 def test_no_runs_are_no_trouble(tmp_path):
-    assert run_grid([], tmp_path, Pretending({})) == {}
+    assert run_grid([], tmp_path) == {}
+    with pytest.raises(ValueError, match="jobs"):
+        run_grid([], tmp_path, 0)
+
+
+LOSSES = """
+from unnoted.losses import ATLOP, register_loss
+
+
+@register_loss("my-own")
+class MyOwn(ATLOP):
+    pass
+"""
+SCRIPT = """
+import sys
+from pathlib import Path
+import my_losses  # beside this script
+from unnoted.experiments.grid import run_grid
+from unnoted.training import Settings
+
+if __name__ == "__main__":
+    data = sys.argv[1]
+    settings = Settings(
+        train=f"{data}/train.json", encoder=f"{data}/encoder", loss="my-own", epochs=1, batch_documents=4,
+        embedding=16, block=4, test=f"{data}/test.json", output=f"{data}/unused",
+    )
+    print([type(outcome).__name__ for outcome in run_grid([settings], Path(data) / "grid").values()])
+"""
+
+
+@pytest.mark.slow
+def test_a_run_takes_losses_from_the_users_script_and_nothing_from_the_working_directory(data, tmp_path):
+    planted = tmp_path / "working"
+    planted.mkdir()
+    for name in ("yaml", "numpy", "signal", "torch", "typer", "json"):
+        text = f"open({str(tmp_path / 'was run')!r}, 'a').write(__file__)\nraise ImportError('planted')\n"
+        (planted / f"{name}.py").write_text(text)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "script.py").write_text(SCRIPT)
+    (tmp_path / "own" / "my_losses.py").write_text(LOSSES)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(tmp_path / "own" / "script.py"), str(data)],
+        cwd=planted, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(unnoted.__file__).parents[1])},
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "['Record']", done.stderr
+    assert not (tmp_path / "was run").exists()
+
+
+def test_the_first_documents_are_written_once(tmp_path):
+    source = docred_folder(tmp_path / "data") / "train_annotated.json"
+    made = make_training_file([source], tmp_path / "made", documents=4)
+    assert (made.documents, made.kept) == (4, 1.0)
+    assert load_documents(made.path).documents == load_documents(source).documents[:4]
+    before = made.path.stat().st_mtime_ns
+    assert make_training_file([source], tmp_path / "made", documents=4) == made
+    assert made.path.stat().st_mtime_ns == before
+    assert make_training_file([source], tmp_path / "made", documents=3).path != made.path
+
+
+def test_a_level_hides_labels_and_counts_them(tmp_path):
+    source = docred_folder(tmp_path / "data", documents=20) / "train_annotated.json"
+    truth = load_documents(source).documents
+    made = make_training_file([source], tmp_path, level="extreme")
+    kept = load_documents(made.path).documents
+    assert made.after == sum(len(document.facts) for document in kept) < made.before
+    assert made.before == sum(len(document.facts) for document in truth)
+    half = make_training_file([source], tmp_path, level="0.5")
+    assert 0.35 < half.kept < 0.65 and half.path != made.path
+    with pytest.raises(ValueError, match=r"'extrem'.*'extreme'"):
+        level_rule("extrem")
+
+
+def test_seeds():
+    assert parse_seeds("62-66") == (62, 63, 64, 65, 66) == parse_seeds("5")
+    assert parse_seeds("66-66") == (66,)
+    for wrong in ("", "x", "66-62", "62,62", "62-", "62", "0"):
+        with pytest.raises(ValueError, match="seeds: "):
+            parse_seeds(wrong)
+    with pytest.raises(ValueError, match="--seeds"):
+        Scale({"seed": 3})

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from unnoted.experiments.columns import COLUMNS
-from unnoted.experiments.data_sets import DATA_SETS
+from unnoted.experiments.datasets import DATA_SETS
 from unnoted.experiments.paper import published, table_named
+from unnoted.experiments.results import COLUMNS
 
 PAPER = Path(__file__).parents[4] / "shared" / "paper.tex"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -39,7 +39,7 @@ def printed(cell):
 
 
 def numbers(figure):
-    return [figure.mean] + ([] if figure.deviation is None else [figure.deviation])
+    return [figure.mean] + ([] if figure.std is None else [figure.std])
 
 
 def plain(title):

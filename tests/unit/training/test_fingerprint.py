@@ -5,11 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.unit.experiments.making_runs import address, make_run, write_data
+from tests.unit.experiments.factories import address, make_run, write_data
 
 from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents
-from unnoted.experiments.grid import _placed
+from unnoted.experiments.grid import _place
 from unnoted.training import RunError
 
 
@@ -127,7 +127,7 @@ def test_placed_settings_mean_the_same_from_elsewhere(data, tmp_path, monkeypatc
     monkeypatch.chdir(data)
     run = make_run(data, dev=data / "test.json", benchmark="chemdisgene")
     files = {"train": (Path("train.json"),), "test": {"test": (Path("test.json"),)}, "encoder": "encoder"}
-    placed = pickle.loads(pickle.dumps(_placed(run.model_copy(update=files), Path("grid/0123"))))
+    placed = pickle.loads(pickle.dumps(_place(run.model_copy(update=files), Path("grid/0123"))))
     monkeypatch.chdir(tmp_path)
     assert placed.encoder == str(data / "encoder") and placed.output == data / "grid" / "0123"
     assert address(placed) == address(run)

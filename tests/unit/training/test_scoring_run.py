@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 import torch
-from tests.unit.experiments.making_runs import address, make_run, without_time, write_data
+from tests.unit.experiments.factories import address, make_run, without_time, write_data
 
 from unnoted.data import load_documents
 from unnoted.evaluation import CHEMDISGENE, precision_recall_curve

@@ -2,9 +2,9 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.factories import fact, words
+from tests.markup import parse
 from tests.strategies import documents
-from tests.unit.report.making import fact, words
-from tests.unit.report.markup import parse
 
 from unnoted.data.document import Document, Entity, Mention
 from unnoted.data.visualization import render_document, render_types

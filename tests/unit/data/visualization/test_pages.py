@@ -2,8 +2,8 @@
 
 import re
 
-from tests.unit.report.making import fact, words
-from tests.unit.report.markup import parse
+from tests.factories import fact, words
+from tests.markup import parse
 
 from unnoted.data import CandidatePairs, Corpus, Document, RelationVocabulary
 from unnoted.data.synthetic import generate_documents

@@ -1,0 +1,75 @@
+"""Runs on real data, as `grid.yaml` lists them; finished runs are not repeated."""
+
+import os
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from unnoted.data import load_documents
+from unnoted.data.convert import split_documents
+from unnoted.data.formats import write_documents
+from unnoted.data.hide_labels import fit_setting, hide_labels
+from unnoted.experiments.grid import run_grid, with_seeds
+from unnoted.training import Record, Settings, load_settings
+from unnoted.training.fingerprint import fingerprint
+from unnoted.training.run_folder import RunFolder
+
+ROOT = Path(__file__).parents[1]
+
+
+def read_grid(data: Path, runs: Path) -> dict[str, Any]:
+    """The grid file, with its folders in place."""
+    text = (ROOT / "benchmarks" / "grid.yaml").read_text("utf-8")
+    for name, folder in (("DATA", data), ("RUNS", runs), ("EXAMPLES", ROOT / "examples")):
+        text = text.replace(f"{name}/", f"{folder}/")
+    grid: dict[str, Any] = yaml.safe_load(text)
+    return grid
+
+
+def select_runs(grid: dict[str, Any], patterns: list[str]) -> list[str]:
+    """The names of runs that match one of the patterns; all without any."""
+    names = [name for name in grid["runs"] if any(fnmatch(name, pattern) for pattern in patterns or ["*"])]
+    if not names:
+        raise ValueError(f"no run is called {', '.join(patterns)}; there are {', '.join(grid['runs'])}")
+    return names
+
+
+def settings_of(grid: dict[str, Any], name: str, folder: Path) -> tuple[Settings, ...]:
+    """The settings of a run, one for each seed."""
+    entry = {**grid["runs"][name], "output": folder}
+    config, seeds = entry.pop("config"), entry.pop("seeds")
+    return with_seeds(load_settings(config, entry), seeds)
+
+
+def train(grid: dict[str, Any], names: list[str], folder: Path, jobs: int | None = None) -> None:
+    """Perform runs that are not finished, side by side, each with its share of the cores."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, entry in grid["made"].items():
+        _make_documents(folder / f"{name}.jsonl", entry)
+    runs = [run for name in names for run in settings_of(grid, name, folder)]
+    run_grid(runs, folder, jobs or os.cpu_count() or 1, print)
+
+
+def _make_documents(path: Path, entry: dict[str, Any]) -> None:
+    """Write documents that are made from others, once."""
+    if path.is_file():
+        return
+    documents = load_documents(*entry["of"]).documents
+    if "level" in entry:
+        documents = list(hide_labels(documents, fit_setting(entry["level"], documents), 0))
+    if "shares" in entry:
+        documents = split_documents(documents, entry["shares"], 0)[entry["part"]]
+    write_documents(path, documents)
+
+
+def finished(grid: dict[str, Any], names: list[str], folder: Path) -> dict[str, list[Record]]:
+    """The records of finished runs by name, one for each seed that is finished."""
+    records = {}
+    for name in names:
+        runs = settings_of(grid, name, folder)
+        found = [RunFolder(folder / fingerprint(run).address).finished(run) for run in runs]
+        if done := [record for record in found if record is not None]:
+            records[name] = done
+    return records

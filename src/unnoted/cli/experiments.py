@@ -1,0 +1,232 @@
+"""`unnoted experiment`: the demonstration, a comparison on one's own documents, the paper's tables."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from unnoted.cli.evaluate import BenchmarkName
+from unnoted.cli.options import (
+    Encoder,
+    Epochs,
+    Layers,
+    Multiplier,
+    handle_errors,
+    log,
+    print_text,
+    split_names,
+)
+from unnoted.data.hide_labels import LABELLING_SETTINGS
+from unnoted.utils import lookup
+
+if TYPE_CHECKING:  # torch takes seconds to load
+    from unnoted.experiments.grid import Scale
+    from unnoted.experiments.results import TableResult
+
+FORMATS = {name: name for name in ("text", "markdown", "csv", "latex")}
+"""The formats in which a table can be printed."""
+
+Jobs = Annotated[int, typer.Option(min=1, help="Runs at a time, each with its share of the cores.")]
+Seeds = Annotated[str | None, typer.Option(help="How many seeds, such as 3, or which, such as 62-66.")]
+Documents = Annotated[int | None, typer.Option(min=1, help="Train on this many documents, the first ones.")]
+UnlabelledShare = Annotated[
+    float | None, typer.Option(help="Fraction of unlabelled pairs scored per document.")
+]
+RowChanges = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting in all rows with it; may be repeated."),
+]
+RunsTo = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where runs and tables are written.")]
+TableFormat = Annotated[
+    str, typer.Option("--format", help=f"Format of the printed table: {', '.join(FORMATS)}.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only list what would be run.")]
+TrainFiles = Annotated[list[Path], typer.Option(metavar="FILE", help="Training documents; may be repeated.")]
+TestFiles = Annotated[list[Path], typer.Option(metavar="FILE", help="Documents with all facts to score on.")]
+
+
+@handle_errors
+def demo(
+    to: Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where everything is written.")] = Path(
+        "demo"
+    ),
+    documents: Annotated[int, typer.Option(min=2, help="How many documents to train on.")] = 800,
+    test_documents: Annotated[int, typer.Option(min=1, help="How many unseen documents to score on.")] = 200,
+    epochs: Annotated[int, typer.Option(min=1, help="Epochs per run.")] = 12,
+    level: Annotated[
+        str, typer.Option(help=f"Which labels are hidden: {', '.join(LABELLING_SETTINGS)}.")
+    ] = "incomplete",
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The random seed.")] = 0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace another demonstration in the folder.")
+    ] = False,
+) -> None:
+    """Generate documents, hide most labels, train ATLOP, SSR-PU and `best`, and show what each finds.
+
+    All train from the same new encoder, on the same labels, for the same epochs, with the same seed, side by
+    side. ATLOP and SSR-PU differ in their loss only; `best` is the recommended method, which is also trained
+    on parts of the documents to calibrate it. If it is interrupted, the same command continues.
+    """
+    from unnoted.experiments.demo import DemoConfig, demo_table, run_demo, write_report
+
+    shown = run_demo(
+        to, DemoConfig(documents, test_documents, level, epochs, seed), overwrite=overwrite, log=log
+    )
+    write_report(shown, to / "report.html")
+    print_text(demo_table(shown).to_text())
+    print_text(f"Never labelled, predicted by {shown.methods[-1].title}:")
+    for line in shown.examples:
+        print_text(f"  {line}")
+    print_text(f"\nreport: {to / 'report.html'}\nalso: unnoted predict {to / 'best'} {to / 'test.jsonl'}")
+
+
+@handle_errors
+def compare(
+    train: TrainFiles,
+    test: TestFiles,
+    losses: Annotated[
+        str, typer.Option(metavar="NAMES", help="Losses; the first is the baseline.")
+    ] = "atlop,ssr-pu",
+    architectures: Annotated[
+        str, typer.Option(metavar="NAMES", help="Architectures, such as atlop,docunet.")
+    ] = "atlop",
+    levels: Annotated[
+        str,
+        typer.Option(help=f"Labels to keep: {', '.join(LABELLING_SETTINGS)}, or fractions as in 0.5,0.2."),
+    ] = "full",
+    prior_multiplier: Multiplier = None,
+    benchmark: BenchmarkName = "plain",
+    encoder: Encoder = None,
+    config: Annotated[
+        str, typer.Option(metavar="CONFIG", help="The config that all runs start from.")
+    ] = "base/paper",
+    encoder_layers: Layers = None,
+    seeds: Seeds = "1",
+    epochs: Epochs = None,
+    documents: Documents = None,
+    unlabelled_share: UnlabelledShare = None,
+    changes: RowChanges = None,
+    jobs: Jobs = 1,
+    to: RunsTo = Path("runs/compare"),
+    name: Annotated[str, typer.Option(help="Name of the table's files.")] = "comparison",
+    format: TableFormat = "text",
+    dry_run: DryRun = False,
+) -> None:
+    """Compare architectures and losses on your own documents, at several levels of labelling.
+
+    Every architecture is trained with every loss at every level, and scored on the same documents. Losses
+    with priors need --prior-multiplier; where labels are hidden, they get a larger one. Interrupt it as you
+    like: the same command continues, and what is finished is not repeated. An example:
+
+    unnoted experiment compare --train train.json --test test.json --losses atlop,ssr-pu --prior-multiplier 3
+    --levels full,0.5,0.2,extreme --encoder recurrent --epochs 12 --set encoder_learning_rate=2e-3
+    """
+    from unnoted.experiments.compare import Comparison, plan_comparison
+    from unnoted.experiments.compare import compare as run_comparison
+
+    lookup("format", format, FORMATS)
+    comparison = Comparison(
+        split_names(architectures), split_names(losses), tuple(train), tuple(test), config,
+        split_names(levels), prior_multiplier, benchmark, name,
+    )  # fmt: skip
+    scale = _scale(
+        seeds, documents, changes,
+        encoder=encoder, encoder_layers=encoder_layers, epochs=epochs, unlabelled_share=unlabelled_share,
+    )  # fmt: skip
+    if dry_run:
+        _print_plan(plan_comparison(comparison, scale, to), to)
+        return
+    print_results(run_comparison(comparison, scale, to, jobs, log), to, format)
+
+
+@handle_errors
+def reproduce(
+    table: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="TABLE", help="Its number or name, such as table8 or losses; without, all are listed."
+        ),
+    ] = None,
+    data: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR", help="The data sets, as `unnoted data fetch` writes them, in folders or not."
+        ),
+    ] = Path("data"),
+    encoder: Encoder = None,
+    encoder_layers: Layers = None,
+    seeds: Seeds = None,
+    epochs: Epochs = None,
+    documents: Documents = None,
+    unlabelled_share: UnlabelledShare = None,
+    changes: RowChanges = None,
+    rows: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Run only these, such as atlop,ssr-pu.")
+    ] = None,
+    jobs: Jobs = 1,
+    to: RunsTo = Path("runs/reproduce"),
+    format: TableFormat = "text",
+    dry_run: DryRun = False,
+) -> None:
+    """Run a table of the paper and show published beside measured figures.
+
+    By default everything is as published, with the seeds 62-66; an --encoder takes the place of every
+    pretrained one. Every deviation from the published setting is listed below the table. Interrupt it as you
+    like: the same command continues, and what is finished is not repeated, whichever table it belongs to. Full
+    scale needs a GPU; on two cores try
+
+    unnoted experiment reproduce losses --data DIR --encoder FOLDER --documents 60 --epochs 1 --seeds 1
+    """
+    from unnoted.experiments.datasets import DataFolder
+    from unnoted.experiments.paper import published, table_named
+    from unnoted.experiments.reproduce import plan_table
+    from unnoted.experiments.reproduce import reproduce as reproduce_table
+
+    if table is None:
+        for name, each in published().items():
+            typer.echo(f"{name} or {each.word}: {each.title}")
+        return
+    lookup("format", format, FORMATS)
+    chosen, folder, selected = table_named(table), DataFolder(data), split_names(rows)
+    scale = _scale(
+        seeds, documents, changes,
+        encoder=encoder, encoder_layers=encoder_layers, epochs=epochs, unlabelled_share=unlabelled_share,
+    )  # fmt: skip
+    if dry_run:
+        _print_plan(plan_table(chosen, scale, folder, to, selected), to)
+        return
+    print_results(reproduce_table(chosen, scale, folder, to, jobs, rows=selected, log=log), to, format)
+
+
+def _scale(
+    seeds: str | None, documents: int | None, changes: Sequence[str] | None, **settings: object
+) -> "Scale":
+    """How large the runs are; settings without a value are left as they are."""
+    from unnoted.experiments.grid import Scale, parse_seeds
+    from unnoted.training.settings import parse_changes
+
+    given = {key: value for key, value in settings.items() if value is not None}
+    given |= parse_changes(changes or ())
+    return Scale(given, None if seeds is None else parse_seeds(seeds), documents)
+
+
+def _print_plan(plan: "TableResult", folder: Path) -> None:
+    from unnoted.experiments.grid import plan_lines
+
+    for line in plan_lines(plan, folder):
+        print_text(line)
+
+
+def print_results(result: "TableResult", folder: Path, format: str = "text") -> None:
+    """Write a table of runs in every format, and print it in one; some failed runs end with exit code 1."""
+    from unnoted.experiments.tables import write_tables
+
+    files = write_tables(result, folder)
+    print_text(files[format].read_text("utf-8").rstrip("\n"))
+    log(f"written: {', '.join(map(str, files.values()))}")
+    if failed := {failure.address for row in result.rows for failure in row.failures}:
+        log(
+            f"failed: {len(failed)}; the reasons are listed below the table, more in {folder}/ADDRESS/log.txt"
+        )
+        raise typer.Exit(1)

@@ -1,0 +1,373 @@
+"""What the commands share: options, how they print and fail, and how they load a model."""
+
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
+
+import typer
+from rich.console import Console, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text as RichText
+
+from unnoted.data.corpus import RelationVocabulary
+from unnoted.errors import DataError, DefectLog, Kind, Severity
+from unnoted.utils import plural, strip_control
+
+if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait for it
+    from unnoted.inference import Extractor
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+INTERRUPTED = 130
+"""The exit code of a command that was stopped by Ctrl-C, as shells have it."""
+
+
+# Options of documents and outputs
+
+FILES = typer.Argument(
+    metavar="FILES...",
+    help="Documents in any known format, plain or gzip, or - for standard input; for PubTator also its "
+    "relation files, for brat also a folder.",
+    show_default=False,
+)
+Files = Annotated[list[Path], FILES]
+To = Annotated[
+    Path,
+    typer.Option(
+        "--to", metavar="FILE", help="The file to write; `.gz` compresses it, `-` is standard output."
+    ),
+]
+FormatName = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="The format to write: docred, jsonl, predictions, label-studio, prodigy, brat (a folder), "
+        "spacy, columns or parquet; by default that of the name's ending (`.jsonl`, `.spacy`, `.parquet`), "
+        "else docred.",
+    ),
+]
+Seed = Annotated[int, typer.Option("--seed", help="The random seed; the same seed gives the same result.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Treat every defect as an error.")]
+Vocabulary = Annotated[
+    Path | None,
+    typer.Option(
+        "--vocabulary",
+        metavar="FILE",
+        help="A file of the allowed relations: rel_info.json, rel2id.json, a JSON list, or names with "
+        "descriptions.",
+    ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace a file that is there already; never one that is read.")
+]
+AsJSON = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+# Options of trained models
+
+Model = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
+]
+Device = Annotated[
+    str | None,
+    typer.Option("--device", help="The device: cpu, cuda, cuda:1, …; by default a GPU if there is one."),
+]
+Backend = Annotated[
+    str | None,
+    typer.Option(
+        "--backend",
+        help="What runs the encoder: torch (exact), int8 (torch, 8 bits), or onnx for a folder written by "
+        "`unnoted export`; by default the fastest.",
+    ),
+]
+AnyTypes = Annotated[
+    bool,
+    typer.Option(
+        "--any-types", help="Predict relations also between types that they were never labelled with."
+    ),
+]
+Batch = Annotated[int | None, typer.Option("--batch", help="Documents of a batch at most (8).")]
+TargetPrecision = Annotated[
+    float | None,
+    typer.Option(
+        "--target-precision",
+        metavar="SHARE",
+        help="Use the threshold that is expected to have this precision; needs a calibrated model.",
+    ),
+]
+TargetRecall = Annotated[
+    float | None,
+    typer.Option(
+        "--target-recall",
+        metavar="SHARE",
+        help="Use the threshold that is expected to have this recall; needs a calibrated model.",
+    ),
+]
+
+# Options of plain text
+
+Text = Annotated[
+    bool,
+    typer.Option(
+        "--text",
+        help="FILES are plain text, one document each: entities are found first (needs the extra `spacy`).",
+    ),
+]
+Entities = Annotated[
+    str | None,
+    typer.Option(
+        "--entities",
+        metavar="NAME",
+        help="What finds the entities of plain text: an installed spaCy pipeline, or a folder with one or "
+        "with a GLiNER model; by default the one pipeline that is installed.",
+    ),
+]
+TypePair = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="FOUND=OURS",
+        help="What the model calls a type of entity that is found, such as PERSON=PER; nothing behind the = "
+        "leaves that type out. May be given several times.",
+    ),
+]
+
+# Options of training
+
+Train = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="Training documents; repeat it for PubTator's relation files."),
+]
+Encoder = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ENCODER",
+        help="The encoder: a folder, a name on the hub, or `recurrent` to make one on the spot.",
+    ),
+]
+Layers = Annotated[int | None, typer.Option(min=1, help="Keep only this many of the encoder's first layers.")]
+Multiplier = Annotated[
+    float | None, typer.Option(help="True facts per labelled fact, for losses with priors.")
+]
+Epochs = Annotated[int | None, typer.Option(min=1, help="Passes over the training documents.")]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change any other setting, e.g. --set clip=2; may be repeated."
+    ),
+]
+
+
+# Errors and interruptions
+
+
+def handle_errors(command: Callable[P, T]) -> Callable[P, T]:
+    """Turn an error that the user can correct into one line on stderr and exit code 1, Ctrl-C into code 130."""
+
+    @wraps(command)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            with on_interrupt("interrupted"):
+                return command(*args, **kwargs)
+        except BrokenPipeError:
+            raise  # typer ends quietly, as other programs do whose output nobody reads
+        except OSError as error:
+            log_os_error(error)
+        except (DataError, ValueError) as error:
+            log(f"error: {error}")
+        raise typer.Exit(1)
+
+    return wrapped
+
+
+def log_os_error(error: OSError) -> None:
+    """Say in one line on stderr what cannot be read or written."""
+    where = "" if error.filename is None else f"{error.filename}: "
+    log(f"error: {where}{error.strerror or error}")
+
+
+@contextmanager
+def on_interrupt(message: str) -> Iterator[None]:
+    """Answer Ctrl-C with one line on stderr, such as how to continue, and exit code 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if sys.stderr.isatty():
+            typer.echo(err=True)  # the terminal shows ^C
+        typer.echo(message, err=True)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+# Printing: nothing that comes from data can move the cursor or colour the terminal
+
+
+def log(line: str) -> None:
+    """A line on stderr."""
+    typer.echo(strip_control(line), err=True)
+
+
+def print_text(text: str, err: bool = False) -> None:
+    """Lines on stdout, or stderr."""
+    typer.echo(strip_control(text, keep="\n\t"), err=err)
+
+
+def to_json_text(content: object) -> str:
+    """Content as JSON for programs and people: what a terminal would obey is escaped, and readers undo it."""
+    text = json.dumps(content, ensure_ascii=False, indent=1, default=str)
+    if all(map(str.isprintable, text.split("\n"))):
+        return text
+    return "".join(
+        letter if letter == "\n" or strip_control(letter) == letter else json.dumps(letter)[1:-1]
+        for letter in text
+    )
+
+
+def console(err: bool = False) -> Console:
+    """Where tables are printed: stdout, or stderr, wide enough for a table when it is not a terminal."""
+    made = Console(highlight=False, emoji=False, stderr=err)
+    return made if made.is_terminal else Console(highlight=False, emoji=False, stderr=err, width=120)
+
+
+class PlainTable(Table):
+    """A table whose cells are shown as they are: `[/b]` in a name is no markup, an escape code no colour."""
+
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:  # noqa: ANN401
+        """Add a row."""
+        texts = (RichText(strip_control(cell)) if isinstance(cell, str) else cell for cell in cells)
+        super().add_row(*texts, **options)
+
+
+def table(title: str | None, *columns: str, text: int = 1) -> Table:
+    """An empty table; the first `text` columns are texts, the rest are figures."""
+    made = PlainTable(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for number, column in enumerate(columns):
+        made.add_column(column, justify="left" if number < text else "right", overflow="fold")
+    return made
+
+
+def log_defects(defects: DefectLog) -> None:
+    """One line on stderr for the defects of the documents, so that a command that continues hides nothing."""
+    found = defects.total(Severity.DEFECT)
+    if found:
+        kinds = ", ".join(
+            f"{count} {kind.slug}"
+            for kind, count in defects.counts.items()
+            if kind.severity is Severity.DEFECT
+        )
+        log(f"note: {plural(found, 'defect')} found ({kinds}); `unnoted data check` lists them")
+
+
+SECONDS_A_LINE = 30
+"""How often progress is logged where there is no terminal to draw a bar on."""
+
+
+@contextmanager
+def progress(total: int, bar: bool = True) -> Iterator[Callable[[int], None]]:
+    """Show on stderr how many documents are done: a bar on a terminal, else a line now and then.
+
+    The first number that is reported was done before: it says nothing of the pace.
+    """
+    screen = Console(stderr=True)
+    if bar and screen.is_terminal:
+        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+        with Progress(*columns, console=screen, transient=True) as rows:
+            yield BarProgress(rows, total)
+    else:
+        yield LineProgress(total)
+
+
+class BarProgress:
+    """Reports how many documents are done on a bar."""
+
+    def __init__(self, rows: Progress, total: int) -> None:
+        self.rows, self.task, self.begun = rows, rows.add_task("documents", total=total), False
+
+    def __call__(self, done: int) -> None:
+        """Report that so many documents are done."""
+        if self.begun:
+            self.rows.update(self.task, completed=done)
+        else:
+            self.rows.reset(self.task, completed=done)
+            self.begun = True
+
+
+class LineProgress:
+    """Reports how many documents are done in lines on stderr."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.last = total, time.monotonic()
+
+    def __call__(self, done: int) -> None:
+        """Report that so many documents are done."""
+        if time.monotonic() - self.last >= SECONDS_A_LINE:
+            self.last = time.monotonic()
+            log(f"{done:,} of {plural(self.total, 'document')}")
+
+
+# What options stand for
+
+
+def read_vocabulary(path: Path | None) -> RelationVocabulary | None:
+    """The vocabulary in a file, or none."""
+    return None if path is None else RelationVocabulary.from_file(path)
+
+
+def split_names(text: str | None) -> tuple[str, ...]:
+    """Names that are separated by commas.
+
+    Example:
+        >>> split_names("atlop, ssr-pu"), split_names(None)
+        (('atlop', 'ssr-pu'), ())
+    """
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def load_extractor(
+    model: str,
+    batch: int | None,
+    device: str | None,
+    backend: str | None = None,
+    any_types: bool = False,
+) -> "Extractor":
+    """The extractor that the options describe; its warnings are logged."""
+    from unnoted.inference import BATCH, Extractor
+
+    limits = BATCH if batch is None else replace(BATCH, documents=batch)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        extractor = Extractor.from_pretrained(model, limits, device, any_types=any_types, backend=backend)
+    for warning in caught:
+        if issubclass(warning.category, UserWarning):
+            log(f"note: {warning.message}")
+    return extractor
+
+
+def refuse_without_text(entities: str | None, types: list[str] | None) -> None:
+    """Refuse options on how entities are found where documents have them already."""
+    if entities is not None or types:
+        option = "--type" if entities is None else "--entities"
+        raise ValueError(f"{option} needs --text: documents have their entities already")
+
+
+@contextmanager
+def find_entities(
+    extractor: "Extractor", files: list[Path], entities: str | None, types: list[str]
+) -> Iterator[Path]:
+    """A file with the documents of text files, their entities found; types that the model lacks are logged."""
+    from unnoted.data.ner import parse_types
+    from unnoted.inference.predict_files import text_files_as_documents
+
+    reader = extractor.text_reader(entities, parse_types(types), lambda line: log(f"note: {line}"))
+    defects = DefectLog()
+    with text_files_as_documents(files, reader, defects) as kept:
+        if without := defects.counts[Kind.NO_ENTITIES]:
+            log(f"note: no entity found in {plural(without, 'document')} of {len(files):,}")
+        yield kept

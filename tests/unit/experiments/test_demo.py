@@ -1,0 +1,73 @@
+"""The demonstration: the methods differ in their loss only, and every figure is what it says."""
+
+import pytest
+import torch
+
+from unnoted.data import load_documents
+from unnoted.data.document import Document, Entity, Fact, Mention
+from unnoted.evaluation import Score
+from unnoted.experiments.demo import (
+    DemoConfig,
+    demo_settings,
+    demo_table,
+    recovered_facts,
+    run_demo,
+    write_report,
+)
+from unnoted.inference import ExtractedFact, Extraction
+from unnoted.training import RunError
+
+CONFIG = DemoConfig(train_documents=6, test_documents=2, epochs=1)
+
+
+def test_the_papers_methods_differ_in_their_loss_only(tmp_path):
+    ours, theirs = (demo_settings(tmp_path, title, CONFIG).to_json() for title in ("SSR-PU", "ATLOP"))
+    differing = {key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)}
+    assert differing - {"output"} == {
+        "loss", "prior_multiplier", "margin", "correction", "normalisation", "class_weight",
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_demonstration(tmp_path):
+    torch.set_num_threads(1)
+    shown = run_demo(tmp_path / "demo", CONFIG)
+    folder = tmp_path / "demo"
+    train, truth, test = (load_documents(folder / f"{name}.jsonl") for name in ("train", "truth", "test"))
+    assert (len(train), len(test)) == (6, 2)
+    assert shown.labelled == sum(len(document.facts) for document in train.documents)
+    assert shown.labelled + shown.hidden == sum(len(document.facts) for document in truth.documents)
+    assert not {document.id for document in train.documents} & {document.id for document in test.documents}
+    assert [method.title for method in shown.methods] == ["ATLOP", "SSR-PU", "best"]
+    for method in shown.methods:
+        assert method.recovered.gold == shown.hidden
+        assert method.evaluation.overall.gold == sum(len(document.facts) for document in test.documents)
+    assert len(demo_table(shown).rows) == 4
+    write_report(shown, folder / "report.html")
+    assert "SSR-PU" in (folder / "report.html").read_text("utf-8")
+    before = (folder / "ssr-pu" / "model.safetensors").stat().st_mtime_ns
+    again = run_demo(folder, CONFIG)
+    assert (folder / "ssr-pu" / "model.safetensors").stat().st_mtime_ns == before
+    assert [each.evaluation.overall for each in again.methods] == [
+        each.evaluation.overall for each in shown.methods
+    ]
+    with pytest.raises(RunError, match="--overwrite"):
+        run_demo(folder, DemoConfig(train_documents=5, test_documents=2, epochs=2))
+
+
+def test_a_folder_of_others_is_left_alone(tmp_path):
+    (tmp_path / "train.jsonl").write_text("mine")
+    with pytest.raises(RunError, match=r"train\.jsonl"):
+        run_demo(tmp_path, CONFIG, overwrite=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["train.jsonl"]
+
+
+def test_recovered_is_what_is_predicted_beyond_the_labels():
+    entities = tuple(Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in ((0, "Ada"), (2, "Bo")))
+    truth = Document(
+        "d", (("Ada", "met", "Bo"),), entities, (Fact(0, 1, "a"), Fact(1, 0, "a"), Fact(0, 1, "b"))
+    )
+    predicted = tuple(ExtractedFact(*triple, "", 0.9) for triple in ((0, 1, "a"), (1, 0, "a"), (1, 0, "c")))
+    labelled = truth.with_facts(truth.facts[:1])
+    score = recovered_facts([labelled], [truth], [Extraction(labelled, predicted)])
+    assert score == Score(correct=1, predicted=2, gold=2)
