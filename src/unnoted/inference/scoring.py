@@ -234,10 +234,15 @@ def _facts_of_pairs(
     share = torch.arange(len(count), device=count.device).repeat_interleave(count)  # [F]
     pair = pairs[share]
     score = scored.decoder.scores(scored.logits[pairs])[share, relation]  # [Q, K] to [F]
-    rule = None if scored.rule is None else scored.rule[pair, relation].cpu().numpy()
-    decided = scored.decided[pair, relation]
-    columns = [column.cpu().numpy() for column in (pair, relation, score, decided, shares.double(), share)]
-    return BatchFacts(*columns, rule)
+    return BatchFacts(
+        pair.cpu().numpy(),
+        relation.cpu().numpy(),
+        score.cpu().numpy(),
+        scored.decided[pair, relation].cpu().numpy(),
+        shares.double().cpu().numpy(),
+        share.cpu().numpy(),
+        None if scored.rule is None else scored.rule[pair, relation].cpu().numpy(),
+    )
 
 
 def attention_shares(attention: Tensor, batch: Batch, pair: Tensor) -> Tensor:

@@ -178,7 +178,7 @@ class RequestLimits:
         service.metrics.in_flight.set(service.in_flight)
         try:
             if refusal is not None:
-                await JSONResponse({"error": refusal}, 503, RETRY)(scope, receive, send_and_count)  # type: ignore[arg-type]
+                await JSONResponse({"error": refusal}, 503, RETRY)(scope, receive, send_and_count)
             elif accepted and path != STREAM:
                 await self.app(scope, self._limit_body(receive), send_and_count)
             else:

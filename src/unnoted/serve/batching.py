@@ -118,7 +118,7 @@ class ServiceMetrics:
 
 
 class QueueFull(Exception):
-    """There is no room for the documents now."""
+    """The documents would exceed the capacity."""
 
 
 class QueueClosed(Exception):
@@ -143,7 +143,7 @@ class BatchingQueue:
 
     Args:
         extractor: used by the threads of the queue.
-        room: documents that may wait or be computed at a time.
+        capacity: documents that may wait or be computed at a time.
         metrics: where it is counted.
 
     Example:
@@ -157,9 +157,9 @@ class BatchingQueue:
         >>> queue.close()
     """
 
-    def __init__(self, extractor: Extractor, room: int, metrics: ServiceMetrics) -> None:
+    def __init__(self, extractor: Extractor, capacity: int, metrics: ServiceMetrics) -> None:
         self.extractor = extractor
-        self.room = room
+        self.capacity = capacity
         self.metrics = metrics
         self._waiting: deque[_Waiting] = deque()
         self._inside = 0
@@ -172,8 +172,8 @@ class BatchingQueue:
 
     @property
     def free(self) -> int:
-        """How many documents there is room for."""
-        return self.room - self._inside
+        """How many documents may be added now."""
+        return self.capacity - self._inside
 
     @property
     def is_working(self) -> bool:
@@ -186,7 +186,7 @@ class BatchingQueue:
         A future that is cancelled before its turn costs nothing.
 
         Raises:
-            QueueFull: there is not room for all of them.
+            QueueFull: they are more than `free`.
             QueueClosed: the queue was closed.
         """
         added = [_Waiting(document, options) for document in documents]

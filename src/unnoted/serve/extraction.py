@@ -38,7 +38,7 @@ INLINE = 1 << 16
 """Characters up to which a document is built at once; larger ones are built by a thread."""
 
 PAUSE = 0.005
-"""Seconds between two looks whether the queue has room for the next document of a stream."""
+"""Seconds between two looks whether the queue takes the next document of a stream."""
 
 RETRY = {"Retry-After": "1"}
 
@@ -113,7 +113,8 @@ def to_record(
     extraction: Extraction, notes: Sequence[str] = (), with_entities: bool = False
 ) -> DocumentResponse:
     """One result; with the entities, where the client did not send them."""
-    record: DocumentResponse = {**extraction.to_json()}
+    result = extraction.to_json()
+    record: DocumentResponse = {"id": result["id"], "facts": result["facts"]}
     if with_entities:
         record["entities"] = entity_records(extraction.document)
     if notes:
