@@ -17,7 +17,7 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.unit.review.making import many
+from tests.unit.review.factories import many
 
 UNNOTED = (sys.executable, "-c", "from unnoted.cli.main import main; main()")
 TOKEN = "a-token-for-kills"
@@ -60,7 +60,7 @@ class Reviewer(threading.Thread):
             for number in range(self.count):
                 said = {"item": dice.randrange(self.items), "verdict": dice.choice(VERDICTS)}
                 body = said | {"reviewer": self.person, "key": f"{self.person}-{number:06}"}
-                headers = {"X-Unnoted-Token": TOKEN, "Content-Type": "application/json"}
+                headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
                 connection.request("POST", "/api/decisions", json.dumps(body), headers)
                 answer = connection.getresponse()
                 assert answer.status == 200, answer.read()
@@ -69,16 +69,17 @@ class Reviewer(threading.Thread):
 
 
 def written(database):
-    """Every decision in the file by the key of its act, and whether the file is whole."""
+    """Every decision in the file by the key of its event, and whether the file is whole."""
     with closing(sqlite3.connect(database)) as connection:
         rows = connection.execute(
-            "SELECT key, reviewer, item, verdict FROM acts JOIN decisions ON act = acts.id"
+            "SELECT key, reviewer, item, verdict FROM events JOIN decisions ON event = events.id"
         ).fetchall()
         checked = connection.execute("PRAGMA integrity_check").fetchone()[0]
         # What stands has to follow from the log, as it does without kills.
         last = connection.execute(
-            """SELECT count(*) FROM standing WHERE act != (SELECT max(acts.id) FROM acts JOIN decisions ON
-               act = acts.id WHERE item = standing.item AND reviewer = standing.reviewer)"""
+            """SELECT count(*) FROM current_decisions AS current WHERE event != (SELECT max(events.id)
+               FROM events JOIN decisions ON event = events.id
+               WHERE item = current.item AND reviewer = current.reviewer)"""
         ).fetchone()[0]
     return {key: (name, item, verdict) for key, name, item, verdict in rows}, checked == "ok" and last == 0
 

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 
 import pytest
 from tests.browser.conftest import CHROMIUM
-from tests.unit.review.making import HOSTILE, TOKEN, opened, people, suggested
+from tests.unit.review.factories import HOSTILE, TOKEN, opened, people, states, suggested
 
 from unnoted.data import load_documents
 from unnoted.data.document import Fact
-from unnoted.review.app import make_app
-from unnoted.review.exporting import export_review
+from unnoted.review.app import create_app
+from unnoted.review.export import export_review
 from unnoted.suggestions import Suggestion
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -38,7 +38,7 @@ def served(store):
     import uvicorn
 
     listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(make_app(store, TOKEN), log_level="error", access_log=False, lifespan="off")
+    config = uvicorn.Config(create_app(store, TOKEN), log_level="error", access_log=False, lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
@@ -71,7 +71,7 @@ class Reviewing:
         self.expect(self.page.locator("h2.fact .tail")).to_contain_text(tail)
 
     def says(self, text):
-        self.expect(self.page.locator("#said")).to_contain_text(text)
+        self.expect(self.page.locator("#message")).to_contain_text(text)
 
     def press(self, *keys):
         for key in keys:
@@ -106,10 +106,6 @@ def store_of_people(tmp_path):
     store = opened(tmp_path)
     yield store
     store.close()
-
-
-def states(store):
-    return [row["state"] for row in store.reading.execute("SELECT state FROM items ORDER BY id")]
 
 
 def test_by_keyboard_alone(at, store_of_people, tmp_path):
@@ -152,10 +148,10 @@ def test_by_keyboard_alone(at, store_of_people, tmp_path):
     ada.expect(ada.page.locator(".empty")).to_contain_text("Everything in this view is decided")
     expected = ["accepted", "rejected", "rejected", "rejected", "skipped", "accepted", "accepted", "accepted"]
     assert states(store_of_people) == expected
-    report, _ = export_review(store_of_people, tmp_path / "mended.jsonl")
+    report, _ = export_review(store_of_people, tmp_path / "corrected.jsonl")
     assert (report.added, report.rejected) == (4, 3)
-    mended = {each.id: each.labels for each in load_documents(tmp_path / "mended.jsonl")}
-    assert mended["d2"] == {(0, 1, "lives"), (3, 1, "knows")}
+    corrected = {each.id: each.labels for each in load_documents(tmp_path / "corrected.jsonl")}
+    assert corrected["d2"] == {(0, 1, "lives"), (3, 1, "knows")}
 
 
 def test_help_opens_closes_and_keys_can_be_turned_off(at, store_of_people):
@@ -193,8 +189,8 @@ def test_by_mouse(at, store_of_people):
     ada.shows("Ada Lorne", "Bo")
     ada.page.click("#clear-filters")
     ada.counts(4)
-    ada.page.fill("#low", "25")
-    ada.page.fill("#high", "40")
+    ada.page.fill("#low", "0.25")
+    ada.page.fill("#high", "0.4")
     ada.page.locator("#high").blur()
     ada.counts(1)
     ada.shows("Ada Lorne", "Kelm")
@@ -235,9 +231,9 @@ def test_the_last_choice_wins_whichever_answer_comes_last(at):
     ada.shows("Ada Lorne", "Kelm")
 
 
-def test_whoever_is_fast_answers_before_the_likely_relations_have_come(at, store_of_people):
+def test_whoever_is_fast_answers_before_the_usual_relations_have_come(at, store_of_people):
     ada = at()
-    ada.page.route("**/api/likely?*", lambda route: None)  # never answered
+    ada.page.route("**/api/usual?*", lambda route: None)  # never answered
     ada.press("o")
     ada.expect(ada.page.locator("#search")).to_be_focused()
     ada.page.keyboard.type("kno")
@@ -273,7 +269,7 @@ def test_two_reviewers_and_a_reload(at, store_of_people):
     bo.page.select_option("#view", "not-by-me")
     bo.choose(0)
     bo.shows("Bo", "Ost")
-    bo.expect(bo.page.locator(".said")).to_contain_text("Ada accepts")
+    bo.expect(bo.page.locator(".decisions")).to_contain_text("Ada accepts")
     bo.press("r")
     bo.says("Rejected")
     ada.page.select_option("#view", "disagreed")
@@ -281,7 +277,7 @@ def test_two_reviewers_and_a_reload(at, store_of_people):
     ada.page.reload()
     ada.counts(1)  # the address keeps the view
     ada.shows("Bo", "Ost")
-    ada.expect(ada.page.locator(".said li")).to_have_count(2)
+    ada.expect(ada.page.locator(".decisions li")).to_have_count(2)
     ada.expect(ada.page.locator("#kappa-figure")).to_be_visible()
     ada.page.click("#kappa")
     ada.expect(ada.page.locator("#agreements tbody")).to_contain_text("Ada and Bo")
@@ -363,7 +359,7 @@ def test_it_can_be_read_and_has_names(at, viewport):
     ada = at(viewport=viewport)
     ada.press("a")
     ada.says("Accepted")
-    ada.page.evaluate("document.getElementById('said').replaceChildren()")  # it fades
+    ada.page.evaluate("document.getElementById('message').replaceChildren()")  # it fades
     for scheme in ("light", "dark"):
         ada.page.emulate_media(color_scheme=scheme)
         weak = [

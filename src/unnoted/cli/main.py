@@ -33,8 +33,8 @@ DATA: Commands = {
     "generate": ("data:generate", "Generate documents with complete labels."),
 }
 REVIEW: Commands = {
-    "start": ("review:review", "Decide suggestions in a browser."),
-    "export": ("export_review:export", "Write the corpus with the decisions."),
+    "start": ("review:start", "Decide suggestions in a browser."),
+    "export": ("review:export", "Write the corpus with the decisions."),
 }
 EXPERIMENT: Commands = {
     "demo": ("experiments:demo", "Generate documents, hide most labels, and compare three methods."),

@@ -1,32 +1,39 @@
-"""Suggestions decided in a browser: what is shown, what is decided, and how it gets into the corpus."""
+"""Reviewing suggestions in a browser: what is shown, what is decided, and how it gets into the corpus."""
 
-from unnoted.review.agreement import Agreement, agreement
-from unnoted.review.carrying import Carried, carry
-from unnoted.review.exporting import Settled, export_review, settled
-from unnoted.review.opening import existing_review, open_review
+from unnoted.review.app import create_app, serve_review
+from unnoted.review.export import Outcome, decide_by_majority, export_review
+from unnoted.review.progress import Agreement, CompletenessEstimate, agreements, cohen_kappa
 from unnoted.review.queue import Filters, Queue, View
-from unnoted.review.serving import serve_review
-from unnoted.review.store import Act, NotDecided, ReviewStore, Signature
-from unnoted.review.verdict import Standing, Verdict
+from unnoted.review.store import (
+    Author,
+    Event,
+    InvalidDecision,
+    ReviewStore,
+    State,
+    Verdict,
+    open_existing,
+    open_review,
+)
 
 __all__ = [
-    "Act",
     "Agreement",
-    "Carried",
+    "Author",
+    "CompletenessEstimate",
+    "Event",
     "Filters",
-    "NotDecided",
+    "InvalidDecision",
+    "Outcome",
     "Queue",
     "ReviewStore",
-    "Settled",
-    "Signature",
-    "Standing",
+    "State",
     "Verdict",
     "View",
-    "agreement",
-    "carry",
-    "existing_review",
+    "agreements",
+    "cohen_kappa",
+    "create_app",
+    "decide_by_majority",
     "export_review",
+    "open_existing",
     "open_review",
     "serve_review",
-    "settled",
 ]

@@ -1,136 +1,182 @@
-"""The routes of the application: pages, what they read, and the few things that they write.
+"""The web application of a review: the page, and the JSON API behind it.
 
-What a reviewer waits for is answered in the event loop itself: it takes SQLite a few milliseconds; to hand
-it to a thread and back takes a busy machine longer than that. Figures, which take longer, have threads.
+What a reviewer waits for is answered in the event loop itself: it takes SQLite a few milliseconds; to hand it
+to a thread and back takes a busy machine longer than that. Figures, which take longer, have threads.
 """
 
 import json
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from contextlib import closing
 from functools import cached_property
 from importlib.resources import files
+from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from unnoted.data.visualization import SCRIPT, STYLE
-from unnoted.review.guard import Application, Guard
-from unnoted.review.live_completeness import LiveCompleteness
-from unnoted.review.presence import Presence
-from unnoted.review.queue import FIRST, VIEWS, Filters, Queue
-from unnoted.review.review_figures import progress
-from unnoted.review.shown_item import likely_relations, said_of, shown_item
-from unnoted.review.store import Act, NotDecided, ReviewStore, Signature
-from unnoted.review.verdict import Verdict
-from unnoted.suggestions.ranking import Order
+from unnoted.review.item import show_item, usual_relations
+from unnoted.review.progress import CompletenessEstimate, count_progress
+from unnoted.review.queue import FIRST, Filters, Queue
+from unnoted.review.store import Author, Event, InvalidDecision, ReviewStore, Verdict
+from unnoted.suggestions import Order
+from unnoted.utils import require_extra
+from unnoted.web import ASGIApp, Guard, add_error_handlers, listen, new_token, server_names
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-MISSING_EXTRA = "reviewing needs FastAPI and uvicorn: pip install 'unnoted[review]'"
+LOOPBACK = "127.0.0.1"
 LONGEST_PAGE = 200
+MAX_BODY = 16_384
+"""Bytes. A decision has a few hundred."""
+LOOKING_SECONDS = 120.0
+"""Who has looked at a fact for longer without deciding has gone for coffee."""
 PAGES = files("unnoted.review") / "page"
-KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
-def _printable(name: str) -> str:
+def _check_printable(name: str) -> str:
     if not name.isprintable():
-        raise ValueError("expected letters, no control characters")
+        raise ValueError("a name has letters, and no control characters")
     return name
 
 
 Reviewer = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=60),
-    AfterValidator(_printable),
+    AfterValidator(_check_printable),
 ]
 Key = Annotated[str, StringConstraints(min_length=8, max_length=64, pattern=r"^[\w-]+$")]
+Number = Annotated[int, Field(ge=0, lt=2**63)]
+"""What SQLite can hold."""
 
 
-class Written(BaseModel):
-    """What every request that writes has: who, a key of its own, and how the queue was seen."""
+class QueueRequest(Filters):
+    """The queue as a reviewer sees it."""
+
+    reviewer: Reviewer = Field(alias="as")
+    order: Order = Order.SCORE
+    after: int = Field(FIRST, ge=FIRST, lt=2**62)
+    limit: int = Field(100, ge=1, le=LONGEST_PAGE)
+
+
+class EventRequest(BaseModel):
+    """What every request that writes has: who, a key of its own, and how the fact was shown."""
 
     model_config = ConfigDict(extra="forbid")
     reviewer: Reviewer
     key: Key
     order: Order = Order.SCORE
-    filtered: bool = True
+    filters: Filters = Filters()
+    picked: bool = False
+    """The reviewer chose the fact from the list, instead of taking the next one."""
 
     @property
-    def signature(self) -> Signature:
-        """Who acts."""
-        return Signature(self.reviewer, self.key, self.order, self.filtered)
+    def author(self) -> Author:
+        """Who decides, and how the fact was shown."""
+        shown = self.filters.model_dump(exclude_defaults=True, mode="json")
+        shown |= {"picked": True} if self.picked else {}
+        return Author(self.reviewer, self.key, self.order, json.dumps(shown, ensure_ascii=False))
 
 
-class Decided(Written):
+class DecisionRequest(EventRequest):
     """A verdict on an item."""
 
-    item: int
+    item: Number
     verdict: Verdict
 
 
-class Stated(Written):
-    """A fact that a reviewer states."""
+class FactRequest(EventRequest):
+    """A fact that a reviewer adds."""
 
     document: str
-    head: int
-    tail: int
+    head: Number
+    tail: Number
     relation: str
-    instead_of: int | None = None
+    instead_of: Number | None = None
 
 
-@dataclass
-class Desk:
+class ActiveReviewers:
+    """Which fact each reviewer looks at, so that two at one queue do not get the same one.
+
+    Args:
+        clock: gives seconds.
+
+    Example:
+        >>> active = ActiveReviewers()
+        >>> active.look("Ada", 7)
+        >>> active.items_of_others("Bo"), active.items_of_others("Ada")
+        ([7], [])
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._lock = clock, Lock()
+        self._looking: dict[str, tuple[int, float]] = {}
+
+    def look(self, reviewer: str, item: int) -> None:
+        """A reviewer is shown a fact."""
+        with self._lock:
+            self._looking[reviewer] = item, self._clock()
+
+    def items_of_others(self, reviewer: str) -> list[int]:
+        """The facts at which others are looking."""
+        since = self._clock() - LOOKING_SECONDS
+        with self._lock:
+            looking = list(self._looking.items())
+        return [item for name, (item, at) in looking if name != reviewer and at >= since]
+
+
+class AppState:
     """What the routes share."""
 
-    store: ReviewStore
-    presence: Presence = field(default_factory=Presence)
-
-    def __post_init__(self) -> None:
-        rows = self.store.reading.execute("SELECT * FROM relations ORDER BY labelled DESC, name, id")
+    def __init__(self, store: ReviewStore) -> None:
+        self.store, self.active = store, ActiveReviewers()
+        rows = store.query("SELECT * FROM relations ORDER BY labelled DESC, name, id")
         self.relations = [dict(row) for row in rows]
         self.names = {row["id"]: row["name"] or row["id"] for row in self.relations}
-        self.types = json.loads(self.store.about["types"])
+        self.types = json.loads(store.about["types"])
 
     @cached_property
-    def completeness(self) -> LiveCompleteness:
-        """Reads all suggestions, so not before somebody asks."""
-        return LiveCompleteness(self.store)
+    def completeness(self) -> CompletenessEstimate:
+        """Reads all scores, so not before somebody asks."""
+        return CompletenessEstimate(self.store)
 
-    def written(self, act: Act) -> dict[str, Any]:
-        """The answer to something that was written."""
-        marks = ", ".join("?" * len(act.items))
-        rows = self.store.reading.execute(
+    def answer(self, event: Event) -> dict[str, Any]:
+        """The answer to an event: the facts it is about, as they stand now."""
+        marks = ", ".join("?" * len(event.items))
+        rows = self.store.query(
             f"SELECT id, state, document, head_name, tail_name, relation FROM items WHERE id IN ({marks})",
-            act.items,
+            event.items,
         )
-        items = {row["id"]: dict(row) | {"said": said_of(self.store, row["id"])} for row in rows}
-        return {"act": act.id, "undoes": act.undoes, "items": [items[item] for item in act.items]}
+        items = {row["id"]: dict(row) | {"decisions": self.store.decisions_of(row["id"])} for row in rows}
+        return {"event": event.id, "undoes": event.undoes, "items": [items[item] for item in event.items]}
 
 
-def make_app(store: ReviewStore, token: str, host: str = "127.0.0.1") -> Application:
+def create_app(store: ReviewStore, token: str, host: str = LOOPBACK) -> ASGIApp:
     """The application as uvicorn runs it.
 
     Args:
         store: the review.
-        token: what every request must know.
+        token: must be known to whoever asks for data.
         host: the name under which it listens.
 
     Raises:
-        ValueError: FastAPI is not installed.
+        MissingExtra: FastAPI is not installed.
     """
-    try:
-        from fastapi import FastAPI
-    except ImportError:
-        raise ValueError(MISSING_EXTRA) from None
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    desk = Desk(store)
-    for add in (_add_pages, _add_session, _add_queue, _add_items, _add_writing):
-        add(app, desk)
-    return Guard(app, token, host)
+    app = require_extra("fastapi", "review").FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    state = AppState(store)
+    add_error_handlers(app)
+    _add_page(app)
+    _add_reading(app, state)
+    _add_queue(app, state)
+    _add_writing(app, state)
+    return Guard(app, token, server_names(host), lambda path: path.startswith("/api/"), MAX_BODY)
 
 
-def _add_pages(app: "FastAPI", desk: Desk) -> None:
+def _add_page(app: "FastAPI") -> None:
     """The files of the page: these, read once, and no other."""
     from fastapi import Response
 
@@ -141,130 +187,151 @@ def _add_pages(app: "FastAPI", desk: Desk) -> None:
         "/document.js": SCRIPT.encode(),
     }
 
-    def route(content: bytes, kind: str) -> Callable[[], Awaitable[Response]]:
+    def serve_file(content: bytes, media_type: str) -> Callable[[], Awaitable[Response]]:
         async def answer() -> Response:
-            return Response(content, media_type=kind)
+            return Response(content, media_type=media_type)
 
         return answer
 
     for path, content in contents.items():
         suffix = path.rpartition(".")[2] if path != "/" else "html"
-        app.get(path)(route(content, KINDS[suffix]))
+        app.get(path)(serve_file(content, MEDIA_TYPES[suffix]))
 
 
-def _add_session(app: "FastAPI", desk: Desk) -> None:
-    from fastapi import Query
+def _add_reading(app: "FastAPI", state: AppState) -> None:
+    from fastapi import HTTPException, Path, Query
+
+    store = state.store
 
     @app.get("/api/session")
     async def session() -> dict[str, Any]:
         """What does not change while the page is open."""
-        about = desk.store.about
-        calibrated = desk.store.reading.execute("SELECT 1 FROM items WHERE probability IS NOT NULL LIMIT 1")
         return {
-            "suggestions": about["suggestions"],
-            "source": about["source"],
-            "model": about["model"],
-            "relations": desk.relations,
-            "types": desk.types,
-            "calibrated": calibrated.fetchone() is not None,
+            "suggestions": store.about["suggestions"],
+            "source": store.about["source"],
+            "model": store.about["model"],
+            "calibrated": json.loads(store.about["calibrated"]),
+            "relations": state.relations,
+            "types": state.types,
         }
 
     @app.get("/api/progress")
-    def figures(reviewer: Annotated[Reviewer, Query(alias="as")]) -> dict[str, Any]:
-        return progress(desk.store, reviewer) | {"completeness": desk.completeness.estimate()}
+    def progress(reviewer: Annotated[Reviewer, Query(alias="as")]) -> dict[str, Any]:
+        return count_progress(store, reviewer) | {"completeness": state.completeness.to_json()}
 
     @app.get("/api/documents")
     def documents(search: Annotated[str, Query(max_length=200)] = "") -> list[str]:
         """Documents whose id holds some letters; the first few."""
-        rows = desk.store.reading.execute(
-            "SELECT id FROM documents WHERE instr(lower(id), lower(?)) ORDER BY position LIMIT 50", (search,)
-        )
-        return [row["id"] for row in rows]
+        sql = "SELECT id FROM documents WHERE instr(lower(id), lower(?)) ORDER BY position LIMIT 50"
+        return [row["id"] for row in store.query(sql, (search,))]
 
     @app.get("/api/changes")
-    def changes(since: int) -> list[dict[str, Any]]:
-        """Items of which something was said after an act, by whomever."""
-        rows = desk.store.reading.execute(
-            "SELECT id, state FROM items WHERE last_act > ? ORDER BY last_act DESC LIMIT 500", (since,)
-        )
-        return [dict(row) for row in rows]
+    def changes(since: Annotated[int, Query(ge=0, lt=2**63)]) -> list[dict[str, Any]]:
+        """Items that an event after this one was about, by whomever."""
+        sql = "SELECT id, state FROM items WHERE last_event > ? ORDER BY last_event DESC LIMIT 500"
+        return [dict(row) for row in store.query(sql, (since,))]
+
+    @app.get("/api/items/{item}")
+    async def one(
+        item: Annotated[int, Path(ge=0, lt=2**63)], reviewer: Annotated[Reviewer, Query(alias="as")]
+    ) -> dict[str, Any]:
+        try:
+            shown = show_item(store, item, state.names, state.types)
+        except LookupError as error:
+            raise HTTPException(404, str(error)) from None
+        state.active.look(reviewer, item)
+        return shown
+
+    @app.get("/api/usual")
+    async def usual(head_type: str, tail_type: str) -> list[str]:
+        return usual_relations(store, head_type, tail_type)
 
 
-def _add_queue(app: "FastAPI", desk: Desk) -> None:
-    from fastapi import Depends, HTTPException, Query
+def _add_queue(app: "FastAPI", state: AppState) -> None:
+    from fastapi import Query
 
-    async def queue(
-        reviewer: Annotated[Reviewer, Query(alias="as")],
-        order: Order = Order.SCORE,
-        view: str = "open",
-        relation: str | None = None,
-        document: str | None = None,
-        low: Annotated[float, Query(ge=0, le=1)] = 0.0,
-        high: Annotated[float, Query(ge=0, le=1)] = 1.0,
-        doubtful: bool | None = None,
-        by: str | None = None,
-    ) -> Queue:
-        if view not in VIEWS:
-            raise HTTPException(422, f"view: found {view}, expected one of {', '.join(VIEWS)}")
-        filters = Filters(VIEWS[view], relation, document, low, high, doubtful, by)
-        return Queue(desk.store, reviewer, order, filters)
-
-    Asked = Annotated[Queue, Depends(queue)]
-    Rank = Annotated[int, Query(ge=FIRST, lt=2**62)]
+    def queue(asked: QueueRequest) -> Queue:
+        return Queue(state.store, asked.reviewer, asked.order, asked)
 
     @app.get("/api/queue")
-    async def page(
-        asked: Asked, after: Rank = FIRST, limit: Annotated[int, Query(ge=1, le=LONGEST_PAGE)] = 100
-    ) -> dict[str, Any]:
-        rows = asked.page(after, limit)
-        total = {"total": asked.count()} if after == FIRST else {}
-        return {"rows": rows, "more": len(rows) == limit} | total
+    async def page(asked: Annotated[QueueRequest, Query()]) -> dict[str, Any]:
+        found = queue(asked)
+        rows = found.page(asked.after, asked.limit)
+        total = {"total": found.count()} if asked.after == FIRST else {}
+        return {"rows": rows, "more": len(rows) == asked.limit} | total
 
     @app.get("/api/next")
-    async def following(asked: Asked, after: Rank = FIRST) -> dict[str, Any]:
+    async def following(asked: Annotated[QueueRequest, Query()]) -> dict[str, Any]:
         """The next fact that nobody else is looking at."""
-        rows = asked.page(after, 1, desk.presence.held_from(asked.reviewer))
+        rows = queue(asked).page(asked.after, 1, state.active.items_of_others(asked.reviewer))
         return {"row": rows[0] if rows else None}
 
 
-def _add_items(app: "FastAPI", desk: Desk) -> None:
-    from fastapi import HTTPException, Query
-
-    @app.get("/api/items/{item}")
-    async def one(item: int, reviewer: Annotated[Reviewer, Query(alias="as")]) -> dict[str, Any]:
-        try:
-            shown = shown_item(desk.store, item, desk.names, desk.types)
-        except (NotDecided, OverflowError) as error:
-            raise HTTPException(404, str(error)) from None
-        desk.presence.look(reviewer, item)
-        return shown
-
-    @app.get("/api/likely")
-    async def likely(head_type: str, tail_type: str) -> list[str]:
-        return likely_relations(desk.store, head_type, tail_type)
-
-
-def _add_writing(app: "FastAPI", desk: Desk) -> None:
+def _add_writing(app: "FastAPI", state: AppState) -> None:
     from fastapi import HTTPException
 
-    def done(act: Callable[[], Act | None]) -> dict[str, Any]:
+    store = state.store
+
+    def answer(write: Callable[[], Event | None]) -> dict[str, Any]:
         try:
-            found = act()
-        except (NotDecided, OverflowError) as error:
+            event = write()
+        except InvalidDecision as error:
             raise HTTPException(409, str(error)) from None
-        if found is None:
+        if event is None:
             raise HTTPException(409, "There is nothing to undo.")
-        return desk.written(found)
+        return state.answer(event)
 
     @app.post("/api/decisions")
-    async def decide(said: Decided) -> dict[str, Any]:
-        return done(lambda: desk.store.decide(said.signature, said.item, said.verdict))
+    async def decide(asked: DecisionRequest) -> dict[str, Any]:
+        return answer(lambda: store.decide(asked.author, asked.item, asked.verdict))
 
     @app.post("/api/facts")
-    async def state_fact(said: Stated) -> dict[str, Any]:
-        fact = said.head, said.tail, said.relation
-        return done(lambda: desk.store.state_fact(said.signature, said.document, fact, said.instead_of))
+    async def add_fact(asked: FactRequest) -> dict[str, Any]:
+        fact = asked.head, asked.tail, asked.relation
+        return answer(lambda: store.add_fact(asked.author, asked.document, fact, asked.instead_of))
 
     @app.post("/api/undo")
-    async def undo(said: Written) -> dict[str, Any]:
-        return done(lambda: desk.store.undo(said.signature))
+    async def undo(asked: EventRequest) -> dict[str, Any]:
+        return answer(lambda: store.undo(asked.author))
+
+
+def serve_review(
+    store: ReviewStore,
+    host: str = LOOPBACK,
+    port: int = 0,
+    token: str | None = None,
+    ready: Callable[[str], None] = print,
+) -> None:
+    """Serve a review until the process is interrupted.
+
+    Args:
+        store: the review.
+        host: where to listen; by default only this machine can reach it.
+        port: 0 takes any that is free.
+        token: must be in the address; by default a random one.
+        ready: gets the address as soon as it answers.
+
+    Raises:
+        MissingExtra: FastAPI or uvicorn is not installed.
+        OSError: the port is taken, or the host is not one of this machine.
+    """
+    uvicorn = require_extra("uvicorn", "review")
+    secret = token or new_token()
+    app = create_app(store, secret, host)
+    with closing(listen(host, port)) as listening:
+        ready(make_address(host, listening.getsockname()[1], secret))
+        config = uvicorn.Config(
+            app, log_level="warning", access_log=False, server_header=False, lifespan="off"
+        )
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def make_address(host: str, port: int, token: str) -> str:
+    """The address to open. What follows `#` stays in the browser: it is in no log and no referrer.
+
+    Example:
+        >>> make_address("127.0.0.1", 8000, "secret")
+        'http://127.0.0.1:8000/#token=secret'
+    """
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/#token={quote(token, safe='')}"

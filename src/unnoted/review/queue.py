@@ -1,88 +1,96 @@
 """The queue: which facts are shown, in which order, a page at a time."""
 
-import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
 
-from unnoted.review.store import ReviewStore
-from unnoted.suggestions.ranking import Order
+from pydantic import BaseModel, ConfigDict, Field
+
+from unnoted.suggestions import Order
+
+if TYPE_CHECKING:
+    from unnoted.review.store import ReviewStore
 
 FIRST = -1
 """The rank before the first."""
 
 
-class View(Enum):
-    """Which facts are shown, by what was said of them: its name, and the condition in SQL."""
+class View(StrEnum):
+    """Which facts are shown, by their state."""
 
-    OPEN = "open", "state = 'open' AND proposed"
-    MINE = "not-by-me", "proposed AND mine.item IS NULL"
-    DECIDED = "decided", "state IN ('accepted', 'rejected', 'disagreed')"
-    ACCEPTED = "accepted", "state = 'accepted'"
-    REJECTED = "rejected", "state = 'rejected'"
-    SKIPPED = "skipped", "state = 'skipped'"
-    DISAGREED = "disagreed", "state = 'disagreed'"
-    ADDED = "added", "NOT proposed AND state != 'open'"
-    ALL = "all", "(proposed OR state != 'open')"
-
-    @property
-    def slug(self) -> str:
-        """Its name in addresses."""
-        return self.value[0]
-
-    @property
-    def condition(self) -> str:
-        """Its condition."""
-        return self.value[1]
+    OPEN = "open"
+    MINE = "not-by-me"
+    DECIDED = "decided"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    SKIPPED = "skipped"
+    DISAGREED = "disagreed"
+    ADDED = "added"
+    ALL = "all"
 
 
-VIEWS = {view.slug: view for view in View}
+_CONDITIONS = {
+    View.OPEN: "state = 'open' AND proposed",
+    View.MINE: "proposed AND mine.item IS NULL",
+    View.DECIDED: "state IN ('accepted', 'rejected', 'disagreed')",
+    View.ACCEPTED: "state = 'accepted'",
+    View.REJECTED: "state = 'rejected'",
+    View.SKIPPED: "state = 'skipped'",
+    View.DISAGREED: "state = 'disagreed'",
+    View.ADDED: "NOT proposed AND state != 'open'",
+    View.ALL: "(proposed OR state != 'open')",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What is shown; everything by default that nobody has decided.
+class Filters(BaseModel):
+    """Which facts are shown; by default every proposed one that nobody has looked at.
 
     Attributes:
-        view: by what was said.
+        view: by state.
         relation: one relation's id.
         document: one document's id.
-        low: the least probability.
-        high: the largest probability.
-        doubtful: True: labelled facts that look wrong only; False: facts that are not labelled only.
-        by: facts of which this reviewer has said something.
+        low: the lowest score.
+        high: the highest score.
+        suspicious: True: labelled facts that look wrong only; False: unlabelled facts only.
+        by: facts that this reviewer has decided or skipped.
     """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     view: View = View.OPEN
     relation: str | None = None
     document: str | None = None
-    low: float = 0.0
-    high: float = 1.0
-    doubtful: bool | None = None
+    low: float = Field(0.0, ge=0, le=1)
+    high: float = Field(1.0, ge=0, le=1)
+    suspicious: bool | None = None
     by: str | None = None
 
     def conditions(self) -> tuple[str, dict[str, Any]]:
-        """The filters in SQL, and the values in it."""
-        said = [f"({self.view.condition})"]
-        values: dict[str, Any] = {"low": self.low, "high": self.high}
-        if self.relation is not None:
-            said.append("relation = :relation")
-            values["relation"] = self.relation
-        if self.document is not None:
-            said.append("document = :document")
-            values["document"] = self.document
+        """The filters in SQL, and the values in it.
+
+        Example:
+            >>> Filters(relation="met").conditions()
+            ("(state = 'open' AND proposed) AND relation = :relation", {'relation': 'met'})
+        """
+        clauses = [f"({_CONDITIONS[self.view]})"]
+        values: dict[str, Any] = {}
+        for name, clause in (
+            ("relation", "relation = :relation"),
+            ("document", "document = :document"),
+            ("suspicious", "labelled = :suspicious"),
+            ("by", "id IN (SELECT item FROM current_decisions WHERE reviewer = :by)"),
+        ):
+            if (value := getattr(self, name)) is not None:
+                clauses.append(clause)
+                values[name] = value
         if self.low > 0:
-            said.append("score >= :low")
+            clauses.append("score >= :low")
+            values["low"] = self.low
         if self.high < 1:
-            said.append("score <= :high")
-        if self.doubtful is not None:
-            said.append("labelled = :labelled")
-            values["labelled"] = self.doubtful
-        if self.by is not None:
-            said.append("id IN (SELECT item FROM standing WHERE reviewer = :by)")
-            values["by"] = self.by
-        return " AND ".join(said), values
+            clauses.append("score <= :high")
+            values["high"] = self.high
+        return " AND ".join(clauses), values
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +100,11 @@ class Queue:
     Attributes:
         store: the review.
         reviewer: who looks.
-        order: in which order.
-        filters: at what.
+        order: of the facts.
+        filters: which facts.
     """
 
-    store: ReviewStore
+    store: "ReviewStore"
     reviewer: str
     order: Order
     filters: Filters = field(default_factory=Filters)
@@ -109,37 +117,30 @@ class Queue:
             limit: at most so many.
             held: facts to leave out: others are looking at them.
         """
-        said, values = self.filters.conditions()
-        rank = column(self.order)
+        where, values = self.filters.conditions()
+        rank = rank_column(self.order)
         if held:
-            said += f" AND id NOT IN ({', '.join(str(int(item)) for item in held)})"
-        rows = self.store.reading.execute(
-            f"""SELECT id, {rank} AS rank, document, head, tail, head_name, tail_name, relation, probability,
-                score, labelled, proposed, state, mine.verdict AS mine
-                FROM items LEFT JOIN standing AS mine ON mine.item = id AND mine.reviewer = :me
-                WHERE {rank} > :after AND {said} ORDER BY {rank} LIMIT :limit""",
+            where += f" AND id NOT IN ({', '.join(str(int(item)) for item in held)})"
+        rows = self.store.query(
+            f"""SELECT id, {rank} AS rank, document, head, tail, head_name, tail_name, relation, score,
+                labelled, proposed, state, mine.verdict AS mine
+                FROM items LEFT JOIN current_decisions AS mine ON mine.item = id AND mine.reviewer = :me
+                WHERE {rank} > :after AND {where} ORDER BY {rank} LIMIT :limit""",
             values | {"me": self.reviewer, "after": after, "limit": limit},
         )
-        return [_row(row) for row in rows]
+        return [
+            dict(row) | {"labelled": bool(row["labelled"]), "proposed": bool(row["proposed"])} for row in rows
+        ]
 
     def count(self) -> int:
         """How many facts are shown in all."""
-        said, values = self.filters.conditions()
-        found = self.store.reading.execute(
-            f"""SELECT count(*) FROM items
-                LEFT JOIN standing AS mine ON mine.item = id AND mine.reviewer = :me WHERE {said}""",
-            values | {"me": self.reviewer},
-        )
-        return int(found.fetchone()[0])
+        where, values = self.filters.conditions()
+        sql = f"""SELECT count(*) FROM items
+                  LEFT JOIN current_decisions AS mine ON mine.item = id AND mine.reviewer = :me
+                  WHERE {where}"""
+        return int(self.store.value(sql, values | {"me": self.reviewer}))
 
 
-def column(order: Order) -> str:
+def rank_column(order: Order) -> str:
     """The column of the ranks in an order."""
     return f"by_{order.value}"
-
-
-def _row(row: sqlite3.Row) -> dict[str, Any]:
-    fields = dict(row)
-    for key in ("labelled", "proposed"):
-        fields[key] = bool(fields[key])
-    return fields

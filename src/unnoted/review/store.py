@@ -1,56 +1,192 @@
-"""The file of a review: what is to be decided, and everything that was decided.
+"""The file of a review: what is to be decided, and every decision.
 
-One SQLite file. What was said is a log of acts, to which rows are only added: an undo is one more. When a
-call that writes has returned, its act is on disk, whatever happens to the program or to the machine next.
+One SQLite file. Decisions are a log of events, to which rows are only added: an undo is one more. When a call
+that writes has returned, its event is on disk, whatever happens to the program or to the machine next. Every
+event has the order and the filters under which its fact was shown: only what the random order brought without
+a filter is a random sample (`unnoted.suggestions.completeness`).
 """
 
 import json
+import os
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
-from threading import Lock, local
+from threading import Lock
+from typing import Any
 
 from unnoted.data.document import Document, Triple
-from unnoted.data.formats.jsonl import document_from_record
+from unnoted.data.formats import jsonl
 from unnoted.data.formats.records import ReadContext
+from unnoted.data.visualization import entity_types
 from unnoted.errors import DefectLog
-from unnoted.review.store_schema import FORMAT
-from unnoted.review.verdict import Verdict, state_of
-from unnoted.utils import short_repr
-
-CARRIED = "carried"
-"""The stream of what was decided in a round before; an undo does not reach back there."""
+from unnoted.io import content_digest
+from unnoted.review.item import find_examples
+from unnoted.suggestions import Order, SuggestionSet, rank
+from unnoted.utils import plural, short_repr
 
 DOCUMENTS_KEPT = 256
 """So many documents stay parsed: a reviewer comes back to the same ones."""
 
+TABLES = """
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
-class NotDecided(ValueError):
-    """What was asked for cannot be written down; says why."""
+CREATE TABLE documents (
+  id TEXT PRIMARY KEY,
+  position INTEGER NOT NULL UNIQUE,
+  record TEXT NOT NULL                -- the document as a line of unnoted's own format
+);
+
+CREATE TABLE relations (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  description TEXT NOT NULL,
+  labelled INTEGER NOT NULL,          -- how many labels of it there are
+  missing REAL, low REAL, high REAL   -- how many more are thought to hold
+) WITHOUT ROWID;
+
+CREATE TABLE type_pairs (             -- how often a relation is labelled between two types of entities
+  head_type TEXT NOT NULL, tail_type TEXT NOT NULL, relation TEXT NOT NULL, labelled INTEGER NOT NULL,
+  PRIMARY KEY (head_type, tail_type, relation)
+) WITHOUT ROWID;
+
+CREATE TABLE examples (               -- labelled facts that show what a relation means
+  relation TEXT NOT NULL, position INTEGER NOT NULL, document TEXT NOT NULL,
+  head_name TEXT NOT NULL, tail_name TEXT NOT NULL, words TEXT NOT NULL,
+  PRIMARY KEY (relation, position)
+) WITHOUT ROWID;
+
+CREATE TABLE items (
+  id INTEGER PRIMARY KEY,
+  document TEXT NOT NULL REFERENCES documents,
+  head INTEGER NOT NULL, tail INTEGER NOT NULL, relation TEXT NOT NULL REFERENCES relations,
+  head_name TEXT NOT NULL, tail_name TEXT NOT NULL,
+  score REAL NOT NULL,
+  evidence TEXT NOT NULL, rule TEXT,
+  labelled INTEGER NOT NULL,          -- a labelled fact that looks wrong
+  proposed INTEGER NOT NULL,          -- by the model; 0: added by a reviewer
+  state TEXT NOT NULL DEFAULT 'open',
+  last_event INTEGER NOT NULL DEFAULT 0,
+  by_score INTEGER NOT NULL, by_document INTEGER NOT NULL, by_random INTEGER NOT NULL,
+  UNIQUE (document, head, tail, relation)
+);
+
+CREATE TABLE events (                 -- one key press, or what comes to the same
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  reviewer TEXT NOT NULL,
+  at TEXT NOT NULL,                   -- UTC
+  key TEXT NOT NULL UNIQUE,           -- chosen by the browser: an event that is sent twice counts once
+  queue_order TEXT NOT NULL,          -- the order in which the reviewer saw the queue
+  filters TEXT NOT NULL,              -- the filters that were on, as JSON; {} where there were none
+  undoes INTEGER REFERENCES events
+);
+
+CREATE TABLE decisions (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  event INTEGER NOT NULL REFERENCES events,
+  item INTEGER NOT NULL REFERENCES items,
+  verdict TEXT NOT NULL
+);
+
+CREATE TABLE current_decisions (      -- the last decision of each reviewer; follows from the log
+  item INTEGER NOT NULL REFERENCES items,
+  reviewer TEXT NOT NULL,
+  verdict TEXT NOT NULL,
+  event INTEGER NOT NULL REFERENCES events,
+  PRIMARY KEY (item, reviewer)
+) WITHOUT ROWID;
+"""
+
+INDEXES = """
+CREATE INDEX items_by_score ON items (by_score);
+CREATE INDEX items_by_document ON items (by_document);
+CREATE INDEX items_by_random ON items (by_random);
+CREATE INDEX items_relation ON items (relation, by_score);
+CREATE INDEX items_state ON items (state, proposed);
+CREATE INDEX items_last_event ON items (last_event);
+CREATE INDEX items_apart ON items (labelled, proposed, state) WHERE labelled OR NOT proposed;
+CREATE INDEX events_reviewer ON events (reviewer);
+CREATE INDEX events_undoes ON events (undoes) WHERE undoes IS NOT NULL;
+CREATE INDEX decisions_event ON decisions (event);
+CREATE INDEX decisions_item ON decisions (item);
+CREATE INDEX current_decisions_reviewer ON current_decisions (reviewer, verdict);
+"""
+
+
+class Verdict(StrEnum):
+    """A reviewer's decision about one fact."""
+
+    ACCEPT = "accept"
+    """It holds."""
+    REJECT = "reject"
+    """It does not hold."""
+    SKIP = "skip"
+    """Looked at, and left for later or for others."""
+
+
+class State(StrEnum):
+    """What the decisions of all reviewers about one fact come to."""
+
+    OPEN = "open"
+    """Nobody has looked at it."""
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    SKIPPED = "skipped"
+    """Looked at, and not decided."""
+    DISAGREED = "disagreed"
+    """Somebody accepts it and somebody rejects it."""
+
+
+def combine(verdicts: Collection[Verdict]) -> State:
+    """The state of a fact, from each reviewer's last verdict.
+
+    Example:
+        >>> combine([Verdict.ACCEPT, Verdict.SKIP]), combine([Verdict.ACCEPT, Verdict.REJECT]), combine([])
+        (<State.ACCEPTED: 'accepted'>, <State.DISAGREED: 'disagreed'>, <State.OPEN: 'open'>)
+    """
+    accepted, rejected = Verdict.ACCEPT in verdicts, Verdict.REJECT in verdicts
+    if accepted and rejected:
+        return State.DISAGREED
+    if accepted or rejected:
+        return State.ACCEPTED if accepted else State.REJECTED
+    return State.SKIPPED if verdicts else State.OPEN
+
+
+class InvalidDecision(ValueError):
+    """A decision that cannot be recorded; says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
-    """Who acts, with which key the act can be recognised, in which order and whether filtered the queue was seen."""
+class Author:
+    """Who decides, and how the fact was shown.
+
+    Attributes:
+        reviewer: the reviewer's name.
+        key: of the event: one that is sent again is recorded once.
+        order: the order of the queue.
+        filters: the filters of the queue that were on; empty where there were none, and the queue itself chose
+            the fact.
+    """
 
     reviewer: str
     key: str
-    stream: str
-    filtered: bool = False
+    order: Order
+    filters: str = "{}"
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
-    """An act that is on disk.
+class Event:
+    """An event that is on disk.
 
     Attributes:
         id: its number.
-        items: the facts that it speaks of.
-        undoes: the act that it takes back, if any.
+        items: the facts that it is about.
+        undoes: the event that it undoes, if any.
     """
 
     id: int
@@ -59,159 +195,165 @@ class Act:
 
 
 class ReviewStore:
-    """A review's file, open for any number of threads; `unnoted.review.store_making.make_store` makes one."""
+    """A review's file, open for any number of threads; `open_review` makes one.
+
+    There are two connections, one to write and one to read, each of which one thread uses at a time.
+
+    Args:
+        path: of the file.
+
+    Raises:
+        ValueError: the file is no review.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = Lock()
-        self._local = local()
-        self._connections: list[sqlite3.Connection] = []
-        self._writer = self._connected()
-        self.about = _about(self._writer, path)
-        self.document = lru_cache(DOCUMENTS_KEPT)(self._document)
+        self._writer, self._reader = self._connect(), self._connect()
+        self._write_lock, self._read_lock = Lock(), Lock()
+        try:
+            self.about = {row["key"]: row["value"] for row in self.query("SELECT key, value FROM about")}
+        except sqlite3.DatabaseError as error:
+            self.close()
+            raise ValueError(f"{path}: this is no file of a review ({error})") from None
+        self.document = lru_cache(DOCUMENTS_KEPT)(self._read_document)
 
     def close(self) -> None:
-        """Let go of the file."""
-        with self._lock:
-            for connection in self._connections:
-                connection.close()
-            self._connections.clear()
+        """Close the file."""
+        with self._write_lock, self._read_lock:
+            self._writer.close()
+            self._reader.close()
 
-    @property
-    def reading(self) -> sqlite3.Connection:
-        """This thread's connection, for reading."""
-        if not hasattr(self._local, "connection"):
-            self._local.connection = self._connected()
-        found: sqlite3.Connection = self._local.connection
-        return found
+    def query(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[sqlite3.Row]:
+        """The rows of a query."""
+        with self._read_lock:
+            return self._reader.execute(sql, values).fetchall()
 
-    def decide(self, by: Signature, item: int, verdict: Verdict) -> Act:
-        """Write down what a reviewer says of a fact."""
-        with self._acting(by) as act:
-            return act.done or act.say((item, verdict))
+    def value(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Any:  # noqa: ANN401
+        """The first value of the first row of a query."""
+        return self.query(sql, values)[0][0]
 
-    def state_fact(self, by: Signature, document: str, fact: Triple, instead_of: int | None = None) -> Act:
-        """Write down a fact that a reviewer states: a further one, or in the place of one that was proposed.
+    def decide(self, author: Author, item: int, verdict: Verdict) -> Event:
+        """Record a reviewer's verdict on a fact.
+
+        Raises:
+            InvalidDecision: there is no such fact.
+        """
+        with self._recording(author) as log:
+            return log.recorded or log.record((item, verdict))
+
+    def add_fact(self, author: Author, document: str, fact: Triple, instead_of: int | None = None) -> Event:
+        """Record a fact that a reviewer adds, or puts in the place of a proposed one.
 
         Args:
-            by: who says so.
+            author: who says so.
             document: the document's id.
-            fact: what holds.
+            fact: that holds.
             instead_of: the proposed fact that does not hold, if this one takes its place.
 
         Raises:
-            NotDecided: there is no such document, entity or relation, or it is labelled already.
+            InvalidDecision: there is no such document, entity or relation, or it is labelled already.
         """
-        with self._acting(by) as act:
-            if (done := act.done) is not None:
-                return done
+        with self._recording(author) as log:
+            if (recorded := log.recorded) is not None:
+                return recorded
             rejected = [] if instead_of is None else [(instead_of, Verdict.REJECT)]
-            item = act.item_of(self.document(document), fact)
+            item = log.find_or_add(self.document(document), fact)
             if item is None and not rejected:
-                raise NotDecided("This fact is labelled already.")
-            stated = [] if item is None else [(item, Verdict.ACCEPT)]
-            return act.say(*rejected, *stated)
+                raise InvalidDecision("This fact is labelled already.")
+            return log.record(*rejected, *([] if item is None else [(item, Verdict.ACCEPT)]))
 
-    def undo(self, by: Signature) -> Act | None:
-        """Take back a reviewer's last act, or nothing if there is none."""
-        with self._acting(by) as act:
-            return act.done or act.undo()
+    def undo(self, author: Author) -> Event | None:
+        """Undo a reviewer's last event; None if there is none."""
+        with self._recording(author) as log:
+            return log.recorded or log.undo()
 
-    def _document(self, name: str) -> Document:
-        found = self.reading.execute("SELECT record FROM documents WHERE id = ?", (name,)).fetchone()
-        if found is None:
-            raise NotDecided(f"There is no document {short_repr(name)}.")
-        return document_from_record(json.loads(found[0]), ReadContext(DefectLog(str(self.path))))
+    def decisions_of(self, item: int) -> list[dict[str, Any]]:
+        """The last decision of each reviewer about a fact."""
+        rows = self.query(
+            """SELECT current_decisions.reviewer, verdict, at FROM current_decisions
+               JOIN events ON events.id = event WHERE item = ? ORDER BY event""",
+            (item,),
+        )
+        return [dict(row) for row in rows]
+
+    def _read_document(self, name: str) -> Document:
+        rows = self.query("SELECT record FROM documents WHERE id = ?", (name,))
+        if not rows:
+            raise InvalidDecision(f"There is no document {short_repr(name)}.")
+        context = ReadContext(DefectLog(str(self.path)))
+        return jsonl.document_from_record(json.loads(rows[0][0]), context)
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def _recording(self, author: Author) -> Iterator["_Log"]:
         """A transaction: on disk when the block ends, and without a trace if it raises."""
-        with self._lock:
+        with self._write_lock:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
-                yield self._writer
+                yield _Log(self._writer, author)
                 self._writer.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.OperationalError):  # the disk may be full for that as well
                     self._writer.execute("ROLLBACK")
                 raise
 
-    @contextmanager
-    def _acting(self, by: Signature) -> Iterator["_Transaction"]:
-        """One act, in a transaction of its own."""
-        with self.writing() as connection:
-            yield _Transaction(connection, by)
-
-    def _connected(self) -> sqlite3.Connection:
+    def _connect(self) -> sqlite3.Connection:
         address = f"{self.path.absolute().as_uri()}?mode=rw"
         connection = sqlite3.connect(
             address, uri=True, timeout=10, isolation_level=None, check_same_thread=False
         )
         connection.row_factory = sqlite3.Row
-        for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "mmap_size=268435456"):
-            connection.execute(f"PRAGMA {setting}")
-        self._connections.append(connection)
+        with suppress(sqlite3.DatabaseError):  # no database: the first query says so
+            for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "mmap_size=268435456"):
+                connection.execute(f"PRAGMA {setting}")
         return connection
 
 
-def _about(connection: sqlite3.Connection, path: Path) -> dict[str, str]:
-    """What the file says of itself; refuses other files."""
-    try:
-        about = dict(map(tuple, connection.execute("SELECT key, value FROM about")))
-    except sqlite3.DatabaseError as error:
-        raise ValueError(f"{path}: found {error}, expected the file of a review") from None
-    if about.get("format") != str(FORMAT):
-        raise ValueError(f"{path}: found format {about.get('format')}, expected {FORMAT}")
-    return about
+class _Log:
+    """Records events within one transaction."""
 
-
-class _Transaction:
-    """What is written within one transaction."""
-
-    def __init__(self, connection: sqlite3.Connection, by: Signature) -> None:
-        self.connection, self.by = connection, by
+    def __init__(self, connection: sqlite3.Connection, author: Author) -> None:
+        self.connection, self.author = connection, author
 
     @property
-    def done(self) -> Act | None:
-        """The same act, if it is here already: a browser that got no answer sends it again."""
+    def recorded(self) -> Event | None:
+        """The same event, if it is here already: a browser that got no answer sends it again."""
         found = self.connection.execute(
-            "SELECT id, undoes FROM acts WHERE key = ?", (self.by.key,)
+            "SELECT id, undoes FROM events WHERE key = ?", (self.author.key,)
         ).fetchone()
         if found is None:
             return None
-        return Act(found["id"], self._items_of(found["undoes"] or found["id"]), found["undoes"])
+        return Event(found["id"], self._items_of(found["undoes"] or found["id"]), found["undoes"])
 
-    def say(self, *decisions: tuple[int, Verdict]) -> Act:
-        """Add an act with its decisions."""
-        act = self._add_act(None)
+    def record(self, *decisions: tuple[int, Verdict]) -> Event:
+        """Add an event with its decisions."""
+        event = self._add_event(None)
         try:
             self.connection.executemany(
-                "INSERT INTO decisions (act, item, verdict) VALUES (?, ?, ?)",
-                [(act, item, verdict) for item, verdict in decisions],
+                "INSERT INTO decisions (event, item, verdict) VALUES (?, ?, ?)",
+                [(event, item, verdict) for item, verdict in decisions],
             )
         except (sqlite3.IntegrityError, OverflowError):
-            raise NotDecided("There is no such suggestion.") from None
-        items = [item for item, _ in decisions]
-        self._settle(items, act)
-        return Act(act, tuple(items))
+            raise InvalidDecision("There is no such suggestion.") from None
+        items = tuple(item for item, _ in decisions)
+        self._update_state(items, event)
+        return Event(event, items)
 
-    def undo(self) -> Act | None:
-        """Add an act that takes back the reviewer's last one."""
+    def undo(self) -> Event | None:
+        """Add an event that undoes the reviewer's last one."""
         last = self.connection.execute(
-            """SELECT id FROM acts WHERE reviewer = ? AND undoes IS NULL AND stream != ?
-               AND NOT EXISTS (SELECT 1 FROM acts AS later WHERE later.undoes = acts.id)
+            """SELECT id FROM events WHERE reviewer = ? AND undoes IS NULL
+               AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.undoes = events.id)
                ORDER BY id DESC LIMIT 1""",
-            (self.by.reviewer, CARRIED),
+            (self.author.reviewer,),
         ).fetchone()
         if last is None:
             return None
-        act = self._add_act(last["id"])
-        items = self._items_of(last["id"])
-        self._settle(items, act)
-        return Act(act, items, last["id"])
+        event, items = self._add_event(last["id"]), self._items_of(last["id"])
+        self._update_state(items, event)
+        return Event(event, items, last["id"])
 
-    def item_of(self, document: Document, fact: Triple) -> int | None:
-        """The item of a fact, made if there is none yet; None if it is labelled and nobody doubts it."""
+    def find_or_add(self, document: Document, fact: Triple) -> int | None:
+        """The item of a fact, added if there is none yet; None if it is labelled and nobody doubts it."""
         head, tail, relation = fact
         found = self.connection.execute(
             "SELECT id FROM items WHERE document = ? AND head = ? AND tail = ? AND relation = ?",
@@ -220,57 +362,255 @@ class _Transaction:
         if found is not None:
             return int(found["id"])
         if not all(0 <= entity < len(document.entities) for entity in (head, tail)) or head == tail:
-            raise NotDecided("A fact needs two different entities of the document.")
+            raise InvalidDecision("A fact needs two different entities of the document.")
         if not self.connection.execute("SELECT 1 FROM relations WHERE id = ?", (relation,)).fetchone():
-            raise NotDecided(f"There is no relation {short_repr(relation)}.")
-        return None if fact in document.labels else add_item(self.connection, document, fact)
+            raise InvalidDecision(f"There is no relation {short_repr(relation)}.")
+        if fact in document.labels:
+            return None
+        names = document.entities[head].name, document.entities[tail].name
+        item = self.connection.execute("SELECT coalesce(max(id), -1) + 1 FROM items").fetchone()[0]
+        # Behind all others in every order.
+        self.connection.execute(
+            """INSERT INTO items (id, document, head, tail, relation, head_name, tail_name, score, evidence,
+               labelled, proposed, by_score, by_document, by_random)
+               VALUES (?, ?, ?, ?, ?, ?, ?, 1.0, '[]', 0, 0, ?, ?, ?)""",
+            (item, document.id, head, tail, relation, *names, item, item, item),
+        )
+        return int(item)
 
-    def _add_act(self, undoes: int | None) -> int:
-        by = self.by
+    def _add_event(self, undoes: int | None) -> int:
+        author = self.author
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
         added = self.connection.execute(
-            "INSERT INTO acts (reviewer, at, key, stream, filtered, undoes) VALUES (?, ?, ?, ?, ?, ?)",
-            (by.reviewer, at, by.key, by.stream, by.filtered, undoes),
+            "INSERT INTO events (reviewer, at, key, queue_order, filters, undoes) VALUES (?, ?, ?, ?, ?, ?)",
+            (author.reviewer, at, author.key, author.order, author.filters, undoes),
         )
         return added.lastrowid or 0
 
-    def _items_of(self, act: int) -> tuple[int, ...]:
-        rows = self.connection.execute("SELECT item FROM decisions WHERE act = ? ORDER BY id", (act,))
+    def _items_of(self, event: int) -> tuple[int, ...]:
+        rows = self.connection.execute("SELECT item FROM decisions WHERE event = ? ORDER BY id", (event,))
         return tuple(row["item"] for row in rows)
 
-    def _settle(self, items: Sequence[int], act: int) -> None:
+    def _update_state(self, items: Iterable[int], event: int) -> None:
+        """Bring what follows from the log up to date."""
+        reviewer = self.author.reviewer
         for item in items:
-            settle(self.connection, item, self.by.reviewer, act)
+            last = self.connection.execute(
+                """SELECT events.id, verdict FROM decisions JOIN events ON events.id = decisions.event
+                   WHERE item = ? AND reviewer = ?
+                   AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.undoes = events.id)
+                   ORDER BY decisions.id DESC LIMIT 1""",
+                (item, reviewer),
+            ).fetchone()
+            self.connection.execute(
+                "DELETE FROM current_decisions WHERE item = ? AND reviewer = ?", (item, reviewer)
+            )
+            if last is not None:
+                self.connection.execute(
+                    "INSERT INTO current_decisions (item, reviewer, verdict, event) VALUES (?, ?, ?, ?)",
+                    (item, reviewer, last["verdict"], last["id"]),
+                )
+            rows = self.connection.execute("SELECT verdict FROM current_decisions WHERE item = ?", (item,))
+            state = combine([Verdict(row["verdict"]) for row in rows])
+            self.connection.execute(
+                "UPDATE items SET state = ?, last_event = ? WHERE id = ?", (state, event, item)
+            )
 
 
-def settle(connection: sqlite3.Connection, item: int, reviewer: str, act: int) -> None:
-    """Bring what follows from the log up to date, for one item and one reviewer."""
-    last = connection.execute(
-        """SELECT acts.id, verdict FROM decisions JOIN acts ON acts.id = decisions.act
-           WHERE item = ? AND reviewer = ?
-           AND NOT EXISTS (SELECT 1 FROM acts AS later WHERE later.undoes = acts.id)
-           ORDER BY decisions.id DESC LIMIT 1""",
-        (item, reviewer),
-    ).fetchone()
-    connection.execute("DELETE FROM standing WHERE item = ? AND reviewer = ?", (item, reviewer))
-    if last is not None:
-        said = (item, reviewer, last["verdict"], last["id"])
-        connection.execute("INSERT INTO standing (item, reviewer, verdict, act) VALUES (?, ?, ?, ?)", said)
-    rows = connection.execute("SELECT verdict FROM standing WHERE item = ?", (item,))
-    state = state_of([Verdict(row["verdict"]) for row in rows])
-    connection.execute("UPDATE items SET state = ?, last_act = ? WHERE id = ?", (state, act, item))
+# Beginning and opening a review ---------------------------------------------------------------------------------
+
+_SQLITE = b"SQLite format 3\0"
 
 
-def add_item(connection: sqlite3.Connection, document: Document, fact: Triple) -> int:
-    """A new item that no model proposed; it stands behind all others in every order."""
-    head, tail, relation = fact
-    item = connection.execute("SELECT coalesce(max(id), -1) + 1 FROM items").fetchone()[0]
-    labelled = fact in document.labels
-    names = document.entities[head].name, document.entities[tail].name
-    connection.execute(
-        """INSERT INTO items (id, document, head, tail, relation, head_name, tail_name, probability, score,
-           evidence, labelled, proposed, by_score, by_document, by_random)
-           VALUES (?, ?, ?, ?, ?, ?, ?, NULL, 1.0, '[]', ?, 0, ?, ?, ?)""",
-        (item, document.id, head, tail, relation, *names, labelled, *[item] * 3),
+def review_path(suggestions: Path) -> Path:
+    """The default file of the review of a file of suggestions.
+
+    Example:
+        >>> review_path(Path("own/suggestions.jsonl.gz")).as_posix()
+        'own/suggestions.review.db'
+    """
+    name = suggestions.name.removesuffix(".gz").removesuffix(".jsonl")
+    return suggestions.with_name(f"{name}.review.db")
+
+
+def is_review(path: Path) -> bool:
+    """Whether a file is an SQLite file, as reviews are."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return stream.read(len(_SQLITE)) == _SQLITE
+
+
+def open_existing(path: Path) -> ReviewStore:
+    """The review in a file, or the one of a file of suggestions.
+
+    Raises:
+        ValueError: there is none.
+    """
+    place = path if is_review(path) else review_path(path)
+    if not is_review(place):
+        raise ValueError(f"{place}: there is no review of {path} here: begin one with `unnoted review start`")
+    return ReviewStore(place)
+
+
+def open_review(
+    file: Path, database: Path | None = None, log: Callable[[str], None] = lambda line: None
+) -> ReviewStore:
+    """Begin a review, or continue it.
+
+    Args:
+        file: suggestions, or a review that was begun.
+        database: the review's file; by default beside the suggestions.
+        log: gets lines for the user.
+
+    Raises:
+        ValueError: a file is missing, or belongs to other suggestions.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> from unnoted.data.synthetic import generate_documents
+        >>> from unnoted.review import Queue
+        >>> from unnoted.suggestions import Suggestion
+        >>> (document,) = generate_documents(1)
+        >>> listed = tuple(Suggestion(document.id, *pair, "met", 0.8) for pair in ((0, 1), (1, 0)))
+        >>> with TemporaryDirectory() as folder:
+        ...     file = Path(folder, "suggestions.jsonl")
+        ...     SuggestionSet("corpus.jsonl", "jsonl", "0" * 64, "a model", {"met": ("met", "")},
+        ...                   {document.id: document}, listed, ()).save(file)
+        ...     store = open_review(file)
+        ...     event = store.decide(Author("Ada", "a-key-of-its-own", Order.SCORE), 0, Verdict.ACCEPT)
+        ...     left = Queue(store, "Ada", Order.SCORE).page()
+        ...     store.close()
+        >>> [row["id"] for row in left]
+        [1]
+    """
+    if is_review(file):
+        if database is not None:
+            raise ValueError(f"{file}: this is a review: --database goes with suggestions")
+        return ReviewStore(file)
+    place = review_path(file) if database is None else database
+    checksum = content_digest(file)
+    if not place.exists():
+        suggestions = SuggestionSet.load(file)
+        create_store(place, suggestions, file.name, checksum)
+        log(f"{plural(len(suggestions.suggestions), 'suggestion')} to review in {place}")
+    elif not is_review(place):
+        raise ValueError(f"{place}: this is no review: name a new file with --database")
+    store = ReviewStore(place)
+    if store.about["suggestions_checksum"] != checksum:
+        store.close()
+        raise ValueError(
+            f"{place}: this is the review of other suggestions than {file}: "
+            "name a new file with --database, or review that one"
+        )
+    return store
+
+
+def create_store(path: Path, suggestions: SuggestionSet, file: str, checksum: str) -> None:
+    """Write the file of a new review; it appears when it is complete.
+
+    Args:
+        path: where to; nothing may be there.
+        suggestions: what is reviewed.
+        file: the name of the file of suggestions.
+        checksum: its SHA-256, by which it is recognised the next time.
+
+    Raises:
+        ValueError: there is a file of that name.
+    """
+    if path.exists():
+        raise ValueError(f"{path}: there is a file already where a new review would begin")
+    partial = path.with_name(f"{path.name}.partial")
+    partial.unlink(missing_ok=True)
+    try:
+        with closing(sqlite3.connect(partial, isolation_level=None)) as connection:
+            # Nothing is lost with a file that is not complete, and the next start makes it anew.
+            connection.execute("PRAGMA journal_mode=OFF")
+            connection.execute("PRAGMA synchronous=OFF")
+            connection.executescript(TABLES)
+            connection.execute("BEGIN")
+            for table, rows in _tables(suggestions, file, checksum):
+                _insert(connection, table, rows)
+            connection.execute("COMMIT")
+            connection.executescript(INDEXES)
+            connection.execute("ANALYZE")
+        _sync(partial)
+        os.replace(partial, path)
+        _sync(path.parent)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _tables(
+    suggestions: SuggestionSet, file: str, checksum: str
+) -> Iterator[tuple[str, Iterable[tuple[Any, ...]]]]:
+    """The rows of each table of a new review."""
+    documents = suggestions.documents.values()
+    labels = Counter(fact.relation for document in documents for fact in document.facts)
+    about = {
+        "suggestions": file,
+        "suggestions_checksum": checksum,
+        "source": suggestions.source,
+        "source_format": suggestions.source_format,
+        "source_checksum": suggestions.source_checksum,
+        "model": suggestions.model,
+        "calibrated": json.dumps(suggestions.calibrated),
+        "labels": str(labels.total()),
+        "types": json.dumps(entity_types(documents)),
+        "below_cutoff": json.dumps(asdict(suggestions.below_cutoff)),
+    }
+    yield "about", about.items()
+    yield "documents", (
+        (document.id, position, json.dumps(jsonl.record(document), ensure_ascii=False))
+        for position, document in enumerate(documents)
     )
-    return int(item)
+    missing = {each.relation: (each.missing, each.low, each.high) for each in suggestions.missing}
+    yield "relations", (
+        (relation, name, description, labels[relation], *missing.get(relation, (None, None, None)))
+        for relation, (name, description) in suggestions.relations.items()
+    )
+    pairs = Counter(
+        (document.entities[fact.head].type, document.entities[fact.tail].type, fact.relation)
+        for document in documents
+        for fact in document.facts
+    )
+    yield "type_pairs", ((*key, count) for key, count in pairs.items())
+    yield "examples", (
+        (relation, position, each.document, each.head_name, each.tail_name, json.dumps(each.words))
+        for relation, examples in find_examples(documents).items()
+        for position, each in enumerate(examples)
+    )
+    yield "items", _items(suggestions)
+
+
+def _items(suggestions: SuggestionSet) -> Iterator[tuple[Any, ...]]:
+    ranks = []
+    for order in (Order.SCORE, Order.DOCUMENT, Order.RANDOM):  # as the columns are
+        place_of = [0] * len(suggestions.suggestions)
+        for place, item in enumerate(rank(suggestions.suggestions, order).tolist()):
+            place_of[item] = place
+        ranks.append(place_of)
+    for item, each in enumerate(suggestions.suggestions):
+        entities = suggestions.documents[each.document].entities
+        yield (
+            item, each.document, *each.triple, entities[each.head].name, entities[each.tail].name, each.score,
+            json.dumps(each.evidence), each.rule, each.labelled, True, State.OPEN, 0,
+            *(place_of[item] for place_of in ranks),
+        )  # fmt: skip
+
+
+def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    iterator = iter(rows)
+    first = next(iterator, None)
+    if first is not None:
+        statement = f"INSERT INTO {table} VALUES ({', '.join('?' * len(first))})"
+        connection.execute(statement, first)
+        connection.executemany(statement, iterator)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,5 +1,5 @@
 import pytest
-from tests.unit.review.making import client, opened
+from tests.unit.review.factories import client, opened
 
 
 @pytest.fixture

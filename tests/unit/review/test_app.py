@@ -1,8 +1,8 @@
 import pytest
-from tests.unit.review.making import HOST, HOSTILE, TOKEN, client, opened, people, suggested
+from tests.unit.review.factories import HOST, HOSTILE, TOKEN, client, opened, people, suggested
 
 from unnoted.data.document import Fact
-from unnoted.review.app import PAGES
+from unnoted.review.app import LOOKING_SECONDS, PAGES, ActiveReviewers
 from unnoted.suggestions import Suggestion
 
 NAME = {"as": "Ada"}
@@ -13,8 +13,8 @@ def said(number=1, reviewer="Ada", **values):
 
 
 def test_the_page_and_its_files(asking):
-    for path in ("/", "/main.js", "/review.css", "/document.css", "/document.js", "/icon.svg"):
-        answer = asking.get(path, headers={"x-unnoted-token": ""})
+    for path in ("/", "/app.js", "/review.css", "/document.css", "/document.js", "/icon.svg"):
+        answer = asking.get(path, headers={"authorization": ""})
         assert answer.status_code == 200, path
         assert "default-src 'none'" in answer.headers["content-security-policy"]
         assert "unsafe" not in answer.headers["content-security-policy"]
@@ -29,23 +29,24 @@ def test_the_session(asking):
 
 def test_an_item_has_what_helps_to_decide(asking):
     found = asking.get("/api/items/0", params=NAME).json()
-    assert found["probability"] == 0.9 and found["rule"] == "a rule" and found["evidence"] == [0]
+    assert found["score"] == 0.9 and found["rule"] == "a rule" and found["evidence"] == [0]
     assert [fact for fact in found["facts"]] == [[0, 1, "lives"]]
     assert 'class="mention type-1 head" data-entity="2"' in found["text"]
     # Two labels, none of them in this document unless there is no other.
     assert [each["document"] for each in found["examples"]] == ["d2", "d1"]
     assert asking.get("/api/items/99", params=NAME).status_code == 404
-    assert asking.get("/api/items/99999999999999999999999", params=NAME).status_code == 404
+    assert asking.get("/api/items/99999999999999999999999", params=NAME).status_code == 422
+    assert asking.get("/api/changes", params={"since": 2**64}).status_code == 422
 
 
 def test_decide_and_undo(asking):
     answer = asking.post("/api/decisions", json=said(1, item=0, verdict="accept")).json()
     assert answer["items"][0]["state"] == "accepted"
-    assert [each["reviewer"] for each in answer["items"][0]["said"]] == ["Ada"]
+    assert [each["reviewer"] for each in answer["items"][0]["decisions"]] == ["Ada"]
     assert asking.get("/api/next", params=NAME).json()["row"]["id"] == 1
     found = asking.get("/api/items/0", params=NAME).json()
     assert [2, 3, "lives"] in found["facts"]  # shown with what is known
-    assert asking.post("/api/undo", json=said(2)).json()["undoes"] == answer["act"]
+    assert asking.post("/api/undo", json=said(2)).json()["undoes"] == answer["event"]
     assert asking.post("/api/undo", json=said(3)).status_code == 409
 
 
@@ -55,7 +56,7 @@ def test_a_fact_in_place_of_another(asking):
     assert [each["state"] for each in answer["items"]] == ["rejected", "accepted"]
     again = {"document": "d1", "head": 0, "tail": 1, "relation": "lives"}
     refused = asking.post("/api/facts", json=said(2, **again))
-    assert (refused.status_code, refused.json()["detail"]) == (409, "This fact is labelled already.")
+    assert (refused.status_code, refused.json()["error"]) == (409, "This fact is labelled already.")
 
 
 def test_two_reviewers_are_not_given_the_same_fact(asking):
@@ -70,7 +71,7 @@ def test_progress(asking):
     asking.post("/api/decisions", json=said(7, item=1, verdict="accept"))
     found = asking.get("/api/progress", params=NAME).json()
     assert found["states"] == {"open": 3, "accepted": 1, "rejected": 0, "skipped": 0, "disagreed": 1}
-    assert found["mine"] == 2 and found["pace"] > 0
+    assert found["pace"] > 0
     assert found["agreement"] == [{"reviewers": ["Ada", "Bo"], "both": 1, "agreed": 0, "kappa": 0.0}]
     complete = found["completeness"]
     assert complete["found"] == 3 and 0 <= complete["low"] <= complete["estimate"] <= complete["high"] <= 1
@@ -99,17 +100,17 @@ WRITES = [
     ("/api/undo", said()),
 ]
 READS = ["/api/session", "/api/progress?as=a", "/api/queue?as=a", "/api/next?as=a", "/api/items/0?as=a",
-         "/api/documents", "/api/changes?since=0", "/api/likely?head_type=PER&tail_type=LOC"]  # fmt: skip
+         "/api/documents", "/api/changes?since=0", "/api/usual?head_type=PER&tail_type=LOC"]  # fmt: skip
 
 
 @pytest.mark.parametrize("token", ["", "wrong", TOKEN[:-1], TOKEN + "x", "é"])
 def test_nothing_is_read_or_written_without_the_token(asking, store, token):
-    headers = {"x-unnoted-token": token.encode()}
+    headers = {"authorization": f"Bearer {token}".encode()}
     for path, body in WRITES:
         assert asking.post(path, json=body, headers=headers).status_code == 401
     for path in READS:
         assert asking.get(path, headers=headers).status_code == 401
-    assert store.reading.execute("SELECT count(*) FROM acts").fetchone()[0] == 0
+    assert store.value("SELECT count(*) FROM events") == 0
 
 
 @pytest.mark.parametrize(
@@ -127,10 +128,15 @@ def test_nothing_is_read_or_written_without_the_token(asking, store, token):
 )
 def test_other_sites_are_refused_even_with_the_token(asking, store, headers):
     for path, body in WRITES:
-        assert asking.post(path, json=body, headers=HOST | headers).status_code == 403
-    for path in ["/", *READS]:
-        assert asking.get(path, headers=HOST | headers).status_code == 403
-    assert store.reading.execute("SELECT count(*) FROM acts").fetchone()[0] == 0
+        assert asking.post(path, json=body, headers=HOST | headers).status_code in (403, 421)
+    for path in READS:
+        assert asking.get(path, headers=HOST | headers).status_code in (403, 421)
+    assert store.value("SELECT count(*) FROM events") == 0
+
+
+def test_a_link_in_another_tool_opens_the_page(asking):
+    from_elsewhere = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+    assert asking.get("/", headers=from_elsewhere).status_code == 200
 
 
 def test_its_own_pages_are_not_refused(asking):
@@ -142,8 +148,8 @@ def test_its_own_pages_are_not_refused(asking):
 
 @pytest.mark.parametrize(
     "path",
-    ["/../pyproject.toml", "/%2e%2e/store.py", "/page/main.js", "/store.py", "//etc/passwd", "/etc/passwd",
-     "/..%2fstore.py", "/s.review.db", "/openapi.json", "/docs", "/main.js/../../store.py", "/api/../../x"],
+    ["/../pyproject.toml", "/%2e%2e/store.py", "/page/app.js", "/store.py", "//etc/passwd", "/etc/passwd",
+     "/..%2fstore.py", "/s.review.db", "/openapi.json", "/docs", "/app.js/../../store.py", "/api/../../x"],
 )  # fmt: skip
 def test_nothing_else_is_served(asking, path):
     assert asking.get(path).status_code in (404, 405)
@@ -159,13 +165,15 @@ def test_nothing_else_is_served(asking, path):
         said(reviewer="x" * 61, item=0, verdict="accept"),
         said(item=0, verdict="accept") | {"key": "short"},
         said(item=0, verdict="accept", order="sideways"),
+        said(item=2**63, verdict="accept"),
+        said(item=0, verdict="accept", filters={"view": "sideways"}),
         said(item=0, verdict="accept", admin=True),
         [],
     ],
 )
 def test_what_cannot_be_read_is_refused(asking, store, body):
     assert asking.post("/api/decisions", json=body).status_code == 422
-    assert store.reading.execute("SELECT count(*) FROM acts").fetchone()[0] == 0
+    assert store.value("SELECT count(*) FROM events") == 0
 
 
 def test_too_much_is_refused(asking):
@@ -200,4 +208,26 @@ def test_documents_are_searched_by_letters(asking):
 
 
 def test_relations_that_are_usual_between_two_types(asking):
-    assert asking.get("/api/likely", params={"head_type": "PER", "tail_type": "LOC"}).json() == ["lives"]
+    assert asking.get("/api/usual", params={"head_type": "PER", "tail_type": "LOC"}).json() == ["lives"]
+
+
+def test_a_decision_is_kept_with_the_filters_that_were_on(asking, store):
+    shown = {"order": "random", "filters": {"relation": "lives", "low": 0.5}, "picked": True}
+    asking.post("/api/decisions", json=said(1, item=0, verdict="accept", **shown))
+    asking.post("/api/decisions", json=said(2, item=1, verdict="accept", order="random", filters={"high": 1}))
+    rows = store.query("SELECT queue_order, filters FROM events ORDER BY id")
+    assert [tuple(row) for row in rows] == [
+        ("random", '{"relation": "lives", "low": 0.5, "picked": true}'),
+        ("random", "{}"),
+    ]
+
+
+def test_who_has_gone_holds_nothing():
+    now = [0.0]
+    active = ActiveReviewers(lambda: now[0])
+    active.look("Ada", 1)
+    active.look("Ada", 2)
+    active.look("Bo", 3)
+    assert active.items_of_others("Cy") == [2, 3] and active.items_of_others("Bo") == [2]
+    now[0] = LOOKING_SECONDS + 1
+    assert active.items_of_others("Cy") == []

@@ -1,9 +1,9 @@
 import pytest
-from tests.unit.review.making import Keys
+from tests.unit.review.factories import Authors
 
-from unnoted.review.queue import VIEWS, Filters, Queue, View
-from unnoted.review.verdict import Verdict
-from unnoted.suggestions.ranking import Order
+from unnoted.review.queue import Filters, Queue, View
+from unnoted.review.store import Verdict
+from unnoted.suggestions import Order
 
 
 def ids(store, filters=None, order=Order.SCORE, reviewer="Ada", **options):
@@ -33,8 +33,8 @@ def test_pages_go_on_after_a_rank(store):
         (Filters(relation="knows"), [2]),
         (Filters(document="d3"), [2, 3]),
         (Filters(low=0.4, high=0.8), [1, 2]),
-        (Filters(doubtful=True), [4]),
-        (Filters(doubtful=False, document="d2"), [1]),
+        (Filters(suspicious=True), [4]),
+        (Filters(suspicious=False, document="d2"), [1]),
         (Filters(relation="' OR 1=1 --"), []),
     ],
 )
@@ -44,26 +44,26 @@ def test_filters(store, filters, expected):
 
 
 def test_views(store):
-    ada, bo = Keys("Ada"), Keys("Bo")
+    ada, bo = Authors("Ada"), Authors("Bo")
     store.decide(ada(), 0, Verdict.ACCEPT)
     store.decide(ada(), 1, Verdict.REJECT)
     store.decide(bo(), 1, Verdict.ACCEPT)
     store.decide(bo(), 2, Verdict.SKIP)
-    store.state_fact(bo(), "d1", (3, 0, "knows"))
-    seen = {view.slug: ids(store, Filters(view)) for view in View}
+    store.add_fact(bo(), "d1", (3, 0, "knows"))
+    seen = {view.value: ids(store, Filters(view=view)) for view in View}
     assert seen == {
         "open": [3, 4], "not-by-me": [2, 3, 4], "decided": [0, 1, 5], "accepted": [0, 5], "rejected": [],
         "skipped": [2], "disagreed": [1], "added": [5], "all": [0, 1, 2, 3, 4, 5],
     }  # fmt: skip
-    assert ids(store, Filters(VIEWS["all"], by="Bo")) == [1, 2, 5]
-    assert ids(store, Filters(View.MINE), reviewer="Bo") == [0, 3, 4]
+    assert ids(store, Filters(view=View.ALL, by="Bo")) == [1, 2, 5]
+    assert ids(store, Filters(view=View.MINE), reviewer="Bo") == [0, 3, 4]
 
 
 def test_an_added_fact_that_was_taken_back_is_not_in_the_queue(store):
-    ada = Keys("Ada")
-    store.state_fact(ada(), "d1", (3, 0, "knows"))
+    ada = Authors("Ada")
+    store.add_fact(ada(), "d1", (3, 0, "knows"))
     store.undo(ada())
-    assert all(5 not in ids(store, Filters(view)) for view in View)
+    assert all(5 not in ids(store, Filters(view=view)) for view in View)
 
 
 def test_what_others_look_at_is_left_out(store):

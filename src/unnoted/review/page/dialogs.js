@@ -1,8 +1,7 @@
 // What is asked in a box of its own: the reviewer's name, and a relation between two entities.
 
-import { get } from "./api.js";
+import { $, get, make } from "./api.js";
 import { nameOf } from "./fact.js";
-import { $, make } from "./making.js";
 
 export function prepareDialogs() {
   for (const button of document.querySelectorAll("[data-close]")) {
@@ -26,7 +25,7 @@ export class RelationDialog {
   constructor(session) {
     this.session = session;
     this.box = $("relation-dialog");
-    this.likely = [];
+    this.usual = [];
     this.active = 0;
     $("search").addEventListener("input", () => this.list());
     $("search").addEventListener("keydown", (event) => this.pressed(event));
@@ -43,14 +42,14 @@ export class RelationDialog {
   }
 
   async ask({ title, submit, item, head, tail, fixed, without }) {
-    // From now on: whoever is fast answers before the likely relations have come.
+    // From now on: whoever is fast answers before the usual relations have come.
     const answered = new Promise((resolve) => {
       this.resolve = (found) => {
         this.resolve = null;
         resolve(found);
       };
     });
-    Object.assign(this, { item, without, likely: [], shown: [], active: 0 });
+    Object.assign(this, { item, without, usual: [], shown: [], active: 0 });
     $("relation-title").textContent = title;
     this.box.querySelector(".primary").textContent = submit;
     $("pair").hidden = fixed;
@@ -74,7 +73,7 @@ export class RelationDialog {
     const { head, tail } = this.pair;
     const [from, to] = [this.item.entities[head], this.item.entities[tail]];
     this.describe();
-    this.likely = await get("api/likely", { head_type: from.type, tail_type: to.type });
+    this.usual = await get("api/usual", { head_type: from.type, tail_type: to.type });
     this.list();
   }
 
@@ -90,8 +89,8 @@ export class RelationDialog {
 
   list() {
     const wanted = $("search").value.trim().toLowerCase();
-    const likely = new Set(this.likely);
-    const ordered = [...this.likely, ...this.session.relations.map((each) => each.id).filter((id) => !likely.has(id))];
+    const usual = new Set(this.usual);
+    const ordered = [...this.usual, ...this.session.relations.map((each) => each.id).filter((id) => !usual.has(id))];
     const matches = (id) => {
       const { name, description } = this.session.byId.get(id);
       return `${id} ${name}`.toLowerCase().includes(wanted) || (wanted.length > 2 && description.toLowerCase().includes(wanted));
@@ -104,7 +103,7 @@ export class RelationDialog {
       const relation = this.session.byId.get(id);
       return make("div", { id: `choice-${index}`, role: "option", "aria-selected": String(index === 0), data: { relation: id } },
         make("span", { class: "name" }, relation.name || id),
-        likely.has(id) ? make("span", { class: "tag" }, "usual here") : null,
+        usual.has(id) ? make("span", { class: "tag" }, "usual here") : null,
         relation.description ? make("span", { class: "soft" }, relation.description) : null);
     });
     $("choices").replaceChildren(...(options.length ? options : [make("p", { class: "soft" }, "No such relation.")]));

@@ -1,8 +1,8 @@
 // The fact that is decided: as a sentence with what helps to decide it, and in its document.
 
-import { $, count, make, percent, plural } from "./making.js";
+import { $, count, make, plural } from "./api.js";
 
-const SAID = { accept: "accepts", reject: "rejects", skip: "skipped" };
+const VERBS = { accept: "accepts", reject: "rejects", skip: "skipped" };
 
 let shown = null;
 
@@ -10,7 +10,7 @@ export function showFact(item, session, act) {
   const focused = document.activeElement?.closest("#proposal") ? document.activeElement.id : "";
   showProposal(item, session, act);
   showDocument(item, session);
-  // Whoever decides with a button goes on with the same button, and on a narrow page begins above the next fact.
+  // Whoever decides with a button continues with the same button, and on a narrow page begins above the next fact.
   if (focused) $(focused)?.focus({ preventScroll: true });
   const root = document.scrollingElement;
   if (shown !== null && shown !== item.id && root.scrollHeight > root.clientHeight) {
@@ -36,9 +36,9 @@ function showProposal(item, session, act) {
       make("h2", { class: "fact" },
         entity(head, "head", item.head, session), make("span", { class: "relation" }, relation.name || relation.id),
         entity(tail, "tail", item.tail, session)),
-      likelihood(item),
+      score(item, session),
       item.rule ? make("p", { class: "rule" }, make("span", { class: "label" }, "Follows by a rule "), item.rule) : null,
-      saidOf(item)),
+      decisionsOf(item)),
     buttons(item, act),
     about(relation),
     examples(item, relation),
@@ -56,21 +56,20 @@ function entity(found, role, index, session) {
     make("small", {}, `${found.type} ${index}`));
 }
 
-function likelihood(item) {
+function score(item, session) {
   if (!item.proposed) return null;
-  const calibrated = item.probability !== null;
   const bar = make("span", { class: "fill" });
   bar.style.width = `${Math.min(Math.max(item.score, 0), 1) * 100}%`;
-  const words = calibrated ? `${percent(item.probability)} probable` : `confidence ${item.score.toFixed(2)}; the model’s line is 0.5`;
-  return make("p", { class: "likelihood" }, make("span", { class: "large" }, words),
+  const note = session.calibrated ? null : make("small", {}, " not calibrated");
+  return make("p", { class: "score-of" }, make("span", { class: "large" }, `Score ${item.score.toFixed(2)}`, note),
     make("span", { class: "meter", "aria-hidden": "true" }, bar));
 }
 
-function saidOf(item) {
-  if (!item.said.length) return null;
-  const lines = item.said.map((each) => make("li", { class: each.verdict },
-    make("b", {}, each.reviewer), ` ${SAID[each.verdict]} `, make("time", { datetime: each.at }, timeOf(each.at))));
-  return make("ul", { class: "said", "aria-label": "What was said" }, ...lines);
+function decisionsOf(item) {
+  if (!item.decisions.length) return null;
+  const lines = item.decisions.map((each) => make("li", { class: each.verdict },
+    make("b", {}, each.reviewer), ` ${VERBS[each.verdict]} `, make("time", { datetime: each.at }, timeOf(each.at))));
+  return make("ul", { class: "decisions", "aria-label": "Decisions" }, ...lines);
 }
 
 function timeOf(at) {

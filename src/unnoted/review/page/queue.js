@@ -1,12 +1,10 @@
-// The queue: filters, and a list of which only the rows in sight are elements and only the pages in sight are loaded.
+// The queue: filters, and a list that is loaded a page at a time while it is scrolled.
 
-import { get } from "./api.js";
-import { $, announce, make, percent, plural, putInOrder } from "./making.js";
+import { $, announce, get, make, plural } from "./api.js";
 
-const ROW = 58;
 const PAGE = 100;
-const SPARE = 6;
-const DEFAULTS = { order: "score", view: "open", relation: "", document: "", low: "0", high: "100", doubtful: "", by: "" };
+const DEFAULTS = { order: "score", view: "open", relation: "", document: "", low: "0", high: "1", suspicious: "", by: "" };
+const NARROWING = ["relation", "document", "low", "high", "suspicious", "by"];
 const MARKS = {
   open: ["", "undecided"],
   accepted: ["✓", "accepted"],
@@ -17,30 +15,29 @@ const MARKS = {
 
 export class QueueList {
   constructor(session, reviewer, select) {
-    this.session = session;
     this.names = new Map(session.relations.map((each) => [each.id, each.name || each.id]));
     this.reviewer = reviewer;
     this.select = select;
     this.rows = [];
     this.total = 0;
     this.more = false;
+    this.fromStart = true;
     this.loads = 0;
     this.current = null;
     this.loading = null;
-    this.fillFilters();
-    $("rows").addEventListener("scroll", () => this.draw(), { passive: true });
-    new ResizeObserver(() => this.draw()).observe($("rows"));
+    this.fillFilters(session);
+    $("rows").addEventListener("scroll", () => this.loadMore(), { passive: true });
     $("rows").addEventListener("click", (event) => {
       const row = event.target.closest("[data-item]");
-      if (row) this.select(Number(row.dataset.item));
+      if (row) this.select(Number(row.dataset.item), true);
     });
     $("rows").addEventListener("keydown", (event) => this.pressed(event));
+    $("from-start").addEventListener("click", () => this.load());
   }
 
-  fillFilters() {
-    const byName = [...this.session.relations].sort((a, b) => (a.name || a.id).localeCompare(b.name || b.id));
+  fillFilters(session) {
+    const byName = [...session.relations].sort((a, b) => (a.name || a.id).localeCompare(b.name || b.id));
     for (const each of byName) $("relation").append(make("option", { value: each.id }, each.name || each.id));
-    if (!this.session.calibrated) $("low-label").textContent = "Confidence, %";
     const given = new URLSearchParams(location.search);
     for (const name of Object.keys(DEFAULTS)) {
       const field = $("filters").elements[name];
@@ -52,9 +49,7 @@ export class QueueList {
     $("filters").addEventListener("change", () => this.changed());
     $("of-document").addEventListener("input", () => this.suggestDocuments());
     $("clear-filters").addEventListener("click", () => {
-      for (const name of ["relation", "document", "low", "high", "doubtful", "by"]) {
-        $("filters").elements[name].value = DEFAULTS[name];
-      }
+      for (const name of NARROWING) $("filters").elements[name].value = DEFAULTS[name];
       this.changed();
     });
   }
@@ -69,10 +64,20 @@ export class QueueList {
     return Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, fields[name].value]));
   }
 
+  // The filters that are on, as the server has them.
+  get filters() {
+    const { order, ...chosen } = this.chosen;
+    const found = {};
+    for (const [name, value] of Object.entries(chosen)) {
+      if (value === DEFAULTS[name] || value === "") continue;
+      if (name === "low" || name === "high") found[name] = Math.min(Math.max(Number(value), 0), 1);
+      else found[name] = name === "suspicious" ? value === "true" : value;
+    }
+    return found;
+  }
+
   get asked() {
-    const { low, high, ...others } = this.chosen;
-    const share = (text, otherwise) => (text === "" ? otherwise : Math.min(Math.max(Number(text) / 100, 0), 1));
-    return { as: this.reviewer, ...others, low: share(low, 0), high: share(high, 1) };
+    return { as: this.reviewer, order: this.chosen.order, ...this.filters };
   }
 
   // The address keeps the filters, so that a reload and a colleague see the same.
@@ -80,8 +85,7 @@ export class QueueList {
     const query = new URLSearchParams({ as: this.reviewer });
     for (const [name, value] of Object.entries(this.chosen)) if (value !== DEFAULTS[name]) query.set(name, value);
     history.replaceState(null, "", `${location.pathname}?${query}${location.hash}`);
-    const narrowing = ["relation", "document", "low", "high", "doubtful", "by"];
-    const set = narrowing.filter((name) => this.chosen[name] !== DEFAULTS[name]).length;
+    const set = NARROWING.filter((name) => this.chosen[name] !== DEFAULTS[name]).length;
     $("filter-count").textContent = set ? `(${set} set)` : "";
   }
 
@@ -96,30 +100,34 @@ export class QueueList {
     return this.following(-1);
   }
 
-  async load() {
+  // The page of facts that come after a rank.
+  async load(after = -1) {
     this.remember();
     this.loads += 1;
     const load = this.loads;
-    const page = await get("api/queue", { ...this.asked, limit: PAGE });
+    const page = await get("api/queue", { ...this.asked, after, limit: PAGE });
     if (load !== this.loads) return; // the filters were changed again meanwhile
     this.rows = page.rows;
-    this.total = page.total;
     this.more = page.more;
+    this.total = page.total ?? this.total;
+    this.fromStart = after < 0;
+    $("from-start").hidden = this.fromStart;
     $("count").textContent = plural(this.total, "fact");
     $("rows").scrollTop = 0;
     this.draw();
   }
 
   async loadMore() {
-    if (!this.more || this.loading) return this.loading;
+    const list = $("rows");
+    const isNearEnd = list.scrollTop + 2 * list.clientHeight >= list.scrollHeight;
+    if (!this.more || this.loading || !isNearEnd) return;
     const rows = this.rows;
-    this.loading = get("api/queue", { ...this.asked, after: rows.at(-1)?.rank ?? -1, limit: PAGE });
+    this.loading = get("api/queue", { ...this.asked, after: rows.at(-1).rank, limit: PAGE });
     try {
       const page = await this.loading;
-      if (rows === this.rows) {
-        this.rows.push(...page.rows);
-        this.more = page.more;
-      }
+      if (rows !== this.rows) return;
+      this.rows.push(...page.rows);
+      this.more = page.more;
     } finally {
       this.loading = null;
     }
@@ -152,44 +160,35 @@ export class QueueList {
 
   async show(item, rank) {
     this.current = item;
-    while (this.more && !this.row(item) && (this.rows.at(-1)?.rank ?? -1) < rank) {
-      const before = this.rows.length;
-      await this.loadMore();
-      if (this.rows.length === before) break;
-    }
-    const place = this.rows.findIndex((row) => row.id === item);
-    const list = $("rows");
-    if (place >= 0) {
-      const top = place * ROW;
-      if (top < list.scrollTop) list.scrollTop = top;
-      else if (top + ROW > list.scrollTop + list.clientHeight) list.scrollTop = top - list.clientHeight / 2;
-    }
+    if (!this.row(item) && (this.more || !this.fromStart)) await this.load(rank - 1);
     this.draw();
+    $(`row-${this.current}`)?.scrollIntoView({ block: "nearest" });
   }
 
   pressed(event) {
-    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
-    if (event.key in steps) {
-      event.preventDefault();
-      const place = this.rows.findIndex((row) => row.id === this.current);
-      const wanted = Math.min(Math.max(place + steps[event.key], 0), this.rows.length - 1);
-      if (wanted >= 0) this.select(this.rows[wanted].id);
-    } else if (event.key === "Home" && this.rows.length) {
-      event.preventDefault();
-      this.select(this.rows[0].id);
-    }
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8, Home: -Infinity };
+    if (!(event.key in steps) || !this.rows.length) return;
+    event.preventDefault();
+    const place = this.rows.findIndex((row) => row.id === this.current);
+    const wanted = Math.min(Math.max(place + steps[event.key], 0), this.rows.length - 1);
+    this.select(this.rows[wanted].id, true);
   }
 
   draw() {
     const list = $("rows");
-    const first = Math.max(Math.floor(list.scrollTop / ROW) - SPARE, 0);
-    const last = Math.min(Math.ceil((list.scrollTop + list.clientHeight) / ROW) + SPARE, this.rows.length);
-    $("window").style.height = `${this.rows.length * ROW}px`;
-    putInOrder($("window"), this.rows.slice(first, last).map((row, index) => this.element(row, first + index)));
-    const shown = this.rows.some((row) => row.id === this.current);
-    if (shown) list.setAttribute("aria-activedescendant", `row-${this.current}`);
+    const elements = this.rows.map((row, place) => this.element(row, place));
+    let next = list.firstElementChild; // those that are there already are not touched
+    for (const element of elements) {
+      if (element === next) next = next.nextElementSibling;
+      else list.insertBefore(element, next);
+    }
+    while (next) {
+      const gone = next;
+      next = next.nextElementSibling;
+      gone.remove();
+    }
+    if (this.row(this.current)) list.setAttribute("aria-activedescendant", `row-${this.current}`);
     else list.removeAttribute("aria-activedescendant");
-    if (this.more && last > this.rows.length - 30) this.loadMore();
   }
 
   // The element of a row stays, and its content while that is the same: a click is lost if what was pressed is replaced
@@ -200,9 +199,10 @@ export class QueueList {
     const current = row.id === this.current;
     element.className = `row ${row.state}${current ? " current" : ""}`;
     element.setAttribute("aria-selected", String(current));
-    element.setAttribute("aria-setsize", String(Math.max(this.total, this.rows.length)));
-    element.setAttribute("aria-posinset", String(place + 1));
-    element.style.transform = `translateY(${place * ROW}px)`;
+    if (this.fromStart) {
+      element.setAttribute("aria-setsize", String(Math.max(this.total, this.rows.length)));
+      element.setAttribute("aria-posinset", String(place + 1));
+    }
     const says = JSON.stringify(row);
     if (element.dataset.says !== says) {
       element.dataset.says = says;
@@ -213,14 +213,14 @@ export class QueueList {
 
   content(row) {
     const [symbol, word] = MARKS[row.state];
-    const relation = this.names.get(row.relation);
-    const score = row.proposed ? percent(row.score) : "added";
     return [
       make("span", { class: "symbol", title: word }, symbol, make("span", { class: "unseen" }, `${word}: `)),
       make("span", { class: "what" },
         make("span", { class: "pair" }, make("span", {}, row.head_name), make("span", { class: "arrow" }, "→"), make("span", {}, row.tail_name)),
-        make("span", { class: "where" }, make("span", { class: "relation" }, relation), ` · ${row.document}`)),
-      make("span", { class: "score" }, row.labelled ? make("span", { class: "doubt", title: "a label that looks wrong" }, "?") : null, score),
+        make("span", { class: "where" }, make("span", { class: "relation" }, this.names.get(row.relation)), ` · ${row.document}`)),
+      make("span", { class: "score", title: "score" },
+        row.labelled ? make("span", { class: "doubt", title: "a label that looks wrong" }, "?") : null,
+        row.proposed ? row.score.toFixed(2) : "added"),
     ];
   }
 }

@@ -1,10 +1,8 @@
 // The page as a whole: who reviews, which fact is shown, and what keys and clicks do to it.
 
-import { Refused, get, post } from "./api.js";
+import { $, Refused, announce, count, get, make, percent, post } from "./api.js";
 import { RelationDialog, anyOpen, askName, prepareDialogs } from "./dialogs.js";
 import { nameOf, showFact, showNothing } from "./fact.js";
-import { Figures } from "./figures.js";
-import { $, announce } from "./making.js";
 import { QueueList } from "./queue.js";
 
 const NAME = "unnoted.reviewer";
@@ -18,12 +16,13 @@ class Review {
     this.item = null;
     this.rank = -1;
     this.head = null;
+    this.picked = false; // the reviewer chose this fact, the queue did not
     this.busy = false;
     this.choice = 0;
-    this.queue = new QueueList(session, reviewer, (item) => this.select(item));
+    this.queue = new QueueList(session, reviewer, (item, picked) => this.select(item, picked));
     this.figures = new Figures(reviewer, (changes) => this.changed(changes));
     this.relations = new RelationDialog(session);
-    this.acts = {
+    this.actions = {
       accept: () => this.decide("accept"),
       reject: () => this.decide("reject"),
       skip: () => this.decide("skip"),
@@ -39,31 +38,32 @@ class Review {
     this.figures.refresh();
   }
 
-  // One thing at a time, and said when the next fact is there: a key that is pressed while another is being written would meet a fact that was not seen.
+  // One thing at a time, and announced when the next fact is there: a key that is pressed while another is being
+  // written would meet a fact that was not seen.
   async act(name) {
     if (this.busy) return;
     this.busy = true;
     try {
-      await this.acts[name]();
+      await this.actions[name]();
     } catch (error) {
-      announce(error instanceof Refused ? error.message : "The server does not answer. Nothing was lost; try again.", "wrong");
+      const message = error instanceof Refused ? error.message : "The server does not answer. Nothing was lost; try again.";
+      announce(message, "wrong");
       if (!(error instanceof Refused) && !(error instanceof TypeError)) console.error(error);
     } finally {
       this.busy = false;
     }
   }
 
-  get written() {
-    const { order, relation, document: of, low, high, doubtful, by } = this.queue.chosen;
-    const filtered = [relation, of, doubtful, by].some(Boolean) || Number(low || 0) > 0 || Number(high || 100) < 100;
-    return { reviewer: this.reviewer, order, filtered };
+  // How the fact was shown: only what the random order brings without filters is a random sample.
+  get event() {
+    return { reviewer: this.reviewer, order: this.queue.chosen.order, filters: this.queue.filters, picked: this.picked };
   }
 
   // Shows a fact, given its id or a promise of it. The last choice wins, whichever answer comes last.
-  async select(chosen) {
+  async select(chosen, picked = false) {
     this.choice += 1;
     const choice = this.choice;
-    this.letGo();
+    this.clearHead();
     const id = await chosen;
     if (choice !== this.choice) return;
     if (id === null) {
@@ -75,6 +75,7 @@ class Review {
     const item = await get(`api/items/${id}`, { as: this.reviewer });
     if (choice !== this.choice) return;
     this.item = item;
+    this.picked = picked;
     this.rank = item.ranks[this.queue.chosen.order];
     showFact(item, this.session, (name) => this.act(name));
     this.queue.show(id, this.rank); // the list may have pages to load; the fact can be decided meanwhile
@@ -86,7 +87,7 @@ class Review {
 
   settled(answer) {
     for (const each of answer.items) {
-      const mine = each.said.find((said) => said.reviewer === this.reviewer)?.verdict ?? null;
+      const mine = each.decisions.find((each) => each.reviewer === this.reviewer)?.verdict ?? null;
       this.queue.note(each.id, each.state, mine);
     }
     this.figures.soon();
@@ -98,23 +99,22 @@ class Review {
 
   async decide(verdict) {
     if (!this.item) return;
-    const answer = await post("api/decisions", { ...this.written, item: this.item.id, verdict });
+    const answer = await post("api/decisions", { ...this.event, item: this.item.id, verdict });
     this.settled(answer);
     await this.advance();
     announce(`${PAST[verdict]}: ${this.fact(answer.items[0])}`, verdict);
   }
 
   async undo() {
-    const answer = await post("api/undo", this.written);
+    const answer = await post("api/undo", this.event);
     this.settled(answer);
     const back = answer.items[0];
-    if (!this.queue.row(back.id)) await this.queue.load();
-    await this.select(back.id);
+    await this.select(back.id, true);
     announce(`Undone: ${this.fact(back)}`, "undo");
   }
 
   async state(fact, insteadOf) {
-    const values = { ...this.written, document: this.item.document, ...fact };
+    const values = { ...this.event, document: this.item.document, ...fact };
     if (insteadOf !== null) values.instead_of = insteadOf;
     const answer = await post("api/facts", values);
     this.settled(answer);
@@ -148,10 +148,10 @@ class Review {
       title: "Add a fact", submit: "Add the fact", item: this.item, without: null, fixed: false,
       head: clicked ? head : this.item.head, tail: clicked ? tail : this.item.tail,
     });
-    this.letGo();
+    this.clearHead();
     if (!found) return;
     const stated = await this.state(found, null);
-    await this.select(this.item.id);
+    await this.select(this.item.id, this.picked);
     announce(`Added: ${this.fact(stated)}`, "accept");
   }
 
@@ -164,30 +164,109 @@ class Review {
       return;
     }
     const head = this.head;
-    this.letGo();
+    this.clearHead();
     if (head === entity) announce("No head is chosen.");
     else this.actWith(() => this.add(head, entity));
   }
 
   actWith(action) {
-    this.acts.clicked = action;
+    this.actions.clicked = action;
     this.act("clicked");
   }
 
-  letGo() {
+  clearHead() {
     this.head = null;
     for (const mention of document.querySelectorAll("#text .chosen")) mention.classList.remove("chosen");
   }
 
   async step(by) {
     const row = this.queue.neighbour(by);
-    if (row) await this.select(row.id);
+    if (row) await this.select(row.id, true);
     else if (by > 0) await this.advance();
   }
 
   // What others decided meanwhile.
   changed(changes) {
     for (const { id, state } of changes) this.queue.note(id, state);
+  }
+}
+
+// The figures above everything: how far, how fast, how complete, how alike.
+class Figures {
+  constructor(reviewer, changed) {
+    this.reviewer = reviewer;
+    this.changed = changed;
+    this.last = null;
+    this.waiting = null;
+    setInterval(() => document.hidden || this.refresh(), 5000);
+  }
+
+  // Soon, and once for several decisions.
+  soon() {
+    this.waiting ??= setTimeout(() => {
+      this.waiting = null;
+      this.refresh();
+    }, 250);
+  }
+
+  async refresh() {
+    let found;
+    try {
+      found = await get("api/progress", { as: this.reviewer });
+    } catch {
+      return; // the next decision says that the server is away
+    }
+    this.show(found);
+    if (this.last !== null && found.last_event > this.last) this.changed(await get("api/changes", { since: this.last }));
+    this.last = found.last_event;
+  }
+
+  show(found) {
+    const { open, skipped, ...decided } = found.states;
+    const done = Object.values(decided).reduce((sum, each) => sum + each, 0);
+    const all = done + open + skipped;
+    $("decided").textContent = `${count(done)} of ${count(all)}`;
+    $("progress").value = all ? done / all : 1;
+    $("pace").textContent = found.pace === null ? "–" : `${found.pace.toFixed(found.pace < 10 ? 1 : 0)} / min`;
+    this.showCompleteness(found.completeness);
+    this.showReviewers(found);
+  }
+
+  showCompleteness(found) {
+    $("interval").hidden = found === null;
+    $("multiplier-figure").hidden = found === null || !found.sampled;
+    if (found === null) {
+      $("complete").textContent = "–";
+      return;
+    }
+    const { estimate, low, high, sampled, level, multiplier } = found;
+    $("complete").textContent = `${percent(estimate)} (${percent(low).replace(" %", "")}–${percent(high)})`;
+    const basis = sampled ? `from ${count(sampled)} random decisions` : "from the scores alone: decide some in the order “Random”";
+    const missing = `${count(found.found)} facts are labelled, about ${count(found.missing)} are missing`;
+    $("complete").title = `${missing}; ${percent(level)} interval, ${basis}`;
+    const [least, most] = [multiplier.low, multiplier.high].map((each) => each.toFixed(2));
+    $("multiplier").textContent = `${multiplier.estimate.toFixed(2)} (${least}–${most})`;
+    $("interval").querySelector(".band").style.left = `${low * 100}%`;
+    $("interval").querySelector(".band").style.right = `${100 - high * 100}%`;
+    $("interval").querySelector(".point").style.left = `${estimate * 100}%`;
+  }
+
+  showReviewers({ reviewers, agreement }) {
+    const row = (cells) => make("tr", {}, ...cells.map((cell, index) => make(index ? "td" : "th", index ? {} : { scope: "row" }, cell)));
+    const kappa = (value) => (value === null ? "–" : value.toFixed(2));
+    $("reviewers").tBodies[0].replaceChildren(...reviewers.map((each) => row([each.name, count(each.accepted), count(each.rejected), count(each.skipped)])));
+    $("agreements").tBodies[0].replaceChildren(...agreement.map((each) => row([each.reviewers.join(" and "), count(each.both), count(each.agreed), kappa(each.kappa)])));
+    $("agreements").hidden = agreement.length === 0;
+    $("no-agreement").hidden = agreement.length > 0;
+    $("kappa-figure").hidden = reviewers.length < 2;
+    // Several pairs: the mean, each pair by the number of facts that both have decided.
+    const known = agreement.filter((each) => each.kappa !== null);
+    const both = known.reduce((sum, each) => sum + each.both, 0);
+    $("kappa").textContent = known.length ? kappa(known.reduce((sum, each) => sum + each.kappa * each.both, 0) / both) : "–";
+    const chosen = $("by").value;
+    const names = new Set([...reviewers.map((each) => each.name), ...(chosen ? [chosen] : [])]);
+    $("by").replaceChildren(make("option", { value: "" }, "Anybody"), ...[...names].map((name) => make("option", { value: name }, name)));
+    $("by").value = chosen;
   }
 }
 
@@ -199,7 +278,7 @@ function listen(review) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || anyOpen()) return;
     if (event.key === "Escape") {
-      review.letGo();
+      review.clearHead();
       return;
     }
     if (!$("keys-on").checked || event.target.closest("input, select, textarea")) return;
@@ -259,7 +338,7 @@ async function start() {
   }
   session.byId = new Map(session.relations.map((each) => [each.id, each]));
   $("keys-on").checked = localStorage.getItem(KEYS) !== "off";
-  $("about").textContent = `${session.suggestions} · documents of ${session.source} · judged by ${session.model}`;
+  $("about").textContent = `${session.suggestions} · documents of ${session.source} · scored by ${session.model}`;
   const reviewer = await named();
   $("who").textContent = reviewer;
   $("who").addEventListener("click", () => changeName(reviewer));

@@ -6,13 +6,12 @@ from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.data.formats import jsonl
 from unnoted.data.synthetic import generate_documents
 from unnoted.io import content_digest
-from unnoted.review.app import make_app
-from unnoted.review.store import ReviewStore, Signature
-from unnoted.review.store_making import make_store
-from unnoted.suggestions import MissingLabels, Suggestion, SuggestionSet
+from unnoted.review.app import create_app
+from unnoted.review.store import Author, ReviewStore, create_store
+from unnoted.suggestions import MissingLabels, Order, Suggestion, SuggestionSet
 
 TOKEN = "a-token-for-tests"
-HOST = {"host": "127.0.0.1:8000", "x-unnoted-token": TOKEN}
+HOST = {"host": "127.0.0.1:8000", "authorization": f"Bearer {TOKEN}"}
 HOSTILE = '<img src=x onerror="document.title=1">&amp;"\'</script><script>alert(1)</script>'
 
 
@@ -76,20 +75,25 @@ def many(folder, count):
 def opened(folder, found=None):
     """A store in a folder."""
     path = folder / "s.review.db"
-    make_store(path, found or suggested(folder), "s.jsonl", "0" * 64)
+    create_store(path, found or suggested(folder), "s.jsonl", "0" * 64)
     return ReviewStore(path)
 
 
 def client(store):
-    return TestClient(make_app(store, TOKEN), base_url="http://127.0.0.1:8000", headers=HOST)
+    return TestClient(create_app(store, TOKEN), base_url="http://127.0.0.1:8000", headers=HOST)
 
 
-class Keys:
-    """Signatures with a new key each."""
+class Authors:
+    """Authors of events with a new key each."""
 
-    def __init__(self, reviewer="Ada", stream="score"):
-        self.reviewer, self.stream, self.number = reviewer, stream, 0
+    def __init__(self, reviewer="Ada", order=Order.SCORE, filters="{}"):
+        self.reviewer, self.order, self.filters, self.number = reviewer, order, filters, 0
 
     def __call__(self):
         self.number += 1
-        return Signature(self.reviewer, f"{self.reviewer}-key-{self.number}", self.stream)
+        return Author(self.reviewer, f"{self.reviewer}-{self.order}-key-{self.number}", self.order, self.filters)
+
+
+def states(store):
+    """The state of every item."""
+    return [row["state"] for row in store.query("SELECT state FROM items ORDER BY id")]

@@ -1,0 +1,97 @@
+"""How far a review is: pace, agreement, and completeness from what the random order brought."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.reference.kappa import kappa
+from tests.unit.review.factories import Authors, many, opened
+
+from unnoted.review.progress import (
+    PACE_WINDOW,
+    CompletenessEstimate,
+    agreements,
+    cohen_kappa,
+    measure_pace,
+    review_decisions,
+)
+from unnoted.review.store import Verdict
+from unnoted.suggestions import Order
+
+A, R, S = Verdict.ACCEPT, Verdict.REJECT, Verdict.SKIP
+answers = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=30)
+
+
+@given(answers)
+def test_kappa_is_that_of_its_definition(pairs):
+    counts = [pairs.count(cell) for cell in ((True, True), (True, False), (False, True), (False, False))]
+    found = cohen_kappa(*counts)
+    expected = kappa([a for a, _ in pairs], [b for _, b in pairs])
+    assert found.kappa == (None if expected is None else pytest.approx(float(expected)))
+    assert (found.both, found.agreed) == (len(pairs), sum(a == b for a, b in pairs))
+
+
+def test_reviewers_are_compared_on_what_both_decided(store):
+    letters = {"Ada": "ara a", "Bo": "aar r", "Cy": "s  a "}
+    for name, verdicts in letters.items():
+        author = Authors(name)
+        for item, letter in enumerate(verdicts):
+            if letter != " ":
+                store.decide(author(), item, {"a": A, "r": R, "s": S}[letter])
+    found = agreements(store)
+    assert list(found) == [("Ada", "Bo")]
+    both = [(a, b) for a, b in zip(letters["Ada"], letters["Bo"], strict=True) if " " not in (a, b)]
+    assert found["Ada", "Bo"].kappa == pytest.approx(float(kappa(*map(list, zip(*both, strict=True)))))
+    assert found["Ada", "Bo"].both == 4
+
+
+def test_pace_counts_the_last_minutes(store):
+    author = Authors("Ada")
+    assert measure_pace(store, "Ada", datetime.now(UTC)) is None
+    for item in range(4):
+        store.decide(author(), item, A)
+    store.undo(author())
+    first = datetime.fromisoformat(store.value("SELECT min(at) FROM events"))
+    assert measure_pace(store, "Ada", first + timedelta(minutes=2)) == pytest.approx(1.5)
+    assert measure_pace(store, "Bo", first) is None
+    assert measure_pace(store, "Ada", first + PACE_WINDOW + timedelta(minutes=5)) is None
+
+
+def test_the_sample_is_what_the_random_order_brought_first(store):
+    """A suggestion counts by how it was brought first, whoever decides it again, and by what stands now."""
+    random, score = Authors("Ada", Order.RANDOM), Authors("Bo", Order.SCORE)
+    picked = Authors("Cy", Order.RANDOM, '{"picked": true}')
+    store.decide(random(), 0, R)
+    store.decide(score(), 1, A)
+    store.decide(random(), 1, A)
+    store.decide(picked(), 2, A)
+    store.decide(random(), 3, S)
+    store.decide(random(), 4, R)  # a label, which is in no sample
+    found = {each.suggestion: each for each in review_decisions(store, {item: item for item in range(4)})}
+    assert {item: each.is_random for item, each in found.items()} == {0: True, 1: False, 2: False, 3: True}
+    assert [found[item].holds for item in range(4)] == [False, True, True, None]
+    store.undo(random())
+    store.undo(random())  # the skip
+    store.decide(score(), 3, A)
+    (again,) = (each for each in review_decisions(store, {n: n for n in range(4)}) if each.suggestion == 3)
+    assert (again.is_random, again.holds) == (False, True)
+
+
+def test_completeness_is_the_same_from_pieces_and_from_all(tmp_path):
+    store = opened(tmp_path, many(tmp_path, 300))
+    live, author = CompletenessEstimate(store), Authors("Ada", Order.RANDOM)
+    before = live.to_json()
+    assert before["sampled"] == 0
+    order = [row["id"] for row in store.query("SELECT id FROM items ORDER BY by_random")]
+    for item in order[:60]:
+        store.decide(author(), item, A if item % 3 else R)
+        if item % 7 == 0:
+            live.to_json()
+    store.undo(author())
+    found = live.to_json()
+    assert found == CompletenessEstimate(store).to_json() and found["sampled"] == 59
+    assert 0 <= found["low"] <= found["estimate"] <= found["high"] <= 1
+    multiplier = found["multiplier"]
+    assert 1 <= multiplier["low"] <= multiplier["estimate"] <= multiplier["high"]
+    store.close()
