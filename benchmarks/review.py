@@ -14,12 +14,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from psutil import Process
+from unnoted.review import open_review, serve_review
 
 from benchmarks.measure import seconds
 from unnoted.data import write_documents
 from unnoted.data.synthetic import generate_documents
-from unnoted.review.opening import open_review
-from unnoted.review.serving import serve_review
 from unnoted.suggestions import Suggestion, SuggestionSet
 
 SUGGESTIONS = 200_000
@@ -87,7 +86,7 @@ def _answers(file: Path) -> dict[str, float]:
     with _server(file) as (port, process), closing(HTTPConnection("127.0.0.1", port)) as connection:
 
         def ask(method: str, path: str, body: dict[str, object] | None = None) -> Any:
-            headers = {"X-Unnoted-Token": TOKEN, "Content-Type": "application/json"}
+            headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
             connection.request(method, path, None if body is None else dumps(body), headers)
             answer = connection.getresponse()
             content = answer.read()

@@ -18,9 +18,7 @@ from unnoted.utils import plural
 def start(
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE", help="Suggestions, or a review that was begun.", show_default=False
-        ),
+        typer.Argument(metavar="FILE", help="Suggestions, or a review that was begun.", show_default=False),
     ],
     database: Annotated[
         Path | None,

@@ -160,15 +160,17 @@ class CompletenessEstimate:
 def review_decisions(store: ReviewStore, position: dict[int, int]) -> list[ReviewDecision]:
     """The decided suggestions: what stands now, and how each was brought to a reviewer first.
 
+    The first event about a suggestion is the one that took it out of the undecided, even if it was a skip that
+    was decided later, or was undone and decided again.
+
     Args:
         store: the review.
-        position: of each suggestion in the list that is sampled; others are left out.
+        position: of each suggestion in the list that is sampled.
     """
     rows = store.query(
         """SELECT item, state, min(decisions.id) AS number, queue_order, filters FROM decisions
            JOIN events ON events.id = event JOIN items ON items.id = item
            WHERE state != 'open' AND proposed AND NOT labelled
-           AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.undoes = events.id)
            GROUP BY item"""  # of the other columns SQLite takes those of the row that has the minimum
     )
     holds = {State.ACCEPTED: True, State.REJECTED: False}

@@ -560,14 +560,20 @@ def _tables(
         "below_cutoff": json.dumps(asdict(suggestions.below_cutoff)),
     }
     yield "about", about.items()
-    yield "documents", (
-        (document.id, position, json.dumps(jsonl.record(document), ensure_ascii=False))
-        for position, document in enumerate(documents)
+    yield (
+        "documents",
+        (
+            (document.id, position, json.dumps(jsonl.record(document), ensure_ascii=False))
+            for position, document in enumerate(documents)
+        ),
     )
     missing = {each.relation: (each.missing, each.low, each.high) for each in suggestions.missing}
-    yield "relations", (
-        (relation, name, description, labels[relation], *missing.get(relation, (None, None, None)))
-        for relation, (name, description) in suggestions.relations.items()
+    yield (
+        "relations",
+        (
+            (relation, name, description, labels[relation], *missing.get(relation, (None, None, None)))
+            for relation, (name, description) in suggestions.relations.items()
+        ),
     )
     pairs = Counter(
         (document.entities[fact.head].type, document.entities[fact.tail].type, fact.relation)
@@ -575,10 +581,13 @@ def _tables(
         for fact in document.facts
     )
     yield "type_pairs", ((*key, count) for key, count in pairs.items())
-    yield "examples", (
-        (relation, position, each.document, each.head_name, each.tail_name, json.dumps(each.words))
-        for relation, examples in find_examples(documents).items()
-        for position, each in enumerate(examples)
+    yield (
+        "examples",
+        (
+            (relation, position, each.document, each.head_name, each.tail_name, json.dumps(each.words))
+            for relation, examples in find_examples(documents).items()
+            for position, each in enumerate(examples)
+        ),
     )
     yield "items", _items(suggestions)
 

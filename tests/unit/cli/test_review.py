@@ -49,9 +49,7 @@ def test_export(file, tmp_path):
     assert sum(len(each.facts) for each in load_documents(tmp_path / "new.jsonl")) == 3
     again = run("review", "export", store.path, "--to", tmp_path / "new.jsonl")
     assert again.exit_code == 1 and "new.jsonl" in again.output
-    assert (
-        run("review", "export", store.path, "--to", tmp_path / "new.jsonl", "--overwrite").exit_code == 0
-    )
+    assert run("review", "export", store.path, "--to", tmp_path / "new.jsonl", "--overwrite").exit_code == 0
     again = run("review", "export", store.path, "--to", tmp_path / "corpus.jsonl", "--overwrite")
     assert again.exit_code == 1 and "corpus.jsonl" in again.output  # the source itself
 

@@ -91,7 +91,9 @@ class Authors:
 
     def __call__(self):
         self.number += 1
-        return Author(self.reviewer, f"{self.reviewer}-{self.order}-key-{self.number}", self.order, self.filters)
+        return Author(
+            self.reviewer, f"{self.reviewer}-{self.order}-key-{self.number}", self.order, self.filters
+        )
 
 
 def states(store):
