@@ -14,11 +14,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from psutil import Process
-from unnoted.review import open_review, serve_review
 
 from benchmarks.measure import seconds
 from unnoted.data import write_documents
 from unnoted.data.synthetic import generate_documents
+from unnoted.review import open_review, serve_review
 from unnoted.suggestions import Suggestion, SuggestionSet
 
 SUGGESTIONS = 200_000

@@ -25,8 +25,8 @@ TOP: Commands = {
 }
 DATA: Commands = {
     "check": ("data:check", "Check documents, and count what is in them."),
-    "convert": ("data_convert:convert", "Write documents in another format."),
-    "split": ("data_split:split", "Split documents into several files."),
+    "convert": ("data:convert", "Write documents in another format."),
+    "split": ("data:split", "Split documents into several files."),
     "hide-labels": ("data:hide", "Hide labels, for experiments with incomplete ones."),
     "compare": ("data:compare", "Compare two labellings of the same documents."),
     "fetch": ("data:fetch", "Download a published data set."),

@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from unnoted.cli.common import Overwrite, To, reports_errors, say, stops_with, tell
+from unnoted.cli.options import Overwrite, To, handle_errors, log, on_interrupt, print_text
 from unnoted.io import display_name, is_stream
 from unnoted.review import export_review, open_existing, open_review, serve_review
 from unnoted.review.app import LOOPBACK
 from unnoted.utils import plural
 
 
-@reports_errors
+@handle_errors
 def start(
     file: Annotated[
         Path,
@@ -38,17 +38,17 @@ def start(
     """
     if token is not None and not re.fullmatch(r"[\w.~-]{8,200}", token, re.ASCII):
         raise ValueError("--token must have 8 to 200 characters: letters, digits, or any of ._~-")
-    store = open_review(file, database, tell)
+    store = open_review(file, database, log)
     if host not in (LOOPBACK, "localhost", "::1"):
-        tell("note: others can reach this address; what is sent is not encrypted")
+        log("note: others can reach this address; what is sent is not encrypted")
     try:
-        with stops_with(f"stopped; every decision is in {store.path}"):
-            serve_review(store, host, port, token, say)
+        with on_interrupt(f"stopped; every decision is in {store.path}"):
+            serve_review(store, host, port, token, print_text)
     finally:
         store.close()
 
 
-@reports_errors
+@handle_errors
 def export(
     file: Annotated[
         Path,
@@ -67,6 +67,6 @@ def export(
     with closing(open_existing(file)) as store:
         report, outcome = export_review(store, to, source, overwrite)
     if outcome.tied:
-        tell(f"note: {plural(outcome.tied, 'fact')} left unchanged: as many reviewers for as against")
+        log(f"note: {plural(outcome.tied, 'fact')} left unchanged: as many reviewers for as against")
     added, rejected = plural(report.added, "fact"), plural(report.rejected, "known negative")
-    say(f"{added} added, {rejected}; written to {display_name(to)}", err=is_stream(to))
+    print_text(f"{added} added, {rejected}; written to {display_name(to)}", err=is_stream(to))
