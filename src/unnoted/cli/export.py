@@ -1,36 +1,27 @@
-"""`unnoted export`: a model whose encoder runs elsewhere than in torch."""
+"""`unnoted export`: a model with its encoder as an ONNX graph."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from unnoted.cli.options import handle_errors, print_text
+from unnoted.cli.options import Model, handle_errors, print_text
+
+Folder = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="The folder to write; it must be new.")]
+Int8 = Annotated[bool, typer.Option("--int8", help="Round the encoder's matrix products to 8 bits.")]
 
 
 @handle_errors
-def export(
-    model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
-    ],
-    to: Annotated[
-        Path, typer.Option("--to", metavar="FOLDER", help="The folder to write; it must not be there yet.")
-    ],
-    onnx: Annotated[bool, typer.Option("--onnx", help="Export the encoder to ONNX.")] = False,
-    int8: Annotated[
-        bool, typer.Option("--int8", help="Round the weights of its matrix products to 8 bits: faster.")
-    ] = False,
-) -> None:
-    """Export a trained model, so that `unnoted predict` runs its encoder in ONNX Runtime.
+def export(model: Model, to: Folder, int8: Int8 = False) -> None:
+    """Export a trained model's encoder to ONNX.
 
-    FOLDER is a whole model, with the graph beside it. It needs the extra `onnx`.
+    FOLDER is the whole model, for `unnoted predict`, `serve` and `Extractor.from_pretrained`, which then run the
+    encoder in ONNX Runtime. It pays for encoders other than BERT.
     """
-    if not onnx:
-        raise ValueError("found no form to export to, expected --onnx")
-    from unnoted.inference.onnx import export_onnx
+    from unnoted.inference.onnx import export_onnx  # loads torch
 
     exported = export_onnx(model, to, int8=int8)
-    kind = "8-bit " if int8 else ""
+    kind = "8-bit ONNX encoder" if int8 else "ONNX encoder"
     print_text(
-        f"{kind}ONNX encoder written to {to}; at most {exported.difference:.1g} from torch on random tokens"
+        f"{kind} written to {exported.folder}; its results differ from torch's by {exported.difference:.2g} at most"
     )

@@ -20,8 +20,7 @@ TOP: Commands = {
     "serve": ("serve:serve", "Serve a trained model over HTTP."),
     "export": ("export:export", "Export a trained model to ONNX."),
     "rules": ("show_rules:rules", "Show rules, or the rules that the labels suggest."),
-    "configs": ("show_configs:configs", "List the configs, or show one."),
-    "inspect": ("inspect_model:inspect", "Describe a trained model."),
+    "info": ("info:info", "List the configs, or describe one or a trained model."),
 }
 DATA: Commands = {
     "check": ("data:check", "Check documents, and count what is in them."),

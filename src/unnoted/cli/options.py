@@ -94,6 +94,10 @@ AnyTypes = Annotated[
         "--any-types", help="Predict relations also between types that they were never labelled with."
     ),
 ]
+Threads = Annotated[
+    int | None,
+    typer.Option("--threads", min=1, help="Threads on a CPU; by default as many as torch chooses."),
+]
 Batch = Annotated[int | None, typer.Option("--batch", help="Documents of a batch at most (8).")]
 TargetPrecision = Annotated[
     float | None,
@@ -336,10 +340,15 @@ def load_extractor(
     device: str | None,
     backend: str | None = None,
     any_types: bool = False,
+    threads: int | None = None,
 ) -> "Extractor":
     """The extractor that the options describe; its warnings are logged."""
+    import torch
+
     from unnoted.inference import BATCH, Extractor
 
+    if threads is not None:
+        torch.set_num_threads(threads)
     limits = BATCH if batch is None else replace(BATCH, documents=batch)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)

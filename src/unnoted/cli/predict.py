@@ -1,4 +1,4 @@
-"""`unnoted predict`: which facts are in these documents?"""
+"""`unnoted predict`: extract the facts of documents."""
 
 import sys
 from contextlib import ExitStack
@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unnoted.cli.options import (
-    FILES,
     AnyTypes,
     Backend,
     Batch,
     Device,
     Entities,
+    Files,
+    Model,
     Overwrite,
     TargetPrecision,
     TargetRecall,
     Text,
+    Threads,
     TypePair,
     find_entities,
     handle_errors,
@@ -38,12 +40,6 @@ if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait f
     from unnoted.inference import DecisionOptions, Extractor
     from unnoted.inference.predict_files import ExtractionReport
 
-ModelFirst = Annotated[
-    str | None, typer.Argument(metavar="MODEL", help="A trained model: its folder, or its name on the hub.")
-]
-ModelOption = Annotated[
-    str | None, typer.Option("--model", metavar="MODEL", help="The model, if it is not the first argument.")
-]
 ResultFile = Annotated[
     Path | None,
     typer.Option(
@@ -68,9 +64,8 @@ Threshold = Annotated[
 
 @handle_errors
 def predict(
-    first: ModelFirst = None,
-    files: Annotated[list[Path] | None, FILES] = None,
-    model: ModelOption = None,
+    model: Model,
+    files: Files,
     text: Text = False,
     entities: Entities = None,
     type: TypePair = None,
@@ -81,6 +76,7 @@ def predict(
     target_recall: TargetRecall = None,
     any_types: AnyTypes = False,
     batch: Batch = None,
+    threads: Threads = None,
     device: Device = None,
     backend: Backend = None,
     overwrite: Overwrite = False,
@@ -94,43 +90,31 @@ def predict(
     """
     if to is None and format not in (None, "table"):
         raise ValueError(f"--format {format} needs --to")
-    named, given = _model_and_files(first, files, model)
     if to is not None:
-        check_output(to, [*given, Path(named)], overwrite or partial_path(to).exists())
+        check_output(to, [*files, Path(model)], overwrite or partial_path(to).exists())
     from unnoted.inference import DecisionOptions
 
     options = DecisionOptions(threshold, target_precision, target_recall)
     with ExitStack() as stack:
         if text:
-            extractor = load_extractor(named, batch, device, backend, any_types)
-            kept = [stack.enter_context(find_entities(extractor, given, entities, type or []))]
+            extractor = load_extractor(model, batch, device, backend, any_types, threads)
+            kept = [stack.enter_context(find_entities(extractor, files, entities, type or []))]
         else:
             refuse_without_text(entities, type)
-            kept = stack.enter_context(rereadable(given))
-        total = _checked(kept)  # finds bad documents before the long work
+            kept = stack.enter_context(rereadable(files))
+        total = _count_documents(kept)  # finds bad documents before the long work
         if not text:
-            extractor = load_extractor(named, batch, device, backend, any_types)
+            extractor = load_extractor(model, batch, device, backend, any_types, threads)
         if to is None:
             _print_tables(extractor, kept, total, options)
             return
-        go_on = "" if is_stream(to) else f"; the same command continues from {to}.partial"
-        with on_interrupt(f"interrupted{go_on}"):
-            _write(extractor, named, kept, total, to, format, options, overwrite)
+        hint = "" if is_stream(to) else f"; the same command continues from {to}.partial"
+        with on_interrupt(f"interrupted{hint}"):
+            _write(extractor, model, kept, total, to, format, options, overwrite)
 
 
-def _model_and_files(
-    first: str | None, files: list[Path] | None, model: str | None
-) -> tuple[str, list[Path]]:
-    """Which argument is the model: the first, unless an option names it."""
-    given = [*([] if model is None or first is None else [Path(first)]), *(files or [])]
-    named = first if model is None else model
-    if named is None or not given:
-        raise ValueError("give a model and the files to predict: unnoted predict MODEL FILES...")
-    return named, given
-
-
-def _checked(files: list[Path]) -> int:
-    """How many documents there are; their defects are told."""
+def _count_documents(files: list[Path]) -> int:
+    """Read all documents, count them, and log their defects."""
     defects = DefectLog()
     total = sum(1 for _ in stream_documents(*files, log=defects))
     log_defects(defects)

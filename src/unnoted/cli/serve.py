@@ -12,6 +12,7 @@ from unnoted.cli.options import (
     Device,
     Entities,
     Model,
+    Threads,
     TypePair,
     handle_errors,
     load_extractor,
@@ -72,6 +73,7 @@ def serve(
     words: Words = 20_000,
     seconds: Seconds = 60,
     batch: Batch = None,
+    threads: Threads = None,
     device: Device = None,
     backend: Backend = None,
 ) -> None:
@@ -90,7 +92,7 @@ def serve(
         queue=queue, body=int(body * MEBI), words=words, seconds=seconds, drain=max(seconds, 5)
     )
     token = _token(token_file)
-    extractor = load_extractor(model, batch, device, backend)
+    extractor = load_extractor(model, batch, device, backend, threads=threads)
     service = ExtractionService(extractor, Path(model).name, _reader(extractor, entities, type or []), limits)
     if token is None and not is_loopback(host):
         log(f"note: whoever can reach {host} may use the model; {TOKEN} or --token-file asks for a token")
@@ -106,7 +108,7 @@ def _reader(extractor: "Extractor", entities: str | None, types: list[str]) -> "
 
     if entities is None:
         if types:
-            raise ValueError("found --type without --entities, expected both")
+            raise ValueError("--type needs --entities")
         return None
     return extractor.text_reader(entities, parse_types(types), lambda line: log(f"note: {line}"))
 
@@ -117,5 +119,5 @@ def _token(file: Path | None) -> str | None:
         return os.environ.get(TOKEN) or None
     token = file.read_text("utf-8").strip()
     if not token or len(token.split()) > 1:
-        raise ValueError(f"{file}: found {'no token' if not token else 'several words'}, expected one token")
+        raise ValueError(f"{file} must hold one token, without spaces")
     return token

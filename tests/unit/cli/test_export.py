@@ -55,18 +55,16 @@ def test_any_types_is_an_option(model, documents, tmp_path):
 
 
 def test_what_is_wrong_is_one_line(model, documents, tmp_path):
-    assert "expected --onnx" in run("export", model, "--to", tmp_path / "new", code=1).stderr
-    assert not (tmp_path / "new").exists()
     refused = run("predict", model, documents, "--backend", "onnx", code=1).stderr
     assert "no export.json" in refused
     taken = saved_model(tmp_path / "taken")
-    assert "written to a new folder" in run("export", model, "--onnx", "--to", taken, code=1).stderr
-    assert run("export", model, "--onnx", "--to", model, code=1).stderr.startswith("error: ")
+    assert "exists" in run("export", model, "--to", taken, code=1).stderr
+    assert run("export", model, "--to", model, code=1).stderr.startswith("error: ")
 
 
 @pytest.mark.slow
 def test_export_and_predict(model, documents, tmp_path):
-    told = run("export", model, "--onnx", "--int8", "--to", tmp_path / "int8").stdout
+    told = run("export", model, "--int8", "--to", tmp_path / "int8").stdout
     assert told.startswith("8-bit ONNX encoder written to")
     run("predict", tmp_path / "int8", documents, "--to", tmp_path / "facts.jsonl", "--backend", "onnx")
     assert facts_in(tmp_path / "facts.jsonl") > 0

@@ -130,7 +130,7 @@ def test_a_config_is_one_error(tmp_path, text, message):
     path = tmp_path / "settings.yaml"
     path.write_text(text)
     began = time.process_time()
-    stderr = run("configs", path, code=1).stderr
+    stderr = run("info", path, code=1).stderr
     assert message in stderr and stderr.startswith("error: ") and stderr.count("\n") == 1
     assert len(stderr) < 3000 and time.process_time() - began < 20
 
@@ -138,7 +138,7 @@ def test_a_config_is_one_error(tmp_path, text, message):
 def test_a_config_that_is_a_loop_of_links(tmp_path):
     loop = tmp_path / "loop.yaml"
     loop.symlink_to(loop)
-    assert "Too many levels of symbolic links" in run("configs", loop, code=1).stderr
+    assert "Too many levels of symbolic links" in run("info", loop, code=1).stderr
     assert "line 1" in run("train", "small", "--set", "seed=!!int x", code=1).stderr
 
 

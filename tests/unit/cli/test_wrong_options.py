@@ -16,10 +16,9 @@ NAMES = ("nonsense", "", "FOLDER", "FILE")
 DONE = {
     "train": "small --train DOCUMENTS --encoder recurrent --epochs 1 --output OUT --overwrite "
     "--set embedding=16 --set block=4 --set loss=atlop",
-    "configs": "",
+    "info": "",
     "predict": "MODEL DOCUMENTS --to OUT.jsonl",
     "evaluate": "--gold DOCUMENTS --model MODEL",
-    "inspect": "MODEL",
     "experiment demo": "--to OUT --documents 2 --test-documents 1 --epochs 1",
     "experiment reproduce": "losses --data FOLDER --dry-run",
     "experiment compare": "--train DOCUMENTS --test DOCUMENTS --encoder recurrent --to OUT --losses atlop --dry-run",

@@ -1,0 +1,91 @@
+"""`unnoted info`, as a user types it."""
+
+import json
+
+import pytest
+import torch
+import typer
+import yaml
+from tests.unit.inference.making import RELATIONS, reading_model
+from typer.testing import CliRunner
+
+from unnoted.cli.info import info
+from unnoted.configs import config_names
+from unnoted.io import CHECKSUMS
+from unnoted.losses.decoding import DecisionRule, Link, ScoreDecoder
+from unnoted.priors import Priors
+
+app = typer.Typer()
+app.command()(info)
+
+
+def run(*arguments, code=0):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    model = reading_model(torch.float32, candidates=[["PER", "LOC"], ["PER", "[ORG]"]], lexical_weight=0.7)
+    labelled = Priors.from_counts(tuple(RELATIONS), {RELATIONS[0]: 10}, pairs=1000)
+    model.decoder = ScoreDecoder(
+        DecisionRule(top_k=2), Link("sigmoid", 0.5), labelled * 3, class_weighted=True
+    )
+    model.save_pretrained(folder)
+    (folder / "settings.yaml").write_text("loss: ssr-pu\npriors:\n  multiplier: 3\n", "utf-8")
+    (folder / "record.json").write_text(json.dumps({"steps": 120}), "utf-8")
+    return folder
+
+
+def test_configs_are_listed_and_shown():
+    lines = run().stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(config_names())
+    assert list(json.loads(run("--json").stdout)) == list(config_names())
+    assert yaml.safe_load(run("small").stdout).keys() == json.loads(run("small", "--json").stdout).keys()
+
+
+def test_a_model_as_json(folder):
+    found = json.loads(run(folder, "--json").stdout)
+    assert [row["relation"] for row in found["relations"]] == RELATIONS
+    assert (found["relations"][0]["labelled_prior"], found["relations"][0]["overall_prior"]) == (0.01, 0.03)
+    assert found["decoder"]["calibrated"] is False and found["decoder"]["threshold"] == 0.5
+    assert found["decoder"]["link"] == {"name": "sigmoid", "margin": 0.5}
+    assert found["candidates"] == [["PER", "LOC"], ["PER", "[ORG]"]]
+    assert found["parameters"] == found["encoder"]["parameters"] + found["architecture"]["parameters"]
+    assert found["encoder"].items() >= {"type": "bert", "layers": 2, "width": 16, "window": 200}.items()
+    assert found["settings"]["priors"] == {"multiplier": 3} and found["record"] == {"steps": 120}
+    assert found["lexical_weight"] == 0.7
+
+
+def test_a_model_as_a_table(folder):
+    text = run(folder).stdout
+    for part in ("bert, 2 layers of width 16", "atlop", "[ORG]", "sigmoid", "weight 0.7", "settings.yaml"):
+        assert part in text
+    (row,) = (line.split() for line in text.splitlines() if line.startswith(RELATIONS[0] + " "))
+    assert row[-2:] == ["0.010000", "0.030000"]
+
+
+def test_a_model_without_priors(tmp_path):
+    reading_model(torch.float32).save_pretrained(tmp_path)
+    lines = run(tmp_path).stdout.splitlines()
+    (row,) = (line.split() for line in lines if line.startswith(RELATIONS[0] + " "))
+    assert row[-2:] == ["none", "none"]
+    found = json.loads(run(tmp_path, "--json").stdout)
+    assert found["settings"] is None and found["record"] is None
+
+
+@pytest.mark.parametrize(
+    ("file", "content"), [("config.json", "{"), ("record.json", "{"), ("settings.yaml", "a: [")]
+)
+def test_damage_is_one_line(tmp_path, file, content):
+    reading_model(torch.float32).save_pretrained(tmp_path)
+    (tmp_path / CHECKSUMS).unlink()
+    (tmp_path / file).write_text(content, "utf-8")
+    error = run(tmp_path, code=1).stderr
+    assert error.startswith("error: ") and file in error and error.count("\n") == 1
+
+
+def test_a_mistyped_name_is_answered_with_the_nearest():
+    assert "'small'" in run("smal", code=1).stderr
