@@ -78,9 +78,18 @@ class Kind(Enum):
 class Defect:
     """One thing that is wrong, and where.
 
+    Attributes:
+        kind: what is wrong.
+        file: its name.
+        document: the document's id.
+        field: the place within the document or file.
+        found: the value, or a short description.
+        expected: what is valid.
+        line: at which the document begins.
+
     Example:
         >>> print(Defect(Kind.MALFORMED, "train.json", "Ada", "labels[2].h", "9", "an entity index below 4"))
-        train.json: document 'Ada': labels[2].h: found 9, expected an entity index below 4
+        train.json: document 'Ada': labels[2].h: 9, expected an entity index below 4
     """
 
     kind: Kind
@@ -96,7 +105,7 @@ class Defect:
 
     @property
     def within_file(self) -> str:
-        """The same without the file, on one line of bearable length whatever the data holds."""
+        """The same without the file, on one line of limited length."""
         places = []
         if self.line is not None and not (self.field or "").startswith("line "):
             places.append(f"line {self.line}")
@@ -104,13 +113,12 @@ class Defect:
             places.append(f"document {short_repr(self.document)}")
         if self.field is not None:
             places.append(shorten(self.field))
-        return strip_control(
-            ": ".join([*places, f"found {shorten(self.found)}, expected {shorten(self.expected)}"])
-        )
+        places.append(f"{shorten(self.found)}, expected {shorten(self.expected)}")
+        return strip_control(": ".join(places))
 
 
 class DataError(ValueError):
-    """Data that cannot be used: names the file, the document, the field, what was found and expected."""
+    """Data that cannot be used: names the file, the document, the field, its value and what is valid."""
 
     def __init__(self, defect: Defect) -> None:
         super().__init__(str(defect))

@@ -306,7 +306,7 @@ def _open_bytes(path: Path) -> io.BufferedReader:
         if sys.stdin is None:
             fail(Kind.UNREADABLE, None, None, "no standard input", "a file")
         if sys.stdin.buffer in _taken:
-            fail(Kind.UNREADABLE, None, None, "it named twice, and it can be read once", "a file")
+            fail(Kind.UNREADABLE, None, None, "named twice, and it can be read once", "a file")
         _taken.add(sys.stdin.buffer)
         raw = io.BufferedReader(_Bytes(sys.stdin.buffer), _BUFFER)
     elif "\0" in os.fspath(path):
@@ -654,7 +654,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object] | RepeatedKey:
 def _unique(pairs: list[tuple[str, object]]) -> object:
     fields = _object(pairs)
     if isinstance(fields, RepeatedKey):
-        fail(Kind.MALFORMED, None, f"key {short_repr(fields.key)}", "it twice in one object", "it once")
+        fail(Kind.MALFORMED, None, f"key {short_repr(fields.key)}", "twice in one object", "each key once")
     return fields
 
 

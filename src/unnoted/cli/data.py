@@ -157,6 +157,66 @@ def _statistics_table(report: CheckReport) -> Table:
     return rows
 
 
+# convert and split ---------------------------------------------------------------------------------------------
+
+
+@handle_errors
+def convert(
+    files: Files,
+    to: To,
+    format: FormatName = None,
+    vocabulary: Vocabulary = None,
+    strict: Strict = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Convert documents to another format.
+
+    Files that are in that format already keep every record verbatim.
+    """
+    with lock_output(to, inputs=[*files, *([vocabulary] if vocabulary else [])], overwrite=overwrite):
+        done = convert_files(files, to, format, read_vocabulary(vocabulary), strict)
+    log_defects(done.log)
+    if done.lost:
+        log(f"note: not kept in {FORMATS[done.format].name}: {'; '.join(done.lost)}")
+    print_text(f"{plural(done.records, 'record')} written to {display_name(to)}", err=is_stream(to))
+
+
+@handle_errors
+def split(
+    files: Files,
+    into: Annotated[
+        list[str],
+        typer.Option(
+            metavar="FILE=SHARE", help="A part and its share, e.g. train.json=0.9; give one per part."
+        ),
+    ],
+    seed: Seed = 0,
+    format: FormatName = None,
+    strict: Strict = False,
+    overwrite: Overwrite = False,
+) -> None:
+    """Split a corpus by document, at random but reproducibly.
+
+    Parts whose names have the ending of the file keep its format, and each record verbatim.
+    """
+    parts = [_parse_part(part) for part in into]
+    paths = [path for path, _ in parts]
+    with lock_output(*paths, inputs=files, overwrite=overwrite):
+        counts, defects = split_files(files, parts, seed, format, strict)
+    for path, count in zip(paths, counts, strict=True):
+        print_text(
+            f"{plural(count, 'document')} written to {display_name(path)}", err=any(map(is_stream, paths))
+        )
+    log_defects(defects)
+
+
+def _parse_part(part: str) -> tuple[Path, float]:
+    path, _, share = part.rpartition("=")
+    if not path or not share.replace(".", "", 1).isdecimal():
+        raise ValueError(f"--into: {part!r} is no FILE=SHARE, such as train.json=0.9")
+    return Path(path), float(share)
+
+
 # hide-labels ---------------------------------------------------------------------------------------------------
 
 
@@ -385,63 +445,3 @@ def generate(
         if truth is not None:
             write_documents(truth, generate_documents(documents, seed, start), format)
             print_text(f"documents with all facts written to {display_name(truth)}", err=streamed)
-
-
-# convert and split ---------------------------------------------------------------------------------------------
-
-
-@handle_errors
-def convert(
-    files: Files,
-    to: To,
-    format: FormatName = None,
-    vocabulary: Vocabulary = None,
-    strict: Strict = False,
-    overwrite: Overwrite = False,
-) -> None:
-    """Convert documents to another format.
-
-    Files that are in that format already keep every record verbatim.
-    """
-    with lock_output(to, inputs=[*files, *([vocabulary] if vocabulary else [])], overwrite=overwrite):
-        done = convert_files(files, to, format, read_vocabulary(vocabulary), strict)
-    log_defects(done.log)
-    if done.lost:
-        log(f"note: not kept in {FORMATS[done.format].name}: {'; '.join(done.lost)}")
-    print_text(f"{plural(done.records, 'record')} written to {display_name(to)}", err=is_stream(to))
-
-
-@handle_errors
-def split(
-    files: Files,
-    into: Annotated[
-        list[str],
-        typer.Option(
-            metavar="FILE=SHARE", help="A part and its share, e.g. train.json=0.9; give one per part."
-        ),
-    ],
-    seed: Seed = 0,
-    format: FormatName = None,
-    strict: Strict = False,
-    overwrite: Overwrite = False,
-) -> None:
-    """Split a corpus by document, at random but reproducibly.
-
-    Parts whose names have the ending of the file keep its format, and each record verbatim.
-    """
-    parts = [_parse_part(part) for part in into]
-    paths = [path for path, _ in parts]
-    with lock_output(*paths, inputs=files, overwrite=overwrite):
-        counts, defects = split_files(files, parts, seed, format, strict)
-    for path, count in zip(paths, counts, strict=True):
-        print_text(
-            f"{plural(count, 'document')} written to {display_name(path)}", err=any(map(is_stream, paths))
-        )
-    log_defects(defects)
-
-
-def _parse_part(part: str) -> tuple[Path, float]:
-    path, _, share = part.rpartition("=")
-    if not path or not share.replace(".", "", 1).isdecimal():
-        raise ValueError(f"--into: {part!r} is no FILE=SHARE, such as train.json=0.9")
-    return Path(path), float(share)

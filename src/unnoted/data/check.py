@@ -253,12 +253,11 @@ def check_files(
     sources = [TextInput.of(path) for path in paths]
     for _ in statistics.watch(stream_documents(*sources, vocabulary=vocabulary, log=log)):
         pass
+    formats = list(map(find_format, sources))
     if candidates is None:
-        candidates = default_candidates(sources, lambda: statistics.observed_candidates)
+        candidates = default_candidates(formats, lambda: statistics.observed_candidates)
     names = tuple(source.name for source in sources)
-    formats = dict.fromkeys(
-        format.name if (format := find_format(source)) else "unknown" for source in sources
-    )
+    format_names = dict.fromkeys(format.name if format else "unknown" for format in formats)
     log.line = None
     log.file = ", ".join(names)
     _check_offsets(statistics, log)
@@ -268,7 +267,7 @@ def check_files(
         _record(log, "candidates", "no candidate pair", expected)
     if not statistics.facts_with_evidence:
         log.forget(Kind.NO_EVIDENCE)  # evidence is not used here at all, so none is missing
-    return CheckReport(names, " + ".join(formats), statistics, candidates, log)
+    return CheckReport(names, " + ".join(format_names), statistics, candidates, log)
 
 
 def _check_offsets(statistics: CorpusStatistics, log: DefectLog) -> None:

@@ -1,4 +1,4 @@
-"""From files to documents: the format is recognised by content, and nothing is lost on the way."""
+"""Loading and streaming of documents from files, whose formats are detected by content."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -21,20 +21,20 @@ def stream_documents(
     strict: bool = False,
     log: DefectLog | None = None,
 ) -> Iterator[Document]:
-    """Yield the documents of one or more files, one at a time, checked.
+    """Yield the documents of one or more files, one at a time, validated.
 
     Args:
         paths: files of documents in any known format, plain or gzip; relation files (tab-separated) belong to
             the PubTator files beside them. Ids must be unique over all of them. `-` is standard input.
         vocabulary: relations that are allowed; None allows all.
         strict: every defect is an error.
-        log: where to count what is found; its own settings then hold instead of `strict`.
+        log: takes the defects; its own settings then hold instead of `strict`.
 
     Raises:
-        DataError: names the file, the document, the field, what was found and what was expected.
+        DataError: names the file, the document, the field, its value and what is valid.
     """
     log = log if log is not None else DefectLog(strict=strict)
-    reading = ReadContext(log, vocabulary)
+    context = ReadContext(log, vocabulary)
     sources: list[tuple[TextInput, DocumentFormat]] = []
     with ExitStack() as stack:
         for source in map(TextInput.of, paths):
@@ -43,32 +43,34 @@ def stream_documents(
                 sources.append((source, detect_format(source)))
             except DataError as error:
                 log.error(error)
-        for source, entry in sources:
-            if entry.read_relations is not None:
-                with _located(source, log), source.open() as stream:
-                    entry.read_relations(stream, reading)
-        for source, entry in _once(sources):
-            if entry.has_documents:
-                yield from _documents(source, entry, reading)
-    if any(entry.has_documents for _, entry in sources):
-        log_unused_rows(reading)
+        for source, format in sources:
+            if format.read_relations is not None:
+                with _log_errors(source, log), source.open() as stream:
+                    format.read_relations(stream, context)
+        for source, format in _skip_companions(sources):
+            if format.has_documents:
+                yield from _read_source(source, format, context)
+    if any(format.has_documents for _, format in sources):
+        log_unused_rows(context)
     elif sources:
         log.error(DataError(Defect(Kind.UNREADABLE, log.file, None, None, "relation rows only", "documents")))
 
 
-def _once(sources: Iterable[tuple[TextInput, DocumentFormat]]) -> Iterator[tuple[TextInput, DocumentFormat]]:
+def _skip_companions(
+    sources: Iterable[tuple[TextInput, DocumentFormat]],
+) -> Iterator[tuple[TextInput, DocumentFormat]]:
     """The sources without the second of two files that are one document."""
     seen: set[Path] = set()
-    for source, entry in sources:
-        if entry.main_file is None:
-            yield source, entry
-        elif (file := entry.main_file(source.path)) not in seen:
+    for source, format in sources:
+        if format.main_file is None:
+            yield source, format
+        elif (file := format.main_file(source.path)) not in seen:
             seen.add(file)
-            yield source, entry
+            yield source, format
 
 
 @contextmanager
-def _located(source: TextInput, log: DefectLog) -> Iterator[None]:
+def _log_errors(source: TextInput, log: DefectLog) -> Iterator[None]:
     """An error while an input is read goes to the log with its name."""
     log.file = source.name
     try:
@@ -77,15 +79,15 @@ def _located(source: TextInput, log: DefectLog) -> Iterator[None]:
         log.error(error)
 
 
-def _documents(source: TextInput, entry: DocumentFormat, reading: ReadContext) -> Iterator[Document]:
-    before = len(reading.seen)
-    with _located(source, reading.log):
-        if entry.read_path is not None:
-            yield from entry.read_path(source.path, reading)
-        elif entry.read is not None:
+def _read_source(source: TextInput, format: DocumentFormat, context: ReadContext) -> Iterator[Document]:
+    before = len(context.seen)
+    with _log_errors(source, context.log):
+        if format.read_path is not None:
+            yield from format.read_path(source.path, context)
+        elif format.read is not None:
             with source.open() as stream:
-                yield from entry.read(stream, reading)
-        if len(reading.seen) == before and reading.log.usable:
+                yield from format.read(stream, context)
+        if len(context.seen) == before and context.log.usable:
             fail(Kind.UNREADABLE, None, None, "0 documents", "at least one")
 
 
@@ -96,15 +98,15 @@ def load_documents(
     strict: bool = False,
     log: DefectLog | None = None,
 ) -> Corpus:
-    """Read documents into memory, with their relations and the pairs that are candidates.
+    """Read documents into memory, with their relation vocabulary and candidate pairs.
 
     Args:
         paths: as for `stream_documents`.
         vocabulary: the relations and their order; by default those that occur, sorted.
-        candidates: which pairs may stand in a relation; by default all ordered pairs, but for PubTator
-            corpora, whose relations are typed, the type pairs seen among the facts.
+        candidates: the candidate pairs; by default all ordered pairs, but for PubTator corpora, whose
+            relations are typed, the type pairs of the facts.
         strict: every defect is an error.
-        log: where to count what is found; its own settings then hold instead of `strict`.
+        log: takes the defects; its own settings then hold instead of `strict`.
 
     Example:
         >>> import tempfile
@@ -122,18 +124,19 @@ def load_documents(
     sources = [TextInput.of(path) for path in paths]
     documents = tuple(stream_documents(*sources, vocabulary=vocabulary, log=log))
     if candidates is None:
-        candidates = default_candidates(sources, lambda: CandidatePairs.from_facts(documents))
+        formats = map(find_format, sources)
+        candidates = default_candidates(formats, lambda: CandidatePairs.from_facts(documents))
     relations = vocabulary if vocabulary is not None else RelationVocabulary.from_documents(documents)
     return Corpus(documents, relations, candidates, log)
 
 
 def require_facts(documents: int, facts: int, paths: Iterable[str | Path]) -> None:
-    """Refuse documents without any fact where facts are what is learnt from or compared.
+    """Refuse documents without any fact where facts are learnt from or compared.
 
     Example:
         >>> require_facts(20, 0, ["new.jsonl"])
         Traceback (most recent call last):
-        unnoted.errors.DataError: new.jsonl: found no fact in 20 documents, expected labelled facts
+        unnoted.errors.DataError: new.jsonl: no fact in 20 documents, expected labelled facts
     """
     if not facts:
         files = ", ".join(TextInput(path).name for path in paths)
@@ -142,10 +145,10 @@ def require_facts(documents: int, facts: int, paths: Iterable[str | Path]) -> No
 
 
 def default_candidates(
-    paths: Iterable[str | Path | TextInput], seen: Callable[[], CandidatePairs]
+    formats: Iterable[DocumentFormat | None], from_facts: Callable[[], CandidatePairs]
 ) -> CandidatePairs:
-    """All ordered pairs; for a format whose relations are typed, the type pairs `seen` among its facts."""
-    if not any(entry.typed for entry in map(find_format, paths) if entry):
+    """All ordered pairs; for formats whose relations are typed, the type pairs of the facts if there are any."""
+    if not any(format.typed for format in formats if format):
         return CandidatePairs()
-    types = seen()
-    return types if types.types else CandidatePairs()
+    observed = from_facts()
+    return observed if observed.types else CandidatePairs()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from unnoted.configs import read_config
 from unnoted.data.candidates import CandidatePairs
+from unnoted.data.formats import find_format
 from unnoted.data.hide_labels import LABELLING_SETTINGS
 from unnoted.data.loading import default_candidates, require_facts, stream_documents
 from unnoted.evaluation import BENCHMARKS
@@ -168,7 +169,8 @@ def _settings(comparison: Comparison, given: Mapping[str, object], scale: Scale)
 def _candidates(comparison: Comparison) -> dict[str, object]:
     """The candidate pairs of PubTator documents: the runs read another format, which does not have them."""
     rule = default_candidates(
-        comparison.train, lambda: CandidatePairs.from_facts(stream_documents(*comparison.train))
+        map(find_format, comparison.train),
+        lambda: CandidatePairs.from_facts(stream_documents(*comparison.train)),
     )
     if rule.types is None or "candidates" in read_config(comparison.config).values:
         return {}

@@ -65,7 +65,7 @@ class Priors:
         ((0.01, 0.0), (0.03, 0.0))
         >>> labelled * 200  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        unnoted.errors.DataError: priors: relation 'spouse': found overall prior 2.0, expected ...
+        unnoted.errors.DataError: priors: relation 'spouse': overall prior 2.0, expected ...
     """
 
     relations: tuple[str, ...]

@@ -51,7 +51,7 @@ def test_check_of_bad_data_exits_with_1(tmp_path):
     path = tmp_path / "bad.json"
     path.write_text(json.dumps([changed(["labels", 0, "h"], 9)]), "utf-8")
     output = run("check", path, code=1).output
-    assert "labels[0].h: found 9, expected an entity index below 3" in output
+    assert "labels[0].h: 9, expected an entity index below 3" in output
     assert "Traceback" not in output
     run("check", tmp_path, code=1)
     run("check", tmp_path / "nowhere.json", code=1)
@@ -112,7 +112,7 @@ def test_split(train, tmp_path):
     first, second = tmp_path / "a.json", tmp_path / "b.jsonl"
     run("split", train, "--into", f"{first}=0.67", "--into", f"{second}=0.33")
     assert (len(load_documents(first)), len(load_documents(second))) == (2, 1)
-    assert "expected FILE=SHARE" in run("split", train, "--into", "a.json", code=1).stderr
+    assert "FILE=SHARE" in run("split", train, "--into", "a.json", code=1).stderr
 
 
 def test_generate_is_reproducible_and_hides_labels(tmp_path):

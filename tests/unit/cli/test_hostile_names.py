@@ -67,7 +67,7 @@ def test_lone_surrogates_are_reported(tmp_path):
     path = tmp_path / "bad.json"
     path.write_text(json.dumps([named("a\ud800"), named("b", **{"\udfff": 1})]))
     output = run("data", "check", path, code=1).stdout
-    assert r"document 'a\ud800': text: found '\ud800', expected characters that UTF-8 can hold" in output
+    assert r"document 'a\ud800': text: '\ud800', expected characters that UTF-8 can hold" in output
     assert r"\udfff" in output and "not usable" in output
 
 
@@ -152,7 +152,7 @@ def test_documents_without_facts_are_said_to_have_none(tmp_path):
     assert f"note: {path}: its documents have no facts" in run("data", "compare", path, path).stderr
     options = ["--encoder", "recurrent", "--set", f"output={tmp_path / 'run'}"]
     stderr = run("train", "small", "--train", path, *options, code=1).stderr
-    assert f"error: {path}: found no fact in 1 document, expected labelled facts" in stderr
+    assert f"error: {path}: no fact in 1 document, expected labelled facts" in stderr
     compared = [
         "experiment",
         "compare",
@@ -166,7 +166,7 @@ def test_documents_without_facts_are_said_to_have_none(tmp_path):
         tmp_path / "runs",
     ]
     stderr = run(*compared, "--encoder", "recurrent", code=1).stderr
-    assert f"error: {path}: found no fact in 1 document, expected labelled facts" in stderr
+    assert f"error: {path}: no fact in 1 document, expected labelled facts" in stderr
 
 
 def test_json_stays_json(tmp_path):

@@ -258,9 +258,7 @@ def test_two_folders_with_other_settings_are_not_joined(tmp_path):
         (tmp_path / name / f"{name}.txt").write_text("Ada.")
         (tmp_path / name / f"{name}.ann").write_text("T1\tPER 0 3\tAda\n")
         (tmp_path / name / "annotation.conf").write_text(name)
-    with pytest.raises(
-        DataError, match=r"found two different files annotation.conf, expected one of that name"
-    ):
+    with pytest.raises(DataError, match=r"two different files annotation.conf, expected one of that name"):
         convert_files([tmp_path / "a", tmp_path / "b"], tmp_path / "c", "brat")
     assert not (tmp_path / "c").exists()
 

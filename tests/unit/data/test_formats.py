@@ -41,7 +41,7 @@ def test_a_registered_format_is_recognised_first_and_written_by_its_suffix(tagge
 
 def test_a_registered_format_has_the_same_log(tagged, tmp_path):
     (tmp_path / "notes.tag").write_text("[#1]\n[#1]\n")
-    with pytest.raises(ValueError, match="document '#1': line: found the title or id of an earlier document"):
+    with pytest.raises(ValueError, match="document '#1': line: the title or id of an earlier document"):
         load_documents(tmp_path / "notes.tag")
 
 

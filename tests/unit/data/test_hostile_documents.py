@@ -121,9 +121,7 @@ def test_ids_of_one_entity_that_differ_are_a_defect_and_the_first_counts(tmp_pat
     corpus = load_documents(path)
     assert corpus[0].entities[0].id == "Q0"
     assert corpus.log.counts[Kind.CONFLICTING_ID] == len(record["vertexSet"][0]) - 1
-    assert "found 'Q1', expected 'Q0', the id of the entity" in str(
-        corpus.log.examples[Kind.CONFLICTING_ID][0]
-    )
+    assert "'Q1', expected 'Q0', the id of the entity" in str(corpus.log.examples[Kind.CONFLICTING_ID][0])
     with pytest.raises(DataError, match=r"vertexSet\[0\]\[1\]\.id"):
         load_documents(path, strict=True)
 
@@ -134,7 +132,7 @@ def test_ids_of_one_entity_that_differ_are_a_defect_and_the_first_counts(tmp_pat
         ('["a", "a"]', "a relation that is listed twice"),
         ('["a", ""]', "a relation without a name"),
         ('{"": 1}', "a relation without a name"),
-        ('{"a": 1, "a": 2}', "key 'a': found it twice"),
+        ('{"a": 1, "a": 2}', "key 'a': twice"),
         ('["\\ud800"]', "characters that UTF-8 can hold"),
         (f'{{"a": {"1" * 5000}}}', "a number of thousands of digits"),
     ],

@@ -131,19 +131,19 @@ def test_mutation_ids_are_whole(tmp_path):
     ("lines", "message"),
     [
         ([MENTIONS[0]], "expected DocRED JSON or unnoted JSONL or PubTator"),
-        (["7|a|x"], "line 1: found '7|a|x', expected a title line"),
-        ([HEADER[0], "8|a|text"], "document '7': line 2: found '8|a|text', expected '7|a|abstract'"),
+        (["7|a|x"], "line 1: '7|a|x', expected a title line"),
+        ([HEADER[0], "8|a|text"], "document '7': line 2: '8|a|text', expected '7|a|abstract'"),
         ([*HEADER, "8\t0\t7\tDorvane\tChemical\tX"], "document '7': line 3: .*expected a line of 7"),
-        ([*HEADER, "7\t0\t7\tDorvane\tChemical"], "line 3: found 5 columns"),
-        ([*HEADER, "7\tx\t7\tDorvane\tChemical\tX"], "start/end: found 'x' to '7', expected whole numbers"),
-        ([*HEADER, "7\t7\t7\t\tChemical\tX"], "start/end: found '7' to '7'"),
-        ([*HEADER, "7\t0\t999\tDorvane\tChemical\tX"], "start/end: found '0' to '999'"),
+        ([*HEADER, "7\t0\t7\tDorvane\tChemical"], "line 3: 5 columns"),
+        ([*HEADER, "7\tx\t7\tDorvane\tChemical\tX"], "start/end: 'x' to '7', expected whole numbers"),
+        ([*HEADER, "7\t7\t7\t\tChemical\tX"], "start/end: '7' to '7'"),
+        ([*HEADER, "7\t0\t999\tDorvane\tChemical\tX"], "start/end: '0' to '999'"),
         (
             [*HEADER, "7\t1\t8\tDorvane\tChemical\tX"],
-            "found 'Dorvane' at 1 to 8, expected 'orvane ', the text",
+            "'Dorvane' at 1 to 8, expected 'orvane ', the text",
         ),
         ([*HEADER, "7\t7\t8\t \tChemical\tX"], "a mention with a word"),
-        ([*HEADER, "", *HEADER], "document '7': line 4: found the title or id of an earlier document"),
+        ([*HEADER, "", *HEADER], "document '7': line 4: the title or id of an earlier document"),
         ([*HEADER, *HEADER], "document '7': line 3"),
     ],
 )
@@ -154,7 +154,7 @@ def test_bad_lines_are_located(tmp_path, lines, message):
 
 
 def test_bad_rows_are_located(tmp_path):
-    with pytest.raises(DataError, match=r"relations\.tsv: line 2: found '7\\tr\\tMESH:C1'"):
+    with pytest.raises(DataError, match=r"relations\.tsv: line 2: '7\\tr\\tMESH:C1'"):
         read(tmp_path, HEADER + MENTIONS, ["7\tr\tMESH:C1\t12", "7\tr\tMESH:C1"])
 
 

@@ -82,7 +82,7 @@ def test_links_join_no_different_ids(tmp_path):
     assert [len(entity.mentions) for entity in load_documents(path)[0].entities] == [2, 1]
     (defect,) = check_files([path]).log.examples[Kind.CONFLICTING_ID]
     assert defect.within_file == (
-        "document 'a': line 3: found 'a:2', expected the id of 'she', which it is linked to; they stay apart"
+        "document 'a': line 3: 'a:2', expected the id of 'she', which it is linked to; they stay apart"
     )
 
 
@@ -172,12 +172,12 @@ def test_a_mention_that_cuts_a_word_cuts_the_word(tmp_path):
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("T7\tORG 1 5\tSony", "line 15: found 'Sony' at 1 5, expected 'ony ', the text there"),
-        ("T7\tORG 0 4", "line 15: found 'T7.*, expected T1<tab>Type start end<tab>text"),
-        ("T7\tORG 88 400\tsaid so.", "line 15, start/end: found 88 to 400, expected 0 <= start < end <= 97"),
-        ("T1\tORG 83 86\tIBM", "line 15: found 'T1' a second time, expected a new name"),
-        ("R9 Part T1 T2", "line 15: found 'R9 Part T1 T2', expected R1<tab>Relation Arg1:T1 Arg2:T2"),
-        ("?", "line 15: found '\\?', expected a line of brat's standoff format"),
+        ("T7\tORG 1 5\tSony", "line 15: 'Sony' at 1 5, expected 'ony ', the text there"),
+        ("T7\tORG 0 4", "line 15: 'T7.*, expected T1<tab>Type start end<tab>text"),
+        ("T7\tORG 88 400\tsaid so.", "line 15, start/end: 88 to 400, expected 0 <= start < end <= 97"),
+        ("T1\tORG 83 86\tIBM", "line 15: 'T1' a second time, expected a new name"),
+        ("R9 Part T1 T2", "line 15: 'R9 Part T1 T2', expected R1<tab>Relation Arg1:T1 Arg2:T2"),
+        ("?", "line 15: '\\?', expected a line of brat's standoff format"),
     ],
 )
 def test_a_bad_line_of_brat_is_named(brat, line, problem):
@@ -209,7 +209,7 @@ def test_an_id_survives_brat_whatever_it_looks_like(tmp_path, identifier):
 
 
 def test_the_text_of_an_annotation_file_is_needed(tmp_path):
-    with pytest.raises(DataError, match=r"a.txt: found no such file, expected a file"):
+    with pytest.raises(DataError, match=r"a.txt: no such file, expected a file"):
         load_documents(put(tmp_path / "a.ann", "T1\tORG 0 4\tSony\n"))
 
 
@@ -333,20 +333,20 @@ def test_a_task_as_version_1_23_exports_it(tmp_path):
     [
         (
             task([region("a", 1, 4, "Ada")]),
-            r"annotations\[0\].result\[0\].value.text: found 'Ada', expected 'da ', the",
+            r"annotations\[0\].result\[0\].value.text: 'Ada', expected 'da ', the",
         ),
         (
             task([region("a", 0, 400, None)]),
-            r"annotations\[0\].result\[0\], start/end: found 0 to 400, expected 0 <=",
+            r"annotations\[0\].result\[0\], start/end: 0 to 400, expected 0 <=",
         ),
         (
             task([region("a", "x", 4, None)]),
-            r"annotations\[0\].result\[0\].value.start: found 'x', expected a whole",
+            r"annotations\[0\].result\[0\].value.start: 'x', expected a whole",
         ),
-        (task([arc("a", 3, "met")]), r"annotations\[0\].result\[0\].to_id: found 3, expected a string"),
+        (task([arc("a", 3, "met")]), r"annotations\[0\].result\[0\].to_id: 3, expected a string"),
         (
             task(data={"a": "x", "b": "y"}),
-            r"data: found texts in \['a', 'b'\], expected one, or one called 'text'",
+            r"data: texts in \['a', 'b'\], expected one, or one called 'text'",
         ),
     ],
 )
@@ -426,14 +426,14 @@ def test_tasks_that_were_not_accepted_are_left_out(tmp_path):
     [
         (
             {"spans": [SPANS[0] | {"end": 99}]},
-            r"spans\[0\], start/end: found 0 to 99, expected 0 <= start < end <= 21",
+            r"spans\[0\], start/end: 0 to 99, expected 0 <= start < end <= 21",
         ),
-        ({"spans": [SPANS[0] | {"start": "0"}]}, r"spans\[0\].start: found '0', expected a whole number"),
+        ({"spans": [SPANS[0] | {"start": "0"}]}, r"spans\[0\].start: '0', expected a whole number"),
         (
             {"relations": [{"head": 0, "child": 2, "label": 3}]},
-            r"relations\[0\].label: found 3, expected a string",
+            r"relations\[0\].label: 3, expected a string",
         ),
-        ({"text": None}, "text: found None, expected a string"),
+        ({"text": None}, "text: None, expected a string"),
     ],
 )
 def test_a_bad_task_of_prodigy_is_named(tmp_path, more, problem):
@@ -492,7 +492,7 @@ def test_numbers_of_tags_have_their_names_in_parquet(tmp_path):
     pq.write_table(table.replace_schema_metadata({"huggingface": info}), tmp_path / "a.parquet")
     (document,) = load_documents(tmp_path / "a.parquet")
     assert [entity.name for entity in document.entities] == ["Ada Lorne", "Bo"]
-    with pytest.raises(DataError, match=r"ner_tags\[0\]: found 1, expected tags as names, such as 'B-PER'"):
+    with pytest.raises(DataError, match=r"ner_tags\[0\]: 1, expected tags as names, such as 'B-PER'"):
         load_documents(put(tmp_path / "a.jsonl", json.dumps({"tokens": ["a"], "ner_tags": [1]})))
 
 
@@ -501,12 +501,12 @@ def test_numbers_of_tags_have_their_names_in_parquet(tmp_path):
     [
         (
             {"entities": [{"type": "P", "start": 0, "end": 10}]},
-            r"entities\[0\].start/end: found 0 to 10, expected 0 <= start",
+            r"entities\[0\].start/end: 0 to 10, expected 0 <= start",
         ),
-        ({"ner_tags": ["O"]}, "ner_tags: found 1 tags, expected 9, one for each token"),
+        ({"ner_tags": ["O"]}, "ner_tags: 1 tags, expected 9, one for each token"),
         (
             {"entities": ENTITIES, "relations": [{"type": "M", "head": 0, "tail": 2}]},
-            r"relations\[0\].tail: found 2, expected",
+            r"relations\[0\].tail: 2, expected",
         ),
         (
             {"tokens": [["a"], ["b"]], "entities": [{"type": "P", "start": 0, "end": 2}]},
@@ -550,7 +550,7 @@ def test_a_docbin_as_the_tutorial_of_spacy_makes_it(tmp_path):
 def test_a_damaged_binary_file_is_named(tmp_path, content):
     path = tmp_path / "a.spacy"
     path.write_bytes(content)
-    with pytest.raises(DataError, match=r"a.spacy: found damaged content"):
+    with pytest.raises(DataError, match=r"a.spacy: damaged content"):
         load_documents(path)
 
 
@@ -559,9 +559,7 @@ def test_words_that_are_not_those_of_the_text_are_named():
     marked = AnnotatedText(
         "1", "Ada met", [AnnotatedSpan("T1", 0, 3, "PER", "Ada", None, "tokens 0 to 1")], words=[(4, 7)]
     )
-    with pytest.raises(
-        DataError, match="document '1': tokens 0 to 1: found 'Ada', expected at least one word"
-    ):
+    with pytest.raises(DataError, match="document '1': tokens 0 to 1: 'Ada', expected at least one word"):
         to_document(marked, ReadContext(DefectLog()))
 
 

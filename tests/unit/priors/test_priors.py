@@ -29,10 +29,10 @@ def test_no_pair_at_all():
 @pytest.mark.parametrize(
     ("counts", "pairs", "message"),
     [
-        ({"spuse": 1}, 10, r"relation 'spuse': found .*nearest: 'spouse'"),
-        ({"spouse": 11}, 10, "relation 'spouse': found 11 labelled pairs, expected 0 to 10"),
-        ({"spouse": -1}, 10, "relation 'spouse': found -1 labelled pairs"),
-        ({"spouse": 10}, 10, r"relation 'spouse': found labelled prior 1\.0, expected below 1"),
+        ({"spuse": 1}, 10, r"relation 'spuse': .*nearest: 'spouse'"),
+        ({"spouse": 11}, 10, "relation 'spouse': 11 labelled pairs, expected 0 to 10"),
+        ({"spouse": -1}, 10, "relation 'spouse': -1 labelled pairs"),
+        ({"spouse": 10}, 10, r"relation 'spouse': labelled prior 1\.0, expected below 1"),
     ],
 )
 def test_impossible_counts(counts, pairs, message):
@@ -53,20 +53,20 @@ def test_a_multiplier_changes_the_overall_priors_only(three):
 
 @pytest.mark.parametrize("multiplier", [20, 0.5, -1, math.nan, math.inf])
 def test_impossible_multipliers_name_the_relation(multiplier):
-    with pytest.raises(DataError, match=r"relation '(spouse|child)': found overall prior"):
+    with pytest.raises(DataError, match=r"relation '(spouse|child)': overall prior"):
         LABELLED * multiplier
 
 
 @pytest.mark.parametrize(
     ("labelled", "overall", "message"),
     [
-        (0.1, 1.0, "found overall prior 1.0, expected below 1"),
-        (0.1, math.inf, "found overall prior inf, expected below 1"),
-        (0.1, 0.09, "found overall prior 0.09, expected at least the labelled prior 0.1"),
-        (0.1, math.nan, "found overall prior nan, expected 0 or more"),
-        (math.nan, 0.1, "found labelled prior nan, expected 0 or more"),
-        (-0.1, 0.1, "found labelled prior -0.1, expected 0 or more"),
-        (0.0, -0.1, "found overall prior -0.1, expected 0 or more"),
+        (0.1, 1.0, "overall prior 1.0, expected below 1"),
+        (0.1, math.inf, "overall prior inf, expected below 1"),
+        (0.1, 0.09, "overall prior 0.09, expected at least the labelled prior 0.1"),
+        (0.1, math.nan, "overall prior nan, expected 0 or more"),
+        (math.nan, 0.1, "labelled prior nan, expected 0 or more"),
+        (-0.1, 0.1, "labelled prior -0.1, expected 0 or more"),
+        (0.0, -0.1, "overall prior -0.1, expected 0 or more"),
     ],
 )
 def test_impossible_priors(labelled, overall, message):
@@ -75,7 +75,7 @@ def test_impossible_priors(labelled, overall, message):
 
 
 def test_priors_and_relations_must_match():
-    with pytest.raises(DataError, match="found 2 labelled and 1 overall priors, expected one of each for 2"):
+    with pytest.raises(DataError, match="2 labelled and 1 overall priors, expected one of each for 2"):
         Priors(("a", "b"), (0.1, 0.2), (0.3,))
     with pytest.raises(DataError, match="one or more different relations"):
         Priors(("a", "a"), (0.1, 0.2), (0.3, 0.3))
@@ -116,7 +116,7 @@ def test_priors_are_values():
 def test_with_overall():
     priors = LABELLED.with_overall({"spouse": 0.2, "employer": 0.1})
     assert priors.overall == (0.2, 0.05, 0.1) and priors.labelled == LABELLED.labelled
-    with pytest.raises(DataError, match=r"relation 'spoues': found .*nearest: 'spouse'"):
+    with pytest.raises(DataError, match=r"relation 'spoues': .*nearest: 'spouse'"):
         LABELLED.with_overall({"spoues": 0.2})
 
 
@@ -166,24 +166,24 @@ def test_dictionary_round_trip_is_exact():
     [
         (
             {"spose": 0.2},
-            r"relation 'spose': found .*, expected one of the 3 relations \(nearest: 'spouse'\)",
+            r"relation 'spose': .*, expected one of the 3 relations \(nearest: 'spouse'\)",
         ),
-        ({"spouse": "0.2"}, "relation 'spouse': found '0.2', expected a number or"),
-        ({"spouse": True}, "relation 'spouse': found True, expected a number or"),
-        ({"spouse": None}, "relation 'spouse': found None, expected a number or"),
-        ({"spouse": {"multiplyer": 3}}, "relation 'spouse': found {'multiplyer': 3}, expected a number or"),
+        ({"spouse": "0.2"}, "relation 'spouse': '0.2', expected a number or"),
+        ({"spouse": True}, "relation 'spouse': True, expected a number or"),
+        ({"spouse": None}, "relation 'spouse': None, expected a number or"),
+        ({"spouse": {"multiplyer": 3}}, "relation 'spouse': {'multiplyer': 3}, expected a number or"),
         (
             {"spouse": {"multiplier": True}},
-            "relation 'spouse': found {'multiplier': True}, expected a number or",
+            "relation 'spouse': {'multiplier': True}, expected a number or",
         ),
-        ({"spouse": 1.5}, "relation 'spouse': found overall prior 1.5, expected below 1"),
-        ({"spouse": 0.001}, "relation 'spouse': found overall prior 0.001, expected at least"),
-        ({"*": {"multiplier": 30}}, "relation 'child': found overall prior 1.5, expected below 1"),
-        ('{"spouse": 1' + "0" * 400 + "}", "relation 'spouse': found overall prior 1e.300, expected below 1"),
-        ('{"spouse": 0.2, "spouse": 0.3}', "key 'spouse': found it twice in one object, expected it once"),
-        ([1], r"found \[1\], expected an object of relation to prior"),
-        ("{", "found"),
-        (None, "found None"),
+        ({"spouse": 1.5}, "relation 'spouse': overall prior 1.5, expected below 1"),
+        ({"spouse": 0.001}, "relation 'spouse': overall prior 0.001, expected at least"),
+        ({"*": {"multiplier": 30}}, "relation 'child': overall prior 1.5, expected below 1"),
+        ('{"spouse": 1' + "0" * 400 + "}", "relation 'spouse': overall prior 1e.300, expected below 1"),
+        ('{"spouse": 0.2, "spouse": 0.3}', "key 'spouse': twice in one object"),
+        ([1], r"\[1\], expected an object of relation to prior"),
+        ("{", "'{'"),
+        (None, "None"),
     ],
 )
 def test_a_bad_file_is_named_with_its_relation(tmp_path, content, message):
@@ -193,5 +193,5 @@ def test_a_bad_file_is_named_with_its_relation(tmp_path, content, message):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(DataError, match=r"absent\.json: found no such file"):
+    with pytest.raises(DataError, match=r"absent\.json: no such file"):
         Priors.from_file(tmp_path / "absent.json", LABELLED)

@@ -143,7 +143,7 @@ def parse_as(model: type[Model], value: object, document: str | None = None, pla
         3
         >>> parse_as(Label, {"h": "3"}, "Ada", "labels[2]")
         Traceback (most recent call last):
-        unnoted.errors.DataError: : document 'Ada': labels[2].h: found '3', expected a whole number
+        unnoted.errors.DataError: : document 'Ada': labels[2].h: '3', expected a whole number
     """
     try:
         return model.model_validate(value)
@@ -237,7 +237,7 @@ def wrap_reader_errors(expected: str) -> Iterator[None]:
         >>> with wrap_reader_errors("a Parquet file"):
         ...     {}["schema"]
         Traceback (most recent call last):
-        unnoted.errors.DataError: : found damaged content (KeyError: 'schema'), expected a Parquet file
+        unnoted.errors.DataError: : damaged content (KeyError: 'schema'), expected a Parquet file
     """
     try:
         yield
