@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 from tests.browser.conftest import CHROMIUM
-from tests.unit.review.factories import HOSTILE, TOKEN, opened, people, states, suggested
+from tests.unit.review.factories import HOSTILE, TOKEN, many, opened, people, states, suggested
 
 from unnoted.data import load_documents
 from unnoted.data.document import Fact
@@ -173,6 +173,27 @@ def test_help_opens_closes_and_keys_can_be_turned_off(at, store_of_people):
     ada.expect(ada.page.locator("#do-accept")).to_be_focused()
     ada.press("Enter")
     ada.says("Accepted: Bo – lives in → Kelm")
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+def test_the_list_scrolls_and_the_page_does_not(browser, tmp_path, viewport):
+    store = opened(tmp_path, many(tmp_path, 300))
+    with served(store) as address:
+        ada = Reviewing(browser, address, viewport=viewport)
+        for _ in range(3):
+            ada.press("a")
+            ada.says("Accepted")
+            ada.page.evaluate("document.getElementById('message').replaceChildren()")
+        page = "document.scrollingElement"
+        if viewport is DESK:
+            assert ada.page.evaluate(f"{page}.scrollHeight <= {page}.clientHeight")
+        assert ada.page.locator(".card").bounding_box()["y"] >= 0  # the fact is in sight
+        ada.expect(ada.page.locator("#rows .row")).to_have_count(100)
+        ada.page.evaluate("document.getElementById('rows').scrollTop = 1e6")
+        ada.expect(ada.page.locator("#rows .row")).to_have_count(200)
+        assert ada.wrong == []
+        ada.context.close()
+    store.close()
 
 
 def test_by_mouse(at, store_of_people):

@@ -88,8 +88,8 @@ def cohen_kappa(accepted: int, first_only: int, second_only: int, rejected: int)
     first, second = accepted + first_only, accepted + second_only
     # By chance, counted in both²: integers, so that full agreement is 1 and not almost 1.
     chance = first * second + (both - first) * (both - second)
-    room = both * both - chance
-    return Agreement(both, agreed, (agreed * both - chance) / room if room else None)
+    beyond_chance = both * both - chance
+    return Agreement(both, agreed, (agreed * both - chance) / beyond_chance if beyond_chance else None)
 
 
 def agreements(store: ReviewStore) -> dict[tuple[str, str], Agreement]:

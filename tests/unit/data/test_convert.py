@@ -174,7 +174,7 @@ def test_everything_stays(format, data, style, end):
         if len(read) > 1:
             check_parts(Path(folder), source, format, read)
         if FORMATS[format].update is not None:
-            check_mended(Path(folder), source, format, read, data)
+            check_updated(Path(folder), source, format, read, data)
 
 
 def check_parts(folder, source, format, read):
@@ -192,13 +192,13 @@ def check_parts(folder, source, format, read):
         assert sorted(map(repr, held[0] + held[1])) == sorted(map(repr, records(source, format)))
 
 
-def check_mended(folder, source, format, read, data):
+def check_updated(folder, source, format, read, data):
     """One new fact: it is read again, its document is else as it was, and no unknown thing is gone."""
     places = [(document, pair) for document in read for pair in pairs(document)]
     if not places:
         return
     document, (head, tail) = data.draw(st.sampled_from(places))
-    to = folder / f"mended{source.suffix}"
+    to = folder / f"updated{source.suffix}"
     apply_decisions(source, [Decision(document.id, head, tail, "new", holds=True)], to)
     for before, after in zip(read, stream_documents(to), strict=True):
         added = {(head, tail, "new")} if before.id == document.id else set()

@@ -241,7 +241,7 @@ class Figures {
     }
     const { estimate, low, high, sampled, level, multiplier } = found;
     $("complete").textContent = `${percent(estimate)} (${percent(low).replace(" %", "")}–${percent(high)})`;
-    const basis = sampled ? `from ${count(sampled)} random decisions` : "from the scores alone: decide some in the order “Random”";
+    const basis = sampled ? `from ${count(sampled)} random decisions` : "from the scores alone: decide some in the order “Random sample”";
     const missing = `${count(found.found)} facts are labelled, about ${count(found.missing)} are missing`;
     $("complete").title = `${missing}; ${percent(level)} interval, ${basis}`;
     const [least, most] = [multiplier.low, multiplier.high].map((each) => each.toFixed(2));

@@ -162,7 +162,16 @@ export class QueueList {
     this.current = item;
     if (!this.row(item) && (this.more || !this.fromStart)) await this.load(rank - 1);
     this.draw();
-    $(`row-${this.current}`)?.scrollIntoView({ block: "nearest" });
+    this.bringIntoView();
+  }
+
+  // Scrolls the list alone: on a phone, the page shows the fact.
+  bringIntoView() {
+    const [list, row] = [$("rows"), $(`row-${this.current}`)];
+    if (!row) return;
+    const [top, bottom] = [row.offsetTop, row.offsetTop + row.offsetHeight];
+    if (top < list.scrollTop) list.scrollTop = top;
+    else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = top - list.clientHeight / 2;
   }
 
   pressed(event) {
