@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -61,8 +61,8 @@ class Filters(BaseModel):
     view: View = View.OPEN
     relation: str | None = None
     document: str | None = None
-    low: float = Field(0.0, ge=0, le=1)
-    high: float = Field(1.0, ge=0, le=1)
+    low: Annotated[float, Field(ge=0, le=1)] = 0.0
+    high: Annotated[float, Field(ge=0, le=1)] = 1.0
     suspicious: bool | None = None
     by: str | None = None
 

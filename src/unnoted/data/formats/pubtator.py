@@ -149,7 +149,7 @@ def _document(block: tuple[int, list[str]], context: ReadContext) -> Document:
         if columns[0] != identifier:
             fail(Kind.MALFORMED, identifier, f"line {number}", short_repr(line), f"a line of {identifier}")
         if _is_inline_row(columns):
-            rows.append(RelationRow(*columns[1:4], log.file, number, len(columns) == 4))
+            rows.append(RelationRow(columns[1], columns[2], columns[3], log.file, number, len(columns) == 4))
             log.relation_rows += 1
         else:
             annotations.append(_annotation(columns, number, identifier, text))
@@ -325,7 +325,7 @@ def _is_removed(line: str, edit: "Edits") -> bool:
 def _project(columns: Sequence[str], document: Document) -> Iterator[Fact]:
     """The fact of a row, if it is one."""
     positions = {(entity.type, entity.id or ""): index for index, entity in enumerate(document.entities)}
-    row = RelationRow(*columns[1:4], "", 0)
+    row = RelationRow(columns[1], columns[2], columns[3], "", 0)
     return project_rows([row], positions, document.id, DefectLog())
 
 
