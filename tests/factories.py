@@ -1,5 +1,7 @@
 """Small documents for tests of any package."""
 
+from dataclasses import replace
+
 from unnoted.data.document import Document, Entity, Fact, Mention
 
 
@@ -11,6 +13,14 @@ def words(text, *entities, facts=(), id="d"):
         tuple(Entity((Mention(0, start, end, kind, name),)) for start, end, kind, name in entities),
         tuple(facts),
     )
+
+
+def make_document(types, triples, name="d", evidence=(), negatives=()):
+    """One sentence with one word for each entity, of the given types."""
+    mentions = [(i, i + 1, kind, f"e{i}") for i, kind in enumerate(types)]
+    facts = [Fact(*triple, evidence) for triple in triples]
+    document = words(" ".join(f"e{i}" for i in range(len(types))), *mentions, facts=facts, id=name)
+    return replace(document, negatives=tuple(negatives))
 
 
 def fact(head, tail, relation, *evidence):

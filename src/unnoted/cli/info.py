@@ -122,8 +122,8 @@ def describe(model: "RelationModel", folder: Path) -> dict[str, Any]:
         "precision": str(model.dtype).removeprefix("torch."),
         "candidates": model.candidates.to_json(),
         "lexical_weight": config.lexical_weight,
-        "rules": [rule.line(model.relations.name) for rule in model.rule_lift.rules]
-        if model.rule_lift
+        "rules": [rule.to_text(model.relations.name) for rule in model.rule_propagation.rules]
+        if model.rule_propagation
         else [],
         "decoder": {
             "decision": decoder.decision.to_json(),

@@ -19,7 +19,6 @@ TOP: Commands = {
     "suggest": ("suggest:suggest", "List the labels that are likely to be missing, or wrong."),
     "serve": ("serve:serve", "Serve a trained model over HTTP."),
     "export": ("export:export", "Export a trained model to ONNX."),
-    "rules": ("show_rules:rules", "Show rules, or the rules that the labels suggest."),
     "info": ("info:info", "List the configs, or describe one or a trained model."),
 }
 DATA: Commands = {
@@ -30,6 +29,10 @@ DATA: Commands = {
     "compare": ("data:compare", "Compare two labellings of the same documents."),
     "fetch": ("data:fetch", "Download a published data set."),
     "generate": ("data:generate", "Generate documents with complete labels."),
+}
+RULES: Commands = {
+    "show": ("rules:show", "Show what rules imply of the labels."),
+    "propose": ("rules:propose", "Propose rules that the labels speak for."),
 }
 REVIEW: Commands = {
     "start": ("review:start", "Decide suggestions in a browser."),
@@ -75,6 +78,7 @@ def _group(name: str, table: Commands, help: str) -> typer.Typer:
 app = _group("unnoted", TOP, "Relation extraction over whole documents, from incomplete labels.")
 GROUPS: Mapping[str, tuple[Commands, str]] = {
     "data": (DATA, "Check, convert, split, compare, fetch and generate documents; hide labels."),
+    "rules": (RULES, "Rules between relations: what they imply of the labels, and proposals."),
     "review": (REVIEW, "Decide suggestions in a browser, and export the corrected corpus."),
     "experiment": (EXPERIMENT, "Compare methods: a demonstration, your own documents, the paper's tables."),
 }

@@ -49,6 +49,12 @@ TeacherFolder = Annotated[
 InitFrom = Annotated[
     Path | None, typer.Option(metavar="MODEL", help="A trained model whose weights to start from.")
 ]
+RuleFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--rules", metavar="FILE", help="Rules that always hold, a line each (see `unnoted rules`)."
+    ),
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue this run from its last checkpoint.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run in the output folder.")]
 
@@ -69,6 +75,7 @@ def train(
     output: Output = None,
     teacher: TeacherFolder = None,
     init_from: InitFrom = None,
+    rules: RuleFile = None,
     changes: Changes = None,
     resume: Resume = False,
     overwrite: Overwrite = False,
@@ -92,6 +99,7 @@ def train(
         "output": output,
         "teacher": teacher,
         "init_from": init_from,
+        "rules": rules,
     }
     given = {key: value for key, value in options.items() if value not in (None, [])}
     with on_interrupt("interrupted; the same command with --resume continues from the last checkpoint"):

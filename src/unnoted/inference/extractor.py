@@ -346,8 +346,12 @@ class Extractor:
         return tuple(extracted)
 
     def _rule(self, number: int) -> str | None:
-        lift = self.model.rule_lift
-        return None if lift is None or number < 0 else lift.rules[number].line(self.model.relations.name)
+        propagation = self.model.rule_propagation
+        return (
+            None
+            if propagation is None or number < 0
+            else propagation.rules[number].to_text(self.model.relations.name)
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

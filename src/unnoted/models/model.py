@@ -24,7 +24,7 @@ from unnoted.models.encoders.stored_weights import no_larger_than, not_finite
 from unnoted.models.model_card import card_beside, model_card, write_card
 from unnoted.models.saved import CONFIG, MODEL_TYPE, TOKENIZER_FILES, ModelError, SavedModel, note_checksums
 from unnoted.models.scores.lexical import LexicalScores
-from unnoted.models.scores.rule_lift import RuleLift
+from unnoted.models.scores.rule_propagation import RulePropagation
 from unnoted.models.scores.type_bias import TypeBias
 from unnoted.models.scores.typed_relations import NEVER, TypedRelations
 from unnoted.models.tokenization import DocumentTokenizer, use_typed_markers
@@ -56,7 +56,7 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         lexical_weight: what a linear model of types, places and words counts beside the network
             (`scores.lexical`); 0 for a model without.
         candidates: which pairs are scored, as `CandidatePairs.to_json` writes it.
-        rules: that the scores of a trained model keep to (`scores.rule_lift`), as `Rule.to_json` gives them.
+        rules: that the scores of a trained model keep to (`scores.rule_propagation`), as `Rule.to_json` gives them.
         relation_types: the types that each relation was labelled with, as `RelationTypes.to_json` gives them;
             None where they were not learnt, or are not to be heeded.
         undertrained: how far a training came that ended before its warm-up did, in words; None for others.
@@ -171,7 +171,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         self.type_bias = TypeBias(sizes.types, len(config.relations)) if config.type_bias else None
         self.lexical = self._lexical_scores(sizes.types) if config.lexical_weight else None
         given = [Rule.from_json(rule) for rule in config.rules or ()]
-        self.rule_lift = RuleLift(given, config.relations) if given else None
+        self.rule_propagation = RulePropagation(given, config.relations) if given else None
         self.tokenizer: PreTrainedTokenizerBase | None = None
         self.card: str | None = None
         self.post_init()  # type: ignore[no-untyped-call]
@@ -207,10 +207,10 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             scores = self.lexical(scores, self._seen(batch, typed))
         if allowed is not None:
             scores[:, 1:].masked_fill_(~allowed, NEVER)
-        if self.rule_lift is None or self.training:
+        if self.rule_propagation is None or self.training:
             return PairScores(scores, encoded, None, allowed)
         # Labels were closed under the rules, so that types allow a conclusion where they allow its premise.
-        scores, rule = self.rule_lift(scores, batch, self._decision.uses_threshold_class)
+        scores, rule = self.rule_propagation(scores, batch, self.decoder)
         return PairScores(scores, encoded, rule, allowed)
 
     def _seen(self, batch: Batch, typed: TypedRelations | None) -> Batch:

@@ -1,29 +1,31 @@
-"""Rules by which facts follow from facts: written by people or mined from labels, checked, applied."""
+"""Horn rules by which facts follow from facts: written by a person, proposed from labels, applied."""
 
-from unnoted.rules.bodies import Inverse, RuleBody, SamePair, TwoStep
-from unnoted.rules.closing import ClosedDocument, Derived, close
-from unnoted.rules.constraints import Constraints
-from unnoted.rules.implied import ImpliedFacts, implied_facts
-from unnoted.rules.mining import MiningLimits, mine, noted_shares
-from unnoted.rules.rule import Rule, RuleSet
-from unnoted.rules.written import load_rules, written_rules
+from unnoted.rules.label_frequency import ImpliedFrequency, RuleFrequencies, implied_frequencies
+from unnoted.rules.mining import ProposedRule, proposals_text, propose_rules
+from unnoted.rules.rules import (
+    ClosedDocument,
+    DerivedFact,
+    Rule,
+    RuleKind,
+    RuleSet,
+    close,
+    load_rules,
+    parse_rules,
+)
 
 __all__ = [
     "ClosedDocument",
-    "Constraints",
-    "Derived",
-    "ImpliedFacts",
-    "Inverse",
-    "MiningLimits",
+    "DerivedFact",
+    "ImpliedFrequency",
+    "ProposedRule",
     "Rule",
-    "RuleBody",
+    "RuleFrequencies",
+    "RuleKind",
     "RuleSet",
-    "SamePair",
-    "TwoStep",
     "close",
-    "implied_facts",
+    "implied_frequencies",
     "load_rules",
-    "mine",
-    "noted_shares",
-    "written_rules",
+    "parse_rules",
+    "proposals_text",
+    "propose_rules",
 ]

@@ -1,203 +1,195 @@
-"""Rules mined from incomplete labels.
+"""Rule proposals mined from labels, for a person to confirm.
 
-Bodies are noted facts. Of the true facts of a relation s only a share c was noted, so that a rule's
-conclusion is found noted less often than it holds:
+Labels alone do not tell a rule that always holds from one that often does. Someone who knows what the
+relations mean sees it at a glance, with an example. So rules are counted, and put before a person:
 
-    P(s | body) = P(s noted | body) / c
+    P(s | body) = P(s labelled | body) / c,
 
-That takes it that facts are noted independently of each other. Where annotators note two facts together or
-not at all, the conclusion of one is noted more often than c says, and the confidence is too high.
-
-A rule is kept for the lower bound of its confidence, over documents, not for its estimate: a rule that was
-right twice out of two is not known to be right. And it must be right more often than the types of head and
-tail alone make it.
+where c is the label frequency of the conclusion. A proposal must be right more often than the types of head
+and tail alone make it. No proposal is ever applied by itself.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from unnoted.data.document import Document, Triple
-from unnoted.priors import Priors
-from unnoted.rules.bodies import Pair, RuleBody, matches
-from unnoted.rules.bounds import ONE_SIDED, DocumentShare
-from unnoted.rules.constraints import Constraints
-from unnoted.rules.rule import Rule, RuleSet
+from unnoted.rules.label_frequency import wilson_low
+from unnoted.rules.rules import Body, Premises, Rule, RuleKind, match_bodies
 
-Shape: TypeAlias = tuple[RuleBody, str]
-"""A body and the relation that it concludes."""
+MIN_SUPPORT, MIN_CONFIDENCE, MIN_LIFT = 2, 0.2, 2.0
+"""What a proposal must have: pairs with body and conclusion labelled, the lower bound of its confidence, and
+how many times as often as among pairs of the same types its conclusion is labelled."""
 
-
-@dataclass(frozen=True, slots=True)
-class MiningLimits:
-    """What a rule must have to be kept.
-
-    Attributes:
-        support: pairs for which body and conclusion are both noted, at least.
-        confidence: the lower bound of the corrected confidence, at least.
-        lift: how many times as often as among pairs of the same types the conclusion is noted, at least.
-        deviations: standard deviations from an estimate to its bound.
-    """
-
-    support: int = 2
-    confidence: float = 0.5
-    lift: float = 2.0
-    deviations: float = ONE_SIDED
-
-
-@dataclass(slots=True)
-class RuleCounts:
-    """How often a conclusion was noted where its body was.
-
-    Attributes:
-        noted: pairs that the rule speaks of (that it may conclude on), and those for which it is noted.
-        expected: how many would be noted by the types of these pairs alone.
-    """
-
-    noted: DocumentShare = field(default_factory=DocumentShare)
-    expected: float = 0.0
-
-    @property
-    def lift(self) -> float:
-        """How many times as many were noted as the types alone explain."""
-        return self.noted.hits / self.expected if self.expected else 0.0
+Shape: TypeAlias = tuple[Body, str]
 
 
 @dataclass(frozen=True, slots=True)
-class TypeRates:
-    """How often each relation is noted among all pairs of the same types."""
+class ProposedRule:
+    """A rule, what labels say of it, and what it would add.
 
-    pairs: Mapping[tuple[str, str], int]
-    noted: Mapping[tuple[str, str, str], int]
+    Attributes:
+        rule: the rule.
+        support: pairs for which body and conclusion are labelled.
+        pairs: pairs for which the body is labelled.
+        confidence: how often the conclusion holds there, estimated.
+        lift: how many times as often the conclusion is labelled as among pairs of the same types.
+        added: facts that it would add to the labels.
+        example: one of them, in words; empty where there is none.
+    """
 
-    @classmethod
-    def of(cls, documents: Iterable[Document]) -> "TypeRates":
-        """Count all ordered pairs of different entities."""
-        pairs: Counter[tuple[str, str]] = Counter()
-        noted: Counter[tuple[str, str, str]] = Counter()
-        for document in documents:
-            types = [entity.type for entity in document.entities]
-            kinds = Counter(types)
-            for head, heads in kinds.items():
-                for tail, tails in kinds.items():
-                    pairs[head, tail] += heads * (tails - (head == tail))
-            noted.update((types[head], types[tail], relation) for head, tail, relation in document.labels)
-        return cls(pairs, noted)
-
-    def rate(self, document: Document, fact: Triple) -> float:
-        """The share of pairs of this pair's types that is noted with the relation."""
-        head, tail, relation = fact
-        types = document.entities[head].type, document.entities[tail].type
-        return self.noted.get((*types, relation), 0) / max(self.pairs.get(types, 0), 1)
+    rule: Rule
+    support: int
+    pairs: int
+    confidence: float
+    lift: float
+    added: int
+    example: str
 
 
-def mine(
-    documents: Sequence[Document], noted_share: Mapping[str, float], limits: MiningLimits | None = None
-) -> RuleSet:
-    """Rules that the noted facts of documents speak for, the surest first.
+def propose_rules(
+    documents: Sequence[Document],
+    multiplier: float,
+    *,
+    name: Callable[[str], str] = str,
+    limit: int | None = None,
+) -> list[ProposedRule]:
+    """Rules that labels speak for; those that would add most come first.
 
     Args:
-        documents: with their noted facts.
-        noted_share: of the true facts of a relation, the share that was noted, as `noted_shares` reads it off
-            priors; 1 where it is not given.
-        limits: what a rule must have.
+        documents: with their labels.
+        multiplier: true facts for each labelled one.
+        name: from the id of a relation to its readable name.
+        limit: how many rules to give.
 
     Example:
         >>> from unnoted.data.synthetic import generate_documents
-        >>> rules = mine(list(generate_documents(40)), {})
-        >>> "works_for(h, k) & based_in(k, t) -> works_in(h, t)" in map(str, rules)
+        >>> found = propose_rules(list(generate_documents(40)), multiplier=1)
+        >>> "works_for(h, k) & based_in(k, t) -> works_in(h, t)" in [str(each.rule) for each in found]
         True
     """
-    limits = limits or MiningLimits()
-    constraints = Constraints.of(documents, noted_share)
-    rules = [
-        rule
-        for (body, conclusion), counts in count(documents, constraints, limits.support).items()
-        if (rule := corrected(body, conclusion, counts, noted_share.get(conclusion, 1.0), limits)).low
-        >= limits.confidence
-        and counts.lift >= limits.lift
-    ]
-    return RuleSet((), constraints).kept(rules)
+    found = []
+    for (body, conclusion), counts in _count(documents).items():
+        share = counts.labelled / counts.pairs
+        lift = counts.labelled / counts.expected if counts.expected else 0.0
+        if wilson_low(share, counts.documents) * multiplier >= MIN_CONFIDENCE and lift >= MIN_LIFT:
+            found.append(
+                ProposedRule(
+                    Rule(*body, conclusion),
+                    counts.labelled,
+                    counts.pairs,
+                    min(1.0, share * multiplier),
+                    lift,
+                    counts.pairs - counts.labelled,
+                    _in_words(*counts.example, name) if counts.example else "",
+                )
+            )
+    return sorted(found, key=lambda each: (-each.added, str(each.rule)))[:limit]
 
 
-def noted_shares(priors: Priors) -> dict[str, float]:
-    """Of the true facts of each relation the share that was noted: labelled over overall prior.
+def proposals_text(found: Sequence[ProposedRule], name: Callable[[str], str] = str) -> str:
+    """Proposals as a file in which a person removes the # of those that always hold.
 
     Example:
-        >>> noted_shares(Priors(("spouse", "child"), (0.01, 0.0), (0.04, 0.0)))
-        {'spouse': 0.25, 'child': 1.0}
+        >>> rule = Rule(RuleKind.INVERSION, ("spouse",), "spouse")
+        >>> print(proposals_text([ProposedRule(rule, 4, 9, 0.9, 8.0, 2, "Bo | spouse | Al -> ...")]))
+        # Remove the first # of every rule that always holds; `--rules FILE` applies them.
+        <BLANKLINE>
+        # spouse(t, h) -> spouse(h, t)  # 4 of 9 labelled, would add 2: Bo | spouse | Al -> ...
+        <BLANKLINE>
     """
-    columns = zip(priors.relations, priors.labelled, priors.overall, strict=True)
-    return {relation: labelled / overall if labelled else 1.0 for relation, labelled, overall in columns}
+    lines = ["# Remove the first # of every rule that always holds; `--rules FILE` applies them.", ""]
+    for each in found:
+        comment = f"{each.support:,} of {each.pairs:,} labelled, would add {each.added:,}: {each.example}"
+        lines.append(f"# {each.rule.to_text(name)}  # {comment}")
+    return "\n".join((*lines, ""))
 
 
-def corrected(
-    body: RuleBody, conclusion: str, counts: RuleCounts, noted_share: float, limits: MiningLimits
-) -> Rule:
-    """The rule with its confidence corrected for facts that were not noted."""
-    return Rule(
-        body,
-        conclusion,
-        min(1.0, counts.noted.share / noted_share),
-        min(1.0, counts.noted.low(limits.deviations) / noted_share),
-        round(counts.noted.hits),
-        counts.noted.pairs,
-        counts.lift,
-    )
+class _TypeRates:
+    """How often each relation is labelled among all ordered pairs of the same types."""
+
+    def __init__(self, documents: Iterable[Document]) -> None:
+        self.pairs: Counter[tuple[str, str]] = Counter()
+        self.labelled: Counter[tuple[str, str, str]] = Counter()
+        for document in documents:
+            types = [entity.type for entity in document.entities]
+            counts = Counter(types)
+            for head, heads in counts.items():
+                for tail, tails in counts.items():
+                    self.pairs[head, tail] += heads * (tails - (head == tail))
+            self.labelled.update(
+                (types[head], types[tail], relation) for head, tail, relation in document.labels
+            )
+
+    def rate(self, document: Document, fact: Triple) -> float:
+        types = _pair_types(document, fact)
+        return self.labelled[*types, fact[2]] / max(self.pairs[types], 1)
 
 
-def count(documents: Sequence[Document], constraints: Constraints, support: int) -> dict[Shape, RuleCounts]:
-    """Count every rule that has some support; pairs that a rule may not conclude on are not counted."""
-    candidates: dict[RuleBody, list[str]] = defaultdict(list)
-    for (body, conclusion), hits in supports(documents).items():
-        if hits >= support:
-            candidates[body].append(conclusion)
-    rates = TypeRates.of(documents)
-    counted: dict[Shape, RuleCounts] = defaultdict(RuleCounts)
+def _pair_types(document: Document, fact: Triple) -> tuple[str, str]:
+    return document.entities[fact[0]].type, document.entities[fact[1]].type
+
+
+@dataclass(slots=True)
+class _Counts:
+    """Of a rule: pairs of its body, labelled conclusions, documents, and conclusions expected by types alone."""
+
+    pairs: int = 0
+    labelled: int = 0
+    documents: int = 0
+    expected: float = 0.0
+    example: tuple[Document, Premises, Triple] | None = None
+
+
+def _count(documents: Sequence[Document]) -> dict[Shape, _Counts]:
+    """Count every rule with support.
+
+    Pairs of types that the conclusion is never labelled between are not counted, nor are known negatives.
+    Pairs of one document stand or fall together, so that documents, not pairs, are what an interval counts.
+    """
+    rates = _TypeRates(documents)
+    supports: Counter[Shape] = Counter()
     for document in documents:
-        labels = document.labels
-        for body, ways in matches(labels).items():
-            for conclusion in candidates.get(body, ()):
-                facts = proposals(document, ways, conclusion, constraints)
-                if facts:
-                    counts = counted[body, conclusion]
-                    counts.noted.add(len(facts), sum(fact in labels for fact in facts))
-                    counts.expected += sum(rates.rate(document, fact) for fact in facts)
-    return dict(counted)
-
-
-def supports(documents: Iterable[Document]) -> Counter[Shape]:
-    """For how many pairs each body and conclusion are both noted."""
-    found: Counter[Shape] = Counter()
-    for document in documents:
-        relations: dict[Pair, list[str]] = defaultdict(list)
+        relations: dict[tuple[int, int], list[str]] = defaultdict(list)
         for head, tail, relation in document.labels:
             relations[head, tail].append(relation)
-        found.update(
+        supports.update(
             (body, conclusion)
-            for body, ways in matches(document.labels).items()
-            for pair in ways
+            for body, pair in {(body, pair) for body, pair, _ in match_bodies(document.labels)}
             for conclusion in relations.get(pair, ())
-            if not body.says(conclusion)
+            if body != (RuleKind.SUBSUMPTION, (conclusion,))
         )
-    return found
+    conclusions: dict[Body, list[str]] = defaultdict(list)
+    for (body, conclusion), support in supports.items():
+        if support >= MIN_SUPPORT:
+            conclusions[body].append(conclusion)
+    counts: dict[Shape, _Counts] = defaultdict(_Counts)
+    for document in documents:
+        labels, negatives = document.labels, frozenset(document.negatives)
+        ways = {(body, pair): premises for body, pair, premises in match_bodies(labels)}
+        here = set[Shape]()
+        for (body, (head, tail)), premises in ways.items():
+            for conclusion in conclusions.get(body, ()):
+                fact = head, tail, conclusion
+                rate = rates.rate(document, fact)
+                if head == tail or fact in negatives or not rate:
+                    continue
+                found = counts[body, conclusion]
+                found.pairs += 1
+                found.labelled += fact in labels
+                found.documents += (body, conclusion) not in here
+                found.expected += rate
+                if fact not in labels and found.example is None:
+                    found.example = document, premises, fact
+                here.add((body, conclusion))
+    return dict(counts)
 
 
-def proposals(
-    document: Document, pairs: Iterable[Pair], conclusion: str, constraints: Constraints
-) -> list[Triple]:
-    """The facts that a rule speaks of: those that are noted, and those that constraints would let it add."""
-    labels = document.labels
-    taken = {(head, relation) for head, _, relation in labels}
-    return list(_allowed(document, pairs, conclusion, constraints, labels, taken))
-
-
-def _allowed(
-    document: Document, pairs: Iterable[Pair], conclusion: str, constraints: Constraints,
-    labels: frozenset[Triple], taken: set[tuple[int, str]],
-) -> Iterator[Triple]:  # fmt: skip
-    for head, tail in pairs:
-        fact = head, tail, conclusion
-        if fact in labels or constraints.allow(document, fact, taken):
-            yield fact
+def _in_words(document: Document, premises: Premises, conclusion: Triple, name: Callable[[str], str]) -> str:
+    """A fact with its premises: `Porto | country | Portugal -> Porto | located in | Portugal`."""
+    words = [
+        " | ".join((document.entities[head].name, name(relation), document.entities[tail].name))
+        for head, tail, relation in (*premises, conclusion)
+    ]
+    return f"{' & '.join(words[:-1])} -> {words[-1]}"

@@ -152,7 +152,7 @@ def estimate_completeness(
         below_cutoff: what was scored and is not on the list.
 
     Example:
-        >>> random = np.random.default_rng(0)
+        >>> random = np.random.default_rng(1)
         >>> scores = random.random(2000)
         >>> truth = random.random(2000) < scores / 2  # the model is twice too sure
         >>> order = random.permutation(2000)[:200].tolist()

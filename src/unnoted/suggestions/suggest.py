@@ -321,7 +321,7 @@ def _implied(
         return {}
     return {
         (closed.document.id, derived.fact.triple): (
-            derived.rule.line(lambda relation: names.get(relation, relation)), derived.fact.evidence
+            derived.rule.to_text(lambda relation: names.get(relation, relation)), derived.fact.evidence
         )
         for closed in close(documents.values(), rules)
         for derived in closed.derived

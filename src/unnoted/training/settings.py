@@ -108,7 +108,8 @@ class Settings(Optimisation):
         loss_options: the settings that this loss declares, by name; those not given have their defaults.
         prior_multiplier: the overall prior as a multiple of the labelled one, for losses with priors.
         prior_file: a file of priors instead (see `Priors.from_file`).
-        rules: what follows from what: a file (see `rules/written.py`), or rules of the package (`docred`).
+        rules: a file of rules that always hold (see `rules/rules.py`): labels are closed under them, and they
+            propagate probabilities at prediction.
             Labels are closed under them, and the trained model's scores keep to them.
         calibrated: calibrate probabilities by cross-fitting, and decide where the expected F1 is best.
         folds: how many folds the documents are cut into for cross-fitting.
@@ -150,7 +151,7 @@ class Settings(Optimisation):
     loss_options: dict[str, Any] = Field(default_factory=dict)
     prior_multiplier: Positive | None = None
     prior_file: Path | None = None
-    rules: str | None = None
+    rules: Path | None = None
     calibrated: bool = False
     folds: Annotated[int, Field(ge=2), BeforeValidator(no_truth_value)] = 2
     test: Annotated[dict[str, Files], BeforeValidator(_by_set)] = Field(default_factory=dict)

@@ -1,8 +1,7 @@
-"""The labels that a training learns from: what was noted, what follows from it by rules, and the priors.
+"""The labels that a model learns from: closed under the rules of the settings; and the priors.
 
 What annotators leave out is not random. That a town of a country lies in it goes without saying, so it is not
-said, and a model that learns from labels alone learns not to say it either. Rules say it; and the share of
-what they say that was noted tells how complete the labels are (`rules.implied`).
+labelled, and a model that learns from labels alone learns not to predict it. Rules add it.
 """
 
 from collections.abc import Callable

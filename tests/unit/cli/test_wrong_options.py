@@ -29,7 +29,8 @@ DONE = {
     "data split": "DOCUMENTS --into OUT.jsonl=1",
     "data fetch": "nothing --to OUT",
     "data generate": "--documents 2 --to OUT.jsonl",
-    "rules": "DOCUMENTS",
+    "rules show": "DOCUMENTS --rules RULES",
+    "rules propose": "DOCUMENTS",
     "suggest": "DOCUMENTS --scores SCORES --to OUT.jsonl",
     # These would run on: they are given what they refuse.
     "export": "MODEL --to OUT",
@@ -81,8 +82,10 @@ def places(tmp_path_factory):
     margin, labelled = rng.normal(size=(400, 2)).astype(np.float32), rng.random((400, 2)) < 0.1
     scores = OutOfFoldScores(("a", "b"), ("d",), zeros, zeros, zeros + 1, margin, labelled)
     scores.save(folder / "scores.npz")
+    (folder / "rules.txt").write_text("child_of(t, h) -> parent_of(h, t)")
     return {
         "SCORES": folder / "scores.npz",
+        "RULES": folder / "rules.txt",
         "DOCUMENTS": documents,
         "MODEL": saved_model(folder / "model"),
         "FOLDER": folder / "empty",

@@ -7,7 +7,7 @@ import pytest
 from unnoted.data import load_documents
 from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.errors import DataError, DefectLog, Kind
-from unnoted.rules import Constraints, Inverse, Rule, RuleSet, close
+from unnoted.rules import close, parse_rules
 
 WORDS = ["Ada", "met", "Bo", "and", "Cy"]
 
@@ -81,9 +81,7 @@ def test_one_noted_twice_is_kept_once_and_counted(tmp_path):
 
 def test_rules_do_not_add_what_a_person_rejected():
     people = tuple(Entity((Mention(0, at, at + 1, "PER", WORDS[at]),)) for at in (0, 2))
-    symmetric = RuleSet(
-        (Rule(Inverse("met"), "met", 0.9),), Constraints({"met": frozenset({("PER", "PER")})})
-    )
+    symmetric = parse_rules("met(t, h) -> met(h, t)")
     document = Document("d", (tuple(WORDS),), people, (Fact(0, 1, "met"),))
     rejected = Document("d", (tuple(WORDS),), people, (Fact(0, 1, "met"),), negatives=((1, 0, "met"),))
     first, second = close([document, rejected], symmetric)

@@ -15,7 +15,7 @@ from unnoted.cli.main import app
 from unnoted.data import load_documents, write_documents
 from unnoted.data.synthetic import generate_documents
 from unnoted.errors import DataError
-from unnoted.rules import written_rules
+from unnoted.rules import parse_rules
 from unnoted.suggestions import BelowCutoff, SuggestionLimits, SuggestionSet
 from unnoted.suggestions.suggest import ScoredPairs, calibrate_scores, estimate_missing, list_suggestions
 
@@ -87,7 +87,7 @@ def test_a_list_is_bounded_and_known_negatives_do_not_return(scored):
 def test_a_rule_is_named_where_it_implies_a_suggestion(scored):
     documents, found, _ = scored
     relation = found.pairs.relations[0]
-    rules = written_rules(f"{relation}(t, h) -> {relation}(h, t)")
+    rules = parse_rules(f"{relation}(t, h) -> {relation}(h, t)")
     limits = SuggestionLimits(0.0, max_label_errors=0)
     listed, _ = list_suggestions(found, documents, limits, rules, {relation: "is near"})
     assert {(each.document, each.triple) for each in listed if each.rule} == {

@@ -54,7 +54,7 @@ def test_the_trained_model_keeps_to_them(tmp_path):
     settings = settings_with(tmp_path, epochs=1, calibrated="true")
     run(settings)
     model = RelationModel.from_pretrained(settings.output)
-    assert [rule.line() for rule in model.rule_lift.rules] == RULES.splitlines()
+    assert [str(rule) for rule in model.rule_propagation.rules] == RULES.splitlines()
     documents = load_documents(settings.train[0])
     found = list(Extractor(model).extract(documents, floor=0.0))
     margins = {

@@ -1,7 +1,7 @@
-"""Scores that keep to rules, pair by pair and rule by rule."""
+"""Rule propagation, pair by pair and rule by rule."""
 
 
-def lifted(pairs, margins, rules):
+def propagate(pairs, margins, rules):
     """Margins after one round of rules with one premise.
 
     Args:
