@@ -1,9 +1,8 @@
 # A service on the CPU: docker build -t unnoted-serve . && docker run --rm -p 127.0.0.1:8000:8000 -v "$PWD/runs/own:/model:ro" unnoted-serve
 FROM python:3.11-slim
 
-# Packages may come from a mirror of yours, and torch from an index of CPU builds, which are far smaller:
-# docker build --build-arg PIP_EXTRA_INDEX_URL=... .
-ARG PIP_EXTRA_INDEX_URL=""
+# torch comes from its index of CPU builds; for GPUs: docker build --build-arg PIP_EXTRA_INDEX_URL="" .
+ARG PIP_EXTRA_INDEX_URL="https://download.pytorch.org/whl/cpu"
 
 ENV PIP_NO_CACHE_DIR=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \

@@ -5,9 +5,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 SITE   := $(VENV)/.ready-docs
-CHROME := $(VENV)/.ready-browser
+PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
+BASE   ?= HEAD
 
-.PHONY: help demo test test-slow fuzz attacks lint format bench results tables docs sbom clean
+.PHONY: help demo quick test test-slow fuzz browser lint format bench results docs sbom clean
 .DEFAULT_GOAL := help
 
 help:  ## Show what can be made
@@ -16,37 +17,37 @@ help:  ## Show what can be made
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "unnoted needs Python 3.11 or newer; set PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(PIP) install --upgrade 'pip>=25.1'
+	$(PIP) install --no-compile -c constraints.txt -e . --group dev
 	touch $(READY)
 
 demo: $(READY)  ## Generate documents, hide most labels, train by three methods, and show what each finds
-	$(BIN)/unnoted demo
+	$(BIN)/unnoted experiment demo
 
-# Browser tests use the system's Chromium. Where it cannot be installed they are skipped, and say so.
-$(CHROME): $(READY)
-	@if ! { command -v chromium || command -v chromium-browser || command -v google-chrome; } > /dev/null \
-		&& command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
-		echo "installing Chromium for the browser tests"; \
-		(timeout 300 apt-get install -qq -y chromium || { timeout 120 apt-get update -qq && timeout 300 apt-get install -qq -y chromium; }) \
-			> /dev/null 2>&1 < /dev/null || echo "Chromium could not be installed: the browser tests will be skipped"; \
-	fi
-	@touch $(CHROME)
+quick: $(READY)  ## Check style, and run the unit tests of what changed since the last commit (BASE=main: since main)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest -q -m 'not slow' $$($(BIN)/python tools/changed_tests.py $(BASE))
 
-test: $(READY) $(CHROME) lint  ## Run the linters and all tests but the slow ones
+# Browser tests use the system's Chromium, which is fetched while the other checks run. Where there is none, the
+# end of every run says how many tests were left out.
+test: $(READY)  ## Run the linters and all tests but the slow ones
+	@$(MAKE) --silent browser > /dev/null 2>&1 &
+	@$(MAKE) --silent lint
 	$(BIN)/python -m pytest -n 2 -m 'not slow'
 
-test-slow: $(READY)  ## Run the slow tests
+browser:  ## Install Chromium for the browser tests, where that can be done with apt-get
+	@if ! { command -v chromium || command -v chromium-browser || command -v google-chrome; } > /dev/null \
+		&& command -v apt-get > /dev/null && [ "$$(id -u)" = 0 ]; then \
+		timeout 300 apt-get install -qq -y chromium < /dev/null \
+			|| { timeout 120 apt-get update -qq && timeout 300 apt-get install -qq -y chromium < /dev/null; }; \
+	fi
+
+test-slow: $(READY)  ## Run the slow tests: kills, load, 8 bits, long simulations
 	$(BIN)/python -m pytest -m slow
 
 fuzz: $(READY)  ## Feed 100,000 damaged and hostile files to every reader; FUZZ="--seed 7" repeats a run
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.attacks $(FUZZ)
-
-attacks: $(READY)  ## Kill trainings, predictions and reviews, let two write one file, share an extractor among threads
-	$(BIN)/python -m tests.attacks.kill_predict --kills 30
-	$(BIN)/python -m tests.attacks.kill_train --kills 20
-	$(BIN)/python -m tests.attacks.two_writers
-	$(BIN)/python -m tests.attacks.threads --threads 8 --documents 200
-	$(BIN)/python -m tests.attacks.kill_review --kills 10 --decisions 1000
 
 lint: $(READY)  ## Check style and types
 	$(BIN)/ruff check .
@@ -58,16 +59,16 @@ format: $(READY)  ## Format the code
 	$(BIN)/ruff format .
 
 bench: $(READY)  ## Measure speed, as figures and as ratios within one run
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks speed
+	$(BIN)/python -m benchmarks report
 
-results: $(READY)  ## Train and score on the real data in ../shared, for hours: docs/results.md
-	$(BIN)/python -m benchmarks.results runs
-
-tables: $(READY)  ## Run the paper's tables on the real data in ../shared, for hours: docs/results.md
-	$(BIN)/python -m benchmarks.results tables
+results: $(READY)  ## Train and score on the real data in ../shared, for hours; writes the tables of docs/results
+	$(BIN)/python -m benchmarks train
+	$(BIN)/python -m benchmarks analyse
+	$(BIN)/python -m benchmarks report
 
 $(SITE): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	$(PIP) install -c constraints.txt --group docs
 	touch $(SITE)
 
 docs: $(SITE)  ## Build the documentation as a web site in site/; a broken link or name is an error
@@ -83,4 +84,4 @@ sbom:  ## List everything that an installation brings, with its licences, in bui
 		--mc-type library --output-reproducible --output-file build/sbom/unnoted.cdx.json
 
 clean:  ## Remove what was made
-	rm -rf $(VENV) build demo site .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo site .mypy_cache .ruff_cache .hypothesis

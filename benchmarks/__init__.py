@@ -1,1 +1,1 @@
-"""Speed and memory, measured as rates and ratios within one run."""
+"""Runs on real data, what finished runs say, speed, and the tables of the documentation: `python -m benchmarks`."""

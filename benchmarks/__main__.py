@@ -1,39 +1,54 @@
-"""`make bench`: run every benchmark, print a table, and JSON with `--json FILE`."""
+"""`python -m benchmarks [train|analyse|speed|report] [NAME...] --data DIR`.
+
+train    runs of grid.yaml whose names match, such as `docred-*`; finished ones are not repeated
+analyse  finished runs where all facts are known: held-out, calibration, suggestions, coverage
+speed    documents, training, inference
+report   writes the tables and plots of the documentation from the results of the others
+"""
 
 import argparse
 import json
-from collections.abc import Callable
+import os
 from pathlib import Path
 
-from benchmarks import documents, learning, models, review
-
-SHARED = Path(__file__).parents[2] / "shared"
-
-BENCHMARKS: dict[str, Callable[[Path | None], dict[str, float]]] = {
-    "documents": documents.run,
-    "learning": learning.run,
-    "models": models.run,
-    "review": review.run,
-}
+from benchmarks import analyse, report, speed, train
+from unnoted.training.fingerprint import fingerprint
 
 
 def main() -> None:
-    """Run the benchmarks that were asked for, or all."""
-    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*BENCHMARKS, []], help="which; by default all")
-    parser.add_argument("--json", type=Path, help="also write the results here")
-    arguments = parser.parse_args()
-    shared = SHARED if SHARED.is_dir() else None
-    results = {}
-    for name in arguments.names or BENCHMARKS:
-        print(f"\n{name}")
-        results[name] = BENCHMARKS[name](shared)
-        for what, value in results[name].items():
-            print(f"  {what:<60} {value:>12,.2f}")
-    if shared is None:
-        print("\nreal data are not beside the project: only what needs none was measured")
-    if arguments.json:
-        arguments.json.write_text(json.dumps(results, indent=1))
+    """Do what was asked for."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=["train", "analyse", "speed", "report"])
+    parser.add_argument("names", nargs="*")
+    shared = os.environ.get("UNNOTED_SHARED", Path(__file__).parents[2] / "shared")
+    parser.add_argument("--data", type=Path, default=Path(shared), help="a folder with data/ and encoders/")
+    parser.add_argument("--to", type=Path, default=Path("runs/results"), help="where runs and results go")
+    parser.add_argument("--run", default="docred-best", help="the run that is analysed")
+    parser.add_argument("--multiplier", type=float, default=3.0, help="true facts for each label of that run")
+    parser.add_argument("--jobs", type=int, help="runs at a time; by default one for each core")
+    given = parser.parse_args()
+    grid = train.read_grid(given.data, given.to)
+    if given.what == "train":
+        train.train(grid, train.select_runs(grid, given.names), given.to, given.jobs)
+    elif given.what == "analyse":
+        run = given.to / fingerprint(train.settings_of(grid, given.run, given.to)[-1]).address
+        results = report.read_json(given.to / "analyses.json")
+        for name in given.names or analyse.ANALYSES:
+            results[name] = analyse.ANALYSES[name](run, given.data, given.multiplier)
+            for row in results[name]:
+                print(name, row, flush=True)
+        (given.to / "analyses.json").write_text(json.dumps(results, indent=1, default=float), "utf-8")
+    elif given.what == "speed":
+        results = report.read_json(given.to / "speed.json") | speed.measure(given.names, given.data)
+        given.to.mkdir(parents=True, exist_ok=True)
+        (given.to / "speed.json").write_text(json.dumps(results, indent=1), "utf-8")
+    else:
+        records = train.finished(grid, train.select_runs(grid, given.names), given.to)
+        analyses, speeds = (report.read_json(given.to / f"{name}.json") for name in ("analyses", "speed"))
+        print("written:", ", ".join(report.write_tables(report.all_tables(records, analyses, speeds))))
+        report.write_plots()
 
 
 if __name__ == "__main__":

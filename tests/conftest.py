@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-SHARED = Path(__file__).parents[2] / "shared"
+SHARED = Path(os.environ.get("UNNOTED_SHARED", Path(__file__).parents[2] / "shared"))
 
 # As the command sets it: tokenizers would warn of every process that a test starts.
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
@@ -32,3 +32,12 @@ def two_threads():
     torch.set_num_threads(2)
     yield
     torch.set_num_threads(before)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say at the end of every run that browser tests were left out."""
+    skipped = [each for each in terminalreporter.stats.get("skipped", []) if "tests/browser" in each.nodeid]
+    if skipped:
+        reason = skipped[0].longrepr[2] if isinstance(skipped[0].longrepr, tuple) else ""
+        terminalreporter.section("browser tests")
+        terminalreporter.line(f"{len(skipped)} browser tests were NOT run: {reason} (make browser)", red=True)

@@ -2,16 +2,21 @@
 
 The packages, in the order in which data walks through them:
 
-    data          documents, file formats, hiding labels, a generated corpus
+    utils         helpers of every package
+    errors        located errors of data
+    io            files in and out: limits, locks, atomic writes
+    configs       settings files, and those of the package
     priors        how often each relation holds
+    data          documents, file formats, hiding labels, a generated corpus
     rules         written rules: closure of labels, propagation of predictions
+    calibration   from scores to probabilities, and the decision threshold
     losses        positive-unlabelled and supervised losses, and how their scores decide
     models        encoder, architectures, the model that is saved and loaded
-    calibration   from scores to probabilities, and the decision threshold
-    training      config, trainer, cross-validation, runs
     inference     facts from documents
     evaluation    scores of the benchmarks, breakdowns, curves
+    training      config, trainer, cross-validation, runs
     suggestions   missing labels, ranked for review; how complete the labels are
+    web           what web applications share: token, host, headers
     review        suggestions decided in a browser, and the corpus corrected
     serve         a model as a web service
     experiments   the paper's tables, comparisons, the demonstration

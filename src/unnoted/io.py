@@ -255,8 +255,8 @@ def _copy_stream(path: Path, kept: Path) -> None:
             try:
                 copy.write(part)
             except OSError as error:
-                problem = f"no room to keep it in {kept} ({error.strerror})"
-                fail(Kind.UNREADABLE, None, None, problem, "a file, or a TMPDIR with room for it")
+                problem = f"no space to keep it in {kept} ({error.strerror})"
+                fail(Kind.UNREADABLE, None, None, problem, "a file, or a TMPDIR with space for it")
             limits.check("decompressed", copy.tell(), "bytes or more")
 
 

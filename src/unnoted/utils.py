@@ -18,7 +18,7 @@ def short_repr(value: object, longest: int = 60) -> str:
     """A value as an error message shows it: its repr, shortened.
 
     Example:
-        >>> short_repr("x" * 100)[-6:], shown(10**5000)
+        >>> short_repr("x" * 100)[-6:], short_repr(10**5000)
         ('xxx...', 'a value of type int')
     """
     try:
@@ -107,10 +107,10 @@ def register(what: str, name: str, thing: Thing, table: MutableMapping[str, Thin
     Example:
         >>> register("loss", "atlop", 3, {"atlop": 2})
         Traceback (most recent call last):
-        ValueError: loss 'atlop' is registered already, expected another name
+        ValueError: loss 'atlop' is registered already; choose another name
     """
     if name in table:
-        raise ValueError(f"{what} {name!r} is registered already, expected another name")
+        raise ValueError(f"{what} {name!r} is registered already; choose another name")
     table[name] = thing
 
 
@@ -127,7 +127,7 @@ def require_extra(module: str, extra: str) -> ModuleType:
     Example:
         >>> require_extra("missing", "spacy")
         Traceback (most recent call last):
-        unnoted.utils.MissingExtra: found no missing, expected it: pip install 'unnoted[spacy]'
+        unnoted.utils.MissingExtra: missing is not installed: pip install 'unnoted[spacy]'
     """
     try:
         return import_module(module)
@@ -135,7 +135,7 @@ def require_extra(module: str, extra: str) -> ModuleType:
         root = module.partition(".")[0]
         if error.name is None or error.name.partition(".")[0] != root:
             raise  # it is there, and something of its own is missing
-        raise MissingExtra(f"found no {root}, expected it: pip install 'unnoted[{extra}]'") from None
+        raise MissingExtra(f"{root} is not installed: pip install 'unnoted[{extra}]'") from None
 
 
 @contextmanager
@@ -147,15 +147,15 @@ def wrap_errors(place: object, found: str, expected: str, error: type[ValueError
 
     Args:
         place: the file or folder.
-        found: what a failure means; the library's own words follow in brackets.
-        expected: what should have been there.
+        found: the problem; the library's own words follow in brackets.
+        expected: what is needed.
         error: what is raised; errors of this type pass, and name the file if they did not.
 
     Example:
         >>> with wrap_errors("config.json", "no readable JSON", "that of a model", ValueError):
         ...     {}["hidden_size"]
         Traceback (most recent call last):
-        ValueError: config.json: found no readable JSON (KeyError: 'hidden_size'), expected that of a model
+        ValueError: config.json: no readable JSON (KeyError: 'hidden_size'); needed: that of a model
     """
     try:
         yield
@@ -164,14 +164,14 @@ def wrap_errors(place: object, found: str, expected: str, error: type[ValueError
             raise
         raise error(f"{place}: {own}") from own
     except Exception as other:
-        raise error(f"{place}: found {found} ({describe_error(other)}), expected {expected}") from other
+        raise error(f"{place}: {found} ({describe_error(other)}); needed: {expected}") from other
 
 
 def describe_error(error: BaseException) -> str:
     """What went wrong, in one line that is not too long.
 
     Example:
-        >>> describe_error(KeyError("size")), reason(MemoryError())
+        >>> describe_error(KeyError("size")), describe_error(MemoryError())
         ("KeyError: 'size'", 'MemoryError')
     """
     text = error.strerror if isinstance(error, OSError) and error.strerror else one_line(error)
@@ -226,7 +226,7 @@ class Options(BaseModel):
         FocalOptions(gamma=1.5)
         >>> FocalOptions.checked({"gama": 1.5})
         Traceback (most recent call last):
-        ValueError: gama: found a setting that this loss does not have (nearest: 'gamma')
+        ValueError: gama: this loss has no such setting (nearest: 'gamma')
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, arbitrary_types_allowed=True)
@@ -238,7 +238,7 @@ class Options(BaseModel):
         """The options with these values, and defaults for the others.
 
         Raises:
-            ValueError: in one line, names each setting, what was found and what was expected.
+            ValueError: in one line, names each setting and what it must be.
         """
         try:
             return cls.model_validate(dict(values))
@@ -250,14 +250,12 @@ class Options(BaseModel):
     def _problem(cls, detail: Mapping[str, Any]) -> str:
         key = ".".join(map(str, detail["loc"]))
         if detail["type"] == "extra_forbidden":
-            return (
-                f"{key}: found a setting that this {cls.owner} does not have{nearest(key, cls.model_fields)}"
-            )
+            return f"{key}: this {cls.owner} has no such setting{nearest(key, cls.model_fields)}"
         message = str(detail["msg"]).removeprefix("Input should be ")
         if detail["type"] == "value_error":
             reason = message.removeprefix("Value error, ")
             return f"{key}: {reason}" if key else reason  # what concerns several settings names them itself
-        return f"{key}: found {short_repr(detail['input'])}, expected {message[:1].lower()}{message[1:]}"
+        return f"{key}: must be {message[:1].lower()}{message[1:]}, not {short_repr(detail['input'])}"
 
 
 def format_count(number: int) -> str:
@@ -279,7 +277,7 @@ def plural(number: int, thing: str, things: str | None = None) -> str:
         things: the plural, if it is not `thing` with an s.
 
     Example:
-        >>> plural(1, "fact"), counted(2000, "fact"), counted(0, "entity", "entities")
+        >>> plural(1, "fact"), plural(2000, "fact"), plural(0, "entity", "entities")
         ('1 fact', '2,000 facts', '0 entities')
     """
     return f"{format_count(number)} {thing if number == 1 else things or thing + 's'}"
@@ -293,17 +291,6 @@ def percent(share: float) -> str:
         ('61.3', '100.0')
     """
     return f"{100 * share:.1f}"
-
-
-def signed(difference: float, digits: int = 1) -> str:
-    """A difference with its sign.
-
-    Example:
-        >>> signed(1.5), signed(-1.5), signed(0.0), signed(-0.004, digits=2)
-        ('+1.5', '−1.5', '0.0', '0.00')
-    """
-    rounded = round(difference, digits)
-    return f"{rounded:+.{digits}f}".replace("-", "−") if rounded else f"{0:.{digits}f}"
 
 
 def duration(seconds: float) -> str:
@@ -325,7 +312,7 @@ def templates_of(package: str, folder: str = "templates") -> Environment:
     """The templates in a folder of a package: they escape, and an unknown name is an error.
 
     Example:
-        >>> made = templates_of("unnoted.report")
+        >>> made = templates_of("unnoted.experiments", ".")
         >>> made.from_string("{{ name }}: {{ 1200 | count }}").render(name="<b>")
         '&lt;b&gt;: 1,200'
     """

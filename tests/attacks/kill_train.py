@@ -82,7 +82,7 @@ def killed_training(folder, moments, kills):
 
 
 def attack(kills, seed, tell=print):
-    """Kill trainings so many times; returns how many were killed, and how many came to the same weights."""
+    """Kill trainings so many times; returns how many were killed, and how many ended with the same weights."""
     draw = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
         expected, first, last = uninterrupted(Path(name) / "whole")

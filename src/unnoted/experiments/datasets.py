@@ -63,7 +63,7 @@ SUBSTITUTES: Mapping[Choice, tuple[Choice, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files that were found, how they depart from the published ones, and the level yet to thin them to."""
+    """Files that were found, how they differ from the published ones, and the setting down to which labels are yet to be hidden."""
 
     paths: tuple[Path, ...]
     note: str | None = None
@@ -83,7 +83,7 @@ class DataFolder:
 
     def __init__(self, path: Path) -> None:
         if not path.is_dir():
-            raise MissingData(f"{path}: found no folder, expected one with the data sets' files")
+            raise MissingData(f"{path}: is no folder; give the one with the data sets' files")
         self.path = path
 
     def find(self, name: str) -> Path | None:
@@ -105,7 +105,7 @@ class DataFolder:
         fetched = f"; `unnoted data fetch {folder} --to {self.path / folder}` gets it"
         hint = fetched if folder in Catalog.read().datasets else ""
         below = ", ".join(f"{each}/" for each in FOLDERS)
-        raise MissingData(f"{what}: found no {looked} in {self.path} or in {below} below it{hint}{otherwise}")
+        raise MissingData(f"{what}: {looked} is not in {self.path} or in {below} below it{hint}{otherwise}")
 
     def test(self, setting: str) -> Files:
         """The documents that a setting is scored on."""

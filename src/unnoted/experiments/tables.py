@@ -3,7 +3,7 @@
 import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from rich.text import Text
 
 from unnoted.experiments.results import MeanStd, Row, Significance, TableResult, measure
 from unnoted.io import open_output
-from unnoted.utils import duration, percent, plural, strip_control, templates_of
+from unnoted.utils import MissingExtra, duration, percent, plural, strip_control, templates_of
 
 NO_VALUE = "–"
 SUFFIXES = {"text": ".txt", "markdown": ".md", "csv": ".csv", "latex": ".tex", "html": ".html"}
@@ -113,12 +113,8 @@ def results_table(result: TableResult) -> Table:
 
     Example:
         >>> row = Row("a", "A", "", published={"F1": MeanStd(42.1)}, measured={"F1": MeanStd.of([40.0, 41.0])})
-        >>> print(results_table(TableResult("t", "Scores.", ("F1",), (row,))).to_text())
-        t: Scores.
-        <BLANKLINE>
-        Model  F1 published  F1 measured
-        A             42.10 40.50 ± 0.71
-        <BLANKLINE>
+        >>> results_table(TableResult("t", "Scores.", ("F1",), (row,))).rows
+        (('A', '42.10', '40.50 ± 0.71'),)
     """
     result = with_curve(result)
     published = {title for row in result.rows for title in row.published or ()}
@@ -146,8 +142,6 @@ def results_table(result: TableResult) -> Table:
 
 def with_curve(result: TableResult) -> TableResult:
     """The result with the figures of the whole curve as two more columns, if any run finished."""
-    from dataclasses import replace
-
     if not any(row.records for row in result.rows):
         return result
     rows = tuple(
@@ -257,8 +251,6 @@ def _plots(result: TableResult) -> dict[str, str]:
     curves = {row.title: row.records[0].scored["test"].curve for row in result.rows if row.records}
     if not curves:
         return {}
-    from unnoted.utils import MissingExtra
-
     try:
         from unnoted.experiments.plots import plot_precision_recall
 

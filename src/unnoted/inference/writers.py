@@ -7,9 +7,6 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
-
 from unnoted.data.document import Document
 from unnoted.data.visualization import FactCell, FactGroup, FactRow, FactTable
 from unnoted.inference.facts import DocumentRecord, FactRecord, format_record
@@ -19,21 +16,7 @@ from unnoted.utils import plural, require_extra
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
-_ARROW_TYPES = {
-    **dict.fromkeys(("head", "tail"), pa.int64()),
-    **dict.fromkeys(("calibrated", "decided"), pa.bool_()),
-    **dict.fromkeys(("head_offsets", "tail_offsets"), pa.list_(pa.list_(pa.int64()))),
-    "score": pa.float64(),
-    "evidence": pa.list_(pa.int64()),
-    "sentences": pa.list_(pa.string()),
-}
-
-FACT_SCHEMA = pa.schema(
-    {
-        "document": pa.string(),
-        **{name: _ARROW_TYPES.get(name, pa.string()) for name in FactRecord.__annotations__},
-    }
-)
+FACT_COLUMNS = ("document", *FactRecord.__annotations__)
 """The columns of a table of facts: the document's id, and the keys of a `FactRecord`; null where it has none."""
 
 ROW_GROUP = 10_000
@@ -66,7 +49,7 @@ def fact_rows(records: Iterable[DocumentRecord]) -> Iterator[dict[str, Any]]:
     """
     for record in records:
         for fact in record["facts"]:
-            row = {name: fact.get(name) for name in FACT_SCHEMA.names}
+            row = {name: fact.get(name) for name in FACT_COLUMNS}
             yield row | {"document": record["id"], "decided": fact.get("decided", True)}
 
 
@@ -77,7 +60,7 @@ def facts_frame(records: Iterable[DocumentRecord]) -> "DataFrame":
         MissingExtra: pandas is not installed.
     """
     pandas = require_extra("pandas", "frames")
-    frame: DataFrame = pandas.DataFrame(list(fact_rows(records)), columns=FACT_SCHEMA.names)
+    frame: DataFrame = pandas.DataFrame(list(fact_rows(records)), columns=FACT_COLUMNS)
     types = {"head": "int64", "tail": "int64", "score": "float64", "calibrated": "bool", "decided": "bool"}
     return frame.astype(types)  # also of a frame without rows
 
@@ -85,7 +68,7 @@ def facts_frame(records: Iterable[DocumentRecord]) -> "DataFrame":
 def write_csv(path: Path, records: Iterable[DocumentRecord]) -> None:
     """Write facts as CSV. Sentence numbers are separated by blanks, and so are offsets, as `start-end`."""
     with open_output(path) as stream:
-        writer = csv.DictWriter(stream, FACT_SCHEMA.names, lineterminator="\n")
+        writer = csv.DictWriter(stream, FACT_COLUMNS, lineterminator="\n")
         writer.writeheader()
         for row in fact_rows(records):
             writer.writerow(
@@ -101,14 +84,31 @@ def write_parquet(path: Path, records: Iterable[DocumentRecord]) -> None:
     """Write facts as a Parquet file.
 
     Raises:
-        ValueError: the name ends in `.gz`: what is in such a file is compressed already.
+        ValueError: the name ends in `.gz`: what is in such a file is compressed already; or pyarrow is not
+            installed.
     """
     if path.suffix == ".gz":
         raise ValueError(f"{path}: Parquet is compressed already: drop .gz from the name")
-    with open_binary_output(path) as stream, pq.ParquetWriter(stream, FACT_SCHEMA) as writer:
+    pa, pq = require_extra("pyarrow", "frames"), require_extra("pyarrow.parquet", "frames")
+    schema = fact_schema()
+    with open_binary_output(path) as stream, pq.ParquetWriter(stream, schema) as writer:
         rows = fact_rows(records)
         while group := list(islice(rows, ROW_GROUP)):
-            writer.write_table(pa.Table.from_pylist(group, FACT_SCHEMA))
+            writer.write_table(pa.Table.from_pylist(group, schema))
+
+
+def fact_schema() -> Any:  # noqa: ANN401 - a schema of pyarrow, which is an extra
+    """The Arrow types of the columns of a table of facts."""
+    pa = require_extra("pyarrow", "frames")
+    types = {
+        **dict.fromkeys(("head", "tail"), pa.int64()),
+        **dict.fromkeys(("calibrated", "decided"), pa.bool_()),
+        **dict.fromkeys(("head_offsets", "tail_offsets"), pa.list_(pa.list_(pa.int64()))),
+        "score": pa.float64(),
+        "evidence": pa.list_(pa.int64()),
+        "sentences": pa.list_(pa.string()),
+    }
+    return pa.schema({name: types.get(name, pa.string()) for name in FACT_COLUMNS})
 
 
 def write_predictions(path: Path, records: Iterable[DocumentRecord]) -> None:

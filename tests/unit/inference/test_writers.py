@@ -10,7 +10,7 @@ from tests.unit.inference.making import corpus, reading_model
 
 from unnoted.data.document import Document, Entity, Mention
 from unnoted.inference import ExtractedFact, Extraction, ExtractionStream, Extractor, FactEntity
-from unnoted.inference.writers import FACT_SCHEMA, write_csv, write_parquet
+from unnoted.inference.writers import FACT_COLUMNS, fact_schema, write_csv, write_parquet
 from unnoted.utils import MissingExtra
 
 ADA = Entity((Mention(0, 0, 1, "PER", "Ada"), Mention(1, 0, 1, "PER", "Ada")), "Q7259")
@@ -48,7 +48,7 @@ def test_the_record_has_what_a_reader_needs_beside_what_it_had():
 def test_a_frame_has_one_row_for_each_fact():
     below = ExtractedFact(1, 0, "P2", "visited by", 0.2, (), decided=False)
     frame = ExtractionStream([extraction(DOCUMENT, FACT, below), extraction(corpus()[0])]).to_pandas()
-    assert list(frame.columns) == FACT_SCHEMA.names and len(frame) == 3
+    assert list(frame.columns) == list(FACT_COLUMNS) and len(frame) == 3
     first = frame.iloc[0]
     assert (first["document"], first["head_name"], first["relation_name"]) == ("d1", "Ada", "visited")
     assert first["evidence"] == [0, 1] and first["head_offsets"] == [(0, 3), (15, 18)]
@@ -84,7 +84,7 @@ def test_csv(tmp_path):
     )
     with open(tmp_path / "facts.csv", newline="", encoding="utf-8") as stream:
         first, second = csv.DictReader(stream)
-    assert list(first) == FACT_SCHEMA.names
+    assert list(first) == list(FACT_COLUMNS)
     assert (first["evidence"], first["head_offsets"], first["tail_id"]) == ("0 1", "0-3 15-18", "")
     assert first["sentences"] == "Ada saw Rome . Ada left ."
     assert second["head_name"] == 'A "quoted", name\nin two lines' and second["rule"] == ""
@@ -94,7 +94,7 @@ def test_parquet(tmp_path, monkeypatch):
     monkeypatch.setattr("unnoted.inference.writers.ROW_GROUP", 2)
     write_parquet(tmp_path / "facts.parquet", [extraction().to_json()] * 5)
     table = pq.read_table(tmp_path / "facts.parquet")
-    assert table.schema.equals(FACT_SCHEMA) and table.num_rows == 5
+    assert table.schema.equals(fact_schema()) and table.num_rows == 5
     row = table.to_pylist()[4]
     assert row["head_offsets"] == [[0, 3], [15, 18]] and row["tail_id"] is None and row["decided"] is True
     assert pq.ParquetFile(tmp_path / "facts.parquet").num_row_groups == 3

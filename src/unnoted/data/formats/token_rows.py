@@ -48,7 +48,7 @@ from unnoted.data.formats.records import (
 from unnoted.data.validation import FieldNames
 from unnoted.errors import Kind, fail
 from unnoted.io import ArrayReader, numbered_lines, open_binary_output, read_bytes, refuse_stream, write_lines
-from unnoted.utils import short_repr
+from unnoted.utils import require_extra, short_repr
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -330,7 +330,7 @@ def read_parquet(path: Path, context: ReadContext) -> Iterator[Document]:
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """The rows of a file with their numbers; numbers of classes are replaced by their names."""
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+    pq = require_extra("pyarrow.parquet", "frames")
 
     refuse_stream(path)
     with wrap_reader_errors(WHOLE_FILE):
@@ -378,7 +378,7 @@ def _with_names(value: Any, names: Sequence[str] | None) -> Any:  # noqa: ANN401
 
 
 def _schema() -> "pa.Schema":
-    import pyarrow as pa
+    pa = require_extra("pyarrow", "frames")
 
     whole, text = pa.int64(), pa.string()
     mention = pa.struct({"start": whole, "end": whole, "type": text, "id": text})
@@ -397,8 +397,8 @@ def _schema() -> "pa.Schema":
 
 def write_parquet(path: str | Path, documents: Iterable[Document]) -> int:
     """Write one row per document; returns how many."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    pa = require_extra("pyarrow", "frames")
+    pq = require_extra("pyarrow.parquet", "frames")
 
     count = 0
     records = map(record, documents)
@@ -411,7 +411,7 @@ def write_parquet(path: str | Path, documents: Iterable[Document]) -> int:
 
 def select_parquet(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> bytes:
     """The rows of certain documents, with all columns."""
-    import pyarrow as pa
+    pa = require_extra("pyarrow", "frames")
 
     parts = []
     for path in paths:
@@ -430,7 +430,7 @@ def select_parquet(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> b
 
 def update_parquet(path: Path, edits: "Mapping[str, Edits]") -> bytes:
     """The table with relations of some rows added and removed; other columns stay as they are."""
-    import pyarrow as pa
+    pa = require_extra("pyarrow", "frames")
 
     if not edits:
         return read_bytes(path)
@@ -448,7 +448,7 @@ def update_parquet(path: Path, edits: "Mapping[str, Edits]") -> bytes:
 
 
 def _table(path: Path) -> "pa.Table":
-    import pyarrow.parquet as pq
+    pq = require_extra("pyarrow.parquet", "frames")
 
     refuse_stream(path)
     with wrap_reader_errors(WHOLE_FILE):
@@ -456,7 +456,7 @@ def _table(path: Path) -> "pa.Table":
 
 
 def _packed(table: "pa.Table") -> bytes:
-    import pyarrow.parquet as pq
+    pq = require_extra("pyarrow.parquet", "frames")
 
     buffer = BytesIO()
     pq.write_table(table, buffer)

@@ -265,6 +265,6 @@ def register_architecture(name: str, architecture: Architecture) -> None:
     Example:
         >>> register_architecture("atlop", Architecture(atlop))
         Traceback (most recent call last):
-        ValueError: architecture 'atlop' is registered already, expected another name
+        ValueError: architecture 'atlop' is registered already; choose another name
     """
     register("architecture", name, architecture, _ARCHITECTURES)

@@ -1,0 +1,196 @@
+"""What finished runs say where all facts are known: held-out ranking, calibration, suggestions, completeness.
+
+The truth is that of `train_revised.json`, for the documents of `train_annotated.json` that are in both. Scores
+are out of fold, as `best` keeps them in a run's folder.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from unnoted.calibration import OutOfFoldScores, TargetUnreachableError, fit_calibration
+from unnoted.data import Document, Entity, load_documents
+from unnoted.data.compare import match_entities
+from unnoted.data.document import Triple
+from unnoted.evaluation import Reliability, Score, precision_recall_curve
+from unnoted.priors import Priors
+from unnoted.suggestions import (
+    BelowCutoff,
+    Order,
+    ReviewDecision,
+    SuggestionSet,
+    estimate_completeness,
+    suggest,
+)
+
+Row = dict[str, Any]
+Truth = dict[str, frozenset[Triple]]
+"""All facts of documents, by document, in the entities of the incomplete labels."""
+
+FIRST = (100, 200, 500, 1000)
+SLOPES = (None, 0.0, 0.4, 0.8)
+TARGETS = (0.5, 0.7, 0.8, 0.9)
+REVIEWS, DECISIONS = 200, (50, 200, 500)
+
+
+@cache
+def read_truth(data: Path) -> Truth:
+    """The complete labels of the training documents that have them.
+
+    Entities are matched one to one by their mentions where that is possible. Where the complete labels merge
+    or split entities, a fact holds between all entities that share a mention with those it is labelled with.
+    """
+    folder = data / "data" / "docred"
+    complete = {document.id: document for document in load_documents(folder / "train_revised.json")}
+    truth = {}
+    for document in load_documents(folder / "train_annotated.json"):
+        other = complete.get(document.id)
+        if other is not None and other.sentences == document.sentences:
+            own = _matches(document, other)
+            truth[document.id] = frozenset(
+                (head, tail, relation)
+                for h, t, relation in other.labels
+                for head in own[h]
+                for tail in own[t]
+                if head != tail
+            )
+    return truth
+
+
+def _matches(document: Document, other: Document) -> dict[int, list[int]]:
+    """The entities of a document that each entity of the other labelling stands for."""
+    mapping = match_entities(document, other)
+    own: dict[int, list[int]] = {index: [] for index in range(len(other.entities))}
+    for index, entity in enumerate(document.entities):
+        for theirs, candidate in enumerate(other.entities):
+            if mapping[index] == theirs if mapping is not None else _share_a_mention(entity, candidate):
+                own[theirs].append(index)
+    return own
+
+
+def _share_a_mention(entity: Entity, other: Entity) -> bool:
+    return bool({mention.span for mention in entity.mentions} & {mention.span for mention in other.mentions})
+
+
+def _load_scores(run: Path) -> OutOfFoldScores:
+    return OutOfFoldScores.load(run / "folds" / "scores.npz")
+
+
+def _known_pairs(scores: OutOfFoldScores, truth: Truth) -> NDArray[np.bool_]:
+    """Which pairs are of documents whose truth is known, bool [P]."""
+    known = [number for number, name in enumerate(scores.documents) if name in truth]
+    return np.isin(scores.document, known)
+
+
+def held_out(run: Path, data: Path, multiplier: float) -> list[Row]:
+    """Average precision and the best F1 of one threshold, on the labels and on all facts."""
+    scores, truth = _load_scores(run), read_truth(data)
+    known = _known_pairs(scores, truth)
+    rows = []
+    for name, correct in (
+        ("labels", scores.labelled[known]),
+        ("all facts", scores.relabelled(truth).labelled[known]),
+    ):
+        curve = precision_recall_curve(scores.margin[known].ravel(), correct.ravel(), int(correct.sum()))
+        best = curve.best
+        rows.append(
+            {"on": name, "AP": 100 * curve.average_precision, "best F1": 100 * best.f1 if best else 0.0}
+        )
+    return rows
+
+
+def calibration(run: Path, data: Path, multiplier: float) -> list[Row]:
+    """Expected and actual F1, calibration errors and precision, by the slope of the labelling propensity."""
+    scores, truth = _load_scores(run), read_truth(data)
+    known = _known_pairs(scores, truth)
+    margin, true = scores.margin[known], scores.relabelled(truth).labelled[known]
+    share = scores.labelled_share
+    priors = Priors(scores.relations, tuple(share), tuple(np.minimum(share * multiplier, 0.99)))
+    rows = []
+    for slope in SLOPES:
+        fitted = fit_calibration(scores, priors, propensity_slope=slope)
+        p = fitted.probabilities(torch.from_numpy(margin.astype(np.float64))).numpy()
+        predicted = p > fitted.threshold
+        row: Row = {
+            "slope": f"{fitted.propensity_slope:g}" + (" (fitted)" if slope is None else ""),
+            "expected F1": 100 * fitted.expected.best_f1,
+            "F1": 100 * _score(predicted, true).f1,
+            "mean score": p[predicted].mean(),
+            "true": true[predicted].mean(),
+            "error of predictions": Reliability.from_scores(p[predicted], true[predicted]).error,
+            "error of scores ≥ 0.01": Reliability.from_scores(p[p >= 0.01], true[p >= 0.01]).error,
+        }
+        for target in TARGETS:
+            try:
+                threshold = fitted.at_precision(target).threshold
+                row[f"precision at target {target}"] = _score(p > threshold, true).precision
+            except TargetUnreachableError:
+                row[f"precision at target {target}"] = None
+        rows.append(row)
+    return rows
+
+
+def _score(predicted: NDArray[np.bool_], true: NDArray[np.bool_]) -> Score:
+    return Score(int((predicted & true).sum()), int(predicted.sum()), int(true.sum()))
+
+
+def suggestions(run: Path, data: Path, multiplier: float) -> list[Row]:
+    """The fraction of the first suggestions that is true."""
+    scores, truth = _load_scores(run), read_truth(data)
+    known = _known_pairs(scores, truth)
+    open_ = ~scores.labelled & known[:, None]
+    ranking = np.where(open_, scores.margin, -np.inf).ravel()
+    true = scores.relabelled(truth).labelled.ravel()
+    top = np.argsort(-ranking, kind="stable")[: FIRST[-1]]
+    return [{f"first {first:,}": true[top[:first]].mean() for first in FIRST}]
+
+
+def coverage(run: Path, data: Path, multiplier: float) -> list[Row]:
+    """How often the interval of completeness holds the truth, over simulated reviews in random order."""
+    found = suggest(
+        data / "data" / "docred" / "train_annotated.json",
+        scores=run / "folds" / "scores.npz",
+        prior_multiplier=multiplier,
+    )
+    return simulate_reviews(found, read_truth(data))
+
+
+def simulate_reviews(found: SuggestionSet, truth: Truth) -> list[Row]:
+    """Coverage and width of the interval, after so many decisions in random order."""
+    listed = [each for each in found.suggestions if each.document in truth and not each.labelled]
+    holds = np.array([each.triple in truth[each.document] for each in listed])
+    scores = np.array([each.score for each in listed])
+    labelled = sum(len(found.documents[name].labels & truth[name]) for name in truth)
+    total = sum(map(len, truth.values()))
+    # Of what was not listed, as much as these documents are of all suggestions.
+    share = len(listed) / sum(not each.labelled for each in found.suggestions)
+    below = BelowCutoff(
+        round(found.below_cutoff.candidates * share), (found.below_cutoff.expected or 0.0) * share
+    )
+    rows = []
+    for number in DECISIONS:
+        covers, widths = [], []
+        for seed in range(REVIEWS):
+            drawn = np.random.default_rng(seed).permutation(len(listed))[:number].tolist()
+            decisions = [
+                ReviewDecision(i, bool(holds[i]), Order.RANDOM, False, n) for n, i in enumerate(drawn)
+            ]
+            result = estimate_completeness(labelled, scores, decisions, below)
+            covers.append(result.low <= result.found / total <= result.high)
+            widths.append(result.high - result.low)
+        rows.append({"decisions": number, "coverage": np.mean(covers), "width": np.mean(widths)})
+    return rows
+
+
+ANALYSES: dict[str, Callable[[Path, Path, float], list[Row]]] = {
+    "held-out": held_out,
+    "calibration": calibration,
+    "suggestions": suggestions,
+    "coverage": coverage,
+}
+"""Each takes a run's folder, the data folder and the multiplier of the run's labels."""

@@ -1,1 +1,0 @@
-"""What makes parts of the project from other parts."""

@@ -1,1 +1,0 @@
-"""What makes the generated parts of the documentation: drawings, the list of rooms, the command reference."""
