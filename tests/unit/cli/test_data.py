@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 from rich.console import Console
-from tests.unit.data.test_docred_reader import GOOD, changed
+from tests.unit.data.formats.test_docred import GOOD, changed
 from typer.testing import CliRunner
 
 from unnoted.cli import data

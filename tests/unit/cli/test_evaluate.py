@@ -5,7 +5,7 @@ import json
 
 import pytest
 import typer
-from tests.unit.data.test_docred_reader import GOOD
+from tests.unit.data.formats.test_docred import GOOD
 from typer.testing import CliRunner
 
 from unnoted.cli.evaluate import evaluate

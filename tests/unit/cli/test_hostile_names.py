@@ -5,7 +5,7 @@ import os
 import time
 
 import pytest
-from tests.unit.data.test_docred_reader import GOOD
+from tests.unit.data.formats.test_docred import GOOD
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from tests.unit.data.test_docred_reader import GOOD
+from tests.unit.data.formats.test_docred import GOOD
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app

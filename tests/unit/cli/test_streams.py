@@ -9,7 +9,7 @@ import threading
 from contextlib import contextmanager
 
 import pytest
-from tests.unit.data.test_pubtator_reader import HEADER, MENTIONS
+from tests.unit.data.formats.test_pubtator import HEADER, MENTIONS
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import corpora
+from tests.unit.data.formats.test_annotated_text import row_documents, tool_documents
 from tests.unit.data.test_decisions import content, pairs
-from tests.unit.data.test_tool_round_trips import row_documents, tool_documents
 
-from unnoted.data import load_documents, stream_documents, write_documents
+from unnoted.data import Document, load_documents, stream_documents, write_documents
 from unnoted.data.convert import convert_files, split_documents, write_selected
 from unnoted.data.decisions import Decision, apply_decisions
 from unnoted.data.formats import FORMATS, detect_format
@@ -320,3 +320,22 @@ def test_any_name_will_do_where_the_format_is_given(tmp_path):
 
 def recognised(path):
     return detect_format(path).key
+
+
+@given(st.integers(2, 60), st.integers(), st.floats(0.1, 0.9))
+def test_split_parts_are_disjoint_and_whole(count, seed, share):
+    documents = [Document(str(number), (), ()) for number in range(count)]
+    try:
+        parts = split_documents(documents, [share, 1 - share], seed)
+    except ValueError as error:
+        assert "a part would be empty" in str(error) and min(share, 1 - share) * count < 1
+        return
+    assert sorted(int(d.id) for part in parts for d in part) == list(range(count))
+    assert abs(len(parts[0]) - share * count) <= 0.5 + 1e-9
+    assert parts == split_documents(documents, [share, 1 - share], seed)
+
+
+@pytest.mark.parametrize("shares", [[], [0.5], [0.5, 0.6], [1.5, -0.5]])
+def test_impossible_splits_are_refused(shares):
+    with pytest.raises(ValueError, match="add up to 1"):
+        split_documents([], shares)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import RELATIONS, corpora
-from tests.unit.data.test_tool_round_trips import row_documents, tool_documents
+from tests.unit.data.formats.test_annotated_text import row_documents, tool_documents
 
 from unnoted.data import DataError, load_documents, stream_documents, write_documents
 from unnoted.data.check import check_files

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.unit.data.test_docred_reader import GOOD, changed
+from tests.unit.data.formats.test_docred import GOOD, changed
 
 from unnoted.data import RelationVocabulary, load_documents
 from unnoted.data.check import check_files

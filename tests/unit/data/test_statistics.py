@@ -4,8 +4,8 @@ import json
 
 from hypothesis import given
 from tests.strategies import corpora
-from tests.unit.data.test_docred_reader import GOOD, changed
-from tests.unit.data.test_pubtator_reader import HEADER, MENTIONS, write
+from tests.unit.data.formats.test_docred import GOOD, changed
+from tests.unit.data.formats.test_pubtator import HEADER, MENTIONS, write
 
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.check import CorpusStatistics, check_files, group_files

@@ -10,8 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import TITLES, word_documents
 
-from unnoted.data import Document, Entity, Fact, Mention, load_documents, write_documents
+from unnoted.data import DataError, Document, Entity, Fact, Mention, load_documents, write_documents
+from unnoted.data.formats.annotated_text import AnnotatedSpan, AnnotatedText, to_document
+from unnoted.data.formats.records import ReadContext
 from unnoted.data.tokenization import split_text
+from unnoted.errors import DefectLog
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc", "Z"]), min_size=1, max_size=5)
 
@@ -114,3 +117,12 @@ def test_a_docbin_keeps_sentences_that_no_rule_would_make(document, cuts):
     sentences = tuple(words[a:b] for a, b in pairwise(edges))
     changed = replace(document, sentences=sentences)
     assert again([changed], "a.spacy", None) == [changed]
+
+
+def test_words_that_are_not_those_of_the_text_are_named():
+    """As a damaged file has them."""
+    marked = AnnotatedText(
+        "1", "Ada met", [AnnotatedSpan("T1", 0, 3, "PER", "Ada", None, "tokens 0 to 1")], words=[(4, 7)]
+    )
+    with pytest.raises(DataError, match="document '1': tokens 0 to 1: 'Ada', expected at least one word"):
+        to_document(marked, ReadContext(DefectLog()))

@@ -1,0 +1,84 @@
+"""Rows of tokens."""
+
+import json
+
+import pytest
+from tests.unit.data.formats.factories import put, triples
+
+from unnoted.data import DataError, load_documents
+from unnoted.data.formats import format_name
+
+ROW = {"tokens": ["Ada", "Lorne", "met", "Bo", ".", "Ada", "Lorne", "left", "."], "orig_id": 5441}
+ENTITIES = [{"type": "Peop", "start": 0, "end": 2}, {"type": "Peop", "start": 3, "end": 4}]
+TAGS = ["B-Peop", "I-Peop", "O", "B-Peop", "O", "B-Peop", "I-Peop", "O", "O"]
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_rows_as_the_hub_has_conll04(tmp_path, listed):
+    row = ROW | {"entities": ENTITIES, "relations": [{"type": "Met", "head": 0, "tail": 1}]}
+    path = put(tmp_path / "a.json", [row] if listed else json.dumps(row))
+    (document,) = load_documents(path)
+    assert (format_name(path), document.id, triples(document)) == (
+        "rows of tokens",
+        "5441",
+        [("Ada Lorne", "Met", "Bo")],
+    )
+
+
+def test_tags_are_mentions_and_names_join_them(tmp_path):
+    row = ROW | {"ner_tags": TAGS, "relations": [{"label": "Met", "head": 2, "tail": 1}]}
+    (document,) = load_documents(put(tmp_path / "a.jsonl", json.dumps(row)))
+    assert [len(entity.mentions) for entity in document.entities] == [2, 1]
+    assert triples(document) == [("Ada Lorne", "Met", "Bo")]
+
+
+def test_tags_of_every_scheme(tmp_path):
+    row = {"tokens": list("abcdefgh"), "ner_tags": ["I-A", "I-A", "B-A", "S-B", "B-B", "E-B", "U-C", "L-C"]}
+    (document,) = load_documents(put(tmp_path / "a.jsonl", json.dumps(row)))
+    assert [e.name for e in document.entities] == ["a b", "c", "d", "e f", "g", "h"]
+
+
+def test_tags_without_prefix_are_types(tmp_path):
+    row = {"tokens": list("abcdef"), "ner_tags": ["PER", "O", "PER", "PER", "LOC", "O"]}
+    (document,) = load_documents(put(tmp_path / "a.jsonl", json.dumps(row)))
+    assert [(e.name, e.type) for e in document.entities] == [("a", "PER"), ("c d", "PER"), ("e", "LOC")]
+    with pytest.raises(DataError, match=r"ner_tags\[0\]"):  # a prefix without a type
+        load_documents(put(tmp_path / "b.jsonl", json.dumps({"tokens": ["a"], "ner_tags": ["B"]})))
+
+
+def test_numbers_of_tags_have_their_names_in_parquet(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    names = ["O", "B-Peop", "I-Peop"]
+    feature = {"feature": {"names": names, "_type": "ClassLabel"}, "_type": "Sequence"}
+    info = json.dumps({"info": {"features": {"ner_tags": feature}}})
+    table = pa.table({"tokens": [ROW["tokens"]], "ner_tags": [[names.index(tag) for tag in TAGS]]})
+    pq.write_table(table.replace_schema_metadata({"huggingface": info}), tmp_path / "a.parquet")
+    (document,) = load_documents(tmp_path / "a.parquet")
+    assert [entity.name for entity in document.entities] == ["Ada Lorne", "Bo"]
+    with pytest.raises(DataError, match=r"ner_tags\[0\]: 1, expected tags as names, such as 'B-PER'"):
+        load_documents(put(tmp_path / "a.jsonl", json.dumps({"tokens": ["a"], "ner_tags": [1]})))
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (
+            {"entities": [{"type": "P", "start": 0, "end": 10}]},
+            r"entities\[0\].start/end: 0 to 10, expected 0 <= start",
+        ),
+        ({"ner_tags": ["O"]}, "ner_tags: 1 tags, expected 9, one for each token"),
+        (
+            {"entities": ENTITIES, "relations": [{"type": "M", "head": 0, "tail": 2}]},
+            r"relations\[0\].tail: 2, expected",
+        ),
+        (
+            {"tokens": [["a"], ["b"]], "entities": [{"type": "P", "start": 0, "end": 2}]},
+            "expected a mention within one sentence",
+        ),
+    ],
+)
+def test_a_bad_row_is_named(tmp_path, more, problem):
+    with pytest.raises(DataError, match=problem):
+        load_documents(put(tmp_path / "a.jsonl", json.dumps(ROW | more)))
