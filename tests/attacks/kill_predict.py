@@ -87,7 +87,7 @@ def kill_predict(kills, seed, documents=DOCUMENTS):
             last = predict(model, file, to)
             told = last.communicate()[1]
             assert last.returncode == 0, told
-            resumed += "had been done before" in told
+            resumed += "had been completed before" in told
             outputs += 1
             equal += to.read_bytes() == whole.read_bytes()
             to.unlink()

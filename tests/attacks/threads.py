@@ -20,7 +20,7 @@ from unnoted.models.encoders import ENCODER_KINDS, make_encoder
 from unnoted.models.model import RelationModel
 
 THRESHOLD = 0.6
-"""Facts of at least this confidence are predicted: a few of each document, by random weights."""
+"""Facts of at least this score are predicted: a few of each document, by random weights."""
 
 Answer: TypeAlias = tuple[list[Extraction], list[bytes]]
 """The facts of some documents, and the probabilities of all their pairs as bytes."""

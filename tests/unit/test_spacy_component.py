@@ -67,6 +67,13 @@ def test_one_document_is_done_like_many(model):
         assert [without(fact, numbers) for fact in among_others] == [without(fact, numbers) for fact in alone]
 
 
+def test_the_backend_can_be_chosen(model):
+    nlp = pipeline(model=str(model), device="cpu", backend="torch")
+    assert nlp.get_pipe("unnoted").extractor.backend_digest is None
+    with pytest.raises(ValueError, match="backend"):
+        pipeline(model=str(model), device="cpu", backend="pen and paper")
+
+
 def without(fact, names):
     return {name: value for name, value in fact.items() if name not in names}
 

@@ -22,7 +22,7 @@ Config = Annotated[
     str,
     typer.Argument(
         metavar="CONFIG",
-        help="The name of a config (`unnoted configs` lists them), or a settings file ending in .yaml.",
+        help="The name of a config (`unnoted info` lists them), or a settings file ending in .yaml.",
     ),
 ]
 Dev = Annotated[

@@ -92,7 +92,7 @@ def config_named(name: str) -> Config:
     if config is None:
         raise ValueError(
             f"unknown config {short_repr(name)}{nearest(name, config_names())}: expected a name that "
-            "`unnoted configs` lists, or a file ending in .yaml"
+            "`unnoted info` lists, or a file ending in .yaml"
         )
     return config
 

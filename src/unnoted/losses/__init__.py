@@ -6,7 +6,6 @@ from unnoted.losses.decoding import (
     DecisionRule,
     Link,
     ScoreDecoder,
-    confidence_of,
     logits_above_threshold_class,
     register_link,
 )
@@ -71,7 +70,6 @@ __all__ = [
     "Surrogate",
     "ViewOptions",
     "Views",
-    "confidence_of",
     "create_loss",
     "get_loss",
     "logits_above_threshold_class",

@@ -12,9 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
@@ -386,15 +384,3 @@ class ScoreDecoder:
                 f"{wanted}: the model is not calibrated (docs/concepts/probabilities.md says how to calibrate one)"
             )
         return self.calibration
-
-
-def confidence_of(distance: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Distances from the threshold between 0 and 1: ½ (1 + d / (1 + |d|)), at the threshold ½.
-
-    Example:
-        >>> confidence_of(np.array([-1.0, 0.0, 3.0])).tolist()
-        [0.25, 0.5, 0.875]
-    """
-    exact = np.asarray(distance, dtype=np.float64)
-    result: NDArray[np.float64] = (1 + exact / (1 + np.abs(exact))) / 2
-    return result

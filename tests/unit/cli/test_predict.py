@@ -22,7 +22,7 @@ from unnoted.cli import predict as command
 from unnoted.cli.evaluate import evaluate
 from unnoted.data.formats import write_documents
 from unnoted.data.formats.predictions import read_predictions
-from unnoted.inference import Extractor
+from unnoted.inference import BATCH, Extractor
 from unnoted.io import CHECKSUMS
 from unnoted.models.samplers import BatchLimits
 
@@ -366,3 +366,7 @@ def test_evaluate_names_the_relations_of_a_model(model, documents):
     shown = run("evaluate", "--gold", documents, "--model", model, "--per-relation").stdout
     assert "evidence sentences" in shown and "average precision" in shown
     assert "  child_of child of  " in shown
+
+
+def test_help_names_the_default_batch():
+    assert f"({BATCH.documents})" in run("predict", "--help").stdout

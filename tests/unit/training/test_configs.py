@@ -162,7 +162,7 @@ def test_any_loss_can_be_chosen_by_name_or_as_a_change():
     [
         (
             "smal",
-            "unknown config 'smal' (nearest: 'small'): expected a name that `unnoted configs` lists, or a file",
+            "unknown config 'smal' (nearest: 'small'): expected a name that `unnoted info` lists, or a file",
         ),
         ("docred-original/bert-base/ssrpu", "unknown loss 'ssrpu', expected one of"),
         ("docred-original/bert-base", "docred-original/bert-base: loss: found nothing, expected a value"),
