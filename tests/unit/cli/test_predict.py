@@ -7,13 +7,16 @@ import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 
+import pyarrow.parquet as pq
 import pytest
+import spacy
 import torch
 import typer
 from rich.console import Console
 from rich.progress import Progress
 from tests.attacks.kill_predict import kill_predict
 from tests.attacks.two_writers import Rounds, two_writers
+from tests.markup import parse
 from tests.unit.inference.making import corpus, document_of, saved_model
 from typer.testing import CliRunner
 
@@ -22,6 +25,7 @@ from unnoted.cli import predict as command
 from unnoted.cli.evaluate import evaluate
 from unnoted.data.formats import write_documents
 from unnoted.data.formats.predictions import read_predictions
+from unnoted.data.ner import TextReader
 from unnoted.inference import BATCH, Extractor
 from unnoted.io import CHECKSUMS
 from unnoted.models.samplers import BatchLimits
@@ -37,8 +41,8 @@ def one_thread():
     torch.set_num_threads(1)
 
 
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+def run(*arguments, code=0, given=None):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=given)
     assert result.exit_code == code, result.output
     return result
 
@@ -170,7 +174,7 @@ def test_whatever_is_computed_otherwise_does_not_go_on(documents, tmp_path, monk
     with monkeypatch.context() as patch:
         patch.setattr(torch, "get_num_threads", lambda: 7)
         assert "another threads (1, now 7)" in refused()
-    (model / "checksums.json").unlink(missing_ok=True)  # as in a model of an earlier version
+    (model / "checksums.json").unlink(missing_ok=True)
     settings = model / "tokenizer_config.json"
     settings.write_text(settings.read_text("utf-8").replace("{", '{"note": "edited", ', 1), "utf-8")
     assert "another tokenizer (" in refused()
@@ -305,7 +309,7 @@ def cut(path):
 )
 def test_a_damaged_model_is_refused(documents, tmp_path, damage, message):
     folder = saved_model(tmp_path / "model")
-    (folder / CHECKSUMS).unlink()  # as earlier versions saved it
+    (folder / CHECKSUMS).unlink()
     damage(folder)
     result = run("predict", folder, documents, "--to", tmp_path / "out.jsonl", code=1)
     assert result.stderr.startswith("error: ") and message in result.stderr
@@ -317,9 +321,9 @@ def test_errors_are_one_line(model, documents, tmp_path):
     bad.write_text('{"id": "x", "text": "Ada"}\n', "utf-8")
     out = ("--to", tmp_path / "out.jsonl")
     cases = {
-        (tmp_path / "nowhere", documents, *out): "nowhere: found no such folder, expected one written by",
+        (tmp_path / "nowhere", documents, *out): "nowhere",
         (model, tmp_path / "no.jsonl", *out): "no such file",
-        (model, bad, *out): "entities: found nothing",
+        (model, bad, *out): "line 1: document 'x': entities",
         (model, documents, *out, "--threshold", 2): "threshold",
         (model, documents, *out, "--batch", 0): "batch",
         (model, documents, *out, "--format", "tables"): "nearest: 'table'",
@@ -370,3 +374,128 @@ def test_evaluate_names_the_relations_of_a_model(model, documents):
 
 def test_help_names_the_default_batch():
     assert f"({BATCH.documents})" in run("predict", "--help").stdout
+
+
+def write(model, documents, to, *options):
+    """Run the command and return the file that it wrote."""
+    run("predict", model, documents, "--to", to, *options)
+    return to
+
+
+def triples(expected):
+    return [
+        (each.document.id, fact.head, fact.relation, fact.tail) for each in expected for fact in each.facts
+    ]
+
+
+def test_the_name_decides_the_format(model, documents, expected, tmp_path):
+    with open(write(model, documents, tmp_path / "facts.csv"), newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [
+        (row["document"], int(row["head"]), row["relation"], int(row["tail"])) for row in rows
+    ] == triples(expected)
+    table = pq.read_table(write(model, documents, tmp_path / "facts.parquet")).to_pylist()
+    assert [(row["document"], row["head"], row["relation"], row["tail"]) for row in table] == triples(
+        expected
+    )
+    packed = gzip.decompress(write(model, documents, tmp_path / "facts.csv.gz").read_bytes())
+    assert packed == write(model, documents, tmp_path / "other", "--format", "csv").read_bytes()
+
+
+def test_a_page_with_the_facts_drawn_in_their_documents(model, documents, expected, tmp_path):
+    root = parse(write(model, documents, tmp_path / "facts.html").read_text("utf-8"))
+    entries = list(root.all("details"))
+    assert [entry.only("span", class_="name").text for entry in entries] == [each.id for each in DOCUMENTS]
+    for entry, extraction in zip(entries, expected, strict=True):
+        surest = sorted(extraction.facts, key=lambda fact: -fact.score)
+        rows = [
+            (int(row.attributes["data-head"]), int(row.attributes["data-tail"]))
+            for row in entry.all("tr", class_="fact")
+        ]
+        assert rows == [(fact.head, fact.tail) for fact in surest]
+        sentences = [int(line.attributes["data-sentence"]) for line in entry.all("p", class_="sentence")]
+        assert sentences == list(range(len(extraction.document.sentences)))
+    facts = sum(len(each.facts) for each in expected)
+    assert (
+        f"{facts} facts predicted in {len(DOCUMENTS)} documents by the model {model.name}."
+        in root.only("header").text
+    )
+
+
+def test_a_page_of_too_many_documents_says_where_it_ends(model, documents, tmp_path, monkeypatch):
+    monkeypatch.setattr("unnoted.data.visualization.MOST_DOCUMENTS", 2)
+    root = parse(write(model, documents, tmp_path / "facts.html").read_text("utf-8"))
+    assert len(list(root.all("details"))) == 2
+    assert "The first 2 of 13 documents are shown here." in root.only("header").text
+
+
+TEXTS = {"one.txt": "Ada met Bo in Kelm. Ada slept.\n", "two.txt": "Bo likes Kelm, and 9 cats.\n"}
+PATTERNS = [
+    {"label": "PERSON", "pattern": "Ada"},
+    {"label": "PERSON", "pattern": "Bo"},
+    {"label": "GPE", "pattern": "Kelm"},
+    {"label": "CARDINAL", "pattern": "9"},
+]
+
+
+@pytest.fixture(scope="module")
+def text_model(tmp_path_factory):
+    return saved_model(tmp_path_factory.mktemp("model"), entity_types=["LOC", "PER"])
+
+
+@pytest.fixture(scope="module")
+def pipeline(tmp_path_factory):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("entity_ruler").add_patterns(PATTERNS)
+    nlp.to_disk(tmp_path_factory.mktemp("nlp"))
+    return nlp, tmp_path_factory.getbasetemp() / "nlp0"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in TEXTS.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    return list(TEXTS)
+
+
+def test_text_gives_what_the_documents_made_of_it_give(text_model, pipeline, files, tmp_path):
+    nlp, folder = pipeline
+    to = tmp_path / "facts.jsonl"
+    told = run("predict", text_model, "--text", *files, "--entities", folder, "--to", to)
+    assert told.stderr.startswith("note: ") and "CARDINAL" in told.stderr and told.stderr.count("\n") == 1
+    documents = TextReader.load(nlp, ["LOC", "PER"], log=str).read(TEXTS.items())
+    expected = Extractor.from_pretrained(text_model, device="cpu").extract(documents)
+    assert lines(to) == json.loads(json.dumps([extraction.to_json() for extraction in expected]))
+    assert [record["id"] for record in lines(to)] == files
+
+
+@pytest.mark.parametrize("order", ["{} one.txt --text", "{} --text -", "--text {} one.txt"])
+def test_text_from_files_and_standard_input(order, text_model, pipeline, files):
+    words = [str(text_model) if word == "{}" else word for word in order.split()]
+    shown = run("predict", *words, "--entities", pipeline[1], "--type", "CARDINAL=", given=TEXTS["one.txt"])
+    assert shown.stdout.splitlines()[0] in ("one.txt", "standard input") and shown.stderr == ""
+
+
+def test_errors_of_texts_are_one_line(text_model, pipeline, files, tmp_path):
+    (tmp_path / "empty.txt").write_text(" \n")
+    (tmp_path / "latin.txt").write_bytes("größer".encode("latin-1"))
+    ruler = ("--entities", pipeline[1])
+    cases = {
+        (text_model, "--text", "empty.txt", *ruler): "empty.txt",
+        (text_model, "--text", "latin.txt", *ruler): "latin.txt",
+        (text_model, "--text", "one.txt", "--entities", "nowhere"): "nowhere",
+        (text_model, "--text", "one.txt", *ruler, "--type", "PERSON"): "'PERSON'",
+        (text_model, "--text", "one.txt", *ruler, "--type", "PERSON=PRE"): "'PRE'",
+        (text_model, "one.txt", *ruler): "--entities",
+        (text_model, "--text", "one.txt", *ruler, "--to", "one.txt"): "one.txt",
+    }
+    for arguments, message in cases.items():
+        told = run("predict", *arguments, code=1).stderr
+        assert told.startswith("error: ") and message in told and told.count("\n") == 1, told
+
+
+def test_a_text_without_entities_is_told(text_model, pipeline, tmp_path):
+    (tmp_path / "plain.txt").write_text("It rained.")
+    shown = run("predict", text_model, "--text", tmp_path / "plain.txt", "--entities", pipeline[1])
+    assert "note: no entity found in 1 document of 1\n" in shown.stderr and "no fact found" in shown.stdout
