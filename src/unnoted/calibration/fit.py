@@ -26,7 +26,7 @@ SLOPES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 often could be true less often; hence a penalty on s. The choice of s hardly moves the F1."""
 
 SLOPE_PENALTY = 2.0
-"""In log likelihood for each unit of s: little beside what labels say where they say anything."""
+"""In log likelihood for each unit of s: small beside the likelihood of labels that determine s."""
 
 KNOTS = 16
 ROUGHNESS = 1.0

@@ -10,9 +10,9 @@ NEVER = torch.finfo(torch.float32).max
 def tune_thresholds(scores: Tensor, labels: Tensor) -> tuple[float, ...]:
     """For each relation the threshold t at which f_i > t has the best F1; `Fixed` makes a rule of them.
 
-    It lies midway between the lowest score that is kept and the next one; where all are kept, just below the
-    lowest. Of thresholds with the same F1 it is the highest. A relation that is labelled for no pair gets
-    `NEVER`: nothing is known of where it holds, so it is never said to.
+    It lies midway between the lowest score above it and the next one; where all are above, just below the
+    lowest. Of thresholds with the same F1 it is the highest. A relation without a labelled pair gets
+    `NEVER`: nothing is known of where it holds, so it is never predicted.
 
     Sorting makes it O(P log P) for each relation.
 
@@ -31,13 +31,14 @@ def tune_thresholds(scores: Tensor, labels: Tensor) -> tuple[float, ...]:
         (0.0, True)
     """
     if scores.ndim != 2 or labels.shape != (scores.shape[0], scores.shape[1] - 1):
-        found = f"scores {list(scores.shape)} and labels {list(labels.shape)}"
-        raise ValueError(f"found {found}, expected [pairs, relations + 1] and [pairs, relations]")
+        raise ValueError(
+            f"labels {list(labels.shape)} do not fit scores {list(scores.shape)} of K + 1 classes"
+        )
     relations = scores.detach()[:, 1:].cpu()  # [P, K]
     relations = relations.float() if relations.element_size() < 4 else relations
     unfit = int((~relations.isfinite()).sum())
     if unfit:
-        raise ValueError(f"found {unfit} scores that are not finite, expected none")
+        raise ValueError(f"{unfit} scores are not finite")
     # One relation after the other: sorting all at once would need K times the memory for no gain.
     columns = zip(relations.unbind(1), labels.cpu().bool().unbind(1), strict=True)
     return tuple(_best_threshold(*column) for column in columns)

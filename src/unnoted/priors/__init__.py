@@ -1,4 +1,4 @@
-"""How often each relation holds: counted among the labels, given, multiplied, estimated, or audited."""
+"""How often each relation holds: labelled and overall priors, and the labelling propensity."""
 
 from unnoted.priors.priors import OTHERS, PriorRow, Priors
 

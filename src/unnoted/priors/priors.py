@@ -1,10 +1,9 @@
 """How often each relation holds: labelled, overall, and among the pairs left unlabelled.
 
 The labelled prior π_l of a relation is counted: labelled pairs ÷ candidate pairs. Its overall prior π is
-assumed, because nobody counted what was never noted. All else follows from the two.
+assumed, because nobody can count what is not labelled. All else follows from the two.
 """
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unnoted.errors import DataError, Defect, Kind
-from unnoted.io import TextInput, open_output, parse_json, read_whole
+from unnoted.io import TextInput, parse_json, read_whole
 from unnoted.utils import nearest, plural, short_repr
 
 SLACK = 1e-9
@@ -79,7 +78,7 @@ class Priors:
         if not len(relations) == len(labelled) == len(overall):
             found = f"{len(labelled)} labelled and {len(overall)} overall priors"
             _refuse(None, found, f"one of each for {plural(len(relations), 'relation')}")
-        checked = tuple(map(_checked, relations, labelled, overall))
+        checked = tuple(map(_check_prior, relations, labelled, overall))
         for name, value in (("relations", relations), ("labelled", labelled), ("overall", checked)):
             object.__setattr__(self, name, value)
 
@@ -165,15 +164,9 @@ class Priors:
             content = parse_json(read_whole(path))
             if not isinstance(content, dict):
                 _refuse(None, short_repr(content), "an object of relation to prior")
-            return labelled.with_overall(_overall_of(content, labelled))
+            return labelled.with_overall(_parse_overall(content, labelled))
         except DataError as error:
             raise DataError(replace(error.defect, file=TextInput(path).name)) from None
-
-    def to_file(self, path: str | Path) -> None:
-        """Write the overall priors in the format of `from_file`."""
-        with open_output(Path(path)) as stream:
-            json.dump(dict(zip(self.relations, self.overall, strict=True)), stream, indent=2)
-            stream.write("\n")
 
 
 def allocate_total(
@@ -226,7 +219,7 @@ def _refuse(relation: str | None, found: str, expected: str) -> NoReturn:
     raise DataError(Defect(Kind.MALFORMED, "priors", None, place, found, expected))
 
 
-def _checked(relation: str, labelled: float, overall: float) -> float:
+def _check_prior(relation: str, labelled: float, overall: float) -> float:
     """The overall prior, if both are possible; exactly the labelled one where rounding put it just below."""
     for name, value in (("labelled", labelled), ("overall", overall)):
         if not value >= 0:  # also true of NaN
@@ -244,19 +237,19 @@ def _check_known(relation: str, relations: Sequence[str]) -> None:
         _refuse(relation, "a relation that is not in the vocabulary", expected)
 
 
-def _overall_of(content: Mapping[str, object], labelled: Priors) -> dict[str, float]:
+def _parse_overall(content: Mapping[str, object], labelled: Priors) -> dict[str, float]:
     """The overall priors that the content of a file gives."""
     for relation in content:
         if relation != OTHERS:
             _check_known(relation, labelled.relations)
     return {
-        relation: _overall_prior(relation, content.get(relation, content.get(OTHERS)), prior)
+        relation: _parse_prior(relation, content.get(relation, content.get(OTHERS)), prior)
         for relation, prior in zip(labelled.relations, labelled.labelled, strict=True)
         if relation in content or OTHERS in content
     }
 
 
-def _overall_prior(relation: str, value: object, labelled: float) -> float:
+def _parse_prior(relation: str, value: object, labelled: float) -> float:
     """A prior as a file gives it: a number, or an object that holds a multiplier."""
     unit, number = (labelled, value["multiplier"]) if _is_multiplier(value) else (1.0, value)
     if isinstance(number, bool) or not isinstance(number, int | float):

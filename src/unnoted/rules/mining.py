@@ -27,7 +27,7 @@ Shape: TypeAlias = tuple[Body, str]
 
 @dataclass(frozen=True, slots=True)
 class ProposedRule:
-    """A rule, what labels say of it, and what it would add.
+    """A rule, its counts among the labels, and what it would add.
 
     Attributes:
         rule: the rule.

@@ -89,8 +89,8 @@ class Rule:
         """The rule as a line of a file; `name` gives the readable name of a relation."""
         (shape,) = (shape for shape, kind in _SHAPES.items() if kind is self.kind)
         atoms = (
-            f"{name(relation)}({first}, {second})"
-            for relation, (first, second) in zip(self.premises, shape, strict=True)
+            f"{name(relation)}({entities[0]}, {entities[1]})"
+            for relation, entities in zip(self.premises, shape, strict=True)
         )
         return f"{' & '.join(atoms)} -> {name(self.conclusion)}(h, t)"
 

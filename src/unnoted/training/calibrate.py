@@ -54,12 +54,14 @@ def score_batches(
         for indices in SortedBatches(features, BATCH):
             batch = collate([features[index] for index in indices])
             logits = model.score_pairs(batch.to(model.device), typed).scores.cpu()
-            slots = (batch.entity_slot[side].numpy().astype(np.int32) for side in (batch.head, batch.tail))
+            head, tail = (
+                batch.entity_slot[side].numpy().astype(np.int32) for side in (batch.head, batch.tail)
+            )
             margins = model.decoder.decision.margins(logits).float().numpy()
             names = tuple(documents[index].id for index in indices)
             number = batch.pair_document.numpy().astype(np.int32)
             labels = batch.labels().numpy()
-            yield OutOfFoldScores(model.relations.ids, names, number, *slots, margins, labels), logits
+            yield OutOfFoldScores(model.relations.ids, names, number, head, tail, margins, labels), logits
     finally:
         model.train(training)
 

@@ -13,7 +13,7 @@ from unnoted.calibration import OutOfFoldScores
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.models.model import RelationModel
-from unnoted.training.calibrate import score_documents
+from unnoted.training.calibrate import check_unseen, score_documents
 from unnoted.training.fingerprint import fingerprint
 from unnoted.training.ingredients import load_corpus, make_loss, model_of
 from unnoted.training.optimisation import Optimisation
@@ -55,12 +55,14 @@ def cross_validate(
             own with its share of the cores, if the documents are worth it and there is no GPU.
 
     Raises:
-        ValueError: there are fewer documents than folds.
+        ValueError: there are fewer documents than folds, or the weights to start from saw their labels.
     """
     folder = settings.output / FOLDS
     if (folder / SCORES).is_file():
         return OutOfFoldScores.load(folder / SCORES)
     labels = labels or training_labels(settings, load_corpus(settings, settings.train))
+    if settings.init_from is not None:  # a model that saw the labels would tell every fold
+        check_unseen(settings.init_from, labels.corpus.documents, log)
     folds = k_fold(labels.corpus.documents, settings.folds, settings.seed)
     left = [number for number in range(settings.folds) if not _scores_file(settings, number).is_file()]
     jobs = min(_default_jobs(len(labels.corpus)) if jobs is None else jobs, len(left))
@@ -144,8 +146,9 @@ def train_without(
     names = {document.id for document in held_out}
     rest = tuple(document for document in corpus if document.id not in names)
     train = Corpus(rest, corpus.relations, corpus.candidates)
+    model = model_of(settings, corpus, lambda line: None)
     trainer = Trainer(
-        model_of(settings, corpus, lambda line: None),
+        model,
         make_loss(settings, labels.priors(train)),
         train,
         optimisation=Optimisation(**{name: getattr(settings, name) for name in Optimisation.model_fields}),
@@ -153,7 +156,7 @@ def train_without(
         typed_relations=settings.typed_relations,
     )
     trainer.train(resume=resume, tell=log)
-    return trainer.model
+    return model
 
 
 def _scores_file(settings: Settings, number: int) -> Path:
@@ -192,20 +195,25 @@ def _train_side_by_side(
 ) -> None:
     threads = max(1, _cores() // jobs)
     context = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
-    with ProcessPoolExecutor(jobs, context) as pool:
-        running = {
-            pool.submit(_train_in_process, settings, labels, number, threads, resume): number
-            for number in numbers
-        }
-        for done in as_completed(running):
-            done.result()
-            log(f"fold {running[done] + 1} of {settings.folds} is done")
+    shown = "TQDM_DISABLE" not in os.environ
+    os.environ.setdefault("TQDM_DISABLE", "1")  # bars of several processes would write over each other
+    try:
+        with ProcessPoolExecutor(jobs, context) as pool:
+            running = {
+                pool.submit(_train_in_process, settings, labels, number, threads, resume): number
+                for number in numbers
+            }
+            for done in as_completed(running):
+                done.result()
+                log(f"fold {running[done] + 1} of {settings.folds} is done")
+    finally:
+        if shown:
+            del os.environ["TQDM_DISABLE"]
 
 
 def _train_in_process(
     settings: Settings, labels: TrainingLabels, number: int, threads: int, resume: bool
 ) -> None:
     torch.set_num_threads(threads)
-    os.environ["TQDM_DISABLE"] = "1"  # bars of several processes would write over each other
     folds = k_fold(labels.corpus.documents, settings.folds, settings.seed)
     _score_fold(settings, labels, folds, number, resume, lambda line: None)

@@ -53,7 +53,7 @@ def test_a_relation_that_never_fires_survives_json():
 
 
 def test_what_cannot_be_used_is_named():
-    with pytest.raises(ValueError, match=r"found scores \[3, 3\] and labels \[3, 3\], expected"):
+    with pytest.raises(ValueError, match="labels"):
         tune_thresholds(torch.zeros(3, 3), torch.zeros(3, 3, dtype=torch.bool))
-    with pytest.raises(ValueError, match="found 2 scores that are not finite, expected none"):
+    with pytest.raises(ValueError, match="2 scores"):
         tune_thresholds(torch.tensor([[0.0, math.nan, -math.inf]]), torch.ones(1, 2, dtype=torch.bool))

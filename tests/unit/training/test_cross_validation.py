@@ -87,6 +87,15 @@ def test_no_model_of_a_fold_saw_its_labels(tmp_path):
     assert not np.array_equal(before.margin[~inside], after.margin[~inside])
 
 
+def test_folds_do_not_start_from_weights_that_saw_their_labels(finished, tmp_path):
+    folder, _ = finished
+    settings = load_settings(
+        folder / "settings.yaml", {"init_from": folder / "run", "output": tmp_path / "run"}
+    )
+    with pytest.raises(ValueError, match="was trained on"):
+        cross_validate(settings)
+
+
 def test_a_finished_fold_is_not_repeated(tmp_path):
     settings = load_settings(
         settings_file(tmp_path, documents=6, vocabulary=vocabulary_file(tmp_path), **OPTIONS)
