@@ -301,4 +301,5 @@ def group_files(paths: Sequence[Source]) -> list[list[Source]]:
     texts = [path for path in paths if keys.get(path) == "pubtator"]
     if not rows:
         return [[path] for path in paths]
-    return [texts + rows, *([path] for path in paths if path not in rows and path not in texts)]
+    others = [[path] for path in paths if path not in rows and path not in texts]
+    return [texts + rows, *others]

@@ -32,7 +32,7 @@ SHIPPED_SAMPLE = Path(__file__).with_name("sample.json")
 
 CHUNK = 1 << 16
 TIMEOUT = 30.0
-"""Seconds of silence after which a connection is lost."""
+"""Seconds without a byte after which a connection is lost."""
 
 RETRIES = Retry(total=3, backoff_factor=1.0, status_forcelist=(408, 425, 429, 500, 502, 503, 504))
 

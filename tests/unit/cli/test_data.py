@@ -81,10 +81,10 @@ def test_hide_labels_needs_one_rule(train, tmp_path):
 
 
 def test_compare(train, tmp_path):
-    thinned = tmp_path / "left.json"
-    run("hide-labels", train, "--keep", "0.5", "--seed", "3", "--to", thinned)
-    assert "documents compared: 3" in run("compare", thinned, train).output
-    result = json.loads(run("compare", thinned, train, "--json").stdout)
+    hidden = tmp_path / "left.json"
+    run("hide-labels", train, "--keep", "0.5", "--seed", "3", "--to", hidden)
+    assert "documents compared: 3" in run("compare", hidden, train).output
+    result = json.loads(run("compare", hidden, train, "--json").stdout)
     assert result["overall"]["in_b"] == 6 and result["overall"]["only_a"] == 0
     assert result["overall"]["ratio"] == 6 / result["overall"]["in_a"]
 

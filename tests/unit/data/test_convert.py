@@ -322,6 +322,9 @@ def recognised(path):
     return detect_format(path).key
 
 
+# Random splits ------------------------------------------------------------------------------------------------
+
+
 @given(st.integers(2, 60), st.integers(), st.floats(0.1, 0.9))
 def test_split_parts_are_disjoint_and_whole(count, seed, share):
     documents = [Document(str(number), (), ()) for number in range(count)]

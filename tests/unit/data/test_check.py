@@ -1,14 +1,81 @@
-"""What people get wrong in their first file, and how `data check` says it."""
+"""The check report: counts as by plain loops, every defect with its place, and mistakes of whole files."""
 
 import json
 
 import pytest
+from hypothesis import given
+from tests.strategies import corpora
+from tests.unit.data.formats.test_docred import GOOD, changed
+from tests.unit.data.formats.test_pubtator import HEADER, MENTIONS, write
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app
 from unnoted.data import CandidatePairs, load_documents
-from unnoted.data.check import check_files
+from unnoted.data.check import CorpusStatistics, check_files, group_files
 from unnoted.errors import DataError, Kind
+
+
+@given(corpora)
+def test_counts_equal_plain_loops(documents):
+    near = CandidatePairs(CandidatePairs.from_facts(documents).types, intra_sentence=True)
+    statistics = CorpusStatistics(near)
+    assert list(statistics.watch(documents)) == documents
+    for rule in (CandidatePairs(), CandidatePairs.from_facts(documents), near):
+        pairs = [(d, pair) for d in documents for pair in zip(*rule.index_pairs(d), strict=True)]
+        labelled = [1 for d, pair in pairs if pair in {t[:2] for t in d.labels}]
+        assert statistics.count_candidates(rule) == (len(pairs), len(labelled))
+    facts = [(d, fact) for d in documents for fact in d.facts]
+    across = 0
+    for d, fact in facts:
+        heads = {m.sentence for m in d.entities[fact.head].mentions}
+        across += not heads & {m.sentence for m in d.entities[fact.tail].mentions}
+    assert (statistics.facts, statistics.across_sentences) == (len(facts), across)
+    assert statistics.words == sum(len(words) for d in documents for words in d.sentences)
+    assert statistics.observed_candidates == CandidatePairs.from_facts(documents)
+    json.dumps(statistics.to_json(CandidatePairs()))
+
+
+def test_check_lists_every_defect_and_goes_on(tmp_path):
+    path = tmp_path / "train.json"
+    bad = [changed(["labels", 0, "h"], 9), {**changed(["vertexSet", 0], []), "title": "B"}]
+    path.write_text(json.dumps([*bad, {**GOOD, "title": "C"}]), "utf-8")
+    report = check_files([path])
+    assert report.statistics.documents == 1 and not report.usable
+    (malformed,) = [row for row in report.to_json()["defects"] if row["kind"] == "malformed"]
+    assert malformed["count"] == 2 and "labels[0].h" in malformed["examples"][0]
+
+
+def test_strict_check_of_a_defect_is_not_usable(tmp_path):
+    path = tmp_path / "train.json"
+    path.write_text(json.dumps([changed(["colour"], "red")]), "utf-8")
+    assert check_files([path]).usable
+    assert not check_files([path], strict=True).usable
+
+
+def test_every_relation_row_is_accounted_for(tmp_path):
+    rows = ["7\tr\tMESH:C1\t12", "7\tr\tMESH:C1\tX", "8\tr\tMESH:C1\t12", "9\tr\tA\tB"]
+    broken = ["8|t|T", "8|a|A", "8\t0\t9\tT\tGene\t1"]
+    paths = write(tmp_path, [*HEADER, *MENTIONS, "", *broken], rows)
+    report = check_files(paths)
+    assert report.relation_rows() == {
+        "read": 4,
+        "kept": 1,
+        "unknown-document": 1,
+        "unlinked-entity": 1,
+        "in-unusable-document": 1,
+    }
+
+
+def test_pubtator_files_go_with_their_rows(tmp_path):
+    first, rows = write(tmp_path, HEADER, ["7\tr\tA\tB"])
+    (second,) = write(tmp_path, HEADER, name="more.txt")
+    other = tmp_path / "docred.json"
+    other.write_text(json.dumps([GOOD]), "utf-8")
+    assert group_files([first, other, rows, second]) == [[first, second, rows], [other]]
+    assert group_files([first, second]) == [[first], [second]]
+
+
+# What people get wrong in their first file
 
 TEXT = "Ada Lorne lives in Kelm. She met Bo."
 SPANS = {"Q1": ("PER", 0, 9), "Q2": ("LOC", 19, 23), "Q3": ("PER", 33, 35)}
@@ -36,8 +103,10 @@ def check(tmp_path, *documents, **options):
     return check_files([file(tmp_path, *documents)], **options)
 
 
-def messages(report, kind):
-    return [defect.within_file for defect in report.log.examples[kind]]
+def places(report, kind):
+    """Line, document, field and value of each example of a kind."""
+    defects = report.log.examples[kind]
+    return [(defect.line, defect.document, defect.field, defect.found) for defect in defects]
 
 
 def run(*arguments, code=0):
@@ -50,8 +119,8 @@ def test_a_mention_that_cuts_a_word_is_named(tmp_path):
     wrong = [entity("Q1", mentions=[{"start": 0, "end": 8}]), entity("Q2"), entity("Q3")]
     report = check(tmp_path, document(), document("d2", entities=wrong))
     assert report.usable and report.log.counts[Kind.CUT_START] == 0
-    expected = "line 2: document 'd2': entities[0].mentions[0].end: 8, which makes it 'Ada Lorn', expected"
-    assert messages(report, Kind.CUT_END)[0].startswith(expected)
+    ((*place, found),) = places(report, Kind.CUT_END)
+    assert place == [2, "d2", "entities[0].mentions[0].end"] and "'Ada Lorn'" in found
 
 
 @pytest.mark.parametrize("shift", [1, -1])
@@ -61,7 +130,8 @@ def test_offsets_shifted_by_one_are_an_error(tmp_path, shift):
     ]
     report = check(tmp_path, *shifted)
     assert not report.usable
-    assert "6 of 6 that begin inside a word or at a blank" in messages(report, Kind.MALFORMED)[0]
+    ((_, _, field, found),) = places(report, Kind.MALFORMED)
+    assert field == "mentions" and found.startswith("6 of 6 that begin")
 
 
 def test_ends_that_are_included_are_an_error(tmp_path):
@@ -72,7 +142,8 @@ def test_ends_that_are_included_are_an_error(tmp_path):
     wrong = [document(str(n), entities=[without_last(name) for name in SPANS]) for n in range(3)]
     report = check(tmp_path, *wrong)
     assert not report.usable
-    assert "9 of 9 that end inside a word or at a blank" in messages(report, Kind.MALFORMED)[0]
+    ((_, _, field, found),) = places(report, Kind.MALFORMED)
+    assert field == "mentions" and found.startswith("9 of 9 that end")
     assert check(tmp_path, *wrong, *(document(f"right {n}") for n in range(2))).usable  # endings may be cut
 
 
@@ -85,10 +156,9 @@ def test_heads_that_are_missing_or_have_an_id_of_two(tmp_path):
     twice = [entity("Q1"), entity("Q2"), entity("Q3", id="Q1")]
     named = [{"subject": "Q1", "object": "Q2", "relation": "residence"}]
     report = check(tmp_path, document(entities=twice), document("d2", facts=named))
-    assert messages(report, Kind.MALFORMED) == [
-        "line 1: document 'd1': facts[0].head: 'Q1', the id of entities[0] and entities[2], expected the "
-        "index of an entity, or an id that one entity has",
-        "line 2: document 'd2': facts[0].head: nothing, expected a whole number or a string",
+    assert places(report, Kind.MALFORMED) == [
+        (1, "d1", "facts[0].head", "'Q1', the id of entities[0] and entities[2]"),
+        (2, "d2", "facts[0].head", "nothing"),
     ]
 
 
@@ -103,8 +173,7 @@ def test_scripts_without_blanks_cut_nothing(tmp_path):
 def test_ids_used_twice(tmp_path):
     twice = [entity("Q1"), entity("Q2"), entity("Q3", id="Q1")]
     report = check(tmp_path, document(entities=twice, facts=[]))
-    (found,) = messages(report, Kind.DUPLICATE_ENTITY)
-    assert found == "line 1: document 'd1': entities[2].id: 'Q1', expected not that of entities[0]"
+    assert places(report, Kind.DUPLICATE_ENTITY) == [(1, "d1", "entities[2].id", "'Q1'")]
     other = [entity("Q1"), entity("Q2", id="Q1"), entity("Q3")]
     assert not check(tmp_path, document(entities=other, facts=[])).log.counts[Kind.DUPLICATE_ENTITY]
 
@@ -120,14 +189,14 @@ def test_whole_numbers_are_ids(tmp_path):
     (tmp_path / "d.json").write_text(json.dumps([docred]))
     (read,) = load_documents(tmp_path / "d.json")
     assert (read.id, read.entities[0].id) == ("3", "5")
-    with pytest.raises(DataError, match="id: True, expected a string"):
+    with pytest.raises(DataError, match="id: True"):
         load_documents(file(tmp_path, document(True)))
 
 
 def test_a_number_that_could_be_id_or_index_is_refused(tmp_path):
     entities = [entity("Q1", id=1), entity("Q2", id=0), entity("Q3", id=2)]
     fact = {"head": 1, "tail": 2, "relation": "residence"}
-    with pytest.raises(DataError, match=r"facts\[0\].head: 1, expected '1' for the id, or"):
+    with pytest.raises(DataError, match=r"facts\[0\].head: 1, expected '1'"):
         load_documents(file(tmp_path, document(entities=entities, facts=[fact])))
     entities = [entity("Q1", id=0), entity("Q2", id=1), entity("Q3", id=2)]
     (read,) = load_documents(file(tmp_path, document(entities=entities, facts=[fact])))
@@ -136,8 +205,7 @@ def test_a_number_that_could_be_id_or_index_is_refused(tmp_path):
 
 def test_empty_relation_names(tmp_path):
     report = check(tmp_path, document(facts=[{"head": "Q1", "tail": "Q2", "relation": ""}]))
-    expected = "line 1: document 'd1': facts[0].relation: '', expected the name of a relation"
-    assert messages(report, Kind.MALFORMED) == [expected]
+    assert places(report, Kind.MALFORMED) == [(1, "d1", "facts[0].relation", "''")]
 
 
 def test_facts_under_another_name(tmp_path):
@@ -145,9 +213,8 @@ def test_facts_under_another_name(tmp_path):
     wrong["relations"] = wrong.pop("facts")
     report = check(tmp_path, wrong)
     assert not report.usable
-    assert messages(report, Kind.MALFORMED) == [
-        "relations: no fact in 1 document, expected `facts` (in DocRED JSON `labels`)"
-    ]
+    assert places(report, Kind.MALFORMED) == [(None, None, "relations", "no fact in 1 document")]
+    assert "`facts`" in report.log.examples[Kind.MALFORMED][0].expected
     assert check(tmp_path, wrong, document("d2")).usable  # somewhere there are facts
     assert check(tmp_path, document(facts=[])).usable  # to predict on
 
@@ -156,18 +223,16 @@ def test_pretty_printed_json(tmp_path):
     path = tmp_path / "own.jsonl"
     path.write_text("\n\n" + json.dumps(document(), indent=2))
     report = check_files([path])
-    assert messages(report, Kind.UNREADABLE) == [
-        "line 3: a JSON object over several lines, expected one document per line; "
-        "`jq -c . FILE` writes them so"
-    ]
+    (defect,) = report.log.examples[Kind.UNREADABLE]
+    assert defect.field == "line 3" and "`jq -c . FILE`" in defect.expected
     path.write_text(json.dumps(document())[:-9] + "\n" + json.dumps(document("d2")))  # cut, not printed
     assert check_files([path]).log.counts[Kind.MALFORMED] == 1
 
 
 def test_empty_and_missing_files(tmp_path):
     (tmp_path / "empty.jsonl").touch()
-    assert "an empty file, expected documents" in run(tmp_path / "empty.jsonl", code=1)
-    assert "no such file, expected a file" in run(tmp_path / "none.jsonl", code=1)
+    assert "an empty file" in run(tmp_path / "empty.jsonl", code=1)
+    assert "no such file" in run(tmp_path / "none.jsonl", code=1)
 
 
 def test_all_lists_every_defect_with_file_line_and_field(tmp_path):
@@ -185,9 +250,9 @@ def test_docred_lines_are_counted(tmp_path):
     path = tmp_path / "d.json"
     for indent, line in ((None, 1), (1, 13)):
         path.write_text(json.dumps([good, bad], indent=indent))
-        (found,) = messages(check_files([path]), Kind.MALFORMED)
+        (place,) = places(check_files([path]), Kind.MALFORMED)
         start = path.read_text().splitlines()[line - 1]
-        assert found.startswith(f"line {line}: document 'b': labels[0].h") and "{" in start
+        assert place[:3] == (line, "b", "labels[0].h") and "{" in start
 
 
 def test_evidence_is_asked_for_only_where_it_is_used(tmp_path):
@@ -209,7 +274,8 @@ def test_relations_stand_with_their_types(tmp_path):
 
 def test_candidates_that_match_no_pair(tmp_path):
     report = check(tmp_path, document(), candidates=CandidatePairs.parse("PERSON:LOC"))
-    assert messages(report, Kind.MALFORMED) == ["candidates: no candidate pair, expected pairs of LOC, PER"]
+    ((_, _, field, _),) = places(report, Kind.MALFORMED)
+    assert field == "candidates"
     assert check(tmp_path, document(), candidates=CandidatePairs.parse("PER:LOC")).usable
 
 
@@ -219,5 +285,5 @@ def test_training_refuses_them_too(tmp_path):
 
     path = file(tmp_path, document())
     given = {"train": path, "encoder": "recurrent", "loss": "atlop", "output": tmp_path / "run"}
-    with pytest.raises(ValueError, match=r"no pair for 'PERSON:LOC', expected pairs of LOC, PER"):
+    with pytest.raises(ValueError, match="PERSON:LOC"):
         load_corpus(Settings(**given, candidates="PERSON:LOC"), [path])

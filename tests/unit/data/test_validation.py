@@ -1,16 +1,21 @@
-"""Documents that were made to hurt: each is a located error or defect, in little time and memory."""
+"""Documents made to hurt are located errors or defects, in little time and memory; known negatives are checked."""
 
 import gzip
 import json
 import resource
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from tests.strategies import documents
 from tests.unit.data.formats.test_docred import GOOD, changed
 
 from unnoted.data import RelationVocabulary, load_documents
 from unnoted.data.check import check_files
+from unnoted.data.synthetic import generate_document
+from unnoted.data.validation import validate_documents
 from unnoted.errors import DataError, Kind
 
 MEBI = 1 << 20
@@ -224,3 +229,29 @@ def test_time_and_memory_stay_in_proportion(tmp_path, name, make):
         timeout=30,
     )
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+@given(documents)
+def test_documents_of_every_shape_are_valid(document):
+    validate_documents([document], "made")
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (lambda d: replace(d, facts=(replace(d.facts[0], head=99),)), "facts[0].head"),
+        (lambda d: replace(d, facts=(replace(d.facts[0], evidence=(99,)),)), "facts[0].evidence"),
+        (lambda d: replace(d, entities=(replace(d.entities[0], mentions=()),), facts=()), "entities[0]"),
+        (lambda d: replace(d, negatives=((0, 99, "r"),)), "negatives[0].tail"),
+        (lambda d: replace(d, negatives=(d.facts[0].triple,)), "negatives[0]"),
+        (
+            lambda d: replace(d, sentences=(("\ud800",), *d.sentences[1:]), entities=(), facts=()),
+            "sentence 0",
+        ),
+    ],
+)
+def test_documents_of_a_program_are_located_too(change, field):
+    with pytest.raises(DataError) as caught:
+        validate_documents([generate_document(0), change(generate_document(1))], "made")
+    defect = caught.value.defect
+    assert (defect.file, defect.document, defect.field) == ("made", "generated-0-1", field)
