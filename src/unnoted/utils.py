@@ -1,17 +1,18 @@
 """Small helpers of every package: names, numbers in text, errors of other libraries, optional parts."""
 
+import inspect
 import json
 import logging
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, get_type_hints
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 
 def short_repr(value: object, longest: int = 60) -> str:
@@ -245,6 +246,26 @@ class Options(BaseModel):
         except ValidationError as error:
             problems = [cls._problem(dict(detail)) for detail in error.errors()]
             raise ValueError("; ".join(problems)) from None
+
+    @classmethod
+    def from_signature(cls, call: Callable[..., object], leave_out: Container[str] = ()) -> type[Self]:
+        """The options that are the arguments of a function, with their annotations and defaults.
+
+        Example:
+            >>> def focal(scale: float, gamma: float = 2.0) -> float: ...
+            >>> Options.from_signature(focal, leave_out=("scale",)).checked({})
+            FocalOptions(gamma=2.0)
+        """
+        hints = get_type_hints(call, include_extras=True)
+        fields: dict[str, Any] = {
+            argument.name: (hints[argument.name], argument.default)
+            for argument in inspect.signature(call).parameters.values()
+            if argument.name in hints
+            and argument.name not in leave_out
+            and argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
+        }
+        name = "".join(part.capitalize() for part in call.__name__.split("_"))
+        return create_model(f"{name}Options", __base__=cls, **fields)
 
     @classmethod
     def _problem(cls, detail: Mapping[str, Any]) -> str:

@@ -37,7 +37,9 @@ class PlainATLOP(nn.Module):
                 if isinstance(child, nn.Dropout):
                     setattr(module, name, nn.Dropout(child.p))
         blocks, _, classes = model.scores.weight.shape
-        plain = cls(encoder, model.encoder.limit, blocks * model.scores.block, model.scores.block, classes)
+        plain = cls(
+            encoder, model.encoder.limit, blocks * model.scores.block_size, model.scores.block_size, classes
+        )
         plain = plain.to(model.scores.weight.dtype)
         with torch.no_grad():
             plain.head_extractor.load_state_dict(model.pairs.head_projection.state_dict())

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from tests.reference.maps import plain_contexts, plain_entities
+from tests.reference.encoded import plain_contexts, plain_entities
 
 
 def plain_axial_pairs(module, encoded, batch):
@@ -24,9 +24,9 @@ def plain_axial_pairs(module, encoded, batch):
 
 
 def plain_bilinear(bilinear, head, tail):
-    """Each output is the sum over blocks of head^T W tail; models of earlier versions add a bias."""
-    size, outputs = bilinear.block, bilinear.weight.shape[2]
-    result = head.new_zeros(outputs) if bilinear.bias is None else bilinear.bias.clone()
+    """Each output is the sum over blocks of head^T W tail."""
+    size, outputs = bilinear.block_size, bilinear.weight.shape[2]
+    result = head.new_zeros(outputs)
     for output in range(outputs):
         for block, weight in enumerate(bilinear.weight):
             part = slice(block * size, (block + 1) * size)

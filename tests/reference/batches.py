@@ -133,6 +133,7 @@ def random_batch(lengths, entities, relations=3, mentions=3, seed=0, pair_rate=1
         mentions=most,
         spans=spans,
         entities=max(entities),
+        entity_counts=tuple(entities),
         sentences=-(-width // 8),
         relations=relations,
         documents=tuple(f"d{document}" for document in range(len(lengths))),
@@ -152,6 +153,7 @@ def only(batch, document):
         field.name: getattr(batch, field.name)[rows[kind]]
         for field in fields(batch)
         if (kind := field.name.partition("_")[0]) in rows
+        and isinstance(getattr(batch, field.name), torch.Tensor)
     }
     for name in ("mention_entity", "span_entity", "head", "tail"):
         values[name] = values[name] - first
@@ -169,6 +171,7 @@ def only(batch, document):
         "mentions": len(mention),
         "spans": len(span),
         "entities": len(entity),
+        "entity_counts": (len(entity),),
         "documents": (batch.documents[document],),
     }
     return replace(batch, **values), mention, pair

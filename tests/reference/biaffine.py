@@ -2,13 +2,13 @@
 
 import torch
 
-from tests.reference.alone import tokens_of
+from tests.reference.encoded import tokens_of
 
 
-def plain_biaffine_scores(pairs, scorer, encoded, batch, which):
-    """The scores [P, K + 1] of BRAN's pair representation and scorer; `which` tokens of a mention count."""
+def plain_biaffine_scores(pairs, scorer, encoded, batch):
+    """The scores [P, K + 1] of BRAN's pair encoder and head."""
     states = [
-        [encoded.states[document, place] for place in tokens_of(batch, entity, which)]
+        [encoded.states[document, place] for place in tokens_of(batch, entity)]
         for entity, document in enumerate(batch.entity_document.tolist())
     ]
     result = []

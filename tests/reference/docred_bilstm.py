@@ -4,17 +4,16 @@ import math
 
 import torch
 
-from tests.reference.alone import mentions_of
+from tests.reference.encoded import mentions_of
 
 
-def plain_entity_pairs(module, states, batch, layer_before_means=True):
+def plain_entity_pairs(module, states, batch):
     """The embeddings of head and tail of each pair of a batch of one document, as a list.
 
     Args:
         module: with the weights.
         states: of the tokens, [1, T, d].
         batch: one document.
-        layer_before_means: whether the layer sees tokens, as published, or entities.
     """
 
     def layer(vector):
@@ -27,10 +26,8 @@ def plain_entity_pairs(module, states, batch, layer_before_means=True):
         for mention in mentions:
             places = range(int(batch.mention_position[mention]), int(batch.mention_end[mention]) + 1)
             tokens = [states[0, place] for place in places]
-            tokens = [layer(token) for token in tokens] if layer_before_means else tokens
-            means.append(sum(tokens) / len(tokens))
-        mean = sum(means) / len(means)
-        entities.append(mean if layer_before_means else layer(mean))
+            means.append(sum(layer(token) for token in tokens) / len(tokens))
+        entities.append(sum(means) / len(means))
         first.append(min(int(batch.mention_position[mention]) for mention in mentions))
     return [
         tuple(

@@ -2,30 +2,18 @@
 
 import torch
 
-from tests.reference.alone import mentions_of, plain_mention
+from tests.reference.encoded import mentions_of, plain_mention
 
 
-def plain_graph_pairs(module, encoded, batch, last_layer_edges=False, path_attention=True, path_layer=False):
-    """The vector of each pair of a batch of one document, in evaluation mode, as a list.
-
-    By default as the paper has it; the three choices are those of the authors' program.
-    """
+def plain_graph_pairs(module, encoded, batch):
+    """The vector of each pair of a batch of one document, in evaluation mode, as a list."""
     document, entities = plain_nodes(module, encoded.states, batch)
-    ends = [entity[-module.node_width :] for entity in entities] if last_layer_edges else entities
-    edges = plain_edges(module.paths, ends, batch)
-    result = []
+    edges = plain_edges(module, [entity[-module.node_dim :] for entity in entities], batch)
+    layer, result = module.path_layer[0], []
     for head, tail in zip(batch.head.tolist(), batch.tail.tolist(), strict=True):
         h, t = entities[head], entities[tail]
-        found = plain_paths(edges, head, tail, len(entities))
-        if not found:
-            path = h.new_zeros(4 * module.node_width)
-        elif path_attention:
-            path = plain_attention(module.paths, h, t, found)
-        else:
-            path = sum(found)
-        if path_layer:
-            layer = module.path_layer[0]
-            path = torch.relu(layer.weight @ path + layer.bias)
+        path = sum(plain_paths(edges, head, tail, len(entities)), h.new_zeros(4 * module.node_dim))
+        path = torch.relu(layer.weight @ path + layer.bias)
         together = torch.cat([h, t, (h - t).abs(), h * t, document, path])
         result.append(torch.relu(module.combination(together)))
     return result
@@ -34,9 +22,9 @@ def plain_graph_pairs(module, encoded, batch, last_layer_edges=False, path_atten
 def plain_nodes(module, states, batch):
     """The vector of the document, and the list of the entities' vectors."""
     count = len(batch.mention_entity)
-    nothing = states.new_zeros(module.mentions.added)
+    nothing = states.new_zeros(module.node_dim - states.shape[2])
     nodes = [torch.cat([states[0, 0], nothing])]
-    nodes += [plain_mention(module.mentions, states, batch, mention) for mention in range(count)]
+    nodes += [plain_mention(module, states, batch, mention) for mention in range(count)]
     known = [nodes]
     for layer in module.layers:
         nodes = [plain_convolution(layer, nodes, node, batch) for node in range(1 + count)]
@@ -71,7 +59,7 @@ def plain_convolution(layer, nodes, node, batch):
     return torch.relu(total)
 
 
-def plain_edges(paths, entities, batch):
+def plain_edges(module, entities, batch):
     """The edges, by their two entities, in both directions."""
     sentences = [
         {int(batch.mention_sentence[mention]) for mention in mentions_of(batch, entity)}
@@ -81,7 +69,9 @@ def plain_edges(paths, entities, batch):
     for one, e_one in enumerate(entities):
         for other, e_other in enumerate(entities):
             if one != other and sentences[one] & sentences[other]:
-                edges[one, other] = torch.relu(paths.source(e_one) + paths.target.weight @ e_other)
+                edges[one, other] = torch.relu(
+                    module.edge_source(e_one) + module.edge_target.weight @ e_other
+                )
     return edges
 
 
@@ -92,11 +82,3 @@ def plain_paths(edges, head, tail, entities):
         for o in range(entities)
         if (head, o) in edges and (o, tail) in edges
     ]
-
-
-def plain_attention(paths, head, tail, found):
-    """The sum of the paths, weighted by how well each answers the question of head and tail."""
-    weight = torch.cat([paths.head_query.weight, paths.tail_query.weight], 1)  # [4 edge, 2 width]
-    query = weight @ torch.cat([head, tail])
-    exponents = [(query @ path).exp() for path in found]
-    return sum(exponent * path for exponent, path in zip(exponents, found, strict=True)) / sum(exponents)

@@ -8,7 +8,7 @@ import math
 
 import torch
 
-from tests.reference.maps import plain_contexts, plain_entities
+from tests.reference.encoded import plain_contexts, plain_entities
 
 
 def plain_unet_pairs(module, documents):
@@ -27,24 +27,10 @@ def plain_unet_pairs(module, documents):
 
 
 def plain_image(channels, encoded, batch):
-    """W_3 F + b of every pair, F its context or three similarities of its entities."""
-    states, attentions = plain_entities(encoded, batch)
-    if hasattr(channels, "bilinear"):
-        features = plain_similarities(states, channels.bilinear)
-    else:
-        features = plain_contexts(encoded, attentions)
+    """W_3 c + b of every pair, c its context."""
+    _, attentions = plain_entities(encoded, batch)
+    features = plain_contexts(encoded, attentions)
     return {cell: channels.weight @ feature + channels.bias for cell, feature in features.items()}
-
-
-def plain_similarities(states, bilinear):
-    """[e_h * e_t; cos(e_h, e_t); e_h W_1 e_t] of every pair."""
-    features = {}
-    for head, one in enumerate(states):
-        for tail, other in enumerate(states):
-            cosine = sum(one * other) / (math.sqrt(sum(one * one)) * math.sqrt(sum(other * other)))
-            between = sum(one[i] * (bilinear[i] @ other) for i in range(len(one)))
-            features[head, tail] = torch.cat([one * other, cosine.view(1), between.view(1)])
-    return features
 
 
 def plain_unet(unet, images):
@@ -52,8 +38,8 @@ def plain_unet(unet, images):
     first = plain_convolutions(unet.first, images)
     second = plain_convolutions(unet.second, [pooled(values) for values in first])
     third = plain_convolutions(unet.third, [pooled(values) for values in second])
-    joined = plain_convolutions(unet.joined_second, joint(second, unet.up_to_second, third))
-    joined = plain_convolutions(unet.joined_first, joint(first, unet.up_to_first, joined))
+    joined = plain_convolutions(unet.joined_second, joint(second, third))
+    joined = plain_convolutions(unet.joined_first, joint(first, joined))
     weight, bias = unet.output.weight[:, :, 0, 0], unet.output.bias
     return [{cell: weight @ value + bias for cell, value in values.items()} for values in joined]
 
@@ -81,9 +67,7 @@ def convolved(convolution, values):
 
 
 def normalised(norm, maps):
-    """By running averages, over all cells of the batch, or over groups of channels of each document."""
-    if not hasattr(norm, "running_mean"):
-        return [group_normalised(norm, values) for values in maps]
+    """By running averages, or over all cells of the batch."""
     if norm.training:
         mean, variance, _ = batch_statistics(maps)
     else:
@@ -105,20 +89,6 @@ def batch_statistics(maps):
     return mean, squares / len(cells), squares / max(1, len(cells) - 1)
 
 
-def group_normalised(norm, values):
-    """Mean 0 and variance 1 over all cells and 8 channels at a time, then scaled and shifted by channel."""
-    result = {cell: torch.empty_like(value) for cell, value in values.items()}
-    for start in range(0, len(norm.weight), 8):
-        part = slice(start, start + 8)
-        numbers = torch.cat([value[part] for value in values.values()])
-        mean = numbers.sum() / len(numbers)
-        deviation = torch.sqrt(((numbers - mean) ** 2).sum() / len(numbers) + 1e-5)
-        for cell, value in values.items():
-            scaled = (value[part] - mean) / deviation
-            result[cell][part] = scaled * norm.weight[part, 0, 0] + norm.bias[part, 0, 0]
-    return result
-
-
 def pooled(values):
     """The maximum over squares of 2 x 2 cells, cut off at the edge."""
     squares = {}
@@ -127,28 +97,16 @@ def pooled(values):
     return {square: torch.stack(members).amax(0) for square, members in squares.items()}
 
 
-def joint(maps, up, lower):
+def joint(maps, lower):
     """Both vectors of each cell, of the way down and raised from below, one after the other."""
-    raise_up = deconvolved if hasattr(up, "weight") else interpolated
     joined = []
     for values, below in zip(maps, lower, strict=True):
-        raised = raise_up(up, below)
+        raised = interpolated(below)
         joined.append({cell: torch.cat([value, raised[cell]]) for cell, value in values.items()})
     return joined
 
 
-def deconvolved(deconvolution, values):
-    """Each cell becomes four, each by a matrix of its own."""
-    result = {}
-    for (row, column), value in values.items():
-        for down in (0, 1):
-            for right in (0, 1):
-                weight = deconvolution.weight[:, :, down, right]  # [in, out]
-                result[2 * row + down, 2 * column + right] = value @ weight + deconvolution.bias
-    return result
-
-
-def interpolated(up, values):
+def interpolated(values):
     """Twice the side, the corner cells over each other, and between cells what lies between."""
     side = math.isqrt(len(values))
     result = {}

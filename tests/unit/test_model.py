@@ -334,4 +334,4 @@ def test_a_configuration_that_was_never_used_comes_back_as_it_was():
         architecture="docunet", relations=["r"], encoder_config=ENCODERS["bert"].to_dict()
     )
     again = RelationConfig.from_dict(config.to_dict())
-    assert RelationModel(again).config.architecture_options["map_normalisation"] == "batch"
+    assert RelationModel(again).config.architecture_options == {}

@@ -24,7 +24,7 @@ from unnoted.experiments.grid import (
 from unnoted.experiments.reproduce import applicable
 from unnoted.experiments.results import Row, TableResult
 from unnoted.losses import LOSSES, get_loss
-from unnoted.models.architectures.registry import ARCHITECTURES
+from unnoted.models.architectures import ARCHITECTURES
 from unnoted.training.settings import Settings, load_settings, unused_by
 from unnoted.utils import lookup
 

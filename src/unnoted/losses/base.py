@@ -16,12 +16,11 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, ClassVar, TypeVar, get_type_hints
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import create_model
 from torch import Tensor, nn
 
 from unnoted.losses.decoding import DecisionRule, Link, ScoreDecoder
@@ -150,18 +149,9 @@ def register_loss(name: str) -> Callable[[LossClass], LossClass]:
 
     def add(loss: LossClass) -> LossClass:
         register("loss", name, loss, _LOSSES)
-        arguments = {
-            argument.name: argument.default
-            for argument in list(inspect.signature(loss.__init__).parameters.values())[1:]
-            if argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
-        }
-        hints = get_type_hints(loss.__init__, include_extras=True)
         loss.name = name
-        loss.needs_priors = "priors" in arguments
-        fields: dict[str, Any] = {
-            key: (hints[key], default) for key, default in arguments.items() if key != "priors"
-        }
-        loss.options = create_model(f"{loss.__name__}Options", __base__=LossOptions, **fields)
+        loss.needs_priors = "priors" in inspect.signature(loss).parameters
+        loss.options = LossOptions.from_signature(loss.__init__, leave_out=("self", "priors"))
         return loss
 
     return add

@@ -55,6 +55,7 @@ class Batch:
         mentions: the largest number of mentions in one document.
         spans: the largest number of `span_token` in one document.
         entities: the largest number of entities in one document.
+        entity_counts: the number of entities of each document.
         sentences: the largest number of sentences in one document.
         relations: K.
         documents: the documents' ids.
@@ -88,6 +89,7 @@ class Batch:
     mentions: int
     spans: int
     entities: int
+    entity_counts: tuple[int, ...]
     sentences: int
     relations: int
     documents: tuple[str, ...]
@@ -224,6 +226,7 @@ class Collator:
             mentions=max(mentions),
             spans=max(span_tokens),
             entities=max(entities),
+            entity_counts=tuple(entities),
             sentences=max(len(document.sentence_tokens) for document in documents),
             relations=self.relations,
             documents=tuple(document.id for document in documents),

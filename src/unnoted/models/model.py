@@ -14,8 +14,7 @@ from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.relation_types import RelationTypes
 from unnoted.losses import DecisionRule, ScoreDecoder
 from unnoted.losses.decoding import Link
-from unnoted.models.architectures.pieces import pair_scores
-from unnoted.models.architectures.registry import ARCHITECTURES, Sizes
+from unnoted.models.architectures import ARCHITECTURES, Sizes, pair_logits
 from unnoted.models.batch import Batch
 from unnoted.models.encoders import DocumentEncoder, Encoded, build_encoder, load_encoder
 from unnoted.models.encoders.hub import fetched_folder, is_on_hub
@@ -89,19 +88,6 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     evidence_threshold: float | None = None
     score_decoder: dict[str, Any] | None = None
 
-    @classmethod
-    def from_dict(cls, config_dict: dict[str, Any], **options: Any) -> "RelationConfig":  # noqa: ANN401
-        """A configuration from what was saved, by this version or an earlier one."""
-        return super().from_dict(_with_options(config_dict), **options)
-
-
-def _with_options(saved: dict[str, Any]) -> dict[str, Any]:
-    """What was saved; where an earlier version knew no options of the architecture, what it did then."""
-    architecture = ARCHITECTURES.get(str(saved.get("architecture")))
-    if architecture is None or "architecture_options" in saved:
-        return saved
-    return saved | {"architecture_options": dict(architecture.earlier)}
-
 
 class PairScores(NamedTuple):
     """What a model says of the pairs of a batch.
@@ -160,16 +146,16 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         encoder = build_encoder(config.encoder_config) if encoder is None else encoder
         self.encoder = DocumentEncoder(encoder, config.window, config.fast_dropout, architecture.attention)
         sizes = Sizes(
-            width=self.encoder.width,
-            embedding=config.embedding,
-            block=config.block,
-            classes=len(config.relations) + 1,
-            types=len(self.entity_types),
+            hidden_size=self.encoder.width,
+            pair_dim=config.embedding,
+            block_size=config.block,
+            num_labels=len(config.relations) + 1,
+            entity_types=len(self.entity_types),
         )
-        self.pairs, self.scores = architecture.layers(sizes, **dict(options))
-        self._check_type_tokens(sizes.types)
-        self.type_bias = TypeBias(sizes.types, len(config.relations)) if config.type_bias else None
-        self.lexical = self._lexical_scores(sizes.types) if config.lexical_weight else None
+        self.pairs, self.scores = architecture.build(sizes, **dict(options))
+        self._check_type_tokens(sizes.entity_types)
+        self.type_bias = TypeBias(sizes.entity_types, len(config.relations)) if config.type_bias else None
+        self.lexical = self._lexical_scores(sizes.entity_types) if config.lexical_weight else None
         given = [Rule.from_json(rule) for rule in config.rules or ()]
         self.rule_propagation = RulePropagation(given, config.relations) if given else None
         self.tokenizer: PreTrainedTokenizerBase | None = None
@@ -228,7 +214,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         encoded = self.encoder(seen if tokens is None else use_typed_markers(seen, tokens))
         allowed = None
         if typed is None:
-            scores = pair_scores(self.pairs, self.scores, encoded, seen)
+            scores = pair_logits(self.pairs, self.scores, encoded, seen)
         else:
             kinds = typed.kinds(batch)
             allowed = typed.allowed(kinds)

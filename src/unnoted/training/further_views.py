@@ -14,10 +14,9 @@ from torch import Tensor, nn
 from torch.distributions import Beta
 
 from unnoted.losses import P3M, Loss, ViewOptions, Views
-from unnoted.models.architectures.registry import ARCHITECTURES
+from unnoted.models.architectures import ARCHITECTURES, CosineHead
 from unnoted.models.batch import Batch
 from unnoted.models.model import RelationModel
-from unnoted.models.scores import CosineScores
 
 
 def check_scorer(model: RelationModel, loss: Loss) -> None:
@@ -48,7 +47,7 @@ class FromViews:
         self.loss = loss
         self.wanted = wanted
         self._encoder = model.encoder
-        self._scorer = cast(CosineScores, model.scores)
+        self._scorer = cast(CosineHead, model.scores)
         self._embedded: list[Tensor] = []
 
     def __call__(self, scores: Tensor, batch: Batch) -> Tensor:
@@ -66,7 +65,9 @@ class FromViews:
         if self.wanted.mixup:
             alpha = torch.full((len(labelled),), self.wanted.mixup_alpha, device=labelled.device)
             share = Beta(alpha, alpha, validate_args=False).sample()
-            mixed = scorer.cosines(scorer.towards_none(scorer.view(labelled), share))  # [F, K + 1]
+            mixed = scorer.cosines(
+                scorer.mix_with_threshold_class(scorer.view(labelled), share)
+            )  # [F, K + 1]
         return Views(batch.fact_pair, batch.fact_relation, second, mixed, share)
 
     @contextmanager

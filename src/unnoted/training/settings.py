@@ -13,7 +13,7 @@ from unnoted.data.candidates import LABELLED, CandidatePairs
 from unnoted.evaluation.evaluator import BENCHMARKS
 from unnoted.io import YamlError, open_output, parse_yaml
 from unnoted.losses import LOSSES, Loss, get_loss
-from unnoted.models.architectures.registry import ARCHITECTURES, Architecture
+from unnoted.models.architectures import ARCHITECTURES, Architecture
 from unnoted.models.encoders import ENCODER_KINDS
 from unnoted.models.encoders.own_tokenizers import SUBWORDS, WORDS
 from unnoted.training.optimisation import (

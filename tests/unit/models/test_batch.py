@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.reference.alone import tokens_of
+from tests.reference.encoded import tokens_of
 from tests.reference.features import plain_features
 from tests.unit.models.factories import RELATIONS, chain_of, document_of, documents, patient, word_piece
 
@@ -113,7 +113,7 @@ def span_tokens(batch: Batch) -> list[list[int]]:
 @given(corpora)
 def test_entity_tokens_equal_plain_loops(corpus):
     batch = batch_of(corpus)
-    assert span_tokens(batch) == [tokens_of(batch, e, "all") for e in range(len(batch.entity_document))]
+    assert span_tokens(batch) == [tokens_of(batch, e) for e in range(len(batch.entity_document))]
     counts = torch.bincount(batch.span_document, minlength=len(corpus)).tolist()
     assert batch.spans == max(counts)
     assert batch.span_slot.tolist() == [slot for count in counts for slot in range(count)]

@@ -23,17 +23,14 @@ FULL = {"train": (Path("data/re-docred/train_revised.json"),)}
 # Zhang et al. (2021), the script for RoBERTa-large: 2 documents, steps after 2 batches, three rates; the U-Net's file.
 DOCUNET = DOCRED | {
     "encoder": "roberta-large", "architecture": "docunet", "loss": "balanced-softmax",
-    "architecture_options": {
-        "feature_map": "context", "map_normalisation": "batch", "map_upsampling": "bilinear"
-    },
-    "embedding": 768, "block": 64,
+        "embedding": 768, "block": 64,
     "epochs": 30, "batch_documents": 2, "gradient_accumulation": 2,
     "encoder_learning_rate": 3e-5, "head_learning_rate": 1e-4, "map_learning_rate": 4e-4, "weight_decay": 0.0,
 }  # fmt: skip
 # Tan et al. (2022), the three scripts for RoBERTa-large: teacher, distillation, fine-tuning.
 KD_DOCRE = DOCRED | FULL | {
     "encoder": "roberta-large", "architecture": "kd-docre", "loss": "adaptive-focal",
-    "architecture_options": {"bilinear_bias": False}, "embedding": 1024, "block": 64,
+    "embedding": 1024, "block": 64,
     "epochs": 30, "batch_documents": 4, "gradient_accumulation": 1,
     "encoder_learning_rate": 3e-5, "head_learning_rate": 1e-4, "map_learning_rate": 3e-5, "weight_decay": 0.0,
 }  # fmt: skip
@@ -45,7 +42,7 @@ CHEMDISGENE = {
                  for name in ("abstracts.txt", "relationships.tsv")),
     "candidates": "Chemical:Disease,Chemical:Gene,Gene:Disease",
     "loss": "cross-entropy", "tuned_thresholds": True, "embedding": 128,
-    "markers": False, "architecture_options": {"mention_tokens": "all"}, "entity_recognition_weight": 0,
+    "markers": False, "entity_recognition_weight": 0,
     "epochs": 10, "batch_documents": 1, "gradient_accumulation": 16,
     "encoder_learning_rate": 1e-5, "head_learning_rate": 1e-5,
     "warm_up": 0, "adam_epsilon": 1e-8, "weight_decay": 1e-4, "clip": 10,
@@ -57,8 +54,7 @@ BASELINES = {
         "vectors": Path("data/glove/glove.6B.100d.txt"), "embedding": 128,
         "epochs": 200, "batch_documents": 40, "encoder_learning_rate": 1e-3, "head_learning_rate": 1e-3,
         "warm_up": 0, "schedule": "constant", "adam_epsilon": 1e-8, "weight_decay": 0.0, "clip": 1e6,
-        "architecture_options": {"layer_before_means": True},
-    },
+            },
     # Zeng et al. (2020), the script for BERT-base; nodes of 768 + 20 + 20, three layers of them, twice.
     "docred-original/bert-base/gain": DOCRED | ORIGINAL | {
         "encoder": "bert-base-cased", "architecture": "gain", "loss": "cross-entropy", "tuned_thresholds": False,
@@ -67,14 +63,12 @@ BASELINES = {
         "warm_up": 0, "schedule": "cosine", "cosine_periods": pytest.approx(300 / (2 * (300 // 4 + 1)), rel=1e-6),
         "adam_epsilon": 1e-8, "weight_decay": 1e-4, "encoder_weight_decay": 0.01, "clip": 1e6,
         "unlabelled_per_labelled": 4,
-        "architecture_options": {"path_edges": "last-layer", "path_attention": False, "path_layer": True},
-    },
+            },
     # Wang et al. (2024), as far as it is published.
     "docred-original/bert-base/p3m": DOCRED | ORIGINAL | {
         "encoder": "bert-base-cased", "architecture": "p3m", "loss": "p3m", "prior_multiplier": 3, "embedding": 768,
         "epochs": 10, "batch_documents": 4, "encoder_learning_rate": 3e-5, "head_learning_rate": 1e-4,
-        "architecture_options": {"pair_dropout": 0.2},
-    },
+            },
     "docred-original/roberta-large/docunet": DOCUNET | ORIGINAL,
     "docred-full/roberta-large/docunet": DOCUNET | FULL,
     "docred-full/roberta-large/kd-docre": KD_DOCRE | {"teacher": None},

@@ -7,8 +7,8 @@ import pytest
 import torch
 from safetensors import safe_open
 from tests.making import make_loss
-from tests.reference.alone import random_states
 from tests.reference.batches import only, random_batch
+from tests.reference.encoded import random_encoded
 from tests.reference.entity_tags import number, plain_recognition, plain_tags
 from tests.unit.training.making import tiny_encoder
 from transformers import set_seed
@@ -51,7 +51,7 @@ def fresh(encoder, docs, markers=False):
 def test_tags_and_loss_are_those_of_plain_loops():
     torch.manual_seed(0)
     batch = random_batch([30, 12, 20], [5, 2, 4])
-    encoded, tagger = random_states(batch, 6), EntityTagger(6, 3, seed=0).double()
+    encoded, tagger = random_encoded(batch, 6), EntityTagger(6, 3, seed=0).double()
     found = entity_tags(batch)
     for document, tags in enumerate(plain_tags(batch)):
         numbers = [NO_TAG if tag is None else number(tag) for tag in tags]
@@ -79,7 +79,7 @@ def test_the_words_of_a_document_are_tagged_and_nothing_else(encoder):
 
 def test_documents_of_a_batch_count_by_their_tokens_alone():
     batch, tagger = random_batch([30, 12], [5, 2]), EntityTagger(6, 3, seed=0).double()
-    states = random_states(batch, 6).states
+    states = random_encoded(batch, 6).states
     alone = [tagger(states[d : d + 1, :length], only(batch, d)[0]) for d, length in enumerate(batch.lengths)]
     counts = [(tags != NO_TAG).sum() for tags in entity_tags(batch)]
     expected = sum(a * c for a, c in zip(alone, counts, strict=True)) / sum(counts)

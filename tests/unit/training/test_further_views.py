@@ -11,7 +11,7 @@ from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.losses import P3M
-from unnoted.models.architectures import pieces
+from unnoted.models.architectures import PairEncoder
 from unnoted.models.model import RelationModel
 from unnoted.training import Optimisation, Trainer
 from unnoted.training.checkpoints import checkpoints
@@ -69,7 +69,7 @@ def test_a_resumed_training_is_the_same(encoder, docs, tmp_path):
 def test_pairs_in_pieces_teach_as_all_at_once(encoder, docs, monkeypatch):
     losses = []
     for at_once in (2**15, 50):
-        monkeypatch.setattr(pieces, "PAIRS_AT_ONCE", at_once)
+        monkeypatch.setattr(PairEncoder, "pairs_at_once", at_once)
         trainer = trainer_of(encoder, docs)
         trainer.relation_model.scores.dropout.p = 0.0
         trainer.train()

@@ -10,7 +10,7 @@ from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.losses import ATLOP, LOSSES, SSRPU, LabelLikelihood, ScoreDecoder
-from unnoted.models.architectures.registry import ARCHITECTURES
+from unnoted.models.architectures import ARCHITECTURES
 from unnoted.models.batch import Collator
 from unnoted.models.model import RelationModel
 from unnoted.training import Optimisation, Trainer

@@ -9,7 +9,7 @@ from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.losses import ATLOP
-from unnoted.models.architectures.registry import ARCHITECTURES
+from unnoted.models.architectures import ARCHITECTURES
 from unnoted.models.model import RelationModel
 from unnoted.training import Optimisation, Trainer
 from unnoted.training.optimiser import (

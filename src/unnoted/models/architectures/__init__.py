@@ -1,23 +1,39 @@
-"""Pair representations: from token states and attention rows to what represents a pair of entities.
+"""Architectures: pair encoders with their heads, one paper a file. Any loss trains any of them."""
 
-Each is made from the width of a state and the size of an embedding, and maps (encoded, batch) to a tuple
-of tensors with a row for each pair, which a scorer takes (`unnoted.models.architectures.registry`).
-"""
-
-from unnoted.models.architectures.axial import AxialPairs
-from unnoted.models.architectures.entity_pairs import EntityPairs
-from unnoted.models.architectures.graph import GraphPairs
-from unnoted.models.architectures.localized_context import LocalizedContext
-from unnoted.models.architectures.max_pool import MaxPool
-from unnoted.models.architectures.mention_pairs import MentionPairs
-from unnoted.models.architectures.unet import UNetPairs
+from unnoted.models.architectures.atlop import ATLOPPairEncoder
+from unnoted.models.architectures.base import (
+    ARCHITECTURES,
+    Architecture,
+    PairEncoder,
+    Sizes,
+    pair_logits,
+    register_architecture,
+)
+from unnoted.models.architectures.bilstm import DistancePairEncoder
+from unnoted.models.architectures.bran import BiaffineHead, MentionPairEncoder
+from unnoted.models.architectures.docunet import DocuNetPairEncoder
+from unnoted.models.architectures.gain import GAINPairEncoder
+from unnoted.models.architectures.heads import GroupedBilinear, LinearHead
+from unnoted.models.architectures.kd_docre import AxialPairEncoder
+from unnoted.models.architectures.max_pool import MaxPoolPairEncoder
+from unnoted.models.architectures.p3m import CosineHead
 
 __all__ = [
-    "AxialPairs",
-    "EntityPairs",
-    "GraphPairs",
-    "LocalizedContext",
-    "MaxPool",
-    "MentionPairs",
-    "UNetPairs",
+    "ARCHITECTURES",
+    "ATLOPPairEncoder",
+    "Architecture",
+    "AxialPairEncoder",
+    "BiaffineHead",
+    "CosineHead",
+    "DistancePairEncoder",
+    "DocuNetPairEncoder",
+    "GAINPairEncoder",
+    "GroupedBilinear",
+    "LinearHead",
+    "MaxPoolPairEncoder",
+    "MentionPairEncoder",
+    "PairEncoder",
+    "Sizes",
+    "pair_logits",
+    "register_architecture",
 ]

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from unnoted.models.batch import Batch
 from unnoted.models.encoders.pretrained import EncoderError
-from unnoted.models.kernels.segments import segment_mean
+from unnoted.models.pooling import segment_mean
 
 
 class Encoded(NamedTuple):

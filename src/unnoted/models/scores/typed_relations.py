@@ -14,10 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from unnoted.data.relation_types import RelationTypes
-from unnoted.models.architectures.pieces import PairsInPieces, pair_scores
+from unnoted.models.architectures import GroupedBilinear, PairEncoder, pair_logits
 from unnoted.models.batch import Batch
 from unnoted.models.encoders import Encoded
-from unnoted.models.scores.grouped_bilinear import GroupedBilinear
 from unnoted.models.scores.type_bias import entity_types
 from unnoted.models.scores.typed_weights import TypedWeights
 
@@ -79,7 +78,7 @@ class TypedRelations:
     def scores(
         self, pairs: nn.Module, scorer: nn.Module, encoded: Encoded, batch: Batch, kinds: Tensor
     ) -> Tensor:
-        """What `pair_scores` gives, [P, K + 1], in the columns of allowed relations; any number elsewhere.
+        """What `pair_logits` gives, [P, K + 1], in the columns of allowed relations; any number elsewhere.
 
         Args:
             pairs: what represents pairs.
@@ -88,24 +87,24 @@ class TypedRelations:
             batch: as the model sees it.
             kinds: what `kinds` gave.
         """
-        fast = isinstance(scorer, GroupedBilinear) and isinstance(pairs, PairsInPieces)
+        fast = isinstance(scorer, GroupedBilinear) and isinstance(pairs, PairEncoder)
         if not fast or batch.device.type != "cpu":
-            return pair_scores(pairs, scorer, encoded, batch)
-        assert isinstance(scorer, GroupedBilinear) and isinstance(pairs, PairsInPieces)
+            return pair_logits(pairs, scorer, encoded, batch)
+        assert isinstance(scorer, GroupedBilinear) and isinstance(pairs, PairEncoder)
         weights = TypedWeights(scorer, self.table.flatten(0, 1)) if self._weights is None else self._weights
         wanted = self._wanted(kinds)  # rows into the pairs
-        if pairs.independent:
+        if pairs.pairs_are_independent:
             batch, places = _of_pairs(batch, wanted), torch.arange(len(wanted))
         else:
             places = wanted
-        shared = pairs.shared(encoded, batch)
+        shared = pairs.encode_entities(encoded, batch)
         found = encoded.states.new_zeros(len(kinds), self.table.shape[2] + 1)
         for start in range(0, len(wanted), TYPED_AT_ONCE):
             rows = wanted[start : start + TYPED_AT_ONCE]
-            head, tail = pairs.embed(shared, batch, places[start : start + TYPED_AT_ONCE])
+            head, tail = pairs.encode_pairs(shared, batch, places[start : start + TYPED_AT_ONCE])
             for kind, run in _runs(kinds[rows]):
                 classes, weight = weights.of(kind)
-                scored = scorer.of_classes(head[run], tail[run], weight, classes)
+                scored = scorer.logits_of_classes(head[run], tail[run], weight, classes)
                 found[rows[run].unsqueeze(1), classes] = scored
         return found
 

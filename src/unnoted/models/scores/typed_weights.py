@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from unnoted.models.scores.grouped_bilinear import GroupedBilinear, narrowed
+from unnoted.models.architectures.heads import GroupedBilinear, select_class_weights
 
 
 class TypedWeights:
@@ -16,12 +16,12 @@ class TypedWeights:
         table: bool [kinds, K], which relations each kind of pair may have.
 
     Example:
-        >>> scorer = GroupedBilinear(embedding=8, classes=3, block=4)
+        >>> scorer = GroupedBilinear(pair_dim=8, num_labels=3, block_size=4)
         >>> weights = TypedWeights(scorer, torch.tensor([[False, True]]))
         >>> classes, weight = weights.of(0)
         >>> classes.tolist(), weight.shape
         ([0, 2], torch.Size([2, 4, 8]))
-        >>> weights.fits(scorer), weights.fits(GroupedBilinear(embedding=8, classes=3, block=4))
+        >>> weights.fits(scorer), weights.fits(GroupedBilinear(pair_dim=8, num_labels=3, block_size=4))
         (True, False)
     """
 
@@ -36,7 +36,7 @@ class TypedWeights:
         return own.dtype == other.dtype and own.shape == other.shape and torch.equal(own, other)
 
     def of(self, kind: int) -> tuple[Tensor, Tensor]:
-        """The classes of a kind of pair, int64 [c], the none class first, and what `narrowed` gives of them.
+        """The classes of a kind of pair, int64 [c], the none class first, and what `select_class_weights` gives of them.
 
         Threads that ask for the same at once all lay it out, and get the same.
         """
@@ -44,5 +44,5 @@ class TypedWeights:
         if found is None:
             relations = self._table[kind].nonzero().squeeze(1)
             classes = torch.cat([relations.new_zeros(1), relations + 1])
-            found = self._laid_out[kind] = classes, narrowed(self._weight, classes)
+            found = self._laid_out[kind] = classes, select_class_weights(self._weight, classes)
         return found

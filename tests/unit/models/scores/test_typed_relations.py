@@ -7,15 +7,15 @@ import torch
 from tests.unit.inference.making import RELATIONS, corpus, reading_model, tokenizer
 
 from unnoted.data.relation_types import RelationTypes
+from unnoted.models.architectures import BiaffineHead
 from unnoted.models.batch import Collator
 from unnoted.models.features import featurise
-from unnoted.models.scores import BiAffine
 from unnoted.models.scores.typed_relations import NEVER, TypedRelations
 
 
 def batch_of(model, documents):
     features = featurise(
-        documents, tokenizer(), RELATIONS, model.candidates, None, model.numbered_types, model.config.markers
+        documents, tokenizer(), RELATIONS, model.candidates, model.numbered_types, model.config.markers
     )
     return Collator(features)([features[index] for index in range(len(features))])
 
@@ -26,7 +26,7 @@ def batch_of(model, documents):
 )
 def test_scores_of_allowed_relations_are_those_of_all(architecture, entity_types, monkeypatch):
     if architecture == "any scorer":  # for which there is no faster way
-        monkeypatch.setattr("unnoted.models.scores.typed_relations.GroupedBilinear", BiAffine)
+        monkeypatch.setattr("unnoted.models.scores.typed_relations.GroupedBilinear", BiaffineHead)
         architecture = "atlop"
     model = reading_model(architecture=architecture, entity_types=entity_types)
     documents = corpus()[:4]

@@ -1,11 +1,13 @@
+"""Heads against plain products: values and gradients, in every precision."""
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reference.atlop import bilinear_weight
 
-from unnoted.models.scores import grouped_bilinear
-from unnoted.models.scores.grouped_bilinear import GroupedBilinear
+from unnoted.models.architectures import heads
+from unnoted.models.architectures.heads import GroupedBilinear, LinearHead, select_class_weights
 
 
 def inputs(pairs, embedding, dtype=torch.float64):
@@ -14,23 +16,23 @@ def inputs(pairs, embedding, dtype=torch.float64):
 
 
 def plain(bilinear, head, tail):
-    head, tail = (side.view(len(side), len(bilinear.weight), bilinear.block) for side in (head, tail))
+    head, tail = (side.view(len(side), len(bilinear.weight), bilinear.block_size) for side in (head, tail))
     outer = (head.unsqueeze(3) * tail.unsqueeze(2)).flatten(1)
     return outer @ bilinear_weight(bilinear.weight).t() + bilinear.bias
 
 
-def gradients(scores, *tensors):
-    weights = torch.linspace(-1, 1, scores.numel(), dtype=scores.dtype).view_as(scores)
-    return torch.autograd.grad((scores * weights).sum(), tensors)
+def gradients(logits, *tensors):
+    weights = torch.linspace(-1, 1, logits.numel(), dtype=logits.dtype).view_as(logits)
+    return torch.autograd.grad((logits * weights).sum(), tensors)
 
 
 @settings(max_examples=25, deadline=None)
 @given(pairs=st.integers(0, 9), blocks=st.integers(1, 3), block=st.integers(1, 5), classes=st.integers(1, 6))
-def test_scores_and_gradients_equal_one_whole_product(pairs, blocks, block, classes):
+def test_logits_and_gradients_equal_one_whole_product(pairs, blocks, block, classes):
     bilinear = GroupedBilinear(blocks * block, classes, block).double()
     head, tail = inputs(pairs, blocks * block)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grouped_bilinear, "PAIRS_AT_ONCE", {"cpu": 4})
+        patch.setattr(heads, "PAIRS_AT_ONCE", {"cpu": 4})
         found = bilinear(head, tail)
         found_gradients = gradients(found, head, tail, bilinear.weight, bilinear.bias)
     expected = plain(bilinear, head, tail)
@@ -41,13 +43,13 @@ def test_scores_and_gradients_equal_one_whole_product(pairs, blocks, block, clas
 
 
 def test_gradcheck(monkeypatch):
-    monkeypatch.setattr(grouped_bilinear, "PAIRS_AT_ONCE", {"cpu": 2})
+    monkeypatch.setattr(heads, "PAIRS_AT_ONCE", {"cpu": 2})
     bilinear = GroupedBilinear(6, 3, 3).double()
 
-    def scores(head, tail, weight, bias):
+    def logits(head, tail, weight, bias):
         return torch.func.functional_call(bilinear, {"weight": weight, "bias": bias}, (head, tail))
 
-    assert torch.autograd.gradcheck(scores, (*inputs(5, 6), bilinear.weight, bilinear.bias))
+    assert torch.autograd.gradcheck(logits, (*inputs(5, 6), bilinear.weight, bilinear.bias))
 
 
 def test_without_a_bias_nothing_is_added():
@@ -68,7 +70,7 @@ def test_float32_at_the_published_size():
 
 
 @pytest.mark.parametrize("autocast", [True, False])
-def test_half_precision_gives_float32_scores_near_the_exact_ones(autocast):
+def test_half_precision_gives_float32_logits_near_the_exact_ones(autocast):
     bilinear = GroupedBilinear(64, 5, 16)
     head, tail = inputs(7, 64, torch.float32)
     expected = bilinear(head, tail)
@@ -92,5 +94,38 @@ def test_a_frozen_weight_still_passes_gradients_on():
 
 
 def test_an_embedding_that_is_no_multiple_of_the_block_is_refused():
-    with pytest.raises(ValueError, match="found embedding size 10, expected a multiple of the block size 4"):
+    with pytest.raises(ValueError, match="blocks"):
         GroupedBilinear(10, 2, 4)
+
+
+def test_one_block_is_a_full_bilinear():
+    torch.manual_seed(0)
+    grouped, full = GroupedBilinear(6, 5, block_size=6).double(), torch.nn.Bilinear(6, 6, 5).double()
+    with torch.no_grad():
+        full.weight.copy_(grouped.weight[0].view(6, 6, 5).permute(2, 0, 1))
+        full.bias.copy_(grouped.bias)
+    head, tail = torch.randn(2, 9, 6, dtype=torch.float64)
+    torch.testing.assert_close(grouped(head, tail), full(head, tail), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_logits_of_some_classes_are_those_of_all(monkeypatch, bias):
+    bilinear, classes = GroupedBilinear(8, 6, 4, bias=bias).double(), torch.tensor([0, 4, 2])
+    head, tail = (side.detach() for side in inputs(7, 8))
+    weights = select_class_weights(bilinear.weight, classes)
+    for at_once in (2**18, 12):
+        monkeypatch.setattr(heads, "NARROW_AT_ONCE", at_once)
+        found = bilinear.logits_of_classes(head, tail, weights, classes)
+        torch.testing.assert_close(found, bilinear(head, tail)[:, classes], rtol=1e-10, atol=1e-12)
+
+
+def test_logits_are_a_linear_layer_in_full_precision():
+    torch.manual_seed(0)
+    head = LinearHead(8, 3)
+    vectors = torch.randn(5, 8)
+    expected = vectors @ head.layer.weight.t() + head.layer.bias
+    torch.testing.assert_close(head(vectors), expected)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        torch.testing.assert_close(head(vectors), expected)
+    assert head.to(torch.bfloat16)(vectors.bfloat16()).dtype == torch.float32
+    assert head.double()(vectors.double()).dtype == torch.float64

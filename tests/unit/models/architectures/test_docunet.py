@@ -1,17 +1,42 @@
-"""The U-Net itself, its normalisations and how it raises a map."""
-
-from itertools import product
+"""DocuNet against plain loops: the pair encoder, the U-Net, its normalisation and how it raises a map."""
 
 import pytest
 import torch
-from tests.reference.maps import scramble
-from tests.reference.unet import batch_statistics, interpolated, plain_unet
+from tests.reference.batches import random_batch
+from tests.reference.encoded import only, random_encoded, scramble
+from tests.reference.unet import batch_statistics, interpolated, plain_unet, plain_unet_pairs
 
-from unnoted.models.architectures.map_norms import MAP_NORMS, MaskedBatchNorm
-from unnoted.models.architectures.unet_layers import UNet
-from unnoted.models.architectures.upsampling import MAP_UPSAMPLINGS, BilinearUpsampling
+from unnoted.models.architectures.docunet import DocuNetPairEncoder, MaskedBatchNorm, UNet, upsample
 
-every = pytest.mark.parametrize(("normalisation", "upsampling"), list(product(MAP_NORMS, MAP_UPSAMPLINGS)))
+
+def small(training=False):
+    """Running averages are as if it had been trained."""
+    module = scramble(DocuNetPairEncoder(8, 6, unet_width=16, unet_output=5)).double().train(training)
+    generator = torch.Generator().manual_seed(1)
+    for buffer in module.buffers():
+        buffer.uniform_(0.5, 1.5, generator=generator)
+    return module
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_pairs_and_their_gradients_equal_plain_loops(training):
+    batch = random_batch([12, 5, 9, 14], [3, 0, 1, 5], pair_rate=0.6)
+    results = []
+    for plain in (False, True):
+        encoded, module = random_encoded(batch, 8), small(training)
+        encoded.states.requires_grad_()
+        parts = [only(encoded, batch, document) for document in (0, 2, 3)]
+        if plain:
+            made = plain_unet_pairs(module, [(alone, one) for alone, one, _ in parts])
+            pairs = [torch.cat(pair) for document in made for pair in document]
+            found = torch.stack(pairs)
+        else:
+            found = torch.cat(module(encoded, batch), 1)[torch.cat([rows for *_, rows in parts])]
+        weights = torch.linspace(-1, 1, found.numel()).view_as(found)
+        (found * weights).sum().backward()
+        results.append([found, encoded.states.grad, *(weight.grad for weight in module.parameters())])
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-9)
 
 
 def cells_of(image, side):
@@ -21,15 +46,13 @@ def cells_of(image, side):
 
 def squares(sides, largest):
     """The cells in use of documents with so many entities, bool [D, 1, largest, largest]."""
-    slot = torch.arange(largest)
-    used = slot < torch.tensor(sides)[:, None]  # [D, largest]
+    used = torch.arange(largest) < torch.tensor(sides)[:, None]  # [D, largest]
     return (used[:, :, None] & used[:, None])[:, None]
 
 
-@every
 @pytest.mark.parametrize("entities", [1, 2, 5])
-def test_unet_equals_plain_loops_without_padding(entities, normalisation, upsampling):
-    unet = scramble(UNet(3, 16, 5, normalisation=normalisation, upsampling=upsampling)).double().eval()
+def test_the_unet_equals_plain_loops(entities):
+    unet = scramble(UNet(3, 16, 5)).double().eval()
     image = torch.randn(3, entities, entities, dtype=torch.float64)
     (expected,) = plain_unet(unet, [cells_of(image, entities)])
     found = unet(image[None], torch.ones(1, 1, entities, entities, dtype=torch.bool))[0]
@@ -37,11 +60,9 @@ def test_unet_equals_plain_loops_without_padding(entities, normalisation, upsamp
         torch.testing.assert_close(found[:, i, j], value)
 
 
-@every
 @pytest.mark.parametrize("training", [False, True])
-def test_cells_not_in_use_are_never_seen(normalisation, upsampling, training):
-    made = UNet(3, 16, 5, normalisation=normalisation, upsampling=upsampling)
-    unet = scramble(made).double().train(training)
+def test_cells_not_in_use_are_never_seen(training):
+    unet = scramble(UNet(3, 16, 5)).double().train(training)
     image, mask = torch.randn(1, 3, 11, 11, dtype=torch.float64), squares([6], 11)
     small = unet(image[..., :6, :6], mask[..., :6, :6])[..., :6, :6]
     torch.testing.assert_close(unet(image, mask)[..., :6, :6], small)
@@ -51,10 +72,10 @@ def test_cells_not_in_use_are_never_seen(normalisation, upsampling, training):
 def test_raised_maps_are_those_of_torch_and_of_plain_loops(side):
     values = torch.randn(1, 2, side, side, dtype=torch.float64)
     wider = torch.nn.functional.pad(values, (0, 3, 0, 3))
-    found = BilinearUpsampling(2)(wider, squares([side], side + 3))[..., : 2 * side, : 2 * side]
+    found = upsample(wider, squares([side], side + 3))[..., : 2 * side, : 2 * side]
     expected = torch.nn.functional.interpolate(values, scale_factor=2, mode="bilinear", align_corners=True)
     torch.testing.assert_close(found, expected)
-    for (i, j), value in interpolated(None, cells_of(values[0], side)).items():
+    for (i, j), value in interpolated(cells_of(values[0], side)).items():
         torch.testing.assert_close(found[0, :, i, j], value)
 
 
@@ -85,8 +106,7 @@ def test_without_empty_cells_it_is_the_batch_normalisation_of_torch():
 
 
 @pytest.mark.parametrize("sides", [[1], [0], [0, 0]])
-def test_one_cell_or_none_teaches_the_running_averages_nothing(sides):
+def test_one_cell_or_none_changes_no_running_average(sides):
     norm = MaskedBatchNorm(2)
-    found = norm(torch.randn(len(sides), 2, 4, 4), squares(sides, 4))
-    assert found.eq(0).all()
+    assert norm(torch.randn(len(sides), 2, 4, 4), squares(sides, 4)).eq(0).all()
     assert norm.running_mean.eq(0).all() and norm.running_variance.eq(1).all()

@@ -1,6 +1,6 @@
-"""Grouped bilinear scores: head and tail are cut into blocks, and a score is bilinear within each block.
+"""Heads: from the embeddings of pairs to logits.
 
-Written plainly, this makes the outer product of every block of every pair: 300 MB for 1,500 pairs, kept
+The grouped bilinear cuts head and tail into blocks, and is bilinear within each block. Written plainly, this makes the outer product of every block of every pair: 300 MB for 1,500 pairs, kept
 several times over for the backward pass. Here the outer products of a few hundred pairs and one block are
 made in a small buffer that stays in cache, used at once, and made again in the backward pass.
 """
@@ -11,11 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import FunctionCtx, once_differentiable
-from torch.nn.functional import pad
+from torch.nn.functional import linear, pad
 
 PAIRS_AT_ONCE = {"cpu": 256}
-"""How many pairs' outer products are held at a time, by kind of device: on a CPU they should stay in
-cache (256 and 512 measured fastest), a GPU wants large products (`PAIRS_AT_ONCE_ELSEWHERE`)."""
+"""How many pairs' outer products are held at a time, by kind of device: on a CPU they should stay in cache (256 and
+512 measured fastest), a GPU wants large products."""
 
 PAIRS_AT_ONCE_ELSEWHERE = 4096
 
@@ -29,56 +29,53 @@ matrix product on two CPU cores takes almost twice the time that it takes with 9
 
 
 class GroupedBilinear(nn.Module):
-    """Scores of K + 1 classes for each pair: s_k = sum over blocks b of z_h[b]^T W[b, k] z_t[b] + bias_k.
+    """Logits of K + 1 classes for each pair: f_k = sum over blocks b of z_h[b]^T W[b, k] z_t[b] + bias_k.
 
     Args:
-        embedding: the size of the embeddings of head and tail, a multiple of `block`.
-        classes: how many scores a pair gets (K + 1, the none class first).
-        block: the size of a block.
+        pair_dim: of the embeddings of head and tail, a multiple of `block_size`.
+        num_labels: how many logits a pair gets (K + 1, the threshold class first).
+        block_size: of a block.
         bias: whether there is a bias_k.
 
     Example:
-        >>> bilinear = GroupedBilinear(embedding=8, classes=3, block=4)
+        >>> bilinear = GroupedBilinear(pair_dim=8, num_labels=3, block_size=4)
         >>> bilinear(torch.ones(5, 8), torch.ones(5, 8)).shape
         torch.Size([5, 3])
     """
 
-    def __init__(self, embedding: int, classes: int, block: int = 64, *, bias: bool = True) -> None:
+    def __init__(self, pair_dim: int, num_labels: int, block_size: int = 64, *, bias: bool = True) -> None:
         super().__init__()
-        if embedding % block:
-            raise ValueError(
-                f"found embedding size {embedding}, expected a multiple of the block size {block}"
-            )
-        self.block = block
-        bound = 1 / math.sqrt(embedding * block)
-        self.weight = nn.Parameter(
-            torch.empty(embedding // block, block * block, classes).uniform_(-bound, bound)
-        )
-        self.bias = nn.Parameter(torch.empty(classes).uniform_(-bound, bound)) if bias else None
+        if pair_dim % block_size:
+            raise ValueError(f"pair embeddings of {pair_dim} do not divide into blocks of {block_size}")
+        self.block_size = block_size
+        bound = 1 / math.sqrt(pair_dim * block_size)
+        shape = pair_dim // block_size, block_size**2, num_labels
+        self.weight = nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.empty(num_labels).uniform_(-bound, bound)) if bias else None
 
     def forward(self, head: Tensor, tail: Tensor) -> Tensor:
-        """Scores [P, K + 1] of embeddings [P, embedding] each, in float32 at least."""
+        """Logits [P, K + 1] of embeddings [P, pair_dim] each, in float32 at least."""
         device = head.device.type
         dtype = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else head.dtype
-        blocks = (len(head), len(self.weight), self.block)
+        blocks = (len(head), len(self.weight), self.block_size)
         classes = self.weight.shape[2]
         weight = pad(self.weight.to(dtype), (0, -classes % CLASSES_MULTIPLE))
-        scores: Tensor = _GroupedBilinear.apply(  # type: ignore[no-untyped-call]
+        logits: Tensor = _GroupedBilinear.apply(  # type: ignore[no-untyped-call]
             head.to(dtype).reshape(blocks), tail.to(dtype).reshape(blocks), weight
         )
-        scores = scores[:, :classes]
-        return scores if self.bias is None else scores + self.bias
+        logits = logits[:, :classes]
+        return logits if self.bias is None else logits + self.bias
 
     @torch.no_grad()
-    def of_classes(self, head: Tensor, tail: Tensor, weight: Tensor, classes: Tensor) -> Tensor:
-        """Scores [P, c] of some classes alone, on a CPU and without a gradient.
+    def logits_of_classes(self, head: Tensor, tail: Tensor, weight: Tensor, classes: Tensor) -> Tensor:
+        """Logits [P, c] of some classes alone, on a CPU and without a gradient.
 
         For few classes z_h^T W is far smaller than the outer products of head and tail: it is made first.
 
         Args:
-            head: [P, embedding].
-            tail: [P, embedding].
-            weight: what `narrowed` gave of the classes.
+            head: [P, pair_dim].
+            tail: [P, pair_dim].
+            weight: what `select_class_weights` gave of the classes.
             classes: int64 [c].
         """
         blocks, block, width = weight.shape
@@ -95,25 +92,25 @@ class GroupedBilinear(nn.Module):
                 out = torch.mm(some[:, number], weight[number], out=product[: len(some)])
                 joined.addcmul_(out.view(-1, count, block), tails[piece, number])
             pieces.append(joined.sum(2))
-        scores = torch.cat(pieces)
-        return scores if self.bias is None else scores.add_(self.bias[classes])
+        logits = torch.cat(pieces)
+        return logits if self.bias is None else logits.add_(self.bias[classes])
 
     def extra_repr(self) -> str:
         """The sizes, as they are shown in the model's printout."""
         blocks, _, classes = self.weight.shape
-        sizes = f"embedding={blocks * self.block}, classes={classes}, block={self.block}"
+        sizes = f"pair_dim={blocks * self.block_size}, num_labels={classes}, block_size={self.block_size}"
         return sizes if self.bias is not None else f"{sizes}, bias=False"
 
 
-def narrowed(weight: Tensor, classes: Tensor) -> Tensor:
-    """The weights of some classes, laid out for `of_classes`: [blocks, block of the head, c * block].
+def select_class_weights(weight: Tensor, classes: Tensor) -> Tensor:
+    """The weights of some classes, laid out for `logits_of_classes`: [blocks, block of the head, c * block].
 
     Args:
         weight: of a grouped bilinear, [blocks, block * block, K + 1].
         classes: int64 [c].
 
     Example:
-        >>> narrowed(torch.arange(12.0).view(1, 4, 3), torch.tensor([0, 2]))
+        >>> select_class_weights(torch.arange(12.0).view(1, 4, 3), torch.tensor([0, 2]))
         tensor([[[ 0.,  3.,  2.,  5.],
                  [ 6.,  9.,  8., 11.]]])
     """
@@ -121,6 +118,31 @@ def narrowed(weight: Tensor, classes: Tensor) -> Tensor:
     block = math.isqrt(size)
     chosen = weight.index_select(2, classes).view(blocks, block, block, len(classes))
     return chosen.transpose(2, 3).reshape(blocks, block, -1)
+
+
+class LinearHead(nn.Module):
+    """Logits of K + 1 classes for each pair: f = W x + b.
+
+    After a pair encoder that ends in a hidden layer it is the last layer of a perceptron.
+
+    Args:
+        pair_dim: of a pair's vector.
+        num_labels: how many logits a pair gets (K + 1, the threshold class first).
+
+    Example:
+        >>> LinearHead(pair_dim=8, num_labels=3)(torch.ones(5, 8)).shape
+        torch.Size([5, 3])
+    """
+
+    def __init__(self, pair_dim: int, num_labels: int) -> None:
+        super().__init__()
+        self.layer = nn.Linear(pair_dim, num_labels)
+
+    def forward(self, pairs: Tensor) -> Tensor:
+        """Logits [P, K + 1] of vectors [P, pair_dim], in float32 at least."""
+        dtype = torch.promote_types(pairs.dtype, torch.float32)
+        with torch.autocast(pairs.device.type, enabled=False):
+            return linear(pairs.to(dtype), self.layer.weight.to(dtype), self.layer.bias.to(dtype))
 
 
 class _GroupedBilinear(torch.autograd.Function):

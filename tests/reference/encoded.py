@@ -1,4 +1,4 @@
-"""Encoded batches without an encoder, one document of a batch by itself, and its entities and contexts plainly."""
+"""Encoded batches without an encoder, one document of a batch by itself, and its parts in plain loops."""
 
 from dataclasses import replace
 
@@ -9,10 +9,11 @@ from unnoted.models.encoders import Encoded
 
 
 def random_encoded(batch, width, heads=2, seed=0, dtype=torch.float64):
-    """Random token states, and random attention rows that are 0 at padding."""
+    """Random token states, no number at padding, and random attention rows that are 0 there."""
     generator = torch.Generator().manual_seed(seed)
     tokens = batch.input_ids.shape[1]
     states = torch.randn(len(batch.lengths), tokens, width, generator=generator, dtype=dtype)
+    states = states.masked_fill(batch.attention_mask.unsqueeze(2) == 0, torch.nan)
     scores = 2 * torch.randn(len(batch.mention_entity), heads, tokens, generator=generator, dtype=dtype)
     padding = batch.attention_mask[batch.mention_document] == 0
     return Encoded(states, scores.masked_fill(padding[:, None], -torch.inf).softmax(-1))
@@ -74,3 +75,39 @@ def plain_contexts(encoded, attentions):
             summed = sum(weight * state for weight, state in zip(weights, encoded.states[0], strict=True))
             contexts[head, tail] = summed / (weights.sum() + 1e-5)
     return contexts
+
+
+def mentions_of(batch, entity):
+    """The rows of an entity's mentions."""
+    return [m for m, owner in enumerate(batch.mention_entity.tolist()) if owner == entity]
+
+
+def tokens_of(batch, entity):
+    """The places of an entity's tokens, in order: all between its mentions' markers but markers.
+
+    A mention that has nothing but markers between its own has its opening marker.
+    """
+    document = int(batch.entity_document[entity])
+    own = [m for m, owner in enumerate(batch.mention_document.tolist()) if owner == document]
+    markers = {int(place[m]) for m in own for place in (batch.mention_position, batch.mention_end)}
+    found = []
+    for mention in mentions_of(batch, entity):
+        first, last = int(batch.mention_position[mention]), int(batch.mention_end[mention])
+        found += [place for place in range(first + 1, last) if place not in markers] or [first]
+    return sorted(set(found))
+
+
+def plain_mean(states, batch, mention):
+    """The mean of the states from marker to marker, of a mention of a batch of one document."""
+    first, last = int(batch.mention_position[mention]), int(batch.mention_end[mention])
+    return sum(states[0, place] for place in range(first, last + 1)) / (last - first + 1)
+
+
+def plain_mention(module, states, batch, mention):
+    """[mean of the states; type; entity] of a mention of a batch of one document."""
+    kind = int(batch.mention_type[mention])
+    of_type = (
+        module.type_embedding.weight[kind] if kind else torch.zeros_like(module.type_embedding.weight[0])
+    )
+    slot = min(int(batch.mention_entity[mention]), len(module.entity_embedding.weight) - 1)
+    return torch.cat([plain_mean(states, batch, mention), of_type, module.entity_embedding.weight[slot]])
