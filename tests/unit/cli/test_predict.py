@@ -417,7 +417,7 @@ def test_a_page_with_the_facts_drawn_in_their_documents(model, documents, expect
         assert sentences == list(range(len(extraction.document.sentences)))
     facts = sum(len(each.facts) for each in expected)
     assert (
-        f"{facts} facts predicted in {len(DOCUMENTS)} documents by the model {model.name}."
+        f"{facts:,} facts predicted in {len(DOCUMENTS)} documents by the model {model.name}."
         in root.only("header").text
     )
 
