@@ -93,7 +93,10 @@ def predict(
     if to is not None:
         check_output(to, [*files, Path(model)], overwrite or partial_path(to).exists())
     from unnoted.inference import DecisionOptions
+    from unnoted.inference.predict_files import threads_of_partial
 
+    if threads is None and to is not None and not is_stream(to):
+        threads = threads_of_partial(partial_path(to))
     options = DecisionOptions(threshold, target_precision, target_recall)
     with ExitStack() as stack:
         if text:

@@ -333,6 +333,19 @@ class PartialResults:
         )
 
 
+def threads_of_partial(path: Path) -> int | None:
+    """With how many threads an interrupted run was computed; None if there is none, or its header is damaged.
+
+    Its results depend on the number in their last digits, so it is continued with the same.
+    """
+    try:
+        with path.open("rb") as stream:
+            threads = json.loads(stream.readline(1 << 20))[PartialResults.HEADER]["threads"]
+    except (OSError, ValueError, RecursionError, KeyError, TypeError):
+        return None
+    return threads if type(threads) is int and threads > 0 else None
+
+
 @contextmanager
 def text_files_as_documents(files: Sequence[Path], reader: TextReader, log: DefectLog) -> Iterator[Path]:
     """A file with the documents of text files, one each, for as long as the block lasts.

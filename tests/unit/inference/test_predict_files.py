@@ -8,7 +8,7 @@ import pytest
 from tests.unit.inference.making import corpus
 
 from unnoted.inference.facts import ExtractedFact, Extraction
-from unnoted.inference.predict_files import PartialResults
+from unnoted.inference.predict_files import PartialResults, threads_of_partial
 
 FROM = {"model": "m", "threshold": None}
 
@@ -133,6 +133,16 @@ def test_links_and_pipes_are_not_opened(path, tmp_path):
     os.mkfifo(path)
     with pytest.raises(ValueError, match="no regular file"):
         PartialResults(path, FROM)
+
+
+@pytest.mark.parametrize(
+    ("threads", "expected"), [(3, 3), (None, None), (0, None), ("3", None), (True, None), ([], None)]
+)
+def test_an_interrupted_run_is_continued_with_its_threads(tmp_path, threads, expected):
+    with PartialResults(tmp_path / "out.partial", {**FROM, "threads": threads}):
+        assert threads_of_partial(tmp_path / "out.partial") == expected
+    (tmp_path / "out.partial").write_bytes(b"[3]\n")
+    assert threads_of_partial(tmp_path / "out.partial") is threads_of_partial(tmp_path / "none") is None
 
 
 def test_a_full_disk_is_told(tmp_path):
