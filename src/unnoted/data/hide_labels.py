@@ -8,7 +8,7 @@ corpus, or a part of it, gives another rule.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import inf
+from math import inf, pow
 from random import Random
 from typing import Protocol
 
@@ -96,7 +96,7 @@ class PopularityBiased:
             counts[relation] += number
         weights = Counter[float]()
         for (relation, mentions), number in facts.items():
-            weights[float(counts[relation] * mentions) ** bias] += number
+            weights[pow(counts[relation] * mentions, bias)] += number
         return cls(dict(counts), _find_scale(weights, share), bias)
 
     def choose(self, document: Document, random: Random) -> Iterable[Fact]:
@@ -106,7 +106,7 @@ class PopularityBiased:
     def probability(self, document: Document, fact: Fact) -> float:
         """The probability that a fact stays; a relation that `fit` has not seen counts as seen once."""
         count = self.relation_counts.get(fact.relation, 1)
-        return min(1.0, self.scale * float(count * _mention_product(document, fact)) ** self.bias)
+        return min(1.0, self.scale * pow(count * _mention_product(document, fact), self.bias))
 
 
 def _mention_product(document: Document, fact: Fact) -> int:
