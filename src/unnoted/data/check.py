@@ -297,9 +297,10 @@ def _record(log: DefectLog, place: str, found: str, expected: str) -> None:
 def group_files(paths: Sequence[Source]) -> list[list[Source]]:
     """Files that belong together: PubTator files with the relation files; every other file by itself."""
     keys = {path: format.key for path in paths if (format := find_format(path))}
-    rows: list[Source] = [path for path in paths if keys.get(path) == "relation-rows"]
-    texts: list[Source] = [path for path in paths if keys.get(path) == "pubtator"]
+    rows = [path for path in paths if keys.get(path) == "relation-rows"]
+    texts = [path for path in paths if keys.get(path) == "pubtator"]
     if not rows:
         return [[path] for path in paths]
-    others: list[list[Source]] = [[path] for path in paths if path not in rows and path not in texts]
-    return [texts + rows, *others]
+    groups = [texts + rows]
+    groups += [[path] for path in paths if path not in rows and path not in texts]
+    return groups
