@@ -316,8 +316,8 @@ def run_side_by_side(
 def _ended(settings: Settings, name: str, outcome: Outcome) -> str:
     if isinstance(outcome, Failure):
         return f"failed: {run_title(settings)} [{name}]: {outcome.reason} (in {settings.output})"
-    figures = ", ".join(f"{test} F1 {100 * each.overall.f1:.2f}" for test, each in outcome.scored.items())
-    return f"finished: {run_title(settings)} [{name}]: {figures} after {duration(outcome.seconds)}"
+    figures = "".join(f", {test} F1 {100 * each.overall.f1:.2f}" for test, each in outcome.scored.items())
+    return f"finished: {run_title(settings)} [{name}] after {duration(outcome.seconds)}{figures}"
 
 
 def _outcome(settings: Settings, code: int) -> Outcome | None:
