@@ -19,7 +19,7 @@ from rich.text import Text as RichText
 
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.errors import DataError, DefectLog, Kind, Severity
-from unnoted.utils import plural, strip_control
+from unnoted.utils import SMALL_WIDTH, choose_threads, plural, strip_control
 
 if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait for it
     from unnoted.inference import Extractor
@@ -96,7 +96,7 @@ AnyTypes = Annotated[
 ]
 Threads = Annotated[
     int | None,
-    typer.Option("--threads", min=1, help="Threads on a CPU; by default as many as torch chooses."),
+    typer.Option("--threads", min=1, help="Threads on a CPU; by default one for each core that is free."),
 ]
 Batch = Annotated[int | None, typer.Option("--batch", help="Documents of a batch at most (8).")]
 TargetPrecision = Annotated[
@@ -340,15 +340,10 @@ def load_extractor(
     device: str | None,
     backend: str | None = None,
     any_types: bool = False,
-    threads: int | None = None,
 ) -> "Extractor":
     """The extractor that the options describe; its warnings are logged."""
-    import torch
-
     from unnoted.inference import BATCH, Extractor
 
-    if threads is not None:
-        torch.set_num_threads(threads)
     limits = BATCH if batch is None else replace(BATCH, documents=batch)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
@@ -357,6 +352,13 @@ def load_extractor(
         if issubclass(warning.category, UserWarning):
             log(f"note: {warning.message}")
     return extractor
+
+
+def set_threads(extractor: "Extractor", threads: int | None) -> None:
+    """Set how many threads compute on a CPU, and say so."""
+    if extractor.device == "cpu":
+        # Batches are computed side by side, each on one thread, so that small models gain from several as well.
+        choose_threads(SMALL_WIDTH, threads, lambda line: log(f"note: {line}"))
 
 
 def refuse_without_text(entities: str | None, types: list[str] | None) -> None:

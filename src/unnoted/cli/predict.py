@@ -30,6 +30,7 @@ from unnoted.cli.options import (
     print_text,
     progress,
     refuse_without_text,
+    set_threads,
 )
 from unnoted.data.loading import stream_documents
 from unnoted.errors import DefectLog
@@ -100,14 +101,15 @@ def predict(
     options = DecisionOptions(threshold, target_precision, target_recall)
     with ExitStack() as stack:
         if text:
-            extractor = load_extractor(model, batch, device, backend, any_types, threads)
+            extractor = load_extractor(model, batch, device, backend, any_types)
             kept = [stack.enter_context(find_entities(extractor, files, entities, type or []))]
         else:
             refuse_without_text(entities, type)
             kept = stack.enter_context(rereadable(files))
         total = _count_documents(kept)  # finds bad documents before the long work
         if not text:
-            extractor = load_extractor(model, batch, device, backend, any_types, threads)
+            extractor = load_extractor(model, batch, device, backend, any_types)
+        set_threads(extractor, threads)
         if to is None:
             _print_tables(extractor, kept, total, options)
             return

@@ -18,6 +18,7 @@ from unnoted.cli.options import (
     load_extractor,
     log,
     print_text,
+    set_threads,
 )
 from unnoted.io import MEBI
 from unnoted.utils import plural, require_extra
@@ -92,7 +93,8 @@ def serve(
         queue=queue, body=int(body * MEBI), words=words, seconds=seconds, drain=max(seconds, 5)
     )
     token = _token(token_file)
-    extractor = load_extractor(model, batch, device, backend, threads=threads)
+    extractor = load_extractor(model, batch, device, backend)
+    set_threads(extractor, threads)
     service = ExtractionService(extractor, Path(model).name, _reader(extractor, entities, type or []), limits)
     if token is None and not is_loopback(host):
         log(f"note: whoever can reach {host} may use the model; {TOKEN} or --token-file asks for a token")

@@ -39,6 +39,14 @@ DOCUMENTS = [*corpus()[:5], document_of("nobody", "No one came ."), *corpus()[5:
 @pytest.fixture(autouse=True, scope="module")
 def one_thread():
     torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")
+        yield
+
+
+def notes(result):
+    """What the command says on stderr, but for the number of threads."""
+    return [line for line in result.stderr.splitlines() if "--threads" not in line]
 
 
 def run(*arguments, code=0, given=None):
@@ -185,8 +193,8 @@ def test_whatever_is_computed_otherwise_does_not_go_on(documents, tmp_path, monk
 def test_a_file_of_the_user_in_the_place_of_results_is_left_alone(model, documents, tmp_path):
     out, own = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
     own.write_text("three hours of work, and no newline", "utf-8")
-    told = run("predict", model, documents, "--to", out, code=1).stderr
-    assert told.startswith(f"error: {own}: b'three hours of work")
+    (error,) = notes(run("predict", model, documents, "--to", out, code=1))
+    assert error.startswith(f"error: {own}: b'three hours of work")
     assert own.read_text("utf-8") == "three hours of work, and no newline" and not out.exists()
 
 
@@ -246,9 +254,9 @@ def test_ctrl_c_says_how_to_continue(model, documents, tmp_path, monkeypatch):
     out = tmp_path / "out.jsonl"
     with monkeypatch.context() as patch:
         patch.setattr(options.LineProgress, "__call__", stop)
-        told = run("predict", model, documents, "--to", out, code=130).stderr
-        assert told == f"interrupted; the same command continues from {out}.partial\n"
-        assert run("predict", model, documents, code=130).stderr == "interrupted\n"
+        stopped = run("predict", model, documents, "--to", out, code=130)
+        assert notes(stopped) == [f"interrupted; the same command continues from {out}.partial"]
+        assert notes(run("predict", model, documents, code=130)) == ["interrupted"]
     assert run("predict", model, documents, "--to", out).exit_code == 0
 
 
@@ -332,8 +340,8 @@ def test_errors_are_one_line(model, documents, tmp_path):
     }
     for arguments, message in cases.items():
         result = run("predict", *arguments, code=1)
-        assert message in result.stderr and result.stderr.count("\n") == 1, result.stderr
-        assert result.stderr.startswith("error: ") and not (tmp_path / "out.jsonl").exists()
+        assert message in result.stderr and len(notes(result)) == 1, result.stderr
+        assert notes(result)[0].startswith("error: ") and not (tmp_path / "out.jsonl").exists()
 
 
 def test_evaluate_a_model(model, documents, expected, tmp_path):
@@ -464,7 +472,8 @@ def test_text_gives_what_the_documents_made_of_it_give(text_model, pipeline, fil
     nlp, folder = pipeline
     to = tmp_path / "facts.jsonl"
     told = run("predict", text_model, "--text", *files, "--entities", folder, "--to", to)
-    assert told.stderr.startswith("note: ") and "CARDINAL" in told.stderr and told.stderr.count("\n") == 1
+    (note,) = notes(told)
+    assert note.startswith("note: ") and "CARDINAL" in note
     documents = TextReader.load(nlp, ["LOC", "PER"], log=str).read(TEXTS.items())
     expected = Extractor.from_pretrained(text_model, device="cpu").extract(documents)
     assert lines(to) == json.loads(json.dumps([extraction.to_json() for extraction in expected]))
@@ -475,7 +484,7 @@ def test_text_gives_what_the_documents_made_of_it_give(text_model, pipeline, fil
 def test_text_from_files_and_standard_input(order, text_model, pipeline, files):
     words = [str(text_model) if word == "{}" else word for word in order.split()]
     shown = run("predict", *words, "--entities", pipeline[1], "--type", "CARDINAL=", given=TEXTS["one.txt"])
-    assert shown.stdout.splitlines()[0] in ("one.txt", "standard input") and shown.stderr == ""
+    assert shown.stdout.splitlines()[0] in ("one.txt", "standard input") and notes(shown) == []
 
 
 def test_errors_of_texts_are_one_line(text_model, pipeline, files, tmp_path):
@@ -492,11 +501,17 @@ def test_errors_of_texts_are_one_line(text_model, pipeline, files, tmp_path):
         (text_model, "--text", "one.txt", *ruler, "--to", "one.txt"): "one.txt",
     }
     for arguments, message in cases.items():
-        told = run("predict", *arguments, code=1).stderr
-        assert told.startswith("error: ") and message in told and told.count("\n") == 1, told
+        (line,) = notes(run("predict", *arguments, code=1))
+        assert line.startswith("error: ") and message in line
 
 
 def test_a_text_without_entities_is_told(text_model, pipeline, tmp_path):
     (tmp_path / "plain.txt").write_text("It rained.")
     shown = run("predict", text_model, "--text", tmp_path / "plain.txt", "--entities", pipeline[1])
     assert "note: no entity found in 1 document of 1\n" in shown.stderr and "no fact found" in shown.stdout
+
+
+def test_threads_are_set_and_named(model, documents):
+    result = run("predict", model, documents, "--threads", 2)
+    assert torch.get_num_threads() == 2 and "2 threads" in result.stderr
+    torch.set_num_threads(1)
