@@ -21,7 +21,7 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO, NoReturn, TextIO
 from weakref import WeakSet
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 from filelock import FileLock, Timeout
 
 from unnoted.errors import DataError, Defect, DefectLog, Kind, fail
@@ -140,7 +140,7 @@ class TextInput:
         self.path = Path(path)
         self.name = "standard input" if self.path == STANDARD else str(path)
         self._start: bytes | None = None
-        self._rest: io.BufferedReader | None = None  # of a stream that was looked at and not yet read
+        self._rest: io.BufferedReader[Any] | None = None  # of a stream that was looked at and not yet read
 
     @classmethod
     def of(cls, source: "str | Path | TextInput") -> "TextInput":
@@ -219,13 +219,14 @@ def numbered_lines(stream: TextIO, limits: Limits | None = None) -> Iterator[tup
         [(1, 'a\n'), (2, '\n'), (3, 'b')]
     """
     limits = limits or Limits.current()
-    number = last_text = 0
-    while line := stream.readline(limits.document + 1):
+    most, number, last_text = limits.document, 0, 0
+    while line := stream.readline(most + 1):
         number += 1
         if line != "\n":
             last_text = number
-        limits.check("document", number - last_text, "blank lines or more", None, f"line {number}")
-        limits.check("document", len(line), "characters or more", None, f"line {number}")
+        if number - last_text > most or len(line) > most:
+            things = "blank lines or more" if line == "\n" else "characters or more"
+            limits.check("document", max(number - last_text, len(line)), things, None, f"line {number}")
         yield number, line
 
 
@@ -300,7 +301,7 @@ def _located() -> Iterator[None]:
         fail(Kind.UNREADABLE, None, None, error.strerror or str(error), "a readable file")
 
 
-def _open_bytes(path: Path) -> io.BufferedReader:
+def _open_bytes(path: Path) -> "io.BufferedReader[Any]":
     """The bytes of an input, decompressed; standard input stays open afterwards."""
     if path == STANDARD:
         if sys.stdin is None:
@@ -308,11 +309,11 @@ def _open_bytes(path: Path) -> io.BufferedReader:
         if sys.stdin.buffer in _taken:
             fail(Kind.UNREADABLE, None, None, "named twice, and it can be read once", "a file")
         _taken.add(sys.stdin.buffer)
-        raw = io.BufferedReader(_Bytes(sys.stdin.buffer), _BUFFER)
+        raw: io.BufferedReader[Any] = io.BufferedReader(_Bytes(sys.stdin.buffer), _BUFFER)
     elif "\0" in os.fspath(path):
         fail(Kind.UNREADABLE, None, None, "a name with a NUL character", "a file")
     else:
-        raw = path.open("rb", _BUFFER)
+        raw = io.BufferedReader(io.FileIO(path), _BUFFER)
     try:
         magic = raw.peek(len(GZIP_MAGIC))[: len(GZIP_MAGIC)]
     except BaseException:

@@ -118,7 +118,7 @@ def evaluate(
         raise ValueError("give --frequent or --relation, not both")
     if (predictions is None) == (model is None):
         raise ValueError("give either --predictions or --model")
-    if model is None and not (batch is device is target_precision is target_recall is None):
+    if model is None and any(each is not None for each in (batch, device, target_precision, target_recall)):
         raise ValueError("--batch, --device, --target-precision and --target-recall need --model")
     inputs = [Path(path) for path in (*gold, *(train or ()), predictions, vocabulary, model) if path]
     for output in filter(None, (curve, reliability)):

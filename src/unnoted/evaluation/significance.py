@@ -165,7 +165,8 @@ class _System:
         rows = [[_counts(run[document]) for run in runs] for document in documents]
         counts = np.moveaxis(np.array(rows, dtype=np.float64), 2, 0)  # [4, documents, runs]
         slack = IGN_SLACK if isinstance(runs[0][documents[0]], IgnScore) else 0.0
-        return cls(*counts, slack=slack)
+        correct, credited, predicted, gold = counts
+        return cls(correct, credited, predicted, gold, slack)
 
     def f1(self, times: NDArray[np.int64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
         """The weighted mean F1 of the runs in each of several draws, [draws].
