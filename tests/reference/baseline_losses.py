@@ -1,7 +1,7 @@
 """The losses of the paper's baselines as plain loops over pairs and relations, from their equations.
 
 Numbers are float64 scalars that torch can differentiate, so that the loops are an oracle for gradients too.
-`pair` is f_0, f_1, ..., f_K; `labels` says of each relation whether it was noted.
+`pair` is f_0, f_1, ..., f_K; `labels` says of each relation whether it is labelled.
 """
 
 import torch

@@ -1,7 +1,7 @@
 """What every loss is: logits and labels in, one number out; it never sees the model.
 
-A loss of your own is one class and one registration; the keyword arguments of its constructor are its settings
-in a configuration, on the command line (`--set`) and in Python alike:
+A loss of your own is one class and one registration; the keyword arguments of its constructor are its
+settings in a configuration, on the command line (`--set`) and in Python alike:
 
     @register_loss("smooth")
     class Smooth(PairLoss):
@@ -70,8 +70,8 @@ class Loss(nn.Module, ABC):
         """The loss of one batch, a scalar; finite, as is its gradient, for every batch of finite logits.
 
         Args:
-            logits: [P, K + 1], the threshold class first. Half precision is raised to float32; only a gradient
-                that float16 cannot hold is infinite, which is what loss scaling waits for.
+            logits: [P, K + 1], the threshold class first. Half precision is raised to float32; only a
+                gradient that float16 cannot hold is infinite, which is what loss scaling waits for.
             labels: bool [P, K], the labelled facts. What is not labelled is unlabelled, not negative.
             weights: [P], how many pairs each one stands for; every sum and count over pairs is weighted. So a
                 sample of the unlabelled pairs, each weighted by 1 / rate, leaves all means unchanged.
@@ -95,14 +95,14 @@ class Loss(nn.Module, ABC):
 
     @abstractmethod
     def batch_loss(self, logits: Tensor, labels: Tensor, weights: Tensor, negatives: Tensor | None) -> Tensor:
-        """The loss, a scalar, of checked logits [P, K + 1], labels [P, K], weights [P] and negatives [P, K]."""
+        """The loss, a scalar: logits [P, K + 1], labels and negatives [P, K], weights [P] are checked."""
 
 
 class PairLoss(Loss):
     """The weighted mean over pairs of a loss of each pair, as supervised learning has it.
 
-    Every unlabelled pair counts as a negative, so that such a loss needs no priors, and known negatives tell it
-    nothing new.
+    Every unlabelled pair counts as a negative, so that such a loss needs no priors, and known negatives tell
+    it nothing new.
 
     Attributes:
         decision: the rule by which its logits predict relations.
@@ -148,7 +148,8 @@ def register_loss(name: str) -> Callable[[LossClass], LossClass]:
     """
 
     def add(loss: LossClass) -> LossClass:
-        register("loss", name, loss, _LOSSES)
+        entry: type[Loss] = loss
+        register("loss", name, entry, _LOSSES)
         loss.name = name
         loss.needs_priors = "priors" in inspect.signature(loss).parameters
         loss.options = LossOptions.from_signature(loss.__init__, leave_out=("self", "priors"))

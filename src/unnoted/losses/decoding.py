@@ -1,7 +1,7 @@
 """Score decoding: from logits to decisions, scores and probabilities.
 
-Logits are [P, K + 1] for P pairs and K relations, with the threshold class f_0 in column 0. A loss says once how
-its logits are decoded, and the model that it trains stores this with its weights:
+Logits are [P, K + 1] for P pairs and K relations, with the threshold class f_0 in column 0. A loss says once
+how its logits are decoded, and the model that it trains stores this with its weights:
 
 - a *decision rule*: which relations are predicted, from margins above f_0 or above 0;
 - a *link*: which probability a logit shows at the optimum of the loss;
@@ -38,7 +38,8 @@ class DecisionRule:
 
     Args:
         reference: what margins are measured from: the threshold class, f_i - f_0, or zero, f_i.
-        threshold: subtracted from margins, one for all relations or one for each; only with the reference zero.
+        threshold: subtracted from margins, one for all relations or one for each; only with the reference
+            zero.
         top_k: how many relations of a pair are predicted at most; None for any number.
 
     Example:
@@ -190,7 +191,8 @@ class Link:
 
     Args:
         name: one of `LINKS`.
-        margin: m of the squared ranking loss, or 1 / λ of the softmax over cosines; the other links have none.
+        margin: m of the squared ranking loss, or 1 / λ of the softmax over cosines; the other links have
+            none.
 
     Example:
         >>> Link("ranking-margin", margin=0.25)(torch.tensor([[0.0, 0.125, -0.5]]))
@@ -234,8 +236,8 @@ class Link:
 def undo_class_weight(probability: Tensor, class_weight: Tensor) -> Tensor:
     """The probability Δ whose odds, multiplied by γ, are those that a class-weighted loss shows.
 
-    Minimising γ Δ ℓ(+1) + (1 - Δ) ℓ(-1) is, up to a factor, minimising Δ' ℓ(+1) + (1 - Δ') ℓ(-1), where the odds
-    of Δ' are γ times those of Δ.
+    Minimising γ Δ ℓ(+1) + (1 - Δ) ℓ(-1) is, up to a factor, minimising Δ' ℓ(+1) + (1 - Δ') ℓ(-1), where the
+    odds of Δ' are γ times those of Δ.
 
     Args:
         probability: Δ' [P, K].
@@ -338,7 +340,7 @@ class ScoreDecoder:
         return replace(self, calibration=self._require_calibration("target precision").at_precision(target))
 
     def at_recall(self, target: float) -> "ScoreDecoder":
-        """The same with the highest threshold that is expected to reach a recall; raises as `at_precision`."""
+        """The same with the highest threshold that is expected to reach a recall; see `at_precision`."""
         return replace(self, calibration=self._require_calibration("target recall").at_recall(target))
 
     def is_comparable_to(self, other: "ScoreDecoder") -> bool:
@@ -381,6 +383,6 @@ class ScoreDecoder:
     def _require_calibration(self, wanted: str) -> Calibration:
         if self.calibration is None:
             raise ValueError(
-                f"{wanted}: the model is not calibrated (docs/concepts/probabilities.md says how to calibrate one)"
+                f"{wanted}: the model is not calibrated (docs/concepts/probabilities.md says how)"
             )
         return self.calibration

@@ -23,20 +23,20 @@ class LabelLikelihood(Loss):
 
         - sum over labelled i of log q_i  -  sum over the others of log(1 - q_i),    q_i = c(f) Δ.
 
-    f = f_i - f_0 is the log odds that relation i holds for a pair, Δ = σ(f), and c(f) the labelling propensity
-    (`priors.propensity`), whose mean is the label frequency π_l / π. With complete labels c = 1, and this is
-    cross-entropy. With c < 1 an unlabelled pair costs at most -log(1 - c(f)), however sure the model is that the
-    relation holds. Nothing can fall below 0, so no correction is needed, and a relation that is absent from a
-    batch has its usual terms there.
+    f = f_i - f_0 is the log odds that relation i holds for a pair, Δ = σ(f), and c(f) the labelling
+    propensity (`priors.propensity`), whose mean is the label frequency π_l / π. With complete labels c = 1,
+    and this is cross-entropy. With c < 1 an unlabelled pair costs at most -log(1 - c(f)), however sure the
+    model is that the relation holds. Nothing can fall below 0, so no correction is needed, and a relation
+    that is absent from a batch has its usual terms there.
 
-    A known negative costs -log(1 - Δ): what does not hold is never labelled, however its pair came to be looked at
-    (docs/concepts/known-negatives.md).
+    A known negative costs -log(1 - Δ): what does not hold is never labelled, however its pair came to be
+    looked at (docs/concepts/known-negatives.md).
 
     Args:
-        priors: the labelled and overall prior of every class, in the order of the logits. A relation of prior 0
-            has c = 1: every pair counts against it.
-        propensity_slope: s, how much more often evident facts are labelled than others; with 0 the labels are a
-            fair sample of the true facts (selected completely at random).
+        priors: the labelled and overall prior of every class, in the order of the logits. A relation of prior
+            0 has c = 1: every pair counts against it.
+        propensity_slope: s, how much more often evident facts are labelled than others; with 0 the labels are
+            a fair sample of the true facts (selected completely at random).
 
     Example:
         >>> loss = LabelLikelihood(Priors(("spouse",), labelled=(0.1,), overall=(0.2,)), propensity_slope=0)

@@ -67,7 +67,7 @@ class ViewOptions:
 
 @dataclass(frozen=True)
 class Views:
-    """Augmentation views of F labelled facts; a pair that is labelled with several relations is there with each.
+    """Augmentation views of F labelled facts; a pair with several labels is there with each.
 
     Attributes:
         pair: int64 [F], the row of the pair among the logits.
@@ -88,10 +88,10 @@ class Views:
 class P3M(PULoss):
     """The S-PU loss of `CosineSoftmax`, and of augmentation views of the labelled pairs.
 
-    A second view counts as much as the first: E_P is a mean over both. A mixture with the share t of its pair costs
-    t ℓ(+1) + (1 - t) ℓ(-1) under the relation that the pair is labelled with; its mean over the labelled pairs of a
-    class has the coefficient of the positive part, times `mixup_weight`. The model needs the architecture `p3m`,
-    whose logits are cosines.
+    A second view counts as much as the first: E_P is a mean over both. A mixture with the share t of its pair
+    costs t ℓ(+1) + (1 - t) ℓ(-1) under the relation that the pair is labelled with; its mean over the
+    labelled pairs of a class has the coefficient of the positive part, times `mixup_weight`. The model needs
+    the architecture `p3m`, whose logits are cosines.
 
     Args:
         priors: the labelled and overall prior of every class.

@@ -5,8 +5,8 @@ labelled with a class and E_U the mean over all others, an estimator makes the l
 
     positive · E_P ℓ(+1)  +  [ unlabelled · E_U ℓ(-1)  -  labelled · E_P ℓ(-1) ]
 
-of a surrogate ℓ. What stands in brackets estimates (1 - π) E_N ℓ(-1), the part of the negatives, and is what a
-correction keeps from falling below 0.
+of a surrogate ℓ. What stands in brackets estimates (1 - π) E_N ℓ(-1), the part of the negatives, and is what
+a correction keeps from falling below 0.
 """
 
 import math
@@ -94,9 +94,9 @@ class PositiveUnlabelled:
 class ShiftedPositiveUnlabelled:
     """S-PU: labelling took positives out of the unlabelled pairs (prior shift); π, 1 - π_l, π - π_l (Eq. 10).
 
-    The paper writes (1 - π) / (1 - π_u) and π_u (1 - π) / (1 - π_u). Since 1 - π_u = (1 - π) / (1 - π_l), these are
-    1 - π_l and π - π_l: the same numbers without a division. So nothing is lost where π_u is near 1, π_u = 0
-    (that is π = π_l) gives the very coefficients of PN, and π_u = π (that is π_l = 0) those of PU.
+    The paper writes (1 - π) / (1 - π_u) and π_u (1 - π) / (1 - π_u). Since 1 - π_u = (1 - π) / (1 - π_l),
+    these are 1 - π_l and π - π_l: the same numbers without a division. So nothing is lost where π_u is near
+    1, π_u = 0 (that is π = π_l) gives the very coefficients of PN, and π_u = π (that is π_l = 0) those of PU.
 
     Example:
         >>> priors = Priors(("spouse",), (0.25,), (0.5,))
@@ -156,8 +156,8 @@ class Squared:
 class SquaredRanking:
     """ℓ = ¼ (y (f_i - f_0) - margin)² (Eq. 13): positives rank above the threshold class, negatives below.
 
-    Its minimiser is f_i - f_0 = margin (2p - 1), p the probability of the relation (Theorem 2). So a margin of 0
-    teaches nothing; the paper shows that too (Table 11), and it is allowed here to show it again.
+    Its minimiser is f_i - f_0 = margin (2p - 1), p the probability of the relation (Theorem 2). So a margin
+    of 0 teaches nothing; the paper shows that too (Table 11), and it is allowed here to show it again.
 
     Example:
         >>> import torch
@@ -243,7 +243,7 @@ def no_correction(positive: Tensor, negative: Tensor) -> Tensor:
 
 
 def clamp(positive: Tensor, negative: Tensor) -> Tensor:
-    """The negative part is at least 0 (Eq. 6 and 11); where it would be less, only the positives have gradients.
+    """The negative part is at least 0 (Eq. 6 and 11); where it would be less, only positives have gradients.
 
     Example:
         >>> import torch
@@ -280,8 +280,8 @@ CORRECTIONS: Mapping[CorrectionName, Callable[[Tensor, Tensor], Tensor]] = {
 def per_batch(labelled: Tensor, unlabelled: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
     """By the pairs that are in the batch, as the paper does.
 
-    A class that is absent from a batch has no positive term there. Most classes are absent from most batches, so
-    this shrinks the positive terms of a rare class by its probability of being present.
+    A class that is absent from a batch has no positive term there. Most classes are absent from most batches,
+    so this shrinks the positive terms of a rare class by its probability of being present.
 
     Example:
         >>> import torch
@@ -318,8 +318,8 @@ NORMALISATIONS: Mapping[NormalisationName, Callable[[Tensor, Tensor, Tensor], tu
 class PULoss(Loss):
     """The sum over classes of the PU losses of each class against all others (Eq. 3, 6 and 11).
 
-    Estimator, surrogate, correction and normalisation compose. A class with an overall prior of 0 has no positive
-    term: all that is left of it is E_U ℓ(-1).
+    Estimator, surrogate, correction and normalisation compose. A class with an overall prior of 0 has no
+    positive term: all that is left of it is E_U ℓ(-1).
 
     Args:
         priors: the labelled and overall prior of every class, in the order of the logits.
@@ -384,17 +384,17 @@ class PULoss(Loss):
     ) -> Tensor:
         """The loss of each class, [K].
 
-        The mean over unlabelled pairs is a sum of two: of known negatives, which are certain, and of what is left,
-        from which the unlabelled positives are subtracted. Only the second is an estimate that could fall below
-        0, so a correction sees it alone (docs/concepts/known-negatives.md).
+        The mean over unlabelled pairs is a sum of two: of known negatives, which are certain, and of what is
+        left, from which the unlabelled positives are subtracted. Only the second is an estimate that could
+        fall below 0, so a correction sees it alone (docs/concepts/known-negatives.md).
 
         Args:
             logits: [P, K + 1], in working precision.
             labels: bool [P, K].
             weights: [P].
             negatives: bool [P, K], the known negatives; None if there are none.
-            second_view: the weighted sums of ℓ(+1) and ℓ(-1) over the labelled pairs of each class, [K] each, in
-                a second view of them, which counts as much as the first.
+            second_view: the weighted sums of ℓ(+1) and ℓ(-1) over the labelled pairs of each class, [K] each,
+                in a second view of them, which counts as much as the first.
         """
         check_relations(labels, self.priors)
         if_positive, if_negative = self.surrogate(logits)  # [P, K] each
@@ -470,7 +470,7 @@ class SRPN(_SquaredRankingLoss):
 
 @register_loss("pu")
 class PU(_NamedPULoss):
-    """PU: the squared loss with the unbiased estimator for two samples (Eq. 5, 6 and 7; Kiryo et al., 2017)."""
+    """PU: the squared loss with the unbiased estimator of Kiryo et al. (2017) (Eq. 5, 6 and 7)."""
 
     _estimator = PositiveUnlabelled()
 
@@ -501,8 +501,8 @@ class SSRPU(_SquaredRankingLoss):
         class_weight: multiply the positive part by γ = ((1 - π) / π)^½, against the rarity of positives.
 
     Reference:
-        Wang, Liu, Hu, Zhang (2022): Unified positive-unlabeled learning for document-level relation extraction
-        with incomplete labeling. EMNLP.
+        Wang, Liu, Hu, Zhang (2022): Unified positive-unlabeled learning for document-level relation
+        extraction with incomplete labeling. EMNLP.
 
     Example:
         >>> loss = SSRPU(priors=3 * Priors(("spouse",), (0.01,), (0.01,)), margin=0.5)

@@ -20,8 +20,8 @@ class ATLOP(PairLoss):
         - sum over r in P of log softmax_{P ∪ TH}(f)_r  -  log softmax_{N ∪ TH}(f)_TH.
 
     Reference:
-        Zhou, Huang, Ma, Huang (2021): Document-level relation extraction with adaptive thresholding and localized
-        context pooling. AAAI.
+        Zhou, Huang, Ma, Huang (2021): Document-level relation extraction with adaptive thresholding and
+        localized context pooling. AAAI.
 
     Example:
         >>> loss = ATLOP()
@@ -56,10 +56,10 @@ def threshold_over_unlabelled(logits: Tensor, labels: Tensor) -> Tensor:
 class CrossEntropy(PairLoss):
     """Sigmoid cross-entropy, the loss of BiLSTM, GAIN, BRAN and PubMedBERT: each relation decided by itself.
 
-    -log σ(f_i) for each labelled relation, -log σ(-f_i) for each other; the mean over relations and pairs. The
-    threshold class is not used: a relation holds where σ(f_i) > 0.5, that is f_i > 0. It is the PN loss with the
-    log-sigmoid surrogate, labelled priors, expected normalisation and no class weight, divided by the number of
-    relations.
+    -log σ(f_i) for each labelled relation, -log σ(-f_i) for each other; the mean over relations and pairs.
+    The threshold class is not used: a relation holds where σ(f_i) > 0.5, that is f_i > 0. It is the PN loss
+    with the log-sigmoid surrogate, labelled priors, expected normalisation and no class weight, divided by
+    the number of relations.
 
     Reference:
         Yao et al. (2019): DocRED: a large-scale document-level relation extraction dataset. ACL.
@@ -82,9 +82,10 @@ class CrossEntropy(PairLoss):
 class BalancedSoftmax(PairLoss):
     """The balanced softmax, DocuNet's loss: the labels of a pair above 0, all other classes below.
 
-    log(1 + Σ exp(-f_i)) over the labels i of a pair + log(1 + Σ exp(f_j)) over the other classes j, averaged over
-    pairs. The threshold class is a class like the relations: the one label of a pair that has no other. Both 1s
-    are exp(0), a threshold of 0. There is one term for all labelled relations, where ATLOP has one for each.
+    log(1 + Σ exp(-f_i)) over the labels i of a pair + log(1 + Σ exp(f_j)) over the other classes j, averaged
+    over pairs. The threshold class is a class like the relations: the one label of a pair that has no other.
+    Both 1s are exp(0), a threshold of 0. There is one term for all labelled relations, where ATLOP has one
+    for each.
 
     Reference:
         Zhang et al. (2021): Document-level relation extraction as semantic segmentation. IJCAI.
@@ -109,11 +110,12 @@ class BalancedSoftmax(PairLoss):
 
 @register_loss("adaptive-focal")
 class AdaptiveFocal(PairLoss):
-    """The adaptive focal loss, KD-DocRE's: -log p_i · (1 + (1 - p_i)) for each label, and ATLOP's second softmax.
+    """KD-DocRE's adaptive focal loss: -log p_i · (1 + (1 - p_i)) for each label, and ATLOP's second softmax.
 
-    p_i = σ(f_i - f_0) is a relation's share against the threshold class alone. So the labelled relations of a pair
-    do not compete with each other, as they do under ATLOP's loss; and one that is hard to learn counts up to
-    twice. The paper raises 1 - p_i to a power γ and publishes γ = 1; this is γ = 1, for which the link is known.
+    p_i = σ(f_i - f_0) is a relation's share against the threshold class alone. So the labelled relations of a
+    pair do not compete with each other, as they do under ATLOP's loss; and one that is hard to learn counts
+    up to twice. The paper raises 1 - p_i to a power γ and publishes γ = 1; this is γ = 1, for which the link
+    is known.
 
     Reference:
         Tan, He, Bing, Ng (2022): Document-level relation extraction with adaptive focal loss and knowledge
@@ -138,11 +140,11 @@ class AdaptiveFocal(PairLoss):
 class Distillation(nn.Module):
     """The student's loss, plus `weight` times the mean squared difference of its logits from a teacher's.
 
-    KD-DocRE's first stage on distantly labelled documents; fine-tuning after it minimises the student's loss alone.
-    It is no `Loss`, because it needs a third thing besides logits and labels; the decoder of the model that it
-    trains is that of `student`. Logits mean different things under different losses, so the teacher should have
-    been trained by the student's loss. Where the student's decision rule does not use the threshold class, its
-    logit was never trained and is not compared.
+    KD-DocRE's first stage on distantly labelled documents; fine-tuning after it minimises the student's loss
+    alone. It is no `Loss`, because it needs a third thing besides logits and labels; the decoder of the model
+    that it trains is that of `student`. Logits mean different things under different losses, so the teacher
+    should have been trained by the student's loss. Where the student's decision rule does not use the
+    threshold class, its logit was never trained and is not compared.
 
     Args:
         student: the loss on the labels.

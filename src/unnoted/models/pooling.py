@@ -1,4 +1,4 @@
-"""Pooling: means, maxima and log-sum-exps over groups of rows, and the layouts of mentions and entities of a batch.
+"""Pooling over groups of rows, and the layouts of the mentions and entities of a batch.
 
 Nothing here asks the device for a number: sizes come from the batch.
 """
@@ -90,7 +90,7 @@ def pad_by_document(values: Tensor, document: Tensor, slot: Tensor, documents: i
 
 
 def pad_entities(values: Tensor, batch: Batch) -> Tensor:
-    """Values of the batch's entities [N, ...] as [D, E, ...]; of rows of a map [N, E, c] this makes maps [D, E, E, c]."""
+    """Values of the batch's entities [N, ...] as [D, E, ...]; rows of maps [N, E, c] become [D, E, E, c]."""
     return pad_by_document(
         values, batch.entity_document, batch.entity_slot, len(batch.lengths), batch.entities
     )
@@ -135,5 +135,5 @@ def count_entities(batch: Batch) -> Tensor:
 
 
 def pair_cells(batch: Batch) -> Tensor:
-    """Where each candidate pair stands among N x E cells, by the row of its head and the slot of its tail, int64 [P]."""
+    """The cell of each pair among N x E, by the row of its head and the slot of its tail, int64 [P]."""
     return batch.head * batch.entities + batch.entity_slot[batch.tail]

@@ -1,4 +1,4 @@
-"""Batches and populations with known negatives."""
+"""Batches, and a population, with known negatives."""
 
 from itertools import product
 

@@ -192,7 +192,7 @@ def test_one_class_at_a_time_gives_the_same_loss():
         torch.testing.assert_close(SSRPU(priors=priors)(logits, labels), plain, rtol=1e-10, atol=0)
 
 
-# --- What the paper proves, on populations that are written out in full ---
+# --- What the paper proves, on a population that is written out in full ---
 
 
 class Population:

@@ -1,19 +1,19 @@
 """ATLOP: localized context pooling, where a pair sees what both of its entities attend to.
 
-An entity's state is the log-sum-exp of its mentions' states, its attention A the mean of their attention rows (per
-head). For a pair (h, t)
+An entity's state is the log-sum-exp of its mentions' states, its attention A the mean of their attention rows
+(per head). For a pair (h, t)
 
     q = mean over heads of A_h * A_t, normalised to sum 1,      c = q S  (S the token states),
     z_h = tanh(W_h [h; c] + b_h),                               z_t = tanh(W_t [t; c] + b_t),
 
-scored by a grouped bilinear. In a document of several windows the mentions of two entities may share none. Their
-attentions then do not overlap, q has no mass, and the context is the mean of what either entity attends to:
-q = mean over heads of (A_h + A_t) / 2.
+scored by a grouped bilinear. In a document of several windows the mentions of two entities may share none.
+Their attentions then do not overlap, q has no mass, and the context is the mean of what either entity attends
+to: q = mean over heads of (A_h + A_t) / 2.
 
-Two facts make this cheap for all pairs at once. The products of all pairs of a document are, at each token, one
-small matrix product of its entities' attention with itself; nothing of size pairs x heads x tokens is made. And c is
-the same for (h, t) and (t, h), so it is computed once for both, while W [h; c] = W_1 h + W_2 c lets the first part
-be computed once per entity.
+Two facts make this cheap for all pairs at once. The products of all pairs of a document are, at each token,
+one small matrix product of its entities' attention with itself; nothing of size pairs x heads x tokens is
+made. And c is the same for (h, t) and (t, h), so it is computed once for both, while W [h; c] = W_1 h + W_2 c
+lets the first part be computed once per entity.
 """
 
 from typing import NamedTuple
@@ -33,16 +33,16 @@ EPSILON = 1e-5
 """Keeps the normalisation of q finite where the two attentions hardly overlap."""
 
 PRODUCTS_AT_ONCE = 2**24
-"""How many products of attentions (tokens x entities x entities) are held at a time. Beyond it, tokens are taken in
-pieces, and each piece is recomputed in the backward pass."""
+"""How many products of attentions (tokens x entities x entities) are held at a time. Beyond it, tokens are
+taken in pieces, and each piece is recomputed in the backward pass."""
 
 
 class PairContexts(NamedTuple):
     """The contexts of the unordered pairs of entities of every document, C in all.
 
     Attributes:
-        values: [C, d], by document; in each (0, 1), (0, 2), ..., (1, 2), ...; with (0, 0), (1, 1), ... among them
-            if `diagonal`.
+        values: [C, d], by document; in each (0, 1), (0, 2), ..., (1, 2), ...; with (0, 0), (1, 1), ... among
+            them if `diagonal`.
         start: int64 [D], the row of each document's first.
         entities: int64 [D], how many entities each document has.
         diagonal: whether each entity has a context with itself.
@@ -109,7 +109,7 @@ def _document_contexts(states: Tensor, attention: Tensor, diagonal: bool) -> Ten
 
 
 def _sum_products(states: Tensor, attention: Tensor, pair: Tensor) -> tuple[Tensor, Tensor]:
-    """The states [t, d] summed with each pair's products, summed over heads, as weights [C, d]; and their sum [C]."""
+    """The states [t, d] summed with each pair's products as weights, [C, d], and the weights' sum [C]."""
     some = attention.contiguous()  # [t, E, H]
     products = (some @ some.mT).flatten(1).index_select(1, pair)  # [t, C]
     return products.T @ states, products.sum(0)
@@ -141,8 +141,8 @@ class ATLOPPairEncoder(PairEncoder):
         pair_dim: of the embeddings of head and tail.
 
     Reference:
-        Zhou, Huang, Ma, Huang (2021): Document-level relation extraction with adaptive thresholding and localized
-        context pooling. AAAI.
+        Zhou, Huang, Ma, Huang (2021): Document-level relation extraction with adaptive thresholding and
+        localized context pooling. AAAI.
 
     Example:
         >>> ATLOPPairEncoder(hidden_size=8, pair_dim=6).head_projection

@@ -6,13 +6,14 @@ An architecture of your own is one function and one registration; its keyword ar
 
     @register_architecture("product", attention=False)
     def product(sizes: Sizes, dropout: float = 0.1) -> tuple[nn.Module, nn.Module]:
-        return ProductPairs(sizes.hidden_size, sizes.pair_dim, dropout), LinearHead(sizes.pair_dim, sizes.num_labels)
+        pair_encoder = ProductPairs(sizes.hidden_size, sizes.pair_dim, dropout)
+        return pair_encoder, LinearHead(sizes.pair_dim, sizes.num_labels)
 
-A pair encoder is an `nn.Module` whose `forward(encoded, batch)` gives a tuple of tensors with a row for each pair,
-a head takes them and gives logits [P, K + 1], the threshold class first. A document must get the same logits alone
-and in a batch: padding must have no influence. Documents with hundreds of thousands of pairs are possible if the
-pair encoder is a `PairEncoder`: what all pairs share is then computed once, and what each pair has for itself is
-made, scored and given up in chunks.
+A pair encoder is an `nn.Module` whose `forward(encoded, batch)` gives a tuple of tensors with a row for each
+pair, a head takes them and gives logits [P, K + 1], the threshold class first. A document must get the same
+logits alone and in a batch: padding must have no influence. Documents with hundreds of thousands of pairs are
+possible if the pair encoder is a `PairEncoder`: what all pairs share is then computed once, and what each
+pair has for itself is made, scored and given up in chunks.
 """
 
 from abc import ABC, abstractmethod
@@ -34,8 +35,8 @@ class PairEncoder(nn.Module, ABC):
     """A pair encoder that can encode some pairs at a time.
 
     Attributes:
-        pairs_at_once: batches with more pairs are scored in chunks of so many; in training each chunk is recomputed
-            in the backward pass. Products of another size may differ in their last digits.
+        pairs_at_once: batches with more pairs are scored in chunks of so many; in training each chunk is
+            recomputed in the backward pass. Products of another size may differ in their last digits.
         pairs_are_independent: whether a pair is encoded alike whichever other pairs are candidates.
         map_layers: its layers over the entity-by-entity map, which `map_learning_rate` is for.
     """

@@ -1,12 +1,13 @@
 """Head and tail with the distance between them: the BiLSTM baseline of the DocRED paper.
 
-There is one layer over the token states, relu(W x + b); an entity is the mean over its mentions of the mean over
-their tokens. Head and tail each get an embedding of how far before or behind the other they are first mentioned, 0
-for no distance:
+There is one layer over the token states, relu(W x + b); an entity is the mean over its mentions of the mean
+over their tokens. Head and tail each get an embedding of how far before or behind the other they are first
+mentioned, 0 for no distance:
 
     z_h = [h; E(d_ht)],      z_t = [t; E(d_th)],
 
-scored by a full bilinear, a grouped one with a single block. The BiLSTM itself is an encoder (`encoder: bilstm`).
+scored by a full bilinear, a grouped one with a single block. The BiLSTM itself is an encoder (`encoder:
+bilstm`).
 """
 
 import torch
@@ -31,8 +32,8 @@ class DistancePairEncoder(PairEncoder):
         distance_dim: of a distance's part of the embeddings.
 
     Reference:
-        Yao, Ye, Li, Han, Lin, Liu, Liu, Huang, Zhou, Sun (2019): DocRED: a large-scale document-level relation
-        extraction dataset. ACL.
+        Yao, Ye, Li, Han, Lin, Liu, Liu, Huang, Zhou, Sun (2019): DocRED: a large-scale document-level
+        relation extraction dataset. ACL.
 
     Example:
         >>> DistancePairEncoder(hidden_size=8, pair_dim=128).output_dim
@@ -46,7 +47,7 @@ class DistancePairEncoder(PairEncoder):
         self.output_dim = pair_dim + distance_dim
 
     def encode_entities(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
-        """The entities' parts of the embeddings, [N, pair_dim], and where each is first mentioned, int64 [N]."""
+        """The entities' parts of the embeddings, [N, pair_dim], and their first mentions, int64 [N]."""
         # What stands at padding may be no number at all, which would reach the layer's gradient.
         states = encoded.states.masked_fill(batch.attention_mask.unsqueeze(2) == 0, 0)  # [D, T, d]
         states = torch.relu(self.projection(states))  # [D, T, pair_dim]

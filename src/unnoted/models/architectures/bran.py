@@ -1,13 +1,13 @@
 """BRAN: bi-affine scores of pairs of mentions, pooled by log-sum-exp to scores of pairs of entities.
 
-The state of every token of a mention goes through one small network for its part as head and another for its part
-as tail, and
+The state of every token of a mention goes through one small network for its part as head and another for its
+part as tail, and
 
     a_ijk = head_i^T W_k tail_j,      f_htk = log sum over tokens i of h's mentions, j of t's of exp a_ijk.
 
-A log-sum-exp over both is one over the tokens of the tail, then one over those of the head. Both run over the tokens
-that there are, with the largest value of each group subtracted: no score is too large, and padding belongs to no
-group. BRAN's own encoder is the setting `encoder`.
+A log-sum-exp over both is one over the tokens of the tail, then one over those of the head. Both run over the
+tokens that there are, with the largest value of each group subtracted: no score is too large, and padding
+belongs to no group. BRAN's own encoder is the setting `encoder`.
 """
 
 from typing import NamedTuple
@@ -22,20 +22,20 @@ from unnoted.models.encoders import Encoded
 from unnoted.models.pooling import pad_by_document, pad_entities, pair_cells, segment_logsumexp
 
 SCORES_AT_ONCE = 2**24
-"""How many scores of mention tokens (documents x heads x tails x classes) are held at a time. Beyond it, heads are
-taken in pieces, and each piece is recomputed in the backward pass."""
+"""How many scores of mention tokens (documents x heads x tails x classes) are held at a time. Beyond it,
+heads are taken in pieces, and each piece is recomputed in the backward pass."""
 
 
 class MentionTokens(NamedTuple):
-    """The S tokens of mentions by document, and where they belong; L the largest number of them in one document.
+    """The S tokens of mentions, and where they belong; L is the largest number of them in one document.
 
     Attributes:
         head: [D, L, pair_dim], the tokens as heads; 0 where there is none.
         tail: [D, L, pair_dim], the tokens as tails; 0 where there is none.
         row: int64 [S], the row of each token among the D x L.
         entity: int64 [S], row into the batch's entities.
-        neighbour: int64 [N, E], for each entity of the batch the rows of the entities of its document, by their slot;
-            any row where there is none.
+        neighbour: int64 [N, E], for each entity of the batch the rows of the entities of its document, by
+            their slot; any row where there is none.
         pair_cell: int64 [P], where a pair stands among the N x E: at its head's row and its tail's slot.
     """
 
@@ -55,8 +55,8 @@ class MentionPairEncoder(nn.Module):
         pair_dim: of a token's vector as head and as tail; 128 as published.
 
     Reference:
-        Verga, Strubell, McCallum (2018): Simultaneously self-attending to all mentions for full-abstract biological
-        relation extraction. NAACL.
+        Verga, Strubell, McCallum (2018): Simultaneously self-attending to all mentions for full-abstract
+        biological relation extraction. NAACL.
 
     Example:
         >>> MentionPairEncoder(hidden_size=8, pair_dim=6).head_network[-1]
@@ -136,7 +136,7 @@ class BiaffineHead(nn.Module):
         projected = (head @ self.weight.flatten(1)).view(documents, heads * classes, pair_dim)
         joint = tail @ projected.transpose(1, 2)  # [D, L, l * (K + 1)]
         joint = joint.flatten(0, 1).index_select(0, row)  # [S, l * (K + 1)]
-        return segment_logsumexp(joint, entity, entities).unflatten(1, (heads, classes))
+        return segment_logsumexp(joint, entity, entities).view(entities, heads, classes)
 
     def extra_repr(self) -> str:
         """The sizes, as they are shown in the model's printout."""

@@ -1,15 +1,15 @@
 """DocuNet: a U-Net over the entity-by-entity map, relations as the segmentation of an image.
 
-All ordered pairs of a document, with a few channels W_3 c + b of their localized context c for each, are an image
-with one cell a pair. A U-Net gives each cell a vector y that has seen its neighbourhood, and
+All ordered pairs of a document, with a few channels W_3 c + b of their localized context c for each, are an
+image with one cell a pair. A U-Net gives each cell a vector y that has seen its neighbourhood, and
 
     z_h = tanh(W_h [h; y] + b_h),      z_t = tanh(W_t [t; y] + b_t),
 
-scored by a grouped bilinear. Documents of a batch have different numbers of entities. A document's values never
-depend on the empty cells around it: **every map between two layers is 0 at empty cells**, which is what a convolution
-sees beyond an edge, what a maximum of values that are not negative ignores, and what sums for the normalisation
-leave out. As in the authors' program, the image is made from contexts, normalisation is over the batch, and maps are
-raised bilinearly.
+scored by a grouped bilinear. Documents of a batch have different numbers of entities. A document's values
+never depend on the empty cells around it: **every map between two layers is 0 at empty cells**, which is what
+a convolution sees beyond an edge, what a maximum of values that are not negative ignores, and what sums for
+the normalisation leave out. As in the authors' program, the image is made from contexts, normalisation is
+over the batch, and maps are raised bilinearly.
 """
 
 import torch
@@ -44,8 +44,8 @@ class DocuNetPairEncoder(PairEncoder):
         unet_output: the size of y.
 
     Reference:
-        Zhang, Chen, Xie, Deng, Tan, Chen, Huang, Si, Chen (2021): Document-level relation extraction as semantic
-        segmentation. IJCAI.
+        Zhang, Chen, Xie, Deng, Tan, Chen, Huang, Si, Chen (2021): Document-level relation extraction as
+        semantic segmentation. IJCAI.
 
     Example:
         >>> DocuNetPairEncoder(hidden_size=8, pair_dim=6, unet_width=16, unet_output=4).head_projection
@@ -136,8 +136,8 @@ class UNet(nn.Module):
     def forward(self, image: Tensor, mask: Tensor) -> Tensor:
         """The image [D, channels, E, E] and its cells in use, bool [D, 1, E, E], to [D, output, S, S].
 
-        S is E padded to a multiple of 4. The cells in use are a square at the top left of each map. What stands at
-        the others is not defined.
+        S is E padded to a multiple of 4. The cells in use are a square at the top left of each map. What
+        stands at the others is not defined.
         """
         entities = image.shape[2]
         missing = max(SCALE, entities + -entities % SCALE) - entities
@@ -174,8 +174,8 @@ class Convolutions(nn.Module):
 class MaskedBatchNorm(nn.Module):
     """Batch normalisation of maps: each channel over all cells in use of the batch.
 
-    In training mode a document's values depend on those that share its batch. In evaluation mode they do not: the
-    running averages of the training are used.
+    In training mode a document's values depend on those that share its batch. In evaluation mode they do not:
+    the running averages of the training are used.
 
     Example:
         >>> norm = MaskedBatchNorm(1)
@@ -221,8 +221,8 @@ class MaskedBatchNorm(nn.Module):
 def upsample(values: Tensor, mask: Tensor) -> Tensor:
     """Maps of twice the side, interpolated bilinearly with the corners of both maps on each other.
 
-    Of k cells in use on a side it makes 2 k; cell i of these lies at i (k - 1) / (2 k - 1) among the k. So a document's
-    own size says where its cells come from, not that of the largest document of its batch.
+    Of k cells in use on a side it makes 2 k; cell i of these lies at i (k - 1) / (2 k - 1) among the k. So a
+    document's own size says where its cells come from, not that of the largest document of its batch.
 
     Args:
         values: [D, C, s, s], 0 at empty cells.

@@ -1,14 +1,15 @@
 """GAIN: two graphs; mentions exchange what they know, and a pair sees the paths over a third entity.
 
-The mention graph of a document has a node for each mention and one for the document, and three types of edges:
-between mentions of the same entity, between mentions of different entities in the same sentence, and between each
-mention and the document. In each of a few layers
+The mention graph of a document has a node for each mention and one for the document, and three types of
+edges: between mentions of the same entity, between mentions of different entities in the same sentence, and
+between each mention and the document. In each of a few layers
 
     x_u <- relu(W x_u + b + sum over types k of W_k mean over neighbours v of type k of x_v).
 
-A node's vector is all its layers, the first input included, one after the other; an entity's is the mean over its
-mentions. In the entity graph two entities with mentions in one sentence have an edge, e_ij = relu(U i + V j + b), and
-a pair (h, t) sees the sum of its paths over those o that have an edge with both:
+A node's vector is all its layers, the first input included, one after the other; an entity's is the mean over
+its mentions. In the entity graph two entities with mentions in one sentence have an edge,
+e_ij = relu(U i + V j + b), and a pair (h, t) sees the sum of its paths over those o that have an edge with
+both:
 
     p_ht = sum over o of [e_ho; e_oh; e_to; e_ot].
 
@@ -16,8 +17,9 @@ With p = relu(B p_ht + b) a pair becomes
 
     relu(A [h; t; |h - t|; h * t; document; p] + a),
 
-scored by a linear layer. This is what the authors' program computes, whose figures are published: edges from what
-entities are after the last layer, paths added up (its softmax over them is over one value), a layer over them.
+scored by a linear layer. This is what the authors' program computes, whose figures are published: edges from
+what entities are after the last layer, paths added up (its softmax over them is over one value), a layer over
+them.
 
 Everything is dense products over [D, n, n], n nodes: documents are small, and padding has no edges.
 """
@@ -51,8 +53,8 @@ class SharedGraph(NamedTuple):
     Attributes:
         document: [D, entity_dim].
         entities: [N, entity_dim].
-        paths: [D * E * E, 2 node_dim], the half [e_ho; e_oh] of the paths of (h, t) at h, t; the other half of these
-            paths, [e_to; e_ot], is at t, h.
+        paths: [D * E * E, 2 node_dim], the half [e_ho; e_oh] of the paths of (h, t) at h, t; the other half
+            of these paths, [e_to; e_ot], is at t, h.
     """
 
     document: Tensor
@@ -74,7 +76,8 @@ class GAINPairEncoder(PairEncoder):
         dropout: the share that is dropped in training of each layer's, each edge's and each pair's vector.
 
     Reference:
-        Zeng, Xu, Chang, Li (2020): Double graph based reasoning for document-level relation extraction. EMNLP.
+        Zeng, Xu, Chang, Li (2020): Double graph based reasoning for document-level relation extraction.
+        EMNLP.
 
     Example:
         >>> pair_encoder = GAINPairEncoder(hidden_size=8, pair_dim=6)
@@ -126,10 +129,10 @@ class GAINPairEncoder(PairEncoder):
         return torch.cat(known, 2)
 
     def embed_mentions(self, states: Tensor, batch: Batch) -> Tensor:
-        """Each mention as [mean of its token states; embedding of its type; embedding of its entity], [M, node_dim].
+        """Each mention as [mean of its states; embedding of its type; embedding of its entity], [M, node_dim].
 
-        To append the embeddings to every token of a mention before the mean, as published, gives the same: they do
-        not change within a mention. Only where mentions overlap, each keeps its own here.
+        To append the embeddings to every token of a mention before the mean, as published, gives the same:
+        they do not change within a mention. Only where mentions overlap, each keeps its own here.
         """
         number = batch.entity_slot[batch.mention_entity].clamp(max=EMBEDDED_ENTITIES - 1)
         embedded = [self.type_embedding(batch.mention_type), self.entity_embedding(number)]
@@ -150,7 +153,7 @@ class GAINPairEncoder(PairEncoder):
         return weight.unsqueeze(1) @ (both_ways * weight.unsqueeze(3))  # over o linked with h, and with t
 
     def encode_pairs(self, shared: SharedGraph, batch: Batch, rows: slice | Tensor) -> tuple[Tensor]:
-        """The vectors of some pairs, [p, pair_dim], as a tuple of one; each part of A is used where it is cheap."""
+        """The vectors of some pairs, [p, pair_dim]; each part of A is used where it is cheap."""
         document, entities, paths = shared
         head_row, tail_row, document_row = batch.head[rows], batch.tail[rows], batch.pair_document[rows]
         parts = [*[self.entity_dim] * 5, 4 * self.node_dim]
@@ -203,8 +206,8 @@ def mention_graph(batch: Batch, dtype: torch.dtype = torch.float32) -> Iterator[
         dtype: of the weights.
 
     Yields:
-        Some rows at a time of [D, n, types * n], n = 1 + mentions of a document; the first node is the document. A
-        node without neighbours of a type, or without a mention, has only 0 there.
+        Some rows at a time of [D, n, types * n], n = 1 + mentions of a document; the first node is the
+        document. A node without neighbours of a type, or without a mention, has only 0 there.
     """
     # 0 is no mention; the document is a node of its own, in no sentence.
     entity = pad(pad_mentions(batch.mention_entity + 1, batch), (1, 0), value=-1)  # [D, n]

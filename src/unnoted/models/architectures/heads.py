@@ -1,8 +1,9 @@
 """Heads: from the embeddings of pairs to logits.
 
-The grouped bilinear cuts head and tail into blocks, and is bilinear within each block. Written plainly, this makes the outer product of every block of every pair: 300 MB for 1,500 pairs, kept
-several times over for the backward pass. Here the outer products of a few hundred pairs and one block are
-made in a small buffer that stays in cache, used at once, and made again in the backward pass.
+The grouped bilinear cuts head and tail into blocks, and is bilinear within each block. Written plainly, this
+makes the outer product of every block of every pair: 300 MB for 1,500 pairs, kept several times over for the
+backward pass. Here the outer products of a few hundred pairs and one block are made in a small buffer that
+stays in cache, used at once, and made again in the backward pass.
 """
 
 import math
@@ -14,8 +15,8 @@ from torch.autograd.function import FunctionCtx, once_differentiable
 from torch.nn.functional import linear, pad
 
 PAIRS_AT_ONCE = {"cpu": 256}
-"""How many pairs' outer products are held at a time, by kind of device: on a CPU they should stay in cache (256 and
-512 measured fastest), a GPU wants large products."""
+"""How many pairs' outer products are held at a time, by kind of device: on a CPU they should stay in cache
+(256 and 512 measured fastest), a GPU wants large products."""
 
 PAIRS_AT_ONCE_ELSEWHERE = 4096
 

@@ -1,14 +1,15 @@
-"""KD-DocRE: axial attention over the entity-by-entity map, where a pair sees those that share its head or tail.
+"""KD-DocRE: axial attention, where a pair sees the pairs that share its head or its tail.
 
-The embeddings of head and tail of localized context pooling, for all ordered pairs of a document, become one vector
-g for each pair by a grouped bilinear. In each of a few layers a pair (h, t) attends to its row, the pairs (h, .), and
-to its column, the pairs (., t), so that a relation over a third entity can be read off:
+The embeddings of head and tail of localized context pooling, for all ordered pairs of a document, become one
+vector g for each pair by a grouped bilinear. In each of a few layers a pair (h, t) attends to its row, the
+pairs (h, .), and to its column, the pairs (., t), so that a relation over a third entity can be read off:
 
     x <- norm(W (x + row attention(x) + column attention(x)) + b),      pair = g + x after the last layer,
 
 scored by a linear layer. What a layer does to each cell by itself is done to the list of the C cells of all
-documents. For attention they are put into rows [N, E]: one row for each entity of the batch, as a sequence of its
-own. A column is the row of the transposed map. Places without a tail are no keys, so what stands there is never seen.
+documents. For attention they are put into rows [N, E]: one row for each entity of the batch, as a sequence of
+its own. A column is the row of the transposed map. Places without a tail are no keys, so what stands there is
+never seen.
 """
 
 from typing import NamedTuple
@@ -87,12 +88,13 @@ class AxialPairEncoder(PairEncoder):
 
     Args:
         hidden_size: of a token's state (d).
-        pair_dim: of the embeddings of head and tail, a multiple of `block_size`. Most of the time goes with its
-            product with `map_dim`.
+        pair_dim: of the embeddings of head and tail, a multiple of `block_size`. Most of the time goes with
+            its product with `map_dim`.
         map_dim: of a pair's vector, a multiple of `heads`; by default that of a token's state.
         layers: how many layers of axial attention.
         heads: the attention heads of each.
-        block_size: of the grouped bilinear that joins head and tail; as in the authors' program without a bias.
+        block_size: of the grouped bilinear that joins head and tail; as in the authors' program without a
+            bias.
 
     Reference:
         Tan, He, Bing, Ng (2022): Document-level relation extraction with adaptive focal loss and knowledge

@@ -1,7 +1,8 @@
 """Entities by the largest values of their mentions: the "PubMedBERT" baseline of the ChemDisGene paper.
 
-An entity is the maximum, in each place of the vector, over the states of all tokens of all its mentions. A pair is
-relu(W [h; t] + b) = relu(W_1 h + W_2 t + b), where each part is computed once for each entity; a linear layer scores it.
+An entity is the maximum, in each place of the vector, over the states of all tokens of all its mentions. A
+pair is relu(W [h; t] + b) = relu(W_1 h + W_2 t + b), where each part is computed once for each entity; a
+linear layer scores it.
 """
 
 import torch
@@ -24,8 +25,8 @@ class MaxPoolPairEncoder(PairEncoder):
         dropout: the share of it that is dropped in training.
 
     Reference:
-        Zhang, Mohan, Torkar, et al. (2022): A distant supervision corpus for extracting biomedical relationships
-        between chemicals, diseases and genes. LREC.
+        Zhang, Mohan, Torkar, et al. (2022): A distant supervision corpus for extracting biomedical
+        relationships between chemicals, diseases and genes. LREC.
 
     Example:
         >>> MaxPoolPairEncoder(hidden_size=8, pair_dim=6).projection

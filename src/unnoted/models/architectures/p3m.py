@@ -1,4 +1,4 @@
-"""P3M: ATLOP's pairs, scored by cosines: a pair and every relation are directions, a logit says how near they are.
+"""P3M: ATLOP's pairs, scored by cosines between a pair and every relation.
 
     x = normalised(dropout(bilinear(z_h, z_t))),      f_k = x · normalised(e_k),
 
@@ -27,8 +27,8 @@ class CosineHead(nn.Module):
         dropout: of the embedding of a pair, in training.
 
     Reference:
-        Wang, Pan, Zhang, Wu, Hu (2024): A positive-unlabeled metric learning framework for document-level relation
-        extraction with incomplete labeling. AAAI.
+        Wang, Pan, Zhang, Wu, Hu (2024): A positive-unlabeled metric learning framework for document-level
+        relation extraction with incomplete labeling. AAAI.
 
     Example:
         >>> head = CosineHead(pair_dim=8, num_labels=3, block_size=4).eval()
@@ -57,7 +57,7 @@ class CosineHead(nn.Module):
             return directions.to(dtype) @ normalize(self.relations.to(dtype), dim=1).t()
 
     def mix_with_threshold_class(self, directions: Tensor, share: Tensor) -> Tensor:
-        """Directions between those of pairs [F, pair_dim] and the threshold class; `share` [F] is of the pair."""
+        """Directions between pairs [F, pair_dim] and the threshold class; `share` [F] is of the pair."""
         share = share.unsqueeze(1)
         return normalize(share * directions + (1 - share) * normalize(self.relations[:1], dim=1), dim=1)
 
