@@ -131,22 +131,25 @@ def run_demo(
     runs = dict(reversed(runs.items())) | {
         f"{baseline}, nothing hidden": demo_settings(folder, baseline, config, "truth")
     }
-    records = run_side_by_side(runs, min(len(runs), os.cpu_count() or 1), log)
-    for title, outcome in records.items():
+    outcomes = run_side_by_side(runs, min(len(runs), os.cpu_count() or 1), log)
+    seconds = {}
+    for title, outcome in outcomes.items():
         if isinstance(outcome, Failure):
             raise RunError(f"{title}: {outcome.reason}; more in {runs[title].output}")
+        seconds[title] = outcome.seconds
 
     def extractor(title: str) -> Extractor:
         return Extractor.from_pretrained(runs[title].output, backend="torch")
 
-    results, examples = [], ()
+    results: list[MethodResult] = []
+    examples: tuple[str, ...] = ()
     for title in methods():
         log(f"{title}: scoring")
         model = extractor(title)
         extractions = list(model.extract(train))
         recovered = recovered_facts(train, truth, extractions)
         evaluation = evaluate_extractor(model, test, train)
-        results.append(MethodResult(title, evaluation, recovered, records[title].seconds))
+        results.append(MethodResult(title, evaluation, recovered, seconds[title]))
         examples = tuple(_examples(train, truth, extractions))  # of the last one
     complete = evaluate_extractor(extractor(f"{baseline}, nothing hidden"), test).overall
     return Demonstration(config, labelled, true - labelled, tuple(results), complete, examples)
