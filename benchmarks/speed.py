@@ -138,7 +138,7 @@ def inference(data: Path) -> dict[str, float]:
     gold = load_documents(data / "data/docred/dev_revised.json").documents[:PREDICTED]
     model = RelationModel.from_encoder(data / "encoders/minilm", relations=train.relations).eval()
     with torch.no_grad():
-        model.scores.bias[0] += 100  # or it would predict thousands of facts, and spend its time on them
+        model.head.bias[0] += 100  # or it would predict thousands of facts, and spend its time on them
     assert model.tokenizer is not None
     features = featurise(gold, model.tokenizer, model.relations.ids, model.candidates)
     collate = Collator(features)

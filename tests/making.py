@@ -3,9 +3,9 @@
 import pytest
 
 from unnoted.losses import LOSSES, create_loss
-from unnoted.models.kernels.eight_bits import has_eight_bits
+from unnoted.models.encoders.packed_bert import supports_int8
 
-eight_bits = pytest.mark.skipif(not has_eight_bits(), reason="this CPU has no instructions for 8 bits")
+eight_bits = pytest.mark.skipif(not supports_int8(), reason="this CPU has no instructions for 8 bits")
 
 
 def make_loss(name, priors=None, **options):

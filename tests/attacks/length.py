@@ -44,7 +44,7 @@ def made_model(architecture: str, encoder: str, document: Document, relations: i
     if size is not None:
         config.hidden_size = size
     with TemporaryDirectory() as folder:
-        make_encoder(Path(folder), [document], config=config, rarest=1)
+        make_encoder(Path(folder), [document], config=config, min_document_frequency=1)
         return RelationModel.from_encoder(folder, names, **options)
 
 

@@ -26,13 +26,13 @@ Answer: TypeAlias = tuple[list[Extraction], list[bytes]]
 """The facts of some documents, and the probabilities of all their pairs as bytes."""
 
 
-def made_extractor(documents: Sequence[Document], encoder: str = "convolutional-attention") -> Extractor:
+def made_extractor(documents: Sequence[Document], encoder: str = "bran") -> Extractor:
     """An extractor with random weights, on a made encoder or on one in a folder."""
     relations = list(relation_names())
     if encoder not in ENCODER_KINDS:
         return Extractor(RelationModel.from_encoder(encoder, relations).eval(), chunk=8)
     with TemporaryDirectory() as folder:
-        make_encoder(Path(folder), documents, config=ENCODER_KINDS[encoder](), rarest=1)
+        make_encoder(Path(folder), documents, config=ENCODER_KINDS[encoder](), min_document_frequency=1)
         return Extractor(RelationModel.from_encoder(folder, relations, embedding=64).eval(), chunk=8)
 
 
@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=8)
     parser.add_argument("--documents", type=int, default=200, help="for each thread")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--encoder", default="convolutional-attention")
+    parser.add_argument("--encoder", default="bran")
     chosen = parser.parse_args()
     dice = random.Random(chosen.seed)
     documents = list(generate_documents(chosen.documents, seed=chosen.seed))

@@ -36,16 +36,16 @@ class PlainATLOP(nn.Module):
             for name, child in module.named_children():
                 if isinstance(child, nn.Dropout):
                     setattr(module, name, nn.Dropout(child.p))
-        blocks, _, classes = model.scores.weight.shape
+        blocks, _, classes = model.head.weight.shape
         plain = cls(
-            encoder, model.encoder.limit, blocks * model.scores.block_size, model.scores.block_size, classes
+            encoder, model.encoder.limit, blocks * model.head.block_size, model.head.block_size, classes
         )
-        plain = plain.to(model.scores.weight.dtype)
+        plain = plain.to(model.head.weight.dtype)
         with torch.no_grad():
-            plain.head_extractor.load_state_dict(model.pairs.head_projection.state_dict())
-            plain.tail_extractor.load_state_dict(model.pairs.tail_projection.state_dict())
-            plain.bilinear.weight.copy_(bilinear_weight(model.scores.weight))
-            plain.bilinear.bias.copy_(model.scores.bias)
+            plain.head_extractor.load_state_dict(model.pair_encoder.head_projection.state_dict())
+            plain.tail_extractor.load_state_dict(model.pair_encoder.tail_projection.state_dict())
+            plain.bilinear.weight.copy_(bilinear_weight(model.head.weight))
+            plain.bilinear.bias.copy_(model.head.bias)
         return plain.train(model.training)
 
     def encode(self, batch):

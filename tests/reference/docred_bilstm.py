@@ -49,8 +49,8 @@ def plain_distance(module, distance):
 
 def plain_two_way(layer, inputs):
     """The states [T, d] of a two-way LSTM with learnt start states, of inputs [T, input], step by step."""
-    ahead = plain_lstm(layer.ahead, inputs, *layer.start[0])
-    back = plain_lstm(layer.back, inputs.flip(0), *layer.start[1]).flip(0)
+    ahead = plain_lstm(layer.forwards, inputs, *layer.start[0])
+    back = plain_lstm(layer.backwards, inputs.flip(0), *layer.start[1]).flip(0)
     return torch.cat([ahead, back], 1)
 
 

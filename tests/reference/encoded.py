@@ -9,13 +9,13 @@ from unnoted.models.encoders import Encoded
 
 
 def random_encoded(batch, width, heads=2, seed=0, dtype=torch.float64):
-    """Random token states, no number at padding, and random attention rows that are 0 there."""
+    """Random token states, no number at padding, and random attention of entities that is 0 there."""
     generator = torch.Generator().manual_seed(seed)
     tokens = batch.input_ids.shape[1]
     states = torch.randn(len(batch.lengths), tokens, width, generator=generator, dtype=dtype)
     states = states.masked_fill(batch.attention_mask.unsqueeze(2) == 0, torch.nan)
-    scores = 2 * torch.randn(len(batch.mention_entity), heads, tokens, generator=generator, dtype=dtype)
-    padding = batch.attention_mask[batch.mention_document] == 0
+    scores = 2 * torch.randn(len(batch.entity_document), heads, tokens, generator=generator, dtype=dtype)
+    padding = batch.attention_mask[batch.entity_document] == 0
     return Encoded(states, scores.masked_fill(padding[:, None], -torch.inf).softmax(-1))
 
 
@@ -31,10 +31,13 @@ def scramble(module, seed=0):
 
 def only(encoded, batch, document):
     """One document as a batch of its own, without padding, and the rows of its pairs in the whole batch."""
-    one, mention, pair = only_document(batch, document)
+    one, _, pair = only_document(batch, document)
+    entity = batch.entity_document == document
     length = batch.lengths[document]
     return (
-        Encoded(encoded.states[document : document + 1, :length], encoded.rows[mention, :, :length]),
+        Encoded(
+            encoded.states[document : document + 1, :length], encoded.entity_attention[entity, :, :length]
+        ),
         one,
         pair,
     )
@@ -62,7 +65,7 @@ def plain_entities(encoded, batch):
         mentions = [m for m, owner in enumerate(batch.mention_entity.tolist()) if owner == entity]
         places = [batch.mention_position[m] for m in mentions]
         states.append(torch.logsumexp(torch.stack([encoded.states[0, place] for place in places]), 0))
-        attentions.append(torch.stack([encoded.rows[m] for m in mentions]).mean(0))
+        attentions.append(encoded.entity_attention[entity])
     return states, attentions
 
 

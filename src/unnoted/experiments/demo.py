@@ -18,7 +18,7 @@ from unnoted.experiments.grid import run_side_by_side
 from unnoted.experiments.tables import Table, render_page
 from unnoted.inference import Extraction, Extractor
 from unnoted.io import open_output
-from unnoted.models.encoders.making import make_encoder
+from unnoted.models.encoders.from_scratch import make_encoder
 from unnoted.training import RunError, Settings
 from unnoted.training.record import Failure
 from unnoted.utils import MissingExtra, lookup

@@ -7,8 +7,8 @@ from pathlib import Path
 import torch
 
 from unnoted.inference.onnx import EXPORT, OnnxEncoder
-from unnoted.models.encoders.eight_bit_bert import EightBitBert
-from unnoted.models.kernels.eight_bits import has_eight_bits
+from unnoted.models.encoders.packed_bert import Int8Bert
+from unnoted.models.encoders.packed_bert import supports_int8 as cpu_supports_int8
 from unnoted.models.model import ModelError, RelationModel
 from unnoted.utils import lookup
 
@@ -32,7 +32,7 @@ def _use_int8(model: RelationModel, folder: Path) -> None:
             "backend 'int8' needs a BERT encoder in torch.float32 on a CPU with VNNI instructions: this is "
             f"{model.encoder.model.config.model_type} in {model.dtype} on {model.device.type}"
         )
-    model.encoder.runner = EightBitBert(model.encoder.model, model.encoder.attention)
+    model.encoder.runner = Int8Bert(model.encoder.model, model.encoder.attention)
 
 
 BACKENDS: dict[str, Callable[[RelationModel, Path], None]] = {
@@ -83,4 +83,4 @@ def fastest_backend(model: RelationModel, folder: Path) -> str:
 
 def supports_int8(model: RelationModel) -> bool:
     """Whether a model's encoder can run with 8-bit matrix products here."""
-    return model.dtype == torch.float32 and model.encoder.packs and has_eight_bits()
+    return model.dtype == torch.float32 and model.encoder.can_pack and cpu_supports_int8()

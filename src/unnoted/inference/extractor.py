@@ -35,7 +35,6 @@ from unnoted.inference.scoring import (
 )
 from unnoted.models.batch import Batch, Collator
 from unnoted.models.features import Featuriser
-from unnoted.models.kernels.devices import working_device
 from unnoted.models.samplers import BatchLimits, SortedBatches
 
 if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only with a model
@@ -111,11 +110,11 @@ class Extractor:
             raise ModelError("the model has no tokenizer: tokenizer.json must be in its folder")
         if chunk < 1:
             raise ValueError(f"chunk must be at least 1 document, not {chunk}")
-        self.model = model if device is None else model.to(working_device(device))  # type: ignore[arg-type]
+        self.model = model if device is None else model.to(find_device(device))  # type: ignore[arg-type]
         self.batch = batch
         self.chunk = chunk
         self.any_types = any_types
-        self._typed = None if any_types else model.typed_relations
+        self._typed = None if any_types else model.type_constraints
         if model.config.undertrained is not None:
             warnings.warn(f"this model was {model.config.undertrained}: its facts mean little", stacklevel=2)
         self._featurise = Featuriser(
@@ -154,7 +153,7 @@ class Extractor:
         from unnoted.models.model import ModelError, RelationModel
 
         best = "cuda" if torch.cuda.is_available() else "cpu"
-        chosen = working_device(best if device is None else device)  # before the long work
+        chosen = find_device(best if device is None else device)  # before the long work
         model = RelationModel.from_pretrained(path)
         if model.tokenizer is None:
             raise ModelError(f"{path}: there is no tokenizer: tokenizer.json must be beside config.json")
@@ -271,8 +270,6 @@ class Extractor:
         candidates = self.model.candidates
         scored = [number for number, document in enumerate(documents) if candidates.count(document)]
         facts: list[tuple[ExtractedFact, ...]] = [()] * len(documents)
-        if self._typed is not None:
-            self._typed = self._typed.prepared(self.model.scores)
         torch.get_num_threads()  # a new thread takes over the number that was set only when asked for it
         with evaluation_mode(self.model):
             unlabelled = [documents[number].with_facts(()) for number in scored]
@@ -463,3 +460,30 @@ def evaluation_mode(model: nn.Module) -> Iterator[None]:
             if users.count == 0:
                 del _users[model]
                 model.train(users.training)
+
+
+DEVICE_FAILURES = (RuntimeError, AssertionError, ImportError, TypeError, ValueError)
+"""What torch raises, by kind of device, where there is none."""
+
+
+def find_device(name: torch.device | str) -> torch.device:
+    """The device of a name, after a number was stored on it and read back.
+
+    Raises:
+        ValueError: there is no such device here, or it holds no values.
+
+    Example:
+        >>> find_device("cpu")
+        device(type='cpu')
+    """
+    shown = ascii(str(name)[:40])
+    try:
+        device = torch.device(name)
+        if device.type == "meta":
+            raise ValueError("it holds no values")
+        torch.ones(1, device=device).cpu()
+    except DEVICE_FAILURES:
+        gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        usable = ", ".join(["cpu", *(f"cuda:{number}" for number in range(gpus))])
+        raise ValueError(f"device {shown} cannot be used; usable here: {usable}") from None
+    return device

@@ -38,7 +38,7 @@ from unnoted.io import (
     partial_path,
     read_whole,
 )
-from unnoted.models.saved import TOKENIZER_FILES
+from unnoted.models.model_io import TOKENIZER_FILES
 from unnoted.utils import lookup, plural, short_repr, shorten, strip_control
 
 MODEL_FILES = ("config.json", "*.safetensors", "*.safetensors.index.json")

@@ -27,7 +27,7 @@ from unnoted.models.batch import Batch
 if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only with a model
     from unnoted.models.encoders import Encoded
     from unnoted.models.model import RelationModel
-    from unnoted.models.scores.typed_relations import TypedRelations
+    from unnoted.models.type_constraints import TypeConstraints
 
 MAX_EVIDENCE = 3
 """Evidence sentences of a fact at most."""
@@ -192,10 +192,11 @@ class ScoredPairs:
 # Not inference mode: a model may be asked during its training, and must not keep tensors made here.
 @torch.no_grad()
 def score_batch(
-    model: "RelationModel", batch: Batch, selection: Selection, typed: "TypedRelations | None" = None
+    model: "RelationModel", batch: Batch, selection: Selection, typed: "TypeConstraints | None" = None
 ) -> BatchScores:
     """Score the pairs of a batch, which is on the device of the model; the model is in evaluation mode."""
-    logits, encoded, rule, allowed = model.score_pairs(batch, typed)  # [P, K + 1]
+    output = model(batch, typed)
+    logits, encoded, rule, allowed = output.logits, output.encoded, output.rule, output.allowed  # [P, K + 1]
     decided, returned = selection.apply(logits)
     if allowed is not None:  # whatever the threshold
         decided, returned = decided & allowed, returned & allowed
@@ -214,7 +215,7 @@ def find_facts(batch: Batch, scored: BatchScores) -> list[BatchFacts]:
     # The one place where the CPU waits for the device: the number of facts is known only now.
     pair, relation = scored.returned.nonzero(as_tuple=True)  # [F]
     pairs, counts = torch.unique_consecutive(pair, return_counts=True)
-    attention = None if encoded.attention is None or not len(pairs) else encoded.entity_rows(batch)
+    attention = None if encoded.attention is None or not len(pairs) else encoded.entity_attention
     pieces, start = [], 0
     at_once = max(1, MAX_SHARES // max(1, batch.sentences))
     for some, count in zip(torch.split(pairs, at_once), torch.split(counts, at_once), strict=True):
@@ -249,7 +250,7 @@ def attention_shares(attention: Tensor, batch: Batch, pair: Tensor) -> Tensor:
     """Each sentence's share of what both entities of a pair attend to.
 
     Args:
-        attention: [N, H, T], what each entity attends to (`Encoded.entity_rows`).
+        attention: [N, H, T], what each entity attends to (`Encoded.attention`).
         batch: the batch.
         pair: int64 [Q], rows into the batch's pairs.
 

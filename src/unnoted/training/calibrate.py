@@ -21,7 +21,7 @@ from unnoted.models.batch import Collator
 from unnoted.models.features import FeatureSet
 from unnoted.models.model import RelationModel
 from unnoted.models.samplers import SortedBatches
-from unnoted.models.scores.typed_relations import TypedRelations
+from unnoted.models.type_constraints import TypeConstraints
 from unnoted.priors import Priors
 from unnoted.training.preparing import features_of
 from unnoted.utils import plural, short_repr
@@ -38,7 +38,7 @@ def score_batches(
     model: RelationModel,
     features: FeatureSet,
     documents: Sequence[Document],
-    typed: TypedRelations | None = None,
+    typed: TypeConstraints | None = None,
 ) -> Iterator[tuple[OutOfFoldScores, Tensor]]:
     """Margins and labels of the pairs of some documents at a time, with their logits [P, K + 1].
 
@@ -53,7 +53,7 @@ def score_batches(
     try:
         for indices in SortedBatches(features, BATCH):
             batch = collate([features[index] for index in indices])
-            logits = model.score_pairs(batch.to(model.device), typed).scores.cpu()
+            logits = model(batch.to(model.device), typed).logits.cpu()
             head, tail = (
                 batch.entity_slot[side].numpy().astype(np.int32) for side in (batch.head, batch.tail)
             )
@@ -155,7 +155,7 @@ def tune_model(
     features = features_of(
         model, Corpus(tuple(documents), model.relations, model.candidates), types=model.numbered_types
     )
-    batches = list(score_batches(model, features, documents, model.typed_relations))
+    batches = list(score_batches(model, features, documents, model.type_constraints))
     logits = torch.cat([logits for _, logits in batches])
     labels = torch.from_numpy(np.concatenate([part.labelled for part, _ in batches]))
     thresholds = tune_thresholds(logits, labels)

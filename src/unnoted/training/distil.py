@@ -96,5 +96,5 @@ class Teacher:
     @torch.no_grad()
     def scores(self, batch: Batch) -> Tensor:
         """Scores [P, K + 1] of the same pairs that the student is asked for."""
-        scores: Tensor = self.model(batch)
+        scores: Tensor = self.model(batch).logits
         return scores

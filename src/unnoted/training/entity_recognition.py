@@ -24,7 +24,7 @@ from torch.nn.functional import cross_entropy
 
 from unnoted.models.batch import Batch
 from unnoted.models.encoders import Encoded
-from unnoted.models.encoders.mention_inputs import MentionTable
+from unnoted.models.encoders.lstm import MentionTable
 from unnoted.models.model import RelationModel
 from unnoted.training.objective import Objective
 from unnoted.training.optimisation import Optimisation
@@ -69,7 +69,7 @@ def entity_tags(batch: Batch) -> Tensor:
         batch: the documents.
     """
     width = batch.input_ids.shape[1]
-    table = MentionTable.of(batch, width)
+    table = MentionTable.from_batch(batch, width)
     types = table.at_tokens(batch.mention_type)  # [D, T]
     token = torch.arange(width, device=batch.device)
     begins = table.at_tokens(batch.mention_position) == token  # [D, T]

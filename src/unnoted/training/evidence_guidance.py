@@ -66,7 +66,7 @@ def evidence_divergence(attention: Tensor, batch: Batch) -> Tensor:
     Only these pairs' products of attentions are made.
 
     Args:
-        attention: [N, H, T], what each entity attends to (`Encoded.entity_rows`).
+        attention: [N, H, T], what each entity attends to (`Encoded.attention`).
         batch: with its evidence.
     """
     pair, number, count = torch.unique_consecutive(
@@ -98,7 +98,7 @@ class WithEvidence:
         """The number to be minimised, of scores [P, K + 1] and the attention that they were made from."""
         assert self._encoded is not None, "attention is kept only in training"
         encoded, self._encoded = self._encoded, None
-        divergence = evidence_divergence(encoded.entity_rows(batch), batch)
+        divergence = evidence_divergence(encoded.entity_attention, batch)
         return self._objective(scores, batch) + self._weight * divergence
 
     @contextmanager

@@ -10,8 +10,8 @@ from typing import Any
 
 from unnoted.io import content_digest, refuse_stream
 from unnoted.models.encoders import ENCODER_KINDS
-from unnoted.models.encoders.own_tokenizers import SUBWORDS, WORDS
-from unnoted.models.saved import TOKENIZER_FILES
+from unnoted.models.encoders.from_scratch import SUBWORDS, WORDS
+from unnoted.models.model_io import TOKENIZER_FILES
 from unnoted.training.settings import Settings
 from unnoted.utils import short_repr
 

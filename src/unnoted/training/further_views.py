@@ -47,7 +47,7 @@ class FromViews:
         self.loss = loss
         self.wanted = wanted
         self._encoder = model.encoder
-        self._scorer = cast(CosineHead, model.scores)
+        self._scorer = cast(CosineHead, model.head)
         self._embedded: list[Tensor] = []
 
     def __call__(self, scores: Tensor, batch: Batch) -> Tensor:

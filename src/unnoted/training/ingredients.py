@@ -11,13 +11,12 @@ from transformers import set_seed
 from unnoted.data.candidates import LABELLED, CandidatePairs, labelled_candidates, list_types
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.loading import load_documents
-from unnoted.data.relation_types import RelationTypes
 from unnoted.errors import Severity
 from unnoted.losses import Loss, create_loss
 from unnoted.models.encoders import ENCODER_KINDS, make_encoder
-from unnoted.models.encoders.making import SUBWORD_VOCABULARY
-from unnoted.models.encoders.own_tokenizers import WORDS
+from unnoted.models.encoders.from_scratch import DEFAULT_SUBWORDS, WORDS
 from unnoted.models.model import RelationModel
+from unnoted.models.type_constraints import RelationTypes
 from unnoted.priors import Priors
 from unnoted.rules import RuleSet, load_rules
 from unnoted.training.settings import Settings
@@ -63,13 +62,13 @@ def model_of(settings: Settings, corpus: Corpus, tell: Callable[[str], None]) ->
             fast_dropout=settings.fast_dropout,
             markers=settings.markers,
             typed_markers=settings.typed_markers,
-            type_bias=settings.start == "types",
+            use_type_bias=settings.start == "types",
             lexical_weight=settings.lexical_weight,
             candidates=corpus.candidates,
             rules=rules_of(settings, corpus),
         )
     if settings.typed_relations:
-        model.relation_types = RelationTypes.of(corpus)
+        model.relation_types = RelationTypes.from_documents(corpus)
     return model
 
 
@@ -93,7 +92,7 @@ def encoder_folder(settings: Settings, corpus: Corpus, tell: Callable[[str], Non
             config=ENCODER_KINDS[settings.encoder](),
             vectors=settings.vectors,
             tokenizer=settings.tokenizer or WORDS,
-            subwords=settings.subword_vocabulary or SUBWORD_VOCABULARY,
+            subwords=settings.subword_vocabulary or DEFAULT_SUBWORDS,
             seed=settings.seed,
         )
         tell(f"note: encoder made: {made}")

@@ -108,7 +108,7 @@ def initialize(model: RelationModel, loss: Loss, features: FeatureSet) -> None:
         loss: that it will minimise.
         features: of the training documents.
     """
-    bias = None if model.type_bias is None or model.type_bias.is_begun else model.type_bias
+    bias = None if model.type_bias is None or model.type_bias.is_initialised else model.type_bias
     lexical = None if model.lexical is None or model.lexical.is_fitted else model.lexical
     if bias is None and lexical is None:
         return
@@ -126,5 +126,5 @@ def initialize(model: RelationModel, loss: Loss, features: FeatureSet) -> None:
         scale = INIT_SCALE.get(link, DEFAULT_INIT_SCALE)
         with torch.no_grad():
             bias.weight.copy_(scores)
-            for name, weight in model.scores.named_parameters():
+            for name, weight in model.head.named_parameters():
                 weight.mul_(0.0 if name.endswith("bias") else scale)

@@ -15,8 +15,7 @@ from transformers import PreTrainedTokenizerBase
 from unnoted.losses import Loss
 from unnoted.models.batch import Batch, Collator
 from unnoted.models.features import FeatureSet
-from unnoted.models.scores.lexical import PLACES, STEMS, LexicalScores, PairWords, linear_log_odds, pair_words
-from unnoted.models.scores.type_bias import entity_types
+from unnoted.models.lexical import PLACES, STEMS, LexicalModel, PairWords, linear_log_odds, pair_words
 
 WORD_PENALTY, PLACE_PENALTY = 3.0, 0.5
 """Chosen on labels of held-out training abstracts of ChemDisGene (docs/results.md)."""
@@ -37,7 +36,7 @@ ITERATIONS, BATCH_DOCUMENTS = 40, 16
 
 
 def fit_lexical(
-    lexical: LexicalScores,
+    lexical: LexicalModel,
     types: Tensor,
     features: FeatureSet,
     loss: Loss,
@@ -96,7 +95,7 @@ class _LexicalRows(NamedTuple):
         seen: list[PairWords] = []
         words = 0
         for batch in batches:
-            type_of, here = entity_types(batch), pair_words(batch, stem)
+            type_of, here = batch.entity_type, pair_words(batch, stem)
             kinds.append(type_of[batch.head] * types.shape[1] + type_of[batch.tail])  # [p]
             seen.append(PairWords(here.place, here.first + words, here.word, here.share))
             words += len(here.word)

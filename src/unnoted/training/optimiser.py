@@ -14,7 +14,7 @@ ENCODER = ("encoder.",)
 
 def map_layers(model: RelationModel) -> tuple[str, ...]:
     """How the names of a model's weights over the map begin; empty for a model without a map."""
-    return tuple(f"pairs.{name}." for name in getattr(model.pairs, "map_layers", ()))
+    return tuple(f"pair_encoder.{name}." for name in getattr(model.pair_encoder, "map_layers", ()))
 
 
 def check_map_learning_rate(model: RelationModel, optimisation: Optimisation) -> None:
@@ -47,7 +47,7 @@ def parameter_groups(
         >>> model = nn.ModuleDict({name: nn.Linear(1, 1) for name in ("encoder", "pairs", "scores")})
         >>> rates = {"encoder_learning_rate": 1e-5, "map_learning_rate": 3e-4, "head_learning_rate": 1e-4}
         >>> optimisation = Optimisation(**rates)
-        >>> groups = parameter_groups(model, optimisation, ("pairs.",))
+        >>> groups = parameter_groups(model, optimisation, ("pair_encoder.",))
         >>> [(group["lr"], len(group["params"])) for group in groups]
         [(1e-05, 2), (0.0001, 2), (0.0003, 2)]
     """

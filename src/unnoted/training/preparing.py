@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from unnoted.data.corpus import Corpus
-from unnoted.data.relation_types import RelationTypes
 from unnoted.losses import Loss
 from unnoted.models.features import FeatureSet, featurise
 from unnoted.models.model import RelationModel
@@ -14,6 +13,7 @@ from unnoted.models.samplers import (
     ShuffledBatches,
     UniformPairSampler,
 )
+from unnoted.models.type_constraints import RelationTypes
 from unnoted.training.optimisation import Optimisation
 
 HIGH_HEAD_RATE = 5e-4
@@ -54,7 +54,7 @@ def tell_task(model: RelationModel, loss: Loss, train: Corpus, typed_relations: 
     """
     model.check_relations(train.relations.ids)
     if typed_relations and len(train):
-        model.relation_types = RelationTypes.of(train)
+        model.relation_types = RelationTypes.from_documents(train)
     model.candidates = train.candidates
     model.decoder = loss.decoder
 

@@ -15,7 +15,7 @@ from unnoted.io import YamlError, open_output, parse_yaml
 from unnoted.losses import LOSSES, Loss, get_loss
 from unnoted.models.architectures import ARCHITECTURES, Architecture
 from unnoted.models.encoders import ENCODER_KINDS
-from unnoted.models.encoders.own_tokenizers import SUBWORDS, WORDS
+from unnoted.models.encoders.from_scratch import SUBWORDS, WORDS
 from unnoted.training.optimisation import (
     Count,
     NotNegative,

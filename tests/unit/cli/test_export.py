@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from unnoted.cli.export import export
 from unnoted.cli.predict import predict
 from unnoted.data.formats import write_documents
-from unnoted.data.relation_types import RelationTypes
+from unnoted.models.type_constraints import RelationTypes
 
 app = typer.Typer()
 app.command()(export)
@@ -29,7 +29,7 @@ def model(tmp_path_factory):
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("model")
     model = reading_model(torch.float32)
-    model.relation_types = RelationTypes.of(corpus()[6:])
+    model.relation_types = RelationTypes.from_documents(corpus()[6:])
     model.config.undertrained = "trained for 3 steps, of which 7 are its warm-up"
     model.save_pretrained(folder)
     return folder

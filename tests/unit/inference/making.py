@@ -62,7 +62,7 @@ def reading_model(dtype=torch.float64, seed=0, link="ranking-margin", **settings
         for parameter in model.parameters():
             if parameter.dim() > 1:
                 parameter.normal_(0, 0.3)
-        model.scores.bias[0] += 2.0  # so that most pairs have few relations
+        model.head.bias[0] += 2.0  # so that most pairs have few relations
     model.tokenizer = tokenizer()
     model.decoder = ScoreDecoder(DecisionRule(), Link(link))
     return model

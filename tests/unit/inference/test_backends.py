@@ -8,8 +8,7 @@ from tests.making import eight_bits
 from tests.unit.inference.making import corpus, reading_model, saved_model
 
 from unnoted.inference import Extractor, backends
-from unnoted.models.encoders.eight_bit_bert import EightBitBert
-from unnoted.models.encoders.packed_bert import PackedBert
+from unnoted.models.encoders.packed_bert import Int8Bert, PackedBert
 
 
 @pytest.fixture
@@ -35,8 +34,8 @@ def test_scores_of_are_near_the_exact_ones(model):
 def test_a_document_does_not_depend_on_its_neighbours(model):
     extractor = Extractor.from_pretrained(model, device="cpu", backend="int8")
     run, documents = extractor.model.encoder.runner, [torch.randint(5, 30, (n,)) for n in (40, 7, 19)]
-    together = run._packed._row(documents, torch.zeros(3, 1, dtype=torch.int64))[0]
-    alone = [run._packed._row([ids], torch.zeros(1, 1, dtype=torch.int64))[0] for ids in documents]
+    together = run._packed._run_row(documents, torch.zeros(3, 1, dtype=torch.int64))[0]
+    alone = [run._packed._run_row([ids], torch.zeros(1, 1, dtype=torch.int64))[0] for ids in documents]
     torch.testing.assert_close(together, torch.cat(alone), rtol=0, atol=1e-5)
 
 
@@ -44,14 +43,14 @@ def test_a_document_does_not_depend_on_its_neighbours(model):
 @torch.no_grad()
 def test_changed_weights_are_seen():
     encoder = reading_model(torch.float32).encoder
-    run, ids = EightBitBert(encoder.model), torch.randint(5, 30, (2, 11))
+    run, ids = Int8Bert(encoder.model), torch.randint(5, 30, (2, 11))
     given = {"input_ids": ids}, None, torch.zeros(2, 1, dtype=torch.int64)
     before, rows = run(*given)
     assert rows.shape[:1] == (2,)
     encoder.model.encoder.layer[1].output.dense.weight.mul_(3)
     after, _ = run(*given)
     assert not torch.allclose(before, after, atol=1e-3)
-    exact, _ = PackedBert.of(encoder.model)(*given)
+    exact, _ = PackedBert(encoder.model)(*given)
     assert (after - exact).norm() < 0.05 * exact.norm() < (before - exact).norm()
 
 
@@ -68,7 +67,7 @@ def test_a_model_can_be_copied(model):
 def test_the_default_is_exact_where_nothing_is_gained(model, monkeypatch):
     assert Extractor.from_pretrained(model, device="cpu").backend_digest is None  # 16 wide
     monkeypatch.setattr(backends, "MIN_INT8_WIDTH", 16)
-    monkeypatch.setattr(backends, "has_eight_bits", lambda: False)
+    monkeypatch.setattr(backends, "cpu_supports_int8", lambda: False)
     assert Extractor.from_pretrained(model, device="cpu").backend_digest is None
     with pytest.raises(ValueError, match="int8"):
         Extractor.from_pretrained(model, device="cpu", backend="int8")

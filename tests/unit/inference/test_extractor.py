@@ -16,7 +16,6 @@ from unnoted.calibration.expected_metrics import ExpectedFacts
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document, Fact
 from unnoted.data.formats import jsonl
-from unnoted.data.relation_types import RelationTypes
 from unnoted.data.synthetic import generate_documents
 from unnoted.errors import DataError, DefectLog, Kind
 from unnoted.inference import DecisionOptions, Extractor
@@ -27,6 +26,7 @@ from unnoted.models.features import featurise
 from unnoted.models.model import ModelError
 from unnoted.models.samplers import BatchLimits
 from unnoted.models.tokenization import DocumentTokenizer, WordTable
+from unnoted.models.type_constraints import RelationTypes
 
 NOBODY = document_of("nobody", "No one came .")
 ALONE = document_of("alone", "Only one came .", entities=[[(0, 1, 2)]])
@@ -54,7 +54,7 @@ def plain(model, document):
     features = featurise([document.with_facts(())], tokenizer(), RELATIONS, model.candidates)
     batch = Collator(features)([features[0]])
     with torch.no_grad():
-        scores = model(batch)
+        scores = model(batch).logits
     decided, margin = scores[:, 1:] > scores[:, :1], scores[:, 1:] - scores[:, :1]
     return {
         (int(batch.head[p]), int(batch.tail[p]), RELATIONS[k]): float((margin[p, k] / 0.25).sigmoid())
@@ -314,7 +314,7 @@ def test_words_looked_up_before_stay_as_they_were(monkeypatch):
 @pytest.fixture(scope="module")
 def typed_model():
     model = reading_model()
-    model.relation_types = RelationTypes.of(corpus()[6:])
+    model.relation_types = RelationTypes.from_documents(corpus()[6:])
     return model
 
 
@@ -351,10 +351,10 @@ def test_every_pair_has_finite_scores(typed_model):
 
 def test_types_are_saved(tmp_path):
     model = reading_model(torch.float32)
-    model.relation_types = RelationTypes.of(corpus())
+    model.relation_types = RelationTypes.from_documents(corpus())
     model.save_pretrained(tmp_path)
     loaded = Extractor.from_pretrained(tmp_path, device="cpu")
-    assert loaded.model.relation_types == RelationTypes.of(corpus())
+    assert loaded.model.relation_types == RelationTypes.from_documents(corpus())
 
 
 def test_a_model_that_hardly_learnt_says_so():

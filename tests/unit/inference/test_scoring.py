@@ -25,11 +25,11 @@ def plain_owner(document):
     return [*owner, None]
 
 
-def plain_shares(rows, batch, document, head, tail):
+def plain_shares(attention, document, head, tail):
     """Each sentence's share of the products of two entities' attention, token by token."""
     owner = plain_owner(document)
-    heads, mass = rows.shape[1], [0.0] * len(document.sentences)
-    means = [rows[batch.mention_entity == entity].mean(0) for entity in (head, tail)]
+    heads, mass = attention.shape[1], [0.0] * len(document.sentences)
+    means = attention[head], attention[tail]
     for token, sentence in enumerate(owner):
         if sentence is not None:
             mass[sentence] += (
@@ -69,11 +69,11 @@ def test_shares(monkeypatch, piece):
     with torch.no_grad():
         encoded = model.encoder(batch)
         pair = torch.arange(0, batch.pairs, 7)
-        found = scoring.attention_shares(encoded.entity_rows(batch), batch, pair)
+        found = scoring.attention_shares(encoded.entity_attention, batch, pair)
     assert found.shape == (len(pair), most)
     for row, number in zip(found, pair, strict=True):
         document = documents[batch.pair_document[number]]
-        expected = plain_shares(encoded.rows, batch, document, batch.head[number], batch.tail[number])
+        expected = plain_shares(encoded.entity_attention, document, batch.head[number], batch.tail[number])
         assert row.tolist() == pytest.approx(expected + [0.0] * (most - len(expected)), abs=1e-12)
 
 

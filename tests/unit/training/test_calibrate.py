@@ -37,7 +37,7 @@ def by_hand(model, documents):
     with torch.no_grad():
         for document in features:
             batch = collate([document])
-            scores.append(model(batch))
+            scores.append(model(batch).logits)
             labels.append(batch.labels())
     return tune_thresholds(torch.cat(scores), torch.cat(labels))
 

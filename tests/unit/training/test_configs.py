@@ -76,12 +76,12 @@ BASELINES = {
     "chemdisgene/pubmedbert/bran": CHEMDISGENE | {"encoder": PUBMEDBERT, "architecture": "bran"},
     # The rate of Verga et al. (2018); that of Zhang et al. is not published.
     "chemdisgene/transformer-convolutions/bran": CHEMDISGENE | {
-        "encoder": "transformer-convolutions", "tokenizer": "bert-base-cased", "architecture": "bran",
+        "encoder": "bran", "tokenizer": "bert-base-cased", "architecture": "bran",
         "encoder_learning_rate": 5e-4, "head_learning_rate": 5e-4,
     },
     # Verga et al. (2018), the configuration ctd/ctd of the program.
     "chemdisgene/convolutional-attention/bran": CHEMDISGENE | {
-        "encoder": "convolutional-attention", "tokenizer": "subwords", "subword_vocabulary": 10_000, "architecture": "bran",
+        "encoder": "bran", "tokenizer": "subwords", "subword_vocabulary": 10_000, "architecture": "bran",
         "entity_recognition_weight": 10, "encoder_learning_rate": 5e-4, "head_learning_rate": 5e-4,
     },
 }  # fmt: skip

@@ -62,7 +62,7 @@ def test_the_model_has_priors_and_calibrated_probabilities(finished):
     model = RelationModel.from_pretrained(folder / "run")
     priors = model.decoder.priors
     assert all(overall >= labelled for labelled, overall in zip(priors.labelled, priors.overall, strict=True))
-    assert model.decoder.is_calibrated and model.type_bias.is_begun
+    assert model.decoder.is_calibrated and model.type_bias.is_initialised
     rows = json.loads((folder / "run" / "priors.json").read_text())
     assert [row["overall"] for row in rows] == list(priors.overall)
     assert json.loads((folder / "run" / "record.json").read_text())["training"]["calibration"]["pairs"] > 0

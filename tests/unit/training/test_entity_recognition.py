@@ -132,7 +132,8 @@ def test_what_is_minimised_is_the_sum(encoder):
         set_seed(1)
         minimised = trainer.compute_loss(trainer.relation_model, batch)
         set_seed(1)  # the same dropout
-        scores, encoded, *_ = trainer.relation_model.score_pairs(batch)
+        output = trainer.relation_model(batch)
+        scores, encoded = output.logits, output.encoded
         tagged = trainer._recognition.tagger(encoded.states, batch)
     loss = make_loss("cross-entropy")(scores, batch.labels())
     assert HOW.entity_recognition_weight != 1
@@ -180,7 +181,7 @@ def test_it_is_refused_where_the_answer_is_given(encoder, tmp_path):
     docs = corpus(2)
     with pytest.raises(ValueError, match="entity_recognition_weight: found 2, expected 0: markers around"):
         Trainer(fresh(encoder, docs, markers=True), make_loss("cross-entropy"), docs, optimisation=HOW)
-    make_encoder(tmp_path, docs.documents, config=ENCODER_KINDS["bilstm"](), rarest=1)
+    make_encoder(tmp_path, docs.documents, config=ENCODER_KINDS["bilstm"](), min_document_frequency=1)
     with pytest.raises(ValueError, match="expected 0: the encoder is told where mentions are"):
         Trainer(fresh(tmp_path, docs), make_loss("cross-entropy"), docs, optimisation=HOW)
     model = RelationModel.from_encoder(encoder, docs.relations, architecture="bran", markers=False)

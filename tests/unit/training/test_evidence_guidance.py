@@ -56,7 +56,7 @@ def divergence_of(model, trained):
     """Of all documents together, without dropout."""
     batch = Collator(trained.features)(list(trained.features))
     with torch.no_grad():
-        return float(evidence_divergence(model.eval().encoder(batch).entity_rows(batch), batch))
+        return float(evidence_divergence(model.eval().encoder(batch).entity_attention, batch))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -95,7 +95,7 @@ def test_a_batch_without_evidence_adds_nothing_and_unlabelled_pairs_have_no_say(
 
 def test_the_gradient_reaches_the_encoder():
     model, batch = tiny_model(), random_batch([30, 12], [5, 2])
-    evidence_divergence(model.encoder(batch).entity_rows(batch), batch).backward()
+    evidence_divergence(model.encoder(batch).entity_attention, batch).backward()
     assert any(
         bool(weight.grad.abs().sum()) for weight in model.encoder.parameters() if weight.grad is not None
     )
@@ -126,9 +126,10 @@ def test_what_is_minimised_is_the_risk_and_the_weighted_divergence(encoder):
         set_seed(1)
         total = made.compute_loss(model, batch)
     set_seed(1)
-    scores, encoded, *_ = model.score_pairs(batch)
+    output = model(batch)
+    scores, encoded = output.logits, output.encoded
     loss = made.loss(scores, batch.labels(), batch.pair_weight)
-    divergence = evidence_divergence(encoded.entity_rows(batch), batch)
+    divergence = evidence_divergence(encoded.entity_attention, batch)
     torch.testing.assert_close(total, loss + 0.5 * divergence)
     assert float(divergence.detach()) > 0
 

@@ -53,7 +53,7 @@ def test_each_augmentation_changes_what_is_learnt(encoder, docs):
         trainer = trainer_of(encoder, docs, **options)
         trainer.train()
         learnt.append(weights(trainer))
-        assert not trainer.relation_model.scores.bilinear._forward_hooks
+        assert not trainer.relation_model.head.bilinear._forward_hooks
     assert all(not torch.equal(one, other) for n, one in enumerate(learnt) for other in learnt[:n])
 
 
@@ -71,7 +71,7 @@ def test_pairs_in_pieces_teach_as_all_at_once(encoder, docs, monkeypatch):
     for at_once in (2**15, 50):
         monkeypatch.setattr(PairEncoder, "pairs_at_once", at_once)
         trainer = trainer_of(encoder, docs)
-        trainer.relation_model.scores.dropout.p = 0.0
+        trainer.relation_model.head.dropout.p = 0.0
         trainer.train()
         losses.append([entry["loss"] for entry in trainer.state.log_history if "loss" in entry])
     assert losses[0][0] == pytest.approx(losses[1][0], rel=1e-4)

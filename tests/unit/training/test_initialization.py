@@ -68,7 +68,7 @@ def test_the_likelihood_starts_at_log_odds(encoder, multiplier):
 def test_every_loss_shows_the_shares_that_it_starts_from(encoder, name):
     named = LOSSES[name]
     loss = named(CORPUS.labelled_priors * 2) if named.needs_priors else named()
-    model = model_on(encoder, type_bias=True)
+    model = model_on(encoder, use_type_bias=True)
     features = features_of(model, CORPUS)
     initialize(model, loss, features)
     chance = TypeCounts.from_features(features, len(TYPES)).shares() * (2 if named.needs_priors else 1)
@@ -81,19 +81,19 @@ def test_every_loss_shows_the_shares_that_it_starts_from(encoder, name):
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_every_architecture_starts_near_what_types_say(encoder, architecture):
-    model = model_on(encoder, architecture=architecture, type_bias=True).eval()
+    model = model_on(encoder, architecture=architecture, use_type_bias=True).eval()
     plain = model_on(encoder, architecture=architecture).eval()
     features = features_of(model, CORPUS)
     batch = Collator(features)([features[0], features[1]])
-    torch.testing.assert_close(model(batch), plain(batch))  # a table of 0 adds nothing
+    torch.testing.assert_close(model(batch).logits, plain(batch).logits)  # a table of 0 adds nothing
     initialize(model, SSRPU(CORPUS.labelled_priors * 2), features)
-    for name, weight in plain.scores.named_parameters():
-        quiet = dict(model.scores.named_parameters())[name]
+    for name, weight in plain.head.named_parameters():
+        quiet = dict(model.head.named_parameters())[name]
         torch.testing.assert_close(quiet, weight * (0.0 if name.endswith("bias") else 0.1))
 
 
 def test_a_trainer_begins_once_and_the_bias_is_saved_with_the_model(encoder, tmp_path):
-    model = model_on(encoder, type_bias=True)
+    model = model_on(encoder, use_type_bias=True)
     trainer = Trainer(
         model,
         ATLOP(),

@@ -38,7 +38,10 @@ def names_of(model, group):
 
 
 def test_layers_over_the_map_are_a_group_of_their_own(models):
-    begins = {"docunet": ("pairs.unet.", "pairs.channels."), "kd-docre": ("pairs.layers.",)}
+    begins = {
+        "docunet": ("pair_encoder.unet.", "pair_encoder.channels."),
+        "kd-docre": ("pair_encoder.layers.",),
+    }
     for architecture, prefixes in begins.items():
         model = models[architecture]
         groups = parameter_groups(model, RATES, map_layers(model))
@@ -48,7 +51,7 @@ def test_layers_over_the_map_are_a_group_of_their_own(models):
         assert encoder == {name for name in every if name.startswith("encoder.")}
         assert over_map == {name for name in every if name.startswith(prefixes)}
         assert others == every - encoder - over_map
-        assert "pairs.head_projection.weight" in others
+        assert "pair_encoder.head_projection.weight" in others
 
 
 def test_without_a_rate_for_the_map_there_are_two_groups(models):
@@ -102,4 +105,4 @@ def test_the_rate_is_what_the_layers_over_the_map_learn_at(tmp_path):
     }
     Trainer(model, ATLOP(), corpus, optimisation=Optimisation(**update)).train()
     changed = {name for name, weight in model.state_dict().items() if not torch.equal(weight, before[name])}
-    assert changed and all(name.startswith("pairs.layers.") for name in changed)
+    assert changed and all(name.startswith("pair_encoder.layers.") for name in changed)

@@ -260,7 +260,7 @@ def test_an_encoder_is_made_on_the_spot_and_saved_with_the_model(here):
     run(load_settings(here, parse_changes(changes)), tell=lines.append)
     assert any("encoder made" in line for line in lines)
     model = RelationModel.from_pretrained(here.parent / "run")
-    assert model.encoder.model.config.model_type == "unnoted-recurrent"
+    assert model.encoder.model.config.model_type == "unnoted-lstm"
 
 
 def test_word_vectors_need_an_encoder_that_is_made(here, tmp_path):

@@ -72,7 +72,7 @@ def test_the_library_in_five_lines(encoder):
     assert model.decoder.priors == docs.labelled_priors * 3
     assert not model.training
     assert not any(
-        torch.equal(model.state_dict()[name], before[name]) for name in ("scores.weight", "scores.bias")
+        torch.equal(model.state_dict()[name], before[name]) for name in ("head.weight", "head.bias")
     )
 
 
@@ -180,7 +180,7 @@ def test_the_rest_of_an_epoch_counts_by_its_own_batches(steady_encoder):
     batch = list(trainer.get_train_dataloader())[-1]
     model = trainer.relation_model.train()
     model.zero_grad()
-    ATLOP()(model(batch), batch.labels()).backward()
+    ATLOP()(model(batch).logits, batch.labels()).backward()
     expected = {n: p.grad for n, p in model.named_parameters() if p.grad is not None}
     for name, gradient in seen.gradients[1].items():
         torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-7)
@@ -444,7 +444,7 @@ class Overflow(TrainerCallback):
     def on_step_end(self, args, state, control, model, **others):
         if state.global_step == self.step:
             with torch.no_grad():
-                model.scores.bias[0] = math.inf
+                model.head.bias[0] = math.inf
 
 
 def test_a_training_that_ends_in_weights_that_are_not_finite_is_an_error(encoder, tmp_path):

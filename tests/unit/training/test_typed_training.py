@@ -3,15 +3,15 @@
 import pytest
 from tests.unit.training.test_trainer import QUICK, corpus, encoder, fresh  # noqa: F401
 
-from unnoted.data.relation_types import RelationTypes
 from unnoted.losses import ATLOP
+from unnoted.models.type_constraints import RelationTypes
 from unnoted.training import Trainer
 
 
 def test_types_are_learnt_from_the_labels(encoder):  # noqa: F811
     docs, model = corpus(), fresh(encoder)
     Trainer(model, loss=ATLOP(), train=docs)
-    assert model.relation_types == RelationTypes.of(docs) and model.relation_types.pairs
+    assert model.relation_types == RelationTypes.from_documents(docs) and model.relation_types.pairs
     free = fresh(encoder)
     Trainer(free, loss=ATLOP(), train=docs, typed_relations=False)
     assert free.relation_types is None

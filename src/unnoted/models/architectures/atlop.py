@@ -71,7 +71,7 @@ def pool_contexts(encoded: Encoded, batch: Batch, *, diagonal: bool = False) -> 
         batch: the documents.
         diagonal: also the context of each entity with itself.
     """
-    attention = encoded.entity_rows(batch)  # [N, H, T]
+    attention = encoded.entity_attention  # [N, H, T]
     values, first = [attention.new_empty(0, encoded.states.shape[2])], 0
     # Products of probabilities are too small for float16, and this is a small part of the work.
     with torch.autocast(attention.device.type, enabled=False):

@@ -58,11 +58,17 @@ class PairEncoder(nn.Module, ABC):
         return self.encode_pairs(self.encode_entities(encoded, batch), batch, slice(None))
 
 
-def pair_logits(pair_encoder: nn.Module, head: nn.Module, encoded: Encoded, batch: Batch) -> Tensor:
-    """The logits of every pair of a batch, [P, K + 1]: `head(*pair_encoder(encoded, batch))`, in chunks."""
+def pair_logits(
+    pair_encoder: nn.Module, head: nn.Module, encoded: Encoded, batch: Batch
+) -> tuple[Tensor, tuple[Tensor, ...] | None]:
+    """The logits of every pair of a batch, [P, K + 1]: `head(*pair_encoder(encoded, batch))`, in chunks.
+
+    Returns:
+        The logits, and what represents the pairs; None if they were scored in chunks.
+    """
     if not isinstance(pair_encoder, PairEncoder) or batch.pairs <= pair_encoder.pairs_at_once:
-        whole: Tensor = head(*pair_encoder(encoded, batch))
-        return whole
+        pairs: tuple[Tensor, ...] = pair_encoder(encoded, batch)
+        return head(*pairs), pairs
     shared, at_once = pair_encoder.encode_entities(encoded, batch), pair_encoder.pairs_at_once
 
     def chunk(start: int) -> Tensor:
@@ -71,8 +77,8 @@ def pair_logits(pair_encoder: nn.Module, head: nn.Module, encoded: Encoded, batc
 
     starts = range(0, batch.pairs, at_once)
     if torch.is_grad_enabled():
-        return torch.cat([checkpoint(chunk, start, use_reentrant=False) for start in starts])
-    return torch.cat([chunk(start) for start in starts])
+        return torch.cat([checkpoint(chunk, start, use_reentrant=False) for start in starts]), None
+    return torch.cat([chunk(start) for start in starts]), None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,30 +1,20 @@
-"""Token states of whole documents, and the attention rows at their mentions."""
+"""Token states of whole documents, and the attention of entities."""
 
-from unnoted.models.encoders.convolutional_attention import (
-    ConvolutionalAttentionConfig,
-    ConvolutionalAttentionEncoder,
-)
-from unnoted.models.encoders.document_encoder import DocumentEncoder
-from unnoted.models.encoders.encoded import Encoded
-from unnoted.models.encoders.making import ENCODER_KINDS, make_encoder
-from unnoted.models.encoders.pretrained import EncoderError, build_encoder, load_encoder
-from unnoted.models.encoders.recurrent import RecurrentConfig, RecurrentEncoder
-from unnoted.models.encoders.transformer_convolutions import (
-    TransformerConvolutionsConfig,
-    TransformerConvolutionsEncoder,
-)
+from unnoted.models.encoders.bran import BRANConfig, BRANEncoder
+from unnoted.models.encoders.document_encoder import DocumentEncoder, Encoded
+from unnoted.models.encoders.from_scratch import ENCODER_KINDS, make_encoder
+from unnoted.models.encoders.loading import EncoderError, build_encoder, load_encoder
+from unnoted.models.encoders.lstm import LSTMConfig, LSTMEncoder
 
 __all__ = [
     "ENCODER_KINDS",
-    "ConvolutionalAttentionConfig",
-    "ConvolutionalAttentionEncoder",
+    "BRANConfig",
+    "BRANEncoder",
     "DocumentEncoder",
     "Encoded",
     "EncoderError",
-    "RecurrentConfig",
-    "RecurrentEncoder",
-    "TransformerConvolutionsConfig",
-    "TransformerConvolutionsEncoder",
+    "LSTMConfig",
+    "LSTMEncoder",
     "build_encoder",
     "load_encoder",
     "make_encoder",

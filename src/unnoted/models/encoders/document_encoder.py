@@ -1,65 +1,92 @@
-"""Documents of any length through any transformers encoder: token states, and the rows at mentions."""
+"""Documents of any length through any transformers encoder: token states and the attention of entities."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.functional import pad
 from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
 from transformers.modeling_layers import GradientCheckpointingLayer
 
 from unnoted.models.batch import Batch
-from unnoted.models.encoders.calls import EncoderRunner, encode_in_calls
-from unnoted.models.encoders.crowded_rows import (
-    MentionPlaces,
-    merge_entity_rows,
-    own_entity_rows,
-    too_long_for_matrices,
-    too_many_rows,
-)
-from unnoted.models.encoders.encoded import Encoded, EncodedEntities
-from unnoted.models.encoders.mention_inputs import mention_inputs
+from unnoted.models.encoders.attention_rows import can_give_rows, hook_rows, last_attention, request_rows
+from unnoted.models.encoders.fast_dropout import use_fast_dropout
+from unnoted.models.encoders.loading import EncoderError, position_limit
+from unnoted.models.encoders.lstm import mention_inputs
 from unnoted.models.encoders.packed_bert import PackedBert, can_pack
-from unnoted.models.encoders.pretrained import EncoderError, position_limit
-from unnoted.models.encoders.windows import WindowPlan, mention_places, merge_rows, merge_states, plan_windows
-from unnoted.models.kernels.attention_dropout import use_fast_attention_dropout
-from unnoted.models.kernels.attention_rows import give_rows, last_attention, requested
-from unnoted.models.kernels.dropout import use_fast_dropout
+from unnoted.models.encoders.windows import (
+    MentionPositions,
+    WindowPlan,
+    merge_attention,
+    merge_states,
+    plan_windows,
+)
+from unnoted.models.pooling import segment_mean
 
-WINDOWS_AT_ONCE = 4
-"""Long documents go through the encoder in calls of at most so many windows."""
+EncoderRunner: TypeAlias = Callable[[dict[str, Tensor], Tensor | None, Tensor], tuple[Tensor, Tensor | None]]
+"""Runs an encoder: has the arguments and results of `DocumentEncoder.encode`."""
 
-STATES_KEPT = WINDOWS_AT_ONCE * 512 * 12 * 768
+WINDOWS_PER_CALL = 4
+"""The windows of long documents go through the encoder in calls of at most so many."""
+
+STATES_KEPT = WINDOWS_PER_CALL * 512 * 12 * 768
 """Tokens x layers x width, as BERT-base has them in one call. Where several calls have more, the activations
-of each are recomputed in the backward pass, so that memory does not grow with the length of documents. Small
-encoders seldom have more, and are spared the second forward pass."""
+of each are recomputed in the backward pass, so that memory does not grow with the length of documents."""
+
+MAX_MATRIX_TOKENS = 2048
+"""An encoder that gives attention as a whole matrix sees at most so many tokens at once."""
 
 UNKNOWN_LAYERS = 24
-"""What an encoder is taken to have if its configuration does not say."""
+"""The number of layers assumed of an encoder whose configuration does not say."""
+
+
+class Encoded(NamedTuple):
+    """What an encoder gives of a batch.
+
+    Attributes:
+        states: [D, T, d], the token states; undefined at padding.
+        attention: [E, H, T], the attention of each entity: the mean over its mentions of the last layer's
+            attention from the opening marker; 0 at padding. None from an encoder without attention.
+    """
+
+    states: Tensor
+    attention: Tensor | None = None
+
+    @property
+    def entity_attention(self) -> Tensor:
+        """`attention`, where there is one.
+
+        Raises:
+            EncoderError: the encoder was made without attention.
+        """
+        if self.attention is None:
+            raise EncoderError("this encoder gives no attention: DocumentEncoder(..., attention=True) does")
+        return self.attention
 
 
 class DocumentEncoder(nn.Module):
     """Wraps a transformers encoder.
 
     Encoders that use transformers' attention interface (BERT, RoBERTa, ELECTRA, ModernBERT, ...) keep fused
-    attention and give the rows at mentions only, with dropout if asked for. Others (DeBERTa, MPNet, ...) are
-    run with `output_attentions` and the rows are picked from the last layer's matrix, which in training has
-    attention dropout applied. An encoder that gives no attention is refused, unless none is wanted.
+    attention and give the attention of mentions only. Others (DeBERTa, MPNet, ...) are run with
+    `output_attentions`; what they give has attention dropout in training. An encoder that gives no attention is
+    refused where attention is wanted.
 
-    An encoder that has an attribute `takes_mentions`, which is true, is also given what `mention_inputs` says
-    of each token. One that has a method `attention_parts`, from its states to queries and keys, is asked for
-    these instead of for matrices where a document is too long for them.
+    Longer documents than the encoder takes are split into windows. Memory grows with the length of a document
+    and with the number of its mentions, not with their product or with a square.
 
-    Memory grows with the length of a document and with the number of its mentions, not with their product or
-    with a square: where a document has too many mentions for a row each, attention is averaged over each
-    entity's mentions as it is made (`EncodedEntities`).
+    An encoder with a true attribute `takes_mentions` also gets the `mention_inputs` of each token.
 
     Args:
         model: the encoder.
-        limit: how many tokens it takes at once; by default what its configuration names.
-        fast_dropout: whether dropout on a CPU takes the fast way, which rounds its rate to 1/256.
-        attention: whether attention rows are wanted.
+        limit: the number of tokens it takes at once; by default that of its configuration.
+        fast_dropout: whether dropout on a CPU is the fast one, which rounds its rate to 1/256.
+        attention: whether attention is wanted.
+
+    Attributes:
+        runner: runs the encoder in prediction, in place of torch (int8, ONNX); None for torch.
 
     Example:
         >>> from transformers import BertConfig, BertModel
@@ -78,27 +105,15 @@ class DocumentEncoder(nn.Module):
     ) -> None:
         super().__init__()
         if fast_dropout:
-            use_fast_attention_dropout(model)
             use_fast_dropout(model)
         self.model = model
         self.limit = position_limit(model) if limit is None else limit
+        if attention and not can_give_rows(model):
+            self.limit = min(self.limit, MAX_MATRIX_TOKENS)
         self.attention = attention
         self.runner: EncoderRunner | None = None
-        """What runs the encoder in torch's place, when facts are looked for; None for torch."""
         self._gives_rows: bool | None = None
         self._last_layers: tuple[GradientCheckpointingLayer, ...] = ()
-
-    @property
-    def _has_parts(self) -> bool:
-        return hasattr(self.model, "attention_parts")
-
-    @property
-    def _heads(self) -> int:
-        heads: int = self.model.config.num_attention_heads
-        return heads
-
-    def _too_large(self, batch: Batch, width: int) -> bool:
-        return too_long_for_matrices(width) or too_many_rows(batch, self._heads)
 
     @property
     def width(self) -> int:
@@ -106,45 +121,49 @@ class DocumentEncoder(nn.Module):
         size: int = self.model.config.hidden_size
         return size
 
+    @property
+    def can_pack(self) -> bool:
+        """Whether documents can be encoded without padding (`PackedBert`)."""
+        self.prepare()
+        return (bool(self._gives_rows) or not self.attention) and can_pack(self.model)
+
     def prepare(self) -> None:
-        """Find out how this encoder gives attention rows, once. Done at the first forward pass if not before.
+        """Find out how this encoder gives attention, once; done in the first forward pass if not before.
 
         Raises:
-            EncoderError: if it gives none, and they are wanted.
+            EncoderError: it gives none, and it is wanted.
         """
         if self._gives_rows is not None:
             return
         attention = last_attention(self.model) if self.attention else None
         self._gives_rows = attention is not None
-        if attention is None:
-            if self.attention:
-                self._use_attention_matrices()
-            return
-        give_rows(attention)
-        # The rows leave the last layer by a side door, which a recomputed layer does not have.
-        self._last_layers = tuple(
-            layer
-            for layer in self.model.modules()
-            if isinstance(layer, GradientCheckpointingLayer) and attention in set(layer.modules())
-        )
+        if attention is not None:
+            hook_rows(attention)
+            # The rows leave the last layer by a side door, which a recomputed layer does not have.
+            self._last_layers = tuple(
+                layer
+                for layer in self.model.modules()
+                if isinstance(layer, GradientCheckpointingLayer) and attention in set(layer.modules())
+            )
+        elif self.attention:
+            self._use_attention_matrices()
 
     @torch.no_grad()
     def try_out(self) -> None:
         """Encode two tokens: sizes that torch accepts need not make an encoder that works.
 
         Raises:
-            EncoderError: if the states are not finite numbers, or it is asked for more tokens than it takes.
+            EncoderError: the states are not finite, or the window is larger than the encoder's positions.
         """
         tokens = torch.zeros(1, 2, dtype=torch.int64, device=self.model.device)
         output = self.model(input_ids=tokens, attention_mask=torch.ones_like(tokens))
         if not torch.isfinite(output.last_hidden_state).all():
-            raise EncoderError("found states that are not finite, expected finite numbers")
+            raise EncoderError("the encoder's states are not finite")
         for name, module in self.model.named_modules():
-            table = isinstance(module, nn.Embedding) and name.endswith("position_embeddings")
-            if table and self.limit > module.num_embeddings:
+            is_table = isinstance(module, nn.Embedding) and name.endswith("position_embeddings")
+            if is_table and self.limit > module.num_embeddings:
                 raise EncoderError(
-                    f"found a window of {self.limit:,} tokens, expected the encoder's "
-                    f"{module.num_embeddings:,} at most"
+                    f"a window of {self.limit:,} tokens is larger than the encoder's {module.num_embeddings:,} positions"
                 )
 
     def forward(self, batch: Batch) -> Encoded:
@@ -152,59 +171,47 @@ class DocumentEncoder(nn.Module):
         self.prepare()
         for layer in self._last_layers:
             layer.gradient_checkpointing = False
-        positions = batch.mention_position.new_zeros(len(batch.lengths), batch.mentions)  # [D, Mmax]
-        positions[batch.mention_document, batch.mention_slot] = batch.mention_position
         width = max(batch.lengths)
         tokens = {"input_ids": batch.input_ids[:, :width]}
         if getattr(self.model, "takes_mentions", False):
             tokens |= mention_inputs(batch, width)
         if width > self.limit:
-            return self._encode_windows(batch, tokens, positions)
-        if self.attention and self._has_parts and self._too_large(batch, width):
-            return self._encode_by_parts(batch, tokens, width)
+            return self._encode_windows(batch, tokens)
+        positions = batch.mention_position.new_zeros(len(batch.lengths), batch.mentions)  # [D, m]
+        positions[batch.mention_document, batch.mention_slot] = batch.mention_position
         mask = None if min(batch.lengths) == width else batch.attention_mask[:, :width]
-        states, rows = self._encode(tokens, mask, positions)
-        return Encoded(states, None if rows is None else rows[batch.mention_document, :, batch.mention_slot])
+        states, rows = self._run(tokens, mask, positions)  # [D, T, d], [D, H, m, T]
+        if rows is None:
+            return Encoded(states)
+        of_mentions = rows[batch.mention_document, :, batch.mention_slot]  # [M, H, T]
+        return Encoded(states, segment_mean(of_mentions, batch.mention_entity, len(batch.entity_document)))
 
-    @property
-    def gives_rows(self) -> bool:
-        """Whether attention rows come from the attention interface of transformers."""
-        self.prepare()
-        return bool(self._gives_rows)
-
-    def _encode(
+    def _run(
         self, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor
     ) -> tuple[Tensor, Tensor | None]:
-        """What `encode` gives, by the runner if there is one and nothing is learnt."""
+        """What `encode` gives; in prediction by the runner, or without padding where that is possible."""
         if torch.is_grad_enabled() or self.training:
             return self.encode(tokens, attention_mask, positions)
         if self.runner is not None:
             return self.runner(tokens, attention_mask, positions)
-        if self.packs:
-            return PackedBert.of(self.model, self.attention)(tokens, attention_mask, positions)
-        if tokens["input_ids"].device.type != "cpu":
-            return self.encode(tokens, attention_mask, positions)
-        return encode_in_calls(self.encode, tokens, attention_mask, positions)
-
-    @property
-    def packs(self) -> bool:
-        """Whether documents can stand in a row without padding."""
-        return (self.gives_rows or not self.attention) and can_pack(self.model)
+        if self.can_pack:
+            return PackedBert(self.model, self.attention)(tokens, attention_mask, positions)
+        return self.encode(tokens, attention_mask, positions)
 
     def encode(
         self, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor
     ) -> tuple[Tensor, Tensor | None]:
-        """States [B, T, d] and, if wanted, the rows at `positions` [B, M] as [B, H, M, T].
+        """States [B, T, d] and, if wanted, attention [B, H, M, T] from `positions` [B, M].
 
         Args:
-            tokens: what the encoder is told of each token, [B, T], by the names of its arguments.
+            tokens: the encoder's inputs, [B, T], by the names of its arguments.
             attention_mask: [B, T], 0 at padding; None where there is none.
             positions: [B, M].
         """
         if not self.attention:
             return self.model(**tokens, attention_mask=attention_mask).last_hidden_state, None
         if self._gives_rows:
-            with requested(positions) as request:
+            with request_rows(positions) as request:
                 states = self.model(**tokens, attention_mask=attention_mask).last_hidden_state
             assert request.rows is not None, "the last attention layer was prepared, but did not run"
             return states, request.rows
@@ -213,7 +220,7 @@ class DocumentEncoder(nn.Module):
         index = positions[:, None, :, None].expand(-1, matrix.shape[1], -1, matrix.shape[3])
         return output.last_hidden_state, matrix.gather(2, index)
 
-    def _encode_windows(self, batch: Batch, tokens: dict[str, Tensor], positions: Tensor) -> Encoded:
+    def _encode_windows(self, batch: Batch, tokens: dict[str, Tensor]) -> Encoded:
         plan = plan_windows(batch.lengths, self.limit, batch.device)
         padding = {"input_ids": self.model.config.pad_token_id or 0}
         tokens = {
@@ -222,66 +229,43 @@ class DocumentEncoder(nn.Module):
             )
             for name, values in tokens.items()
         }  # [W, L] each
-        if self.attention and too_many_rows(batch, self._heads):
-            return self._encode_crowded(batch, plan, tokens)
-        pieces = self._encode_calls(plan, tokens, mention_places(plan, positions))
-        states = merge_states(plan, torch.cat([states for states, _ in pieces]))  # of [W, L, d]
-        rows = [rows for _, rows in pieces if rows is not None]
+        positions = MentionPositions.from_plan(plan, batch)
+        starts = range(0, len(plan.windows), WINDOWS_PER_CALL)
+        recompute = len(starts) > 1 and self._count_states(plan) > STATES_KEPT
+        all_states, all_rows = [], []
+        for start in starts:
+            states, rows = self._encode_call(plan, tokens, positions.table, start, recompute)
+            all_states.append(states)
+            if rows is not None:
+                own = (positions.window >= start) & (positions.window < start + WINDOWS_PER_CALL)
+                all_rows.append(rows[positions.window[own] - start, :, positions.rank[own]])  # [n, H, L]
+        states = merge_states(plan, torch.cat(all_states))  # of [W, L, d]
         if not self.attention:
             return Encoded(states)
-        mentions = batch.mention_document, batch.mention_position, batch.mention_slot
-        return Encoded(states, merge_rows(plan, torch.cat(rows), *mentions))  # of [W, H, Mmax, L]
+        return Encoded(states, merge_attention(plan, positions, torch.cat(all_rows), batch))
 
-    def _encode_calls(
-        self, plan: WindowPlan, tokens: dict[str, Tensor], places: Tensor
-    ) -> list[tuple[Tensor, Tensor | None]]:
-        """States [w, L, d] and rows [w, H, M, L] at `places` [W, M] of a few windows after the other."""
-        calls = range(0, len(plan.widths), WINDOWS_AT_ONCE)
-        recompute = len(calls) > 1 and self._states_in(plan) > STATES_KEPT
-        return [self._encode_call(plan, tokens, places, start, recompute) for start in calls]
-
-    def _states_in(self, plan: WindowPlan) -> int:
-        """Numbers in the states of all layers, over all windows."""
+    def _count_states(self, plan: WindowPlan) -> int:
+        """The numbers in the states of all layers, over all windows."""
         layers: int = getattr(self.model.config, "num_hidden_layers", UNKNOWN_LAYERS)
-        return len(plan.widths) * plan.width * layers * self.width
-
-    def _encode_crowded(self, batch: Batch, plan: WindowPlan, tokens: dict[str, Tensor]) -> Encoded:
-        """Rows in each window are made for the mentions that stand in it, and averaged over entities."""
-        places = MentionPlaces.of(plan, batch)
-        states, rows = [], []
-        for start in range(0, len(plan.widths), WINDOWS_AT_ONCE):
-            some = places.within(start, start + WINDOWS_AT_ONCE)
-            found, at_places = self._encode_call(plan, tokens, some.table, start, recompute=True)
-            assert at_places is not None
-            states.append(found)
-            rows.append(at_places[some.window - start, :, some.rank])  # [k, H, L]
-        attention = merge_entity_rows(plan, places, torch.cat(rows), batch)
-        return EncodedEntities(merge_states(plan, torch.cat(states)), attention)
-
-    def _encode_by_parts(self, batch: Batch, tokens: dict[str, Tensor], width: int) -> Encoded:
-        """Attention of an encoder that gives its parts: some mentions at a time, averaged over entities."""
-        mask = batch.attention_mask[:, :width]
-        states = self.model(**tokens, attention_mask=mask).last_hidden_state
-        model: Any = self.model
-        query, key = model.attention_parts(states)
-        return EncodedEntities(states, own_entity_rows(query, key, mask, batch))
+        return len(plan.windows) * plan.width * layers * self.width
 
     def _encode_call(
-        self, plan: WindowPlan, tokens: dict[str, Tensor], places: Tensor, start: int, recompute: bool
+        self, plan: WindowPlan, tokens: dict[str, Tensor], positions: Tensor, start: int, recompute: bool
     ) -> tuple[Tensor, Tensor | None]:
-        call = slice(start, start + WINDOWS_AT_ONCE)
-        width = max(plan.widths[call])
+        """States [w, L, d] and attention [w, H, m, L] of a few windows, from `positions` [W, m]."""
+        call = slice(start, start + WINDOWS_PER_CALL)
+        width = max(window.width for window in plan.windows[call])
         inputs = (
             {name: values[call, :width] for name, values in tokens.items()},
             plan.mask[call, :width],
-            places[call].clamp(max=width - 1),
+            positions[call],
         )
         if recompute and torch.is_grad_enabled():
-            states, rows = checkpoint(self._encode, *inputs, use_reentrant=False)
+            states, rows = checkpoint(self._run, *inputs, use_reentrant=False)
         else:
-            states, rows = self._encode(*inputs)
+            states, rows = self._run(*inputs)
         missing = plan.width - width
-        return F.pad(states, (0, 0, 0, missing)), None if rows is None else F.pad(rows, (0, missing))
+        return pad(states, (0, 0, 0, missing)), None if rows is None else pad(rows, (0, missing))
 
     def _use_attention_matrices(self) -> None:
         name = type(self.model).__name__
@@ -295,13 +279,13 @@ class DocumentEncoder(nn.Module):
                     input_ids=tokens, attention_mask=torch.ones_like(tokens), output_attentions=True
                 )
         except (TypeError, ValueError) as error:
-            raise EncoderError(f"encoder {name} cannot give its attention: {error}") from error
+            raise EncoderError(f"encoder {name} gives no attention: {error}") from error
         finally:
             self.model.train(training)
         attentions = getattr(output, "attentions", None)
-        found = tuple(attentions[-1].shape) if attentions and attentions[-1] is not None else None
-        if found is None or len(found) != 4 or found[2:] != (2, 2):
+        shape = tuple(attentions[-1].shape) if attentions and attentions[-1] is not None else None
+        if shape is None or len(shape) != 4 or shape[2:] != (2, 2):
             raise EncoderError(
-                f"encoder {name} gives no attention from every token to every other: for two tokens, found "
-                f"{'nothing' if found is None else f'shape {found}'}, expected shape (1, heads, 2, 2)"
+                f"encoder {name} gives no attention from every token to every other: for two tokens it gives "
+                f"{'nothing' if shape is None else f'shape {shape}'}, not (1, heads, 2, 2)"
             )

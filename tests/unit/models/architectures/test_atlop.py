@@ -13,7 +13,7 @@ from unnoted.models.architectures.atlop import pool_contexts
 
 
 def embeddings(model, batch):
-    return model.pairs(model.encoder(batch), batch)
+    return model.pair_encoder(model.encoder(batch), batch)
 
 
 def assert_equal(found, expected):
@@ -52,7 +52,7 @@ def test_gradients_equal_the_plain_ones():
     expected = gradients(lambda: plain.embed(batch), plain)
     for one, other in (("head_projection", "head_extractor"), ("tail_projection", "tail_extractor")):
         for kind in ("weight", "bias"):
-            torch.testing.assert_close(found[f"pairs.{one}.{kind}"], expected[f"{other}.{kind}"])
+            torch.testing.assert_close(found[f"pair_encoder.{one}.{kind}"], expected[f"{other}.{kind}"])
     word = "embeddings.word_embeddings.weight"
     torch.testing.assert_close(found[f"encoder.model.{word}"], expected[f"encoder.{word}"])
 
@@ -76,7 +76,7 @@ def test_entities_without_a_shared_window_see_what_either_attends_to():
     model = tiny_model("bert")
     batch = random_batch([2 * (model.encoder.limit - 1)], [6], mentions=1)
     encoded = model.encoder(batch)
-    attention = encoded.entity_rows(batch)
+    attention = encoded.entity_attention
     overlap = torch.einsum("aht,bht->ab", attention, attention)
     assert (overlap == 0).any() and (pool_contexts(encoded, batch).values.abs().sum(1) > 0).all()
     assert_equal(embeddings(model, batch), PlainATLOP.of(model).embed(batch))

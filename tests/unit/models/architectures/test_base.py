@@ -39,10 +39,10 @@ class Model(nn.Module):
         torch.manual_seed(0)
         sizes = Sizes(hidden_size=WIDTH, pair_dim=8, block_size=4, num_labels=CLASSES, entity_types=4)
         if name == "docunet":  # as published, 256 wide, it would take minutes
-            self.pairs = DocuNetPairEncoder(WIDTH, 8, unet_width=16, unet_output=5)
+            self.pair_encoder = DocuNetPairEncoder(WIDTH, 8, unet_width=16, unet_output=5)
             self.head = base.ARCHITECTURES[name].build(sizes)[1]
         else:
-            self.pairs, self.head = ARCHITECTURES[name].build(sizes)
+            self.pair_encoder, self.head = ARCHITECTURES[name].build(sizes)
         with torch.no_grad():
             for norm in self.modules():
                 if isinstance(norm, docunet.MaskedBatchNorm):
@@ -50,7 +50,7 @@ class Model(nn.Module):
                     norm.running_variance.uniform_(0.1, 0.3)
 
     def forward(self, encoded, batch):
-        return pair_logits(self.pairs, self.head, encoded, batch)
+        return pair_logits(self.pair_encoder, self.head, encoded, batch)[0]
 
 
 @pytest.fixture(params=EVERY)
@@ -93,7 +93,7 @@ def test_gradients_reach_all_parameters_and_the_tokens_of_mentions(model, batch,
         assert (parameter.grad.abs().max() < 1e-6) == shifted, name
     gradient, related = encoded.states.grad, batch.span_document != 2  # that document has one entity only
     places = batch.span_document[related], batch.span_token[related]
-    if ARCHITECTURES["bilstm"].attention or isinstance(model.pairs, atlop.ATLOPPairEncoder):
+    if ARCHITECTURES["bilstm"].attention or isinstance(model.pair_encoder, atlop.ATLOPPairEncoder):
         places = batch.mention_document, batch.mention_position
     assert gradient.isfinite().all() and gradient[places].abs().sum() > 0
     assert not gradient.masked_select(batch.attention_mask.unsqueeze(2) == 0).any()
@@ -159,7 +159,7 @@ def test_half_precision_stays_near(model, batch, dtype):
         torch.testing.assert_close(found, expected, rtol=0.1, atol=0.1)
         if not any(isinstance(part, nn.Conv2d) for part in model.modules()):
             half = encoded._replace(states=encoded.states.to(dtype))
-            if not isinstance(model.pairs, atlop.ATLOPPairEncoder | kd_docre.AxialPairEncoder):
+            if not isinstance(model.pair_encoder, atlop.ATLOPPairEncoder | kd_docre.AxialPairEncoder):
                 found = copy.deepcopy(model).to(dtype)(half, batch)
                 assert found.dtype == torch.float32
                 torch.testing.assert_close(found, expected, rtol=0.1, atol=0.1)

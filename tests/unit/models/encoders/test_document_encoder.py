@@ -2,34 +2,46 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors.torch import load_file, save_file
 from tests.reference.atlop import PlainATLOP
 from tests.reference.batches import random_batch, tiny_model
 from transformers import AutoModel, FNetConfig
 
-from unnoted.models.encoders import DocumentEncoder, EncoderError, document_encoder, load_encoder
-from unnoted.models.encoders.windows import spans_of
+from unnoted.models.encoders import DocumentEncoder, EncoderError, document_encoder
+from unnoted.models.encoders.windows import split_document
 
 
 def close(found, expected):
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
 
 
+def entity_attention(batch, attention):
+    """The mean over each entity's mentions of one document's attention [H, T, T] at a time, padded, [E, H, T]."""
+    rows = [
+        attention[document][:, position]
+        for document, position in zip(
+            batch.mention_document.tolist(), batch.mention_position.tolist(), strict=True
+        )
+    ]
+    means = []
+    for entity in range(len(batch.entity_document)):
+        own = [rows[m] for m, owner in enumerate(batch.mention_entity.tolist()) if owner == entity]
+        mean = torch.stack(own).mean(0)
+        means.append(torch.nn.functional.pad(mean, (0, max(batch.lengths) - mean.shape[1])))
+    return torch.stack(means)
+
+
+def assert_encoded(encoded, batch, states, attention):
+    for document, length in enumerate(batch.lengths):
+        close(encoded.states[document, :length], states[document][:length])
+    close(encoded.entity_attention, entity_attention(batch, attention))
+
+
 @pytest.mark.parametrize("kind", ["bert", "roberta", "deberta-v2", "mpnet"])
 @pytest.mark.parametrize("lengths", [(20, 32, 5), (33,), (62, 20, 45)], ids=str)
-def test_states_and_rows_equal_the_plain_rule(kind, lengths):
+def test_states_and_attention_equal_the_plain_rule(kind, lengths):
     model = tiny_model(kind)
     batch = random_batch(lengths, [4] * len(lengths))
-    encoded = model.encoder(batch)
-    states, attention = PlainATLOP.of(model).encode(batch)
-    for document, length in enumerate(lengths):
-        close(encoded.states[document, :length], states[document][:length])
-    for mention, (document, position) in enumerate(
-        zip(batch.mention_document.tolist(), batch.mention_position.tolist(), strict=True)
-    ):
-        length = lengths[document]
-        close(encoded.rows[mention, :, :length], attention[document][:, position, :length])
-        assert encoded.rows[mention, :, length:].abs().sum() == 0
+    assert_encoded(model.encoder(batch), batch, *PlainATLOP.of(model).encode(batch))
 
 
 @settings(max_examples=20, deadline=None)
@@ -37,37 +49,44 @@ def test_states_and_rows_equal_the_plain_rule(kind, lengths):
 def test_any_lengths_up_to_two_windows_equal_the_plain_rule(lengths, seed):
     model = tiny_model("bert", seed=seed)
     batch = random_batch(lengths, [2] * len(lengths), seed=seed)
-    encoded = model.encoder(batch)
-    states, attention = PlainATLOP.of(model).encode(batch)
-    for document, length in enumerate(lengths):
-        close(encoded.states[document, :length], states[document][:length])
-    places = zip(batch.mention_document.tolist(), batch.mention_position.tolist(), strict=True)
-    close(encoded.rows, torch.stack([attention[document][:, position] for document, position in places]))
+    assert_encoded(model.encoder(batch), batch, *PlainATLOP.of(model).encode(batch))
 
 
 @pytest.mark.parametrize("length", [63, 64, 100, 200])
 def test_more_windows_equal_a_plain_walk(length):
     model = tiny_model("bert")
-    batch = random_batch([length, 20], [6, 2])
-    encoded = model.encoder(batch)
-    tokens = batch.input_ids[0, :length]
+    batch = random_batch([length], [6])
+    tokens = batch.input_ids[0]
     states, count = torch.zeros(length, 16, dtype=torch.float64), torch.zeros(length, 1)
     attention = torch.zeros(4, length, length, dtype=torch.float64)
     eager = PlainATLOP.of(model).encoder
-    for span in spans_of(0, length, 32):
-        cover = slice(span.first, span.first + span.count)
-        ids = torch.cat([tokens[:1][: span.starts], tokens[cover], tokens[-1:][: span.ends]])
+    windows = split_document(0, length, 32)
+    assert len(windows) > 2
+    for window in windows:
+        cover = slice(window.first, window.first + window.count)
+        ids = torch.cat([tokens[:1][: window.starts], tokens[cover], tokens[-1:][: window.ends]])
         output = eager(input_ids=ids[None], output_attentions=True)
-        inner = slice(span.starts, span.starts + span.count)
+        inner = slice(window.starts, window.starts + window.count)
         states[cover] += output.last_hidden_state[0, inner]
         count[cover] += 1
         attention[:, cover, cover] += output.attentions[-1][0, :, inner, inner]
-    assert len(spans_of(0, length, 32)) > 2
-    close(encoded.states[0, :length], states / count)
     attention = attention / (attention.sum(-1, keepdim=True) + 1e-10)
-    own = batch.mention_document == 0
-    close(encoded.rows[own], attention[:, batch.mention_position[own]].transpose(0, 1))
-    torch.testing.assert_close(encoded.rows.sum(-1), torch.ones_like(encoded.rows[..., 0]), rtol=1e-8, atol=0)
+    encoded = model.encoder(batch)
+    assert_encoded(encoded, batch, [states / count], [attention])
+    total = encoded.entity_attention.sum(-1)
+    torch.testing.assert_close(total, torch.ones_like(total), rtol=1e-8, atol=0)
+
+
+@pytest.mark.parametrize("limit", [16, 24])
+def test_an_encoder_of_matrices_reads_windows_like_one_of_rows(limit, monkeypatch):
+    monkeypatch.setattr(document_encoder, "MAX_MATRIX_TOKENS", limit)
+    batch = random_batch([40, 13, 60], [4, 2, 5])
+    rows = tiny_model("bert").encoder
+    rows.limit = limit
+    matrices = tiny_model("bert").encoder.model
+    matrices.config._attn_implementation = "eager"
+    found, expected = DocumentEncoder(matrices)(batch), rows(batch)
+    close(found.entity_attention, expected.entity_attention)
 
 
 def test_several_calls_with_recomputation_change_nothing(monkeypatch):
@@ -75,21 +94,21 @@ def test_several_calls_with_recomputation_change_nothing(monkeypatch):
     results = []
     monkeypatch.setattr(document_encoder, "STATES_KEPT", 0)
     for at_once in (100, 2):
-        monkeypatch.setattr(document_encoder, "WINDOWS_AT_ONCE", at_once)
+        monkeypatch.setattr(document_encoder, "WINDOWS_PER_CALL", at_once)
         results.append(scores_and_gradients(tiny_model("bert"), batch))
     for once, in_calls in zip(*results, strict=True):
         close(in_calls, once)
 
 
 def scores_and_gradients(model, batch):
-    scores = model(batch)
+    scores = model(batch).logits
     scores.square().sum().backward()
     return [scores, *(parameter.grad for parameter in model.parameters())]
 
 
 def test_recomputation_changes_no_bit_in_training_and_spares_calls_that_fit(monkeypatch):
     batch = random_batch([150, 20, 40], [5, 3, 3])
-    monkeypatch.setattr(document_encoder, "WINDOWS_AT_ONCE", 2)
+    monkeypatch.setattr(document_encoder, "WINDOWS_PER_CALL", 2)
     results, recomputed = [], []
     checkpoint = document_encoder.checkpoint
 
@@ -116,20 +135,7 @@ def test_a_batch_padded_further_than_its_longest_document_gives_the_same():
         for name in ("input_ids", "attention_mask")
     }
     padded = type(batch)(**{name: getattr(batch, name) for name in batch.__slots__} | wider)
-    close(model(padded), model(batch))
-
-
-def test_an_encoder_without_some_of_its_weights_is_refused(tmp_path, capfd):
-
-    model = tiny_model("bert", dtype=torch.float32).encoder.model
-    model.save_pretrained(tmp_path)
-    load_encoder(tmp_path)
-    assert "LOAD REPORT" not in capfd.readouterr().err
-    weights = load_file(tmp_path / "model.safetensors")
-    del weights["embeddings.word_embeddings.weight"]
-    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    with pytest.raises(EncoderError, match="found no weights for 1 of its tensors"):
-        load_encoder(tmp_path)
+    close(model(padded).logits, model(batch).logits)
 
 
 @pytest.mark.parametrize("kind", ["bert", "deberta-v2"])
@@ -141,9 +147,9 @@ def test_without_attention_the_states_are_the_same(kind, lengths):
     found, expected = without(batch), with_rows(batch)
     for document, length in enumerate(lengths):
         close(found.states[document, :length], expected.states[document, :length])
-    assert found.attention is None and expected.attention is expected.rows
-    with pytest.raises(EncoderError, match=r"without attention rows, expected both.*attention=True"):
-        _ = found.rows
+    assert found.attention is None
+    with pytest.raises(EncoderError):
+        _ = found.entity_attention
 
 
 def test_without_attention_an_encoder_that_has_none_is_welcome():

@@ -1,1 +1,0 @@
-"""What makes a CPU fast, each beside its plain twin: dropout, attention rows, denormal numbers."""

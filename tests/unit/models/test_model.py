@@ -1,0 +1,382 @@
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
+from tests.reference.atlop import PlainATLOP, bilinear_weight
+from tests.reference.batches import ENCODERS, only, random_batch, tiny_model
+from tests.unit.inference.making import reading_model, saved_model
+
+from unnoted.data.candidates import CandidatePairs
+from unnoted.data.corpus import RelationVocabulary
+from unnoted.io import CHECKSUMS
+from unnoted.losses import DecisionRule, Link, ScoreDecoder
+from unnoted.models.encoders import EncoderError
+from unnoted.models.model import ModelError, RelationConfig, RelationModel
+from unnoted.priors import Priors
+
+ROOT = Path(__file__).parents[3]
+MINILM = ROOT.parent / "shared" / "encoders" / "minilm"
+needs_minilm = pytest.mark.skipif(not MINILM.exists(), reason=f"no encoder at {MINILM}")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    torch.set_num_threads(1)
+
+
+def gradients(model):
+    """The gradients of a `RelationModel` by the names of the plain one."""
+    found = {f"encoder.{name}": p.grad for name, p in model.encoder.model.named_parameters()}
+    for side in ("head", "tail"):
+        layer = getattr(model.pair_encoder, f"{side}_projection")
+        found |= {f"{side}_extractor.weight": layer.weight.grad, f"{side}_extractor.bias": layer.bias.grad}
+    return found | {
+        "bilinear.weight": bilinear_weight(model.head.weight.grad),
+        "bilinear.bias": model.head.bias.grad,
+    }
+
+
+def compare(model, batch, rtol):
+    plain = PlainATLOP.of(model)
+    found, expected = model(batch).logits, plain(batch)
+    weights = torch.linspace(-1, 1, expected.numel(), dtype=expected.dtype).view_as(expected)
+    torch.testing.assert_close(found, expected, rtol=rtol, atol=rtol * float(expected.detach().abs().max()))
+    (found * weights).sum().backward()
+    (expected * weights).sum().backward()
+    own = gradients(model)
+    named = dict(plain.named_parameters())
+    assert own.keys() == named.keys()
+    largest = max(float(p.grad.abs().max()) for p in named.values() if p.grad is not None)
+    for name, parameter in named.items():
+        if parameter.grad is None:
+            assert own[name] is None, name
+            continue
+        # A key's bias moves all scores of a soft-max alike: its gradient is 0, and only rounding is left of it.
+        scale = max(float(parameter.grad.abs().max()), 0.1 * largest if "k" in name.split(".")[-2] else 0)
+        torch.testing.assert_close(
+            own[name], parameter.grad, rtol=rtol, atol=rtol * scale, msg=lambda m, n=name: f"{n}: {m}"
+        )
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "deberta-v2", "mpnet"])
+@pytest.mark.parametrize("lengths", [(20, 32, 5), (62, 20, 45)], ids=str)
+def test_scores_and_gradients_equal_the_plain_model(kind, lengths):
+    batch = random_batch(lengths, [5, 3, 2])
+    compare(tiny_model(kind, dtype=torch.float64), batch, rtol=1e-10)
+    compare(tiny_model(kind, dtype=torch.float32), batch, rtol=1e-5)
+
+
+def test_modernbert_equals_the_plain_model_in_float32():
+    # Its own eager attention takes the soft-max in float32, whatever the model's precision.
+    compare(tiny_model("modernbert", dtype=torch.float32), random_batch((20, 50), [5, 3]), rtol=1e-5)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    documents=st.lists(st.tuples(st.integers(4, 62), st.integers(0, 5)), min_size=1, max_size=4),
+    pair_rate=st.sampled_from([0.2, 1.0]),
+    seed=st.integers(0, 99),
+)
+def test_any_shape_equals_the_plain_model(documents, pair_rate, seed):
+    lengths, entities = zip(*documents, strict=True)
+    batch = random_batch(lengths, entities, seed=seed, pair_rate=pair_rate)
+    model = tiny_model("bert", seed=seed)
+    torch.testing.assert_close(model(batch).logits, PlainATLOP.of(model)(batch), rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", ENCODERS)
+@pytest.mark.parametrize(("dtype", "atol"), [(torch.float32, 1e-5), (torch.float64, 1e-10)], ids=["32", "64"])
+def test_scores_do_not_depend_on_what_shares_the_batch(kind, dtype, atol):
+    model = tiny_model(kind, dtype=dtype)
+    lengths, entities = [20, 50, 8, 100], [4, 3, 6, 2]
+    with torch.no_grad():
+        together = model(random_batch(lengths, entities, mentions=1)).logits
+        start = 0
+        batch = random_batch(lengths, entities, mentions=1)
+        for document in range(4):
+            alone = model(only(batch, document)[0]).logits
+            shared = together[start : start + len(alone)]
+            scale = float(alone.abs().max())
+            # Rotary angles are float32 in every precision.
+            loose = 1e-5 if kind == "modernbert" else atol
+            torch.testing.assert_close(alone, shared, rtol=0, atol=loose * scale)
+            start += len(alone)
+    assert start == len(together)
+
+
+@pytest.mark.parametrize("entities", [[0], [1], [0, 1], [1, 0, 1]], ids=str)
+@pytest.mark.parametrize("length", [12, 100])
+def test_documents_without_pairs_break_nothing(entities, length):
+    model = tiny_model("bert")
+    scores = model(random_batch([length] * len(entities), entities)).logits
+    assert scores.shape == (0, 4)
+    assert model.decoder.decide(scores).shape == model.decoder.probabilities(scores).shape == (0, 3)
+    scores.sum().backward()
+    assert all(p.grad is None or p.grad.abs().sum() == 0 for p in model.parameters())
+
+
+def test_a_document_without_pairs_changes_nothing_for_the_others():
+    model = tiny_model("bert")
+    scores = model(random_batch([20, 9], [4, 0])).logits
+    torch.testing.assert_close(scores, model(random_batch([20], [4])).logits, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ENCODERS)
+def test_a_saved_model_comes_back_bit_equal(kind, tmp_path):
+    texts = {"relation_names": {"r0": "spouse"}, "relation_descriptions": {"r1": "Who lives where."}}
+    model = tiny_model(kind, dtype=torch.float32, **texts)
+    priors = Priors(("r0", "r1", "r2"), (0.01, 0.0, 0.02), (0.03, 0.0, 0.02))
+    model.decoder = ScoreDecoder(
+        DecisionRule(top_k=2), Link("ranking-margin", 0.5), priors, class_weighted=True
+    )
+    model.config.candidates = [["A", "B"]]
+    batch = random_batch([20, 50], [4, 3])
+    expected = model(batch).logits
+    model.save_pretrained(tmp_path)
+    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".safetensors", ".md"}
+    again = RelationModel.from_pretrained(tmp_path).eval()
+    assert torch.equal(again(batch).logits, expected)
+    for name, tensor in model.state_dict().items():
+        assert torch.equal(again.state_dict()[name], tensor), name
+    assert again.relations == RelationVocabulary(("r0", "r1", "r2"), *texts.values())
+    assert again.decoder == model.decoder
+    assert again.candidates == CandidatePairs(frozenset({("A", "B")}))
+
+
+def test_probabilities_use_the_priors_and_the_link():
+    decoder, scores = ScoreDecoder(DecisionRule(), Link("sigmoid")), torch.zeros(1, 4)
+    assert decoder.probabilities(scores).tolist() == [[0.5] * 3]
+    priors = Priors(("r0", "r1", "r2"), (0.1, 0.0, 0.5), (0.2, 0.0, 0.5))
+    weighted = replace(decoder, priors=priors, class_weighted=True)
+    assert weighted.probabilities(scores).tolist() == [pytest.approx([1 / 3, 0.0, 0.5])]
+
+
+def test_the_decision_rule_decides():
+    model, scores = tiny_model("bert"), torch.tensor([[0.5, 0.2, 0.7, 0.9]])
+    assert model.decoder.decision == DecisionRule()
+    assert model.decoder.decide(scores).tolist() == [[False, True, True]]
+    model.decoder = replace(model.decoder, decision=DecisionRule("zero", 0.8))
+    assert model.decoder.decide(scores).tolist() == [[False, False, True]]
+
+
+def test_another_relation_set_is_refused():
+    model = tiny_model("bert")
+    model.check_relations(["r0", "r1", "r2"])
+    with pytest.raises(
+        ModelError,
+        match="missing: r0, r2; 1 are unknown to it: x",
+    ):
+        model.check_relations(["r1", "x"])
+    with pytest.raises(ModelError, match="another order"):
+        model.check_relations(["r1", "r0", "r2"])
+    with pytest.raises(ModelError, match="1 of the model's are missing: r2"):
+        priors = Priors(("r0", "r1"), (0.1, 0.1), (0.1, 0.1))
+        model.decoder = replace(model.decoder, priors=priors)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    """A model as earlier versions saved it: damage shows in what is damaged, not in a checksum."""
+    tiny_model("bert", dtype=torch.float32).save_pretrained(tmp_path)
+    (tmp_path / CHECKSUMS).unlink()
+    return tmp_path
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def drop_a_weight(path):
+    weights = load_file(path)
+    weights.pop("head.bias")
+    save_file(weights, path, metadata={"format": "pt"})
+
+
+DAMAGE = {
+    "no config": (lambda f: (f / "config.json").unlink(), "config.json"),
+    "no weights": (lambda f: (f / "model.safetensors").unlink(), "model.safetensors"),
+    "cut weights": (lambda f: truncate(f / "model.safetensors"), "weights"),
+    "cut config": (lambda f: truncate(f / "config.json"), r"config\.json: no readable JSON"),
+    "a weight less": (lambda f: drop_a_weight(f / "model.safetensors"), r"missing keys \(head\.bias\)"),
+    "not ours": (
+        lambda f: (f / "config.json").write_text(json.dumps({"model_type": "bert"})),
+        "'bert'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_folder_is_refused(saved, damage):
+    apply, message = DAMAGE[damage]
+    apply(saved)
+    with pytest.raises(ModelError, match=message):
+        RelationModel.from_pretrained(saved)
+
+
+def test_pickled_weights_are_never_read(saved):
+    (saved / "model.safetensors").unlink()
+    (saved / "pytorch_model.bin").write_bytes(b"anything")
+    with pytest.raises(ModelError, match=r"model\.safetensors"):
+        RelationModel.from_pretrained(saved)
+
+
+def test_an_unknown_encoder_is_refused(tmp_path):
+    with pytest.raises(EncoderError, match="no such folder"):
+        RelationModel.from_encoder(str(tmp_path / "nowhere"), ["r0"])
+    with pytest.raises(EncoderError, match=r"config\.json"):
+        RelationModel.from_encoder(tmp_path, ["r0"])
+
+
+def test_an_unknown_architecture_is_refused():
+    with pytest.raises(ModelError, match=r"unknown architecture 'docnet'.*nearest: 'docunet'"):
+        tiny_model("bert", architecture="docnet")
+    with pytest.raises(ModelError, match="relations"):
+        RelationModel(RelationConfig(encoder_config=ENCODERS["bert"].to_dict()))
+
+
+def test_new_layers_start_as_linear_layers_do_and_the_encoder_keeps_its_weights():
+    torch.manual_seed(0)
+    config = RelationConfig(
+        encoder_config=ENCODERS["bert"].to_dict(), relations=["r0"], embedding=64, block=16
+    )
+    encoder = tiny_model("bert", dtype=torch.float32).encoder.model
+    before = {name: tensor.clone() for name, tensor in encoder.state_dict().items()}
+    model = RelationModel(config, encoder)
+    for name, tensor in model.encoder.model.state_dict().items():
+        assert torch.equal(tensor, before[name]), name
+    for layer, inputs in ((model.head.weight, 64 * 16), (model.pair_encoder.head_projection.weight, 32)):
+        assert float(layer.detach().abs().max()) <= inputs**-0.5
+        assert float(layer.detach().std()) == pytest.approx((3 * inputs) ** -0.5, rel=0.1)
+
+
+@pytest.mark.shared
+@needs_minilm
+def test_a_real_encoder_with_its_first_layers(tmp_path):
+    model = RelationModel.from_encoder(MINILM, ["r0", "r1"], encoder_layers=2).eval()
+    assert len(model.encoder.model.encoder.layer) == 2
+    assert model.tokenizer.mask_token == "[MASK]"
+    batch = random_batch([30], [3], relations=2)
+    expected = model(batch).logits
+    model.save_pretrained(tmp_path)
+    again = RelationModel.from_pretrained(tmp_path).eval()
+    assert torch.equal(again(batch).logits, expected)
+    assert again.tokenizer("a b").input_ids == model.tokenizer("a b").input_ids
+    with pytest.raises(EncoderError, match="6 layers"):
+        RelationModel.from_encoder(MINILM, ["r0"], encoder_layers=7)
+
+
+MEMORY = """
+import resource, sys, torch
+from tests.reference.batches import ENCODERS, random_batch, tiny_model
+from unnoted.models.model import RelationModel
+torch.set_num_threads(2)
+minilm, length, entities = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+relations = [f"r{k}" for k in range(96)]
+if minilm:
+    model = RelationModel.from_encoder(minilm, relations)
+else:
+    ENCODERS["bert"].max_position_embeddings = 512
+    model = tiny_model("bert", relations=96, dtype=torch.float32, embedding=768, block=64)
+batch = random_batch([length], [entities], relations=96)
+scores = model.train()(batch).logits
+scores.square().mean().backward()
+assert scores.isfinite().all() and model.head.weight.grad.isfinite().all()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+"""
+
+REAL = [pytest.mark.slow, pytest.mark.shared, needs_minilm]
+
+
+@pytest.mark.parametrize(
+    ("encoder", "length", "entities"),
+    [
+        pytest.param("", 7000, 40, marks=pytest.mark.slow),
+        pytest.param(str(MINILM), 7000, 40, marks=REAL),
+        pytest.param(str(MINILM), 7000, 150, marks=REAL),
+        pytest.param(str(MINILM), 500, 150, marks=REAL),
+    ],
+    ids=["tiny encoder, long", "long", "long with many entities", "many entities"],
+)
+def test_long_documents_and_many_entities_stay_within_four_gigabytes(encoder, length, entities):
+    command = [sys.executable, "-W", "ignore", "-c", MEMORY, encoder, str(length), str(entities)]
+    run = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={"PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert float(run.stdout.split()[-1]) < 4.0
+
+
+def test_a_model_is_not_saved_beside_another_ones_tokenizer(tmp_path):
+    saved_model(tmp_path)
+    model = reading_model()
+    model.tokenizer = None
+    with pytest.raises(ModelError, match=r"tokenizer\.json"):
+        model.save_pretrained(tmp_path)
+    RelationModel.from_pretrained(tmp_path)
+    with pytest.raises(ModelError, match="push_to_hub"):
+        model.save_pretrained(tmp_path / "other", push_to_hub=True)
+
+
+def typed_model(**changes):
+    tokens = {"entity_types": ["A", "B", "C"], "type_tokens": [5, 40, 41, 42]}
+    return tiny_model("bert", **tokens | changes)
+
+
+def test_typed_markers_are_seen_and_survive_saving(tmp_path):
+    batch = random_batch([20, 14], [4, 3])
+    model = typed_model(dtype=torch.float32)
+    assert not torch.equal(
+        model(batch).logits, typed_model(dtype=torch.float32, type_tokens=None)(batch).logits
+    )
+    model.save_pretrained(tmp_path)
+    assert torch.equal(RelationModel.from_pretrained(tmp_path)(batch).logits, model(batch).logits)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"type_tokens": [5]},
+        {"type_tokens": [5, 5, 5, 10**6]},
+        {"type_tokens": [5, 5, 5, -1]},
+        {"markers": False},
+    ],
+    ids=str,
+)
+def test_type_tokens_that_do_not_fit_are_refused(changes):
+    with pytest.raises(ModelError, match="type_tokens"):
+        typed_model(**changes)
+
+
+def test_a_lexical_weight_that_is_set_later_does_not_spoil_what_is_saved(tmp_path):
+    without, with_it = (tiny_model("bert", lexical_weight=weight).float() for weight in (0.0, 0.5))
+    without.config.lexical_weight = 0.5
+    with_it.lexical.weight = 0.25
+    for name, model, weight in (("without", without, None), ("with", with_it, 0.25)):
+        model.save_pretrained(tmp_path / name)
+        lexical = RelationModel.from_pretrained(tmp_path / name).lexical
+        assert (None if lexical is None else lexical.weight) == weight
+
+
+def test_pair_embeddings_are_given_in_training_only():
+    model, batch = tiny_model("bert"), random_batch([20], [4])
+    embeddings = model.train()(batch).pair_embeddings
+    assert [tuple(each.shape) for each in embeddings] == [(batch.pairs, 12)] * 2
+    assert model.eval()(batch).encoded.attention is not None
+
+
+def test_architecture_options_get_their_defaults():
+    config = RelationConfig(architecture="p3m", relations=["r"], encoder_config=ENCODERS["bert"].to_dict())
+    again = RelationConfig.from_dict(config.to_dict())
+    assert RelationModel(again).config.architecture_options["pair_dropout"] == 0.2
