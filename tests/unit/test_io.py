@@ -155,6 +155,7 @@ def test_paths_that_cannot_be_read(tmp_path, make, reason):
 @pytest.mark.parametrize(
     "damaged",
     [gzip.compress(TEXT.encode())[:-20], gzip.compress(b"ab")[:12] + bytes(20), b"ab\xff", b"\xe9["],
+    ids=["cut", "overwritten", "last byte", "first byte"],  # gzip has the time in it
 )
 def test_damaged_content(tmp_path, damaged):
     (tmp_path / "file").write_bytes(damaged)
