@@ -124,9 +124,11 @@ def posterior_given_unlabelled(
         >>> posterior_given_unlabelled(np.array([0.8, 0.8], np.float32), labelled=1.0).round(2)
         array([0.6, 0.6], dtype=float32)
     """
-    p = np.clip(probability, 1e-6, 1 - 1e-6)
+    p = np.clip(probability, 1e-6, 1 - 1e-6).astype(np.float64)
     log_odds = np.log(p) - np.log1p(-p)
-    counts, edges = np.histogram(log_odds, HISTOGRAM_BINS)  # of millions of pairs, 4,096 remain
+    # Of millions of pairs, 4,096 bins remain; the range has a width even where a weak model says nothing.
+    ends = (float(log_odds.min(initial=0.0)) - 0.01, float(log_odds.max(initial=0.0)) + 0.01)
+    counts, edges = np.histogram(log_odds, HISTOGRAM_BINS, ends)
     middle = torch.from_numpy((edges[:-1] + edges[1:]) / 2)[:, None]
     facts = middle.sigmoid() * torch.from_numpy(counts.astype(np.float64))[:, None]
     frequency = torch.tensor([labelled / max(float(facts.sum()), 1e-12)], dtype=torch.float64).clamp(

@@ -174,3 +174,9 @@ def test_what_cannot_be_fitted_is_refused():
     ]:
         with pytest.raises(ValueError, match=r"relations|finite|none|propensity_slope"):
             fit_calibration(bad, given_priors, **options)
+
+
+def test_posterior_of_a_model_that_tells_nothing_apart():
+    nearly_one_value = np.float32(0.02) + np.arange(100, dtype=np.float32) * np.float32(2e-9)
+    found = posterior_given_unlabelled(nearly_one_value, labelled=1.0)
+    assert np.isfinite(found).all() and (found < nearly_one_value).all()
