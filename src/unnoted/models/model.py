@@ -288,14 +288,13 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         self.config.score_decoder = decoder.to_json()
 
     def check_decoder(self, decoder: ScoreDecoder) -> None:
-        """Refuse a decoder with priors or a calibration of other relations than the model's.
+        """Refuse a decoder with priors of other relations than the model's.
 
         Raises:
             ModelError: the relations, or their order, differ.
         """
-        for part in (decoder.priors, decoder.calibration):
-            if part is not None:
-                self.check_relations(part.relations)
+        if decoder.priors is not None:
+            self.check_relations(decoder.priors.relations)
 
     def check_relations(self, relations: Sequence[str]) -> None:
         """Refuse data or priors of other relations than the model's.

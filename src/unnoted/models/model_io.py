@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from functools import cache
 from inspect import get_annotations
 from pathlib import Path
 from typing import Any
@@ -138,7 +137,6 @@ def _refuse_other_files(folder: Path, checksums: Collection[str]) -> None:
             raise ModelError(f"{folder / name}: this file was not saved with the model; remove it")
 
 
-@cache
 def _config_schema(config_class: type[PreTrainedConfig]) -> type[BaseModel]:
     """The own annotations of a configuration class, as a strict pydantic model."""
     fields: dict[str, Any] = {

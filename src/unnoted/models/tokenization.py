@@ -127,7 +127,7 @@ class TokenizedDocuments:
     """D documents one after the other; those of document d lie between its offsets d and d + 1.
 
     Attributes:
-        tokens: token ids, with the start and end token of each document.
+        tokens: token ids, start and end tokens included.
         token_offsets: [D + 1].
         mention_position: the index, within its document, of each mention's opening marker or first token.
         mention_end: the index, within its document, of each mention's closing marker or last token.
@@ -161,6 +161,9 @@ class DocumentTokenizer:
         tokenizer: a fast tokenizer of transformers; it is copied, its own settings stay as they are.
         markers: whether a marker stands before and after every mention.
 
+    Attributes:
+        identity: everything that token ids depend on, as one string.
+
     Raises:
         ValueError: the tokenizer is not a fast one, or lacks a start token, an end token or the marker.
     """
@@ -192,6 +195,8 @@ class DocumentTokenizer:
             self.marker_token = _require_token(
                 name, f"single {MARKER!r}", single, backend.token_to_id(MARKER)
             )
+        special = (self.start_token, self.end_token, self.marker_token, backend.encode_special_tokens)
+        self.identity = f"{backend.to_str()} {special}"
 
     def type_tokens(self, types: Sequence[str]) -> list[int]:
         """The tokens that open mentions in place of the marker: of unknown types first, then of each type.

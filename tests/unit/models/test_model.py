@@ -183,7 +183,7 @@ def test_another_relation_set_is_refused():
 
 @pytest.fixture
 def saved(tmp_path):
-    """A model as earlier versions saved it: damage shows in what is damaged, not in a checksum."""
+    """A model without checksums: damage shows in what is damaged."""
     tiny_model("bert", dtype=torch.float32).save_pretrained(tmp_path)
     (tmp_path / CHECKSUMS).unlink()
     return tmp_path

@@ -206,3 +206,14 @@ def test_typed_markers_share_the_marker_of_the_tokenizer_and_skip_bare_word_star
 def test_typed_markers_need_markers():
     with pytest.raises(ValueError, match="markers"):
         DocumentTokenizer(word_piece(), markers=False).type_tokens(("PER",))
+
+
+def test_identity_is_that_of_the_tokens_not_of_the_last_call():
+    identity = DocumentTokenizer(word_piece()).identity
+    word_piece()(["a b c"], truncation=True, max_length=2, padding="max_length")
+    assert DocumentTokenizer(word_piece()).identity == identity
+    assert (
+        DocumentTokenizer(byte_level()).identity
+        != identity
+        != DocumentTokenizer(word_piece(), False).identity
+    )

@@ -118,11 +118,11 @@ def _tiles(noise: Tensor, like: Tensor, buffers: int) -> Iterator[tuple[tuple[in
     """Some heads of a sequence at a time, with reused buffers [heads, T, T] to compute in."""
     batch, heads, queries, keys = noise.shape
     step = min(heads, max(1, TILE_SIZE // (queries * keys)))
-    room = [like.new_empty(step, queries, keys) for _ in range(buffers)]
+    storage = [like.new_empty(step, queries, keys) for _ in range(buffers)]
     for row in range(batch):
         for first in range(0, heads, step):
             last = min(first + step, heads)
-            yield (row, slice(first, last)), [buffer[: last - first] for buffer in room]
+            yield (row, slice(first, last)), [buffer[: last - first] for buffer in storage]
 
 
 def _write_attention(query: Tensor, key: Tensor, bias: Tensor, scaling: float, out: Tensor) -> None:

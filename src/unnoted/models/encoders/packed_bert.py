@@ -170,7 +170,7 @@ class Int8Bert:
         return PackedBert(self._model, self._with_attention, layers, INT8_MULTIPLE)
 
     def _current(self) -> tuple[object, ...]:
-        return weights_fingerprint(self._model.encoder.parameters())
+        return weights_fingerprint(_bert_layers(self._model).parameters())
 
 
 def weights_fingerprint(weights: Iterator[nn.Parameter]) -> tuple[object, ...]:
@@ -254,7 +254,7 @@ class Int8Linear:
 
 
 def _bert_layers(model: PreTrainedModel) -> Any:  # noqa: ANN401 - transformers' layers have no types
-    return model.encoder.layer
+    return model.get_submodule("encoder.layer")
 
 
 def _heads_shape(attention: Any) -> tuple[int, int, int]:  # noqa: ANN401
