@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 
 from benchmarks import analyse, report, speed, train
-from unnoted.training.fingerprint import fingerprint
+from unnoted.training.run_directory import fingerprint
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
     if given.what == "train":
         train.train(grid, train.select_runs(grid, given.names), given.to, given.jobs)
     elif given.what == "analyse":
-        run = given.to / fingerprint(train.settings_of(grid, given.run, given.to)[-1]).address
+        run = given.to / fingerprint(train.settings_of(grid, given.run, given.to)[-1]).run_id
         results = report.read_json(given.to / "analyses.json")
         for name in given.names or analyse.ANALYSES:
             results[name] = analyse.ANALYSES[name](run, given.data, given.multiplier)

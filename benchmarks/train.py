@@ -12,9 +12,8 @@ from unnoted.data.convert import split_documents
 from unnoted.data.formats import write_documents
 from unnoted.data.hide_labels import fit_setting, hide_labels
 from unnoted.experiments.grid import run_grid, with_seeds
-from unnoted.training import Record, Settings, load_settings
-from unnoted.training.fingerprint import fingerprint
-from unnoted.training.run_folder import RunFolder
+from unnoted.training import Record, TrainingConfig, load_config
+from unnoted.training.run_directory import RunDirectory, fingerprint
 
 ROOT = Path(__file__).parents[1]
 
@@ -36,11 +35,11 @@ def select_runs(grid: dict[str, Any], patterns: list[str]) -> list[str]:
     return names
 
 
-def settings_of(grid: dict[str, Any], name: str, folder: Path) -> tuple[Settings, ...]:
+def settings_of(grid: dict[str, Any], name: str, folder: Path) -> tuple[TrainingConfig, ...]:
     """The settings of a run, one for each seed."""
     entry = {**grid["runs"][name], "output": folder}
     config, seeds = entry.pop("config"), entry.pop("seeds")
-    return with_seeds(load_settings(config, entry), seeds)
+    return with_seeds(load_config(config, entry), seeds)
 
 
 def train(grid: dict[str, Any], names: list[str], folder: Path, jobs: int | None = None) -> None:
@@ -69,7 +68,7 @@ def finished(grid: dict[str, Any], names: list[str], folder: Path) -> dict[str, 
     records = {}
     for name in names:
         runs = settings_of(grid, name, folder)
-        found = [RunFolder(folder / fingerprint(run).address).finished(run) for run in runs]
+        found = [RunDirectory(folder / fingerprint(run).run_id).read_finished(run) for run in runs]
         if done := [record for record in found if record is not None]:
             records[name] = done
     return records

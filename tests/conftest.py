@@ -1,4 +1,4 @@
-"""Settings and fixtures of all tests."""
+"""TrainingConfig and fixtures of all tests."""
 
 import os
 from pathlib import Path

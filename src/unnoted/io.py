@@ -927,7 +927,7 @@ CHECKSUMS = "checksums.json"
 """For each file of the folder, its size and the SHA-256 of its content."""
 
 
-def write_checksums(folder: Path, names: Iterable[str]) -> None:
+def write_checksums(folder: Path, names: Iterable[str], to: str = CHECKSUMS) -> None:
     """Record the size and the content of files, beside them; replaces what was recorded before.
 
     Example:
@@ -942,17 +942,18 @@ def write_checksums(folder: Path, names: Iterable[str]) -> None:
     """
     files = {
         name: {"bytes": (folder / name).stat().st_size, "sha256": content_digest(folder / name)}
-        for name in sorted(set(names) - {CHECKSUMS})
+        for name in sorted(set(names) - {to})
     }
-    write_json(folder / CHECKSUMS, {"files": files})
+    write_json(folder / to, {"files": files})
 
 
-def check_checksums(folder: Path, error: type[ValueError]) -> Collection[str]:
+def check_checksums(folder: Path, error: type[ValueError], name: str = CHECKSUMS) -> Collection[str]:
     """Compare every file that has a checksum with it.
 
     Args:
         folder: whose files.
         error: what is raised.
+        name: the file of the checksums.
 
     Returns:
         The names of the files that have checksums; none if the folder has no checksums.
@@ -960,30 +961,30 @@ def check_checksums(folder: Path, error: type[ValueError]) -> Collection[str]:
     Raises:
         ValueError: of the given type, if a file is missing or differs; names it.
     """
-    path = folder / CHECKSUMS
+    path = folder / name
     if not path.exists():
         return ()
     content = read_json(path, error)
     files = content.get("files") if isinstance(content, dict) else None
     if not isinstance(files, dict) or not files:
         raise error(f"{path}: must list the files beside it with their checksums, not {short_repr(content)}")
-    for name, entry in files.items():
+    for file_name, entry in files.items():
         size, digest = (entry.get("bytes"), entry.get("sha256")) if isinstance(entry, dict) else (None, None)
-        if PurePath(name).name != name or type(size) is not int or not isinstance(digest, str):
-            raise error(f"{path}: files.{short_repr(name)}: {short_repr(entry)} is no size and SHA-256")
-        file = folder / name
+        if PurePath(file_name).name != file_name or type(size) is not int or not isinstance(digest, str):
+            raise error(f"{path}: files.{short_repr(file_name)}: {short_repr(entry)} is no size and SHA-256")
+        file = folder / file_name
         try:
             actual = file.stat().st_size
             if actual != size:
-                raise error(f"{file}: has {actual:,} bytes, and {size:,} were saved ({CHECKSUMS})")
+                raise error(f"{file}: has {actual:,} bytes, and {size:,} were saved ({name})")
             changed = content_digest(file)
         except OSError as missing:
             raise error(
-                f"{file}: cannot be read ({describe_error(missing)}); it was saved ({CHECKSUMS})"
+                f"{file}: cannot be read ({describe_error(missing)}); it was saved ({name})"
             ) from None
         if changed != digest:
             raise error(
                 f"{file}: the content differs from what was saved (SHA-256 {changed[:12]}..., "
-                f"not {digest[:12]}... as in {CHECKSUMS})"
+                f"not {digest[:12]}... as in {name})"
             )
     return files.keys()

@@ -16,10 +16,10 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file
 
-from tests.unit.training.making import settings_file
+from tests.unit.training.factories import config_file
 
 SETTINGS = {
-    "documents": 24, "epochs": 8, "gradient_accumulation": 2, "checkpoint_steps": 2, "unlabelled_share": 0.5,
+    "documents": 24, "epochs": 8, "gradient_accumulation": 2, "checkpoint_steps": 2, "unlabelled_rate": 0.5,
 }  # fmt: skip
 """Dozens of checkpoints, also amid an epoch and amid accumulated batches; dropout and samples draw at random."""
 
@@ -50,7 +50,7 @@ def uninterrupted(folder):
     """The weights, and after how many seconds the first checkpoint and the last file were there."""
     folder.mkdir()
     since = time.monotonic()
-    process = start(settings_file(folder, **SETTINGS))
+    process = start(config_file(folder, **SETTINGS))
     while process.poll() is None and not list((folder / "run").glob("checkpoints/checkpoint-*")):
         time.sleep(0.02)
     first = time.monotonic() - since
@@ -65,7 +65,7 @@ def killed_training(folder, moments, kills):
         The weights, and how often it was killed before it was done: at most `kills` times.
     """
     folder.mkdir()
-    settings, done = settings_file(folder, **SETTINGS), 0
+    settings, done = config_file(folder, **SETTINGS), 0
     while done < kills:
         options = ["--resume"] if (folder / "run" / "run.json").exists() else []
         process = start(settings, *options)

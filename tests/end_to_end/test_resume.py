@@ -6,7 +6,7 @@ import pytest
 import torch
 import typer
 from safetensors.torch import load_file
-from tests.unit.training.making import killed_runs, settings_file
+from tests.unit.training.factories import config_file, killed_runs
 from typer.testing import CliRunner
 
 from unnoted.cli.train import train
@@ -19,7 +19,8 @@ import os, signal, sys
 import torch
 torch.set_num_threads(1)
 from pathlib import Path
-from unnoted.training import checkpoints, load_settings, run, trainer
+import transformers
+from unnoted.training import callbacks, load_config, run
 from unnoted.training.trainer import Trainer
 
 def die():
@@ -41,34 +42,33 @@ moments = {
         Trainer, "compute_loss", lambda *a: seen.append(1) or len(seen) < 4),
     "while a checkpoint is written": lambda: before(
         Trainer, "_save_rng_state", lambda self, target: self.state.global_step < 6),
-    "before old checkpoints are removed": lambda: before(
-        trainer, "tidy", lambda folder: len(checkpoints.checkpoints(folder)) < 3),
+    "after rotation, before the manifest": lambda: before(
+        callbacks, "write_manifest", lambda path: path.name != "checkpoint-9"),
     "while the model is put in its place": lambda: before(
-        Path, "replace", lambda self, target: self.parent.name != ".model" or self.name != "model.safetensors"),
+        Path, "replace", lambda self, target: self.parent.name != "model" or self.name != "model.safetensors"),
 }
 # One child for each moment, so that torch is loaded once.
 for config, moment in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
     child = os.fork()
     if child == 0:
-        os.environ["UNNOTED_CACHE"] = str(Path(config).parent / "cache")
         moments[moment]()
         try:
-            run(load_settings(config))
+            run(load_config(config))
         finally:
             os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL, moment
 """
 MOMENTS = {
-    "amid the batches of one step": ["checkpoint-6", "checkpoint-9"],
-    "before the first checkpoint": [],
-    "while a checkpoint is written": ["checkpoint-3"],
-    "before old checkpoints are removed": ["checkpoint-3", "checkpoint-6", "checkpoint-9"],
-    "while the model is put in its place": ["checkpoint-9", "checkpoint-12"],
+    "amid the batches of one step": {"checkpoint-6": True, "checkpoint-9": True},
+    "before the first checkpoint": {},
+    "while a checkpoint is written": {"checkpoint-3": True, "checkpoint-6": False},
+    "after rotation, before the manifest": {"checkpoint-6": True, "checkpoint-9": False},
+    "while the model is put in its place": {"checkpoint-9": True, "checkpoint-12": True},
 }
-"""The checkpoints that are left at each."""
+"""The checkpoints that are left at each, and whether they have a manifest."""
 
 SETTINGS = {
-    "documents": 13, "epochs": 3, "gradient_accumulation": 2, "checkpoint_steps": 3, "unlabelled_share": 0.5,
+    "documents": 13, "epochs": 3, "gradient_accumulation": 2, "checkpoint_steps": 3, "unlabelled_rate": 0.5,
 }  # fmt: skip
 """4 steps an epoch, the last of one batch; checkpoints amid an epoch; dropout and samples draw at random."""
 
@@ -83,9 +83,7 @@ def run(*arguments):
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("uninterrupted")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("UNNOTED_CACHE", str(folder / "cache"))
-        run(settings_file(folder, **SETTINGS))
+    run(config_file(folder, **SETTINGS))
     return load_file(folder / "run" / "model.safetensors")
 
 
@@ -93,25 +91,20 @@ def uninterrupted(tmp_path_factory):
 def killed(tmp_path_factory):
     """The folder of a killed run for each moment."""
     folders = {moment: tmp_path_factory.mktemp("killed") for moment in MOMENTS}
-    return killed_runs(KILLED, folders, lambda folder: settings_file(folder, **SETTINGS))
+    return killed_runs(KILLED, folders, lambda folder: config_file(folder, **SETTINGS))
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_killed_run_is_resumed_to_the_same_weights(monkeypatch, killed, uninterrupted, moment):
+def test_a_killed_run_is_resumed_to_the_same_weights(killed, uninterrupted, moment):
     parent = killed[moment]
-    monkeypatch.setenv("UNNOTED_CACHE", str(parent / "cache"))
     folder = parent / "run" / "checkpoints"
-    found = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.partition("-")[2]))
-    assert [path.name for path in found] == MOMENTS[moment]
+    found = {path.name: (path / "manifest.json").is_file() for path in folder.glob("checkpoint-*")}
+    assert found == MOMENTS[moment]
     assert not (parent / "run" / "record.json").exists()
-    run(parent / "settings.yaml", "--resume")
+    run(parent / "config.yaml", "--resume")
     weights = load_file(parent / "run" / "model.safetensors")
     assert weights.keys() == uninterrupted.keys()
     assert all(torch.equal(weights[name], uninterrupted[name]) for name in weights)
-    assert leftovers(parent / "run") == {".lock"}
-    assert len(list(folder.iterdir())) == 2
-
-
-def leftovers(folder: Path) -> set[str]:
-    """Hidden files and folders anywhere in a folder."""
-    return {path.name for path in folder.rglob(".*")}
+    assert {path.name for path in Path(parent, "run").rglob(".*")} <= {".lock"}
+    assert not (parent / "run" / "model").exists()
+    assert len(list(folder.glob("checkpoint-*"))) == 2

@@ -22,8 +22,8 @@ from unnoted.losses import SSRPU
 from unnoted.models.architectures import ARCHITECTURES, PairEncoder, docunet, kd_docre
 from unnoted.models.encoders import ENCODER_KINDS, LSTMConfig, make_encoder
 from unnoted.models.model import RelationConfig, RelationModel
-from unnoted.training import Optimisation, Trainer
-from unnoted.training.development import development_score
+from unnoted.training import OptimizerConfig, Trainer
+from unnoted.training.callbacks import development_scores
 
 every = pytest.mark.parametrize("architecture", ARCHITECTURES)
 OWN_LOSS = {
@@ -127,8 +127,9 @@ def test_it_trains_with_ssr_pu_and_with_its_own_loss(architecture, own, encoder)
     docs = corpus(8)
     model, priors = model_on(architecture, encoder, docs), docs.labelled_priors * 1.5
     loss = make_loss(OWN_LOSS[architecture], priors) if own else SSRPU(priors)
-    how = Optimisation(epochs=6, encoder_learning_rate=3e-3, head_learning_rate=3e-3, log_steps=1)
-    trainer = Trainer(model, loss, docs, optimisation=how)
+    how = OptimizerConfig(epochs=6, encoder_learning_rate=3e-3, head_learning_rate=3e-3)
+    trainer = Trainer(model, loss, docs, optimizer=how)
+    trainer.args.logging_steps = 1
     trainer.train()
     losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
     assert min(losses[-2:]) < losses[0]
@@ -218,7 +219,7 @@ class StopAtGoal(TrainerCallback):
 
     def on_step_end(self, args, state, control, **others):
         if state.global_step % 20 == 0:
-            self.scores.append(development_score(self.model, self.documents)["eval_f1"])
+            self.scores.append(development_scores(self.model, self.documents)["eval_f1"])
             control.should_training_stop = self.scores[-1] >= GOAL
 
 
@@ -229,7 +230,7 @@ def overfit(folder, loss, head, how, encoder=SMALL):
         folder: where the encoder is made.
         loss: by its name.
         head: arguments of `RelationModel.from_encoder`, but for the documents.
-        how: settings of `Optimisation`.
+        how: values of `OptimizerConfig`.
         encoder: its configuration.
     """
     documents = tuple(generate_documents(8))
@@ -240,8 +241,8 @@ def overfit(folder, loss, head, how, encoder=SMALL):
     for layer in model.modules():
         if isinstance(layer, nn.Dropout):
             layer.p = 0.0  # it is there to hinder what is tested here
-    optimisation = Optimisation(**{"epochs": 300, "batch_documents": 8, **how})
-    trainer = Trainer(model, make_loss(loss, docs.labelled_priors), docs, optimisation=optimisation)
+    optimizer = OptimizerConfig(**{"epochs": 300, "batch_size": 8, **how})
+    trainer = Trainer(model, make_loss(loss, docs.labelled_priors), docs, optimizer=optimizer)
     callback = StopAtGoal(model, documents)
     trainer.add_callback(callback)
     trainer.train()
@@ -280,11 +281,11 @@ PUBLISHED = {
     "kd-docre": ({"architecture": "kd-docre", "embedding": 1024}, rates(1e-2, 1e-3)),
     "gain": (
         {"architecture": "gain", "embedding": 6 * NODE, "block": 6 * NODE},
-        rates(3e-3, warm_up=0, schedule="cosine", unlabelled_per_labelled=4),
+        rates(3e-3, warmup=0, schedule="cosine", unlabelled_per_labelled=4),
     ),
     "bilstm": (
         {"architecture": "bilstm", "embedding": 128, "block": 128},
-        rates(1e-2, warm_up=0, schedule="constant"),
+        rates(1e-2, warmup=0, schedule="constant"),
     ),
     "max-pool": (TOKENS | {"architecture": "max-pool"}, rates(1e-2, epochs=600)),
     "bran": (TOKENS | {"architecture": "bran"}, rates(1e-2, epochs=600)),

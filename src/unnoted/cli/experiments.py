@@ -30,7 +30,7 @@ FORMATS = {name: name for name in ("text", "markdown", "csv", "latex")}
 Jobs = Annotated[int, typer.Option(min=1, help="Runs at a time, each with its share of the cores.")]
 Seeds = Annotated[str | None, typer.Option(help="How many seeds, such as 3, or which, such as 62-66.")]
 Documents = Annotated[int | None, typer.Option(min=1, help="Train on this many documents, the first ones.")]
-UnlabelledShare = Annotated[
+UnlabelledRate = Annotated[
     float | None, typer.Option(help="Fraction of unlabelled pairs scored per document.")
 ]
 RowChanges = Annotated[
@@ -105,7 +105,7 @@ def compare(
     seeds: Seeds = "1",
     epochs: Epochs = None,
     documents: Documents = None,
-    unlabelled_share: UnlabelledShare = None,
+    unlabelled_rate: UnlabelledRate = None,
     changes: RowChanges = None,
     jobs: Jobs = 1,
     to: RunsTo = Path("runs/compare"),
@@ -132,7 +132,7 @@ def compare(
     )  # fmt: skip
     scale = _scale(
         seeds, documents, changes,
-        encoder=encoder, encoder_layers=encoder_layers, epochs=epochs, unlabelled_share=unlabelled_share,
+        encoder=encoder, encoder_layers=encoder_layers, epochs=epochs, unlabelled_rate=unlabelled_rate,
     )  # fmt: skip
     if dry_run:
         _print_plan(plan_comparison(comparison, scale, to), to)
@@ -159,7 +159,7 @@ def reproduce(
     seeds: Seeds = None,
     epochs: Epochs = None,
     documents: Documents = None,
-    unlabelled_share: UnlabelledShare = None,
+    unlabelled_rate: UnlabelledRate = None,
     changes: RowChanges = None,
     rows: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Run only these, such as atlop,ssr-pu.")
@@ -191,7 +191,7 @@ def reproduce(
     chosen, folder, selected = table_named(table), DataFolder(data), split_names(rows)
     scale = _scale(
         seeds, documents, changes,
-        encoder=encoder, encoder_layers=encoder_layers, epochs=epochs, unlabelled_share=unlabelled_share,
+        encoder=encoder, encoder_layers=encoder_layers, epochs=epochs, unlabelled_rate=unlabelled_rate,
     )  # fmt: skip
     if dry_run:
         _print_plan(plan_table(chosen, scale, folder, to, selected), to)
@@ -204,7 +204,7 @@ def _scale(
 ) -> "Scale":
     """How large the runs are; settings without a value are left as they are."""
     from unnoted.experiments.grid import Scale, parse_seeds
-    from unnoted.training.settings import parse_changes
+    from unnoted.training.config import parse_changes
 
     given = {key: value for key, value in settings.items() if value is not None}
     given |= parse_changes(changes or ())
@@ -225,7 +225,7 @@ def print_results(result: "TableResult", folder: Path, format: str = "text") -> 
     files = write_tables(result, folder)
     print_text(files[format].read_text("utf-8").rstrip("\n"))
     log(f"written: {', '.join(map(str, files.values()))}")
-    if failed := {failure.address for row in result.rows for failure in row.failures}:
+    if failed := {failure.run_id for row in result.rows for failure in row.failures}:
         log(
             f"failed: {len(failed)}; the reasons are listed below the table, more in {folder}/ADDRESS/log.txt"
         )

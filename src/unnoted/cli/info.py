@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unnoted.cli.options import AsJSON, console, handle_errors, log, print_text, table, to_json_text
-from unnoted.configs import FILE, config_names, published_configs
+from unnoted.configs import FILE_ENDINGS, config_names, published_configs, read_config
 from unnoted.io import open_text, parse_yaml
 from unnoted.utils import nearest
 
@@ -37,7 +37,7 @@ def info(name: Name = None, as_json: AsJSON = False) -> None:
     """
     if name is None:
         _list_configs(as_json)
-    elif name.endswith(FILE) or name in config_names():
+    elif name.endswith(FILE_ENDINGS) or name in config_names():
         _print_config(name, as_json)
     elif "/" not in name and not Path(name).exists():
         raise ValueError(f"{name}: no config and no folder has this name{nearest(name, config_names())}")
@@ -56,10 +56,11 @@ def _list_configs(as_json: bool) -> None:
 
 
 def _print_config(name: str, as_json: bool) -> None:
-    from unnoted.training.settings import load_settings  # loads torch
+    from unnoted.training import load_config  # loads torch
 
-    settings = load_settings(name, tell=log)
-    print_text(to_json_text(settings.to_json()) if as_json else settings.to_yaml().rstrip("\n"))
+    missing = {} if "train" in read_config(name).values else {"train": "own.jsonl"}
+    settings = load_config(name, missing, log=log)
+    print_text(to_json_text(settings.to_dict()) if as_json else settings.to_yaml().rstrip("\n"))
 
 
 def _print_model(path: str, as_json: bool) -> None:
@@ -133,7 +134,7 @@ def describe(model: "RelationModel", folder: Path) -> dict[str, Any]:
             "expected": None if calibration is None else calibration.expected.metrics_at(decoder.threshold),
         },
         "undertrained": config.undertrained,
-        "settings": _read_beside(folder / "settings.yaml"),
+        "settings": _read_beside(folder / "config.yaml"),
         "record": _read_beside(folder / "record.json"),
     }
 
@@ -181,7 +182,7 @@ def _rows(description: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if description["undertrained"]:
         yield "training", description["undertrained"]
     if description["settings"] is not None:
-        yield "settings", "in settings.yaml; --json prints them, and the record of the training run"
+        yield "settings", "in config.yaml; --json prints them, and the record of the training run"
     yield "relations", f"{len(description['relations']):,}"
 
 

@@ -77,7 +77,7 @@ def suggest(
         # Here, because they load torch, which the other commands need not wait for.
         from unnoted.suggestions.suggest import SuggestionLimits
         from unnoted.suggestions.suggest import suggest as run
-        from unnoted.training.settings import parse_changes
+        from unnoted.training.config import parse_changes
 
         changed = parse_changes(changes or []) | ({} if rules is None else {"rules": str(rules)})
         found = run(

@@ -1,120 +1,113 @@
-"""`unnoted train`: train a model as a config and options say."""
+"""`unnoted train`: train a model."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from unnoted.cli.options import (
-    Changes,
-    Encoder,
-    Epochs,
-    Layers,
-    Multiplier,
-    Train,
-    handle_errors,
-    log,
-    on_interrupt,
-)
+from unnoted.cli.options import handle_errors, log, on_interrupt
 from unnoted.utils import plural
-
-Config = Annotated[
-    str,
-    typer.Argument(
-        metavar="CONFIG",
-        help="The name of a config (`unnoted info` lists them), or a settings file ending in .yaml.",
-    ),
-]
-Dev = Annotated[
-    list[Path] | None, typer.Option(metavar="FILE", help="Documents to score the model on after every epoch.")
-]
-Test = Annotated[
-    list[Path] | None,
-    typer.Option(metavar="FILE", help="Documents with all their facts to score the trained model on."),
-]
-Architecture = Annotated[
-    str | None, typer.Option(metavar="NAME", help="How pairs are represented and scored: atlop, docunet, ...")
-]
-LossName = Annotated[
-    str | None, typer.Option(metavar="NAME", help="The loss to minimise: ssr-pu, atlop, ...")
-]
-TrainingSeed = Annotated[
-    int | None, typer.Option(min=0, help="The random seed; the same seed gives the same model.")
-]
-Output = Annotated[Path | None, typer.Option(metavar="FOLDER", help="Where the trained model is written.")]
-TeacherFolder = Annotated[
-    Path | None,
-    typer.Option(metavar="MODEL", help="A trained model whose scores the new one learns from, too."),
-]
-InitFrom = Annotated[
-    Path | None, typer.Option(metavar="MODEL", help="A trained model whose weights to start from.")
-]
-RuleFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--rules", metavar="FILE", help="Rules that always hold, a line each (see `unnoted rules`)."
-    ),
-]
-Resume = Annotated[bool, typer.Option("--resume", help="Continue this run from its last checkpoint.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the run in the output folder.")]
 
 
 @handle_errors
 def train(
-    config: Config,
-    train: Train = None,
-    dev: Dev = None,
-    test: Test = None,
-    encoder: Encoder = None,
-    encoder_layers: Layers = None,
-    architecture: Architecture = None,
-    loss: LossName = None,
-    prior_multiplier: Multiplier = None,
-    epochs: Epochs = None,
-    seed: TrainingSeed = None,
-    output: Output = None,
-    teacher: TeacherFolder = None,
-    init_from: InitFrom = None,
-    rules: RuleFile = None,
-    changes: Changes = None,
-    resume: Resume = False,
-    overwrite: Overwrite = False,
+    config: Annotated[
+        str,
+        typer.Argument(
+            metavar="CONFIG",
+            help="best, small, another name that `unnoted info` lists, or a config file ending in .yaml.",
+        ),
+    ],
+    train: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Training documents; repeat it for PubTator's relation files."),
+    ] = None,
+    encoder: Annotated[
+        str | None, typer.Option(metavar="ENCODER", help="The encoder: a folder, or a name on the hub.")
+    ] = None,
+    dev: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Documents to score the model on after every epoch."),
+    ] = None,
+    test: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Completely labelled documents to score the trained model on."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Where the model is written; by default runs/CONFIG-NAME_OF_TRAIN."
+        ),
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Change any key of the config, e.g. --set epochs=3 --set loss=ssr-pu --set "
+            "prior_multiplier=2; may be repeated. `unnoted info NAME` shows the keys.",
+        ),
+    ] = None,
+    rules: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Rules that always hold, a line each; labels are closed under them (`unnoted rules`).",
+        ),
+    ] = None,
+    teacher: Annotated[
+        Path | None,
+        typer.Option(metavar="MODEL", help="A trained model whose scores are learnt beside the labels."),
+    ] = None,
+    init_from: Annotated[
+        Path | None, typer.Option(metavar="MODEL", help="A trained model whose weights to start from.")
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads; by default what the model and the machine allow.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue this run from its last checkpoint.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the run in the output folder.")
+    ] = False,
 ) -> None:
     """Train a model.
 
     It can be interrupted at any time: --resume continues from the last checkpoint with bit-identical results.
-    An example: unnoted train small --train own.jsonl --encoder FOLDER --output runs/own
+    An example: unnoted train best --train own.jsonl --encoder FOLDER
     """
     options = {
         "train": train,
+        "model.encoder": encoder,
         "dev": dev,
         "test": test,
-        "encoder": encoder,
-        "encoder_layers": encoder_layers,
-        "architecture": architecture,
-        "loss": loss,
-        "prior_multiplier": prior_multiplier,
-        "epochs": epochs,
-        "seed": seed,
         "output": output,
-        "teacher": teacher,
-        "init_from": init_from,
-        "rules": rules,
+        "data.rules": None if rules is None else str(rules),
+        "loss.teacher": teacher,
+        "model.init_from": init_from,
     }
     given = {key: value for key, value in options.items() if value not in (None, [])}
     with on_interrupt("interrupted; the same command with --resume continues from the last checkpoint"):
-        _train(config, given, changes or [], resume, overwrite)
+        _train(config, given, changes or [], resume, overwrite, threads)
 
 
-def _train(config: str, options: dict[str, Any], changes: list[str], resume: bool, overwrite: bool) -> None:
+def _train(
+    config: str,
+    options: dict[str, Any],
+    changes: list[str],
+    resume: bool,
+    overwrite: bool,
+    threads: int | None,
+) -> None:
     # Here, because they load torch, which the other commands need not wait for.
-    from unnoted.training.run import run
-    from unnoted.training.settings import load_settings, parse_changes
+    from unnoted.training import load_config, run
+    from unnoted.training.config import expand_key, parse_changes
 
-    changed = parse_changes(changes)
+    changed = {expand_key(key): value for key, value in parse_changes(changes).items()}
     for key in options.keys() & changed.keys():
-        raise ValueError(f"{key}: found both --{key.replace('_', '-')} and --set, expected one of them")
-    settings = load_settings(config, options | changed, tell=log)
-    record = run(settings, resume=resume, overwrite=overwrite, tell=log)
+        raise ValueError(f"{key}: is given as an option and in --set; give it once")
+    loaded = load_config(config, options | changed, log=log)
+    record = run(loaded, resume=resume, overwrite=overwrite, threads=threads, log=log)
     loss = "" if record.loss is None else f", loss {record.loss:.4g}"
-    typer.echo(f"trained for {plural(record.steps, 'step')}{loss}; the model is in {settings.output}")
+    typer.echo(f"trained for {plural(record.steps, 'step')}{loss}; the model is in {loaded.output}")

@@ -1,44 +1,46 @@
-"""Configs: settings files, found by their path or by a name in the package, that may begin from others."""
+"""Config files: the package's by name, your own by path; each may extend others. Nothing here needs torch."""
 
 import os
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from unnoted.errors import DataError
 from unnoted.io import CONFIG_CHARACTERS, YamlError, open_text, parse_yaml
-from unnoted.utils import LONGEST_NAME, nearest, short_repr
+from unnoted.utils import nearest, short_repr
 
 FOLDER = Path(__file__).parent
-"""The configs of the package."""
-
 SHARED = "base/"
-"""How the names begin of those that only hold what others share."""
+"""How the names of entries begin that only hold what others share."""
 
-FILE = (".yaml", ".yml")
-"""How a config ends that is a file of the user, not a name."""
+FILE_ENDINGS = (".yaml", ".yml")
 
-NAME = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)*")
-"""How the names of the package's configs look."""
 
-EXTENDS = "extends"
-"""The key that names the config, or the configs, to begin from: files by path, or names."""
+class ConfigError(ValueError):
+    """A configuration that cannot be used.
 
-LOSSES = "losses"
-"""The key that lists the losses a config is published with. With each, it has a name: `CONFIG/LOSS`."""
+    Attributes:
+        source: the file or the name of the config; None for what a user changed.
+        keys: the dotted names of the keys at fault; empty where the file itself is.
+    """
+
+    def __init__(self, message: str, source: str | None = None, keys: tuple[str, ...] = ()) -> None:
+        super().__init__(message if source is None else f"{source}: {message}")
+        self.source = source
+        self.keys = keys
 
 
 @dataclass(frozen=True, slots=True)
-class Config:
-    """What a settings file says, with everything that it extends.
+class ConfigFile:
+    """What a config says, with everything that it extends.
 
     Attributes:
         source: its name in the package, or its path.
-        description: the first comment in the file.
-        values: settings by key, not checked yet.
-        losses: the losses that it is published with; any other can be chosen as well.
+        description: one line.
+        values: nested values by group and key, not validated yet.
+        losses: the losses that it is published with, each under the name `SOURCE/LOSS`.
         packaged: whether it is one of the package's.
     """
 
@@ -48,19 +50,43 @@ class Config:
     losses: tuple[str, ...] = ()
     packaged: bool = False
 
-    def with_loss(self, loss: str) -> "Config":
+    def with_loss(self, loss: str) -> "ConfigFile":
         """The same config for one loss."""
-        values = self.values | {"loss": loss}
+        values = merge_values(self.values, {"loss": {"name": loss}})
         return replace(self, source=f"{self.source}/{loss}", values=values, losses=())
 
     @property
-    def output(self) -> str | None:
-        """Where its runs go if nothing else is said; None for a file, which has to say so itself."""
-        return f"runs/{self.source}" if self.packaged else None
+    def output(self) -> str:
+        """Where its runs go by default."""
+        return f"runs/{self.source if self.packaged else Path(self.source).stem}"
+
+
+def read_config(config: str | Path) -> ConfigFile:
+    """A config of the package by its name, or from a file.
+
+    A file may begin from others: `extends: base.yaml`, or a list, of which the later ones win. What ends in
+    .yaml is a file, relative to the one that extends it; everything else is the name of a config of the
+    package. Paths of data and output are relative to the working directory.
+
+    Raises:
+        ConfigError: names the file and what is wrong with it.
+    """
+    path = Path(config)
+    if path.suffix in FILE_ENDINGS:
+        return _read_file(path, ())
+    found = _packaged().get(path.as_posix())
+    if found is not None and not found.source.startswith(SHARED):
+        return found
+    if path.is_file():
+        return _read_file(path, ())
+    raise ConfigError(
+        f"unknown config {short_repr(str(config))}{nearest(path.as_posix(), config_names())}: `unnoted info` "
+        "lists the names; a file of your own must end in .yaml"
+    )
 
 
 def config_names() -> tuple[str, ...]:
-    """Every published config by name.
+    """The names of all configs of the package that can be trained.
 
     Example:
         >>> "small" in config_names(), "docred-original/bert-base/ssr-pu" in config_names()
@@ -69,122 +95,98 @@ def config_names() -> tuple[str, ...]:
     return tuple(config.source for config in published_configs())
 
 
-def published_configs() -> Iterator[Config]:
+def published_configs() -> Iterator[ConfigFile]:
     """Every config of the package that can be trained, sorted by name."""
-    for file in sorted(FOLDER.rglob("*.yaml")):
-        name = file.relative_to(FOLDER).with_suffix("").as_posix()
-        if not name.startswith(SHARED):
-            config = config_named(name)
-            yield from map(config.with_loss, config.losses) if config.losses else [config]
+    for name, config in sorted(_packaged().items()):
+        if not config.losses and not name.startswith(SHARED):
+            yield config
 
 
-def config_named(name: str) -> Config:
-    """The config of a name; `DATASET/ENCODER/LOSS` is `DATASET/ENCODER` with that loss.
-
-    Raises:
-        ValueError: names the nearest one that exists.
+def merge_values(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested values over others; a list or plain value replaces the one below, `loss: NAME` is its name.
 
     Example:
-        >>> config_named("docred-full/bert-base/ssr-pu").values["prior_multiplier"]
-        1
+        >>> merge_values({"loss": {"name": "pu", "prior_multiplier": 3}, "seed": 1}, {"loss": "ssr-pu"})
+        {'loss': {'name': 'ssr-pu', 'prior_multiplier': 3}, 'seed': 1}
     """
-    config = _packaged(name, ())
-    if config is None:
-        raise ValueError(
-            f"unknown config {short_repr(name)}{nearest(name, config_names())}: expected a name that "
-            "`unnoted info` lists, or a file ending in .yaml"
+    merged = dict(base)
+    for key, value in over.items():
+        if key == "loss" and isinstance(value, str):
+            value = {"name": value}
+        below = merged.get(key)
+        merged[key] = (
+            merge_values(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
         )
-    return config
+    return merged
 
 
-def read_config(config: str | Path) -> Config:
-    """A config by its name, or from a file.
-
-    A file may begin from others: `extends: base.yaml`, or a list, of which the later ones win. What ends in
-    .yaml is a file, relative to the one that extends it; everything else is the name of a config in the
-    package. Paths of data and output are relative to the working directory.
-
-    Raises:
-        ValueError: names the file and what is wrong with it.
-    """
-    path = Path(config)
-    if path.suffix in FILE:
-        return _from_file(path, ())
-    found = _packaged(path.as_posix(), ())
-    if found is None:
-        return _from_file(path, ()) if path.is_file() else config_named(path.as_posix())
+@cache
+def _packaged() -> Mapping[str, ConfigFile]:
+    """The configs of the package by name: the entries of paper.yaml, and files of their own."""
+    found: dict[str, ConfigFile] = {}
+    for name, entry in _parse(FOLDER / "paper.yaml")[0].items():
+        entry = dict(entry)
+        description, losses = entry.pop("description"), tuple(entry.pop("losses", ()))
+        parents = _as_list(entry.pop("extends", []))  # which stand above
+        values = _merge_all([*(found[parent].values for parent in parents), entry])
+        config = ConfigFile(name, description, values, losses, packaged=True)
+        found[name] = config
+        found |= {each.source: each for each in map(config.with_loss, losses)}
+    for file in FOLDER.glob("*.yaml"):
+        if file.stem != "paper":
+            found[file.stem] = replace(_read_file(file, ()), source=file.stem, packaged=True)
     return found
 
 
-def _packaged(name: str, below: tuple[Path, ...]) -> Config | None:
-    """The config of a name, if there is one."""
-    file, (parent, _, loss) = FOLDER / f"{name}.yaml", name.rpartition("/")
-    if not NAME.fullmatch(name):
-        return None
-    if file.is_file():
-        return replace(_from_file(file, below), source=name, packaged=True)
-    family = _packaged(parent, below)
-    return family.with_loss(loss) if family is not None and family.losses else None
-
-
-def _from_file(path: Path, below: tuple[Path, ...]) -> Config:
-    """A file over those that it extends.
-
-    Args:
-        path: the file.
-        below: the files that led here, to notice a circle.
-    """
-    resolved = Path(
-        os.path.realpath(path)
-    )  # unlike `resolve`, without an error of its own at a loop of links
+def _read_file(path: Path, below: tuple[str, ...]) -> ConfigFile:
+    """A file over those that it extends; `below` are the files that led here, to notice a circle."""
+    resolved = os.path.realpath(path)  # unlike Path.resolve, raises nothing at a loop of links
     if resolved in below:
-        raise ValueError(f"{path}: {EXTENDS}: found a circle of files, expected one that ends")
-    text = _text(path)
-    values = _parsed(path, text)
-    parents = values.pop(EXTENDS, [])
-    parents = [parents] if isinstance(parents, str) else parents
-    if not isinstance(parents, list) or not all(isinstance(parent, str) for parent in parents):
-        raise ValueError(
-            f"{path}: {EXTENDS}: found {short_repr(parents)}, expected a file name, a config or a list of them"
+        raise ConfigError("extends: these files extend each other in a circle", str(path), ("extends",))
+    values, description = _parse(path)
+    parents = _as_list(values.pop("extends", []))
+    if not all(isinstance(parent, str) for parent in parents):
+        raise ConfigError(
+            f"extends: {short_repr(parents)} is not a file name, a config, or a list of them",
+            str(path),
+            ("extends",),
         )
-    merged: dict[str, Any] = {}
-    for parent in parents:
-        merged |= _extended(parent, path, (*below, resolved)).values
-    losses = values.pop(LOSSES, ()) if resolved.is_relative_to(FOLDER.resolve()) else ()
-    first = text.partition("\n")[0]
-    description = first.removeprefix("#").strip() if first.startswith("#") else ""
-    return Config(str(path), description, merged | values, tuple(losses))
+    extended = [_extended(parent, path, (*below, resolved)).values for parent in parents]
+    return ConfigFile(str(path), description, _merge_all([*extended, values]))
 
 
-def _extended(parent: str, path: Path, below: tuple[Path, ...]) -> Config:
-    if len(parent) > LONGEST_NAME:
-        found = f"{short_repr(parent)}, a name of {len(parent):,} characters"
-        raise ValueError(f"{path}: {EXTENDS}: found {found}, expected a name or .yaml file")
-    if parent.endswith(FILE):
-        return _from_file(path.parent / parent, below)
-    config = _packaged(parent, below)
+def _extended(parent: str, path: Path, below: tuple[str, ...]) -> ConfigFile:
+    if parent.endswith(FILE_ENDINGS):
+        return _read_file(path.parent / parent, below)
+    config = _packaged().get(parent)
     if config is None:
         hint = nearest(parent, config_names())
-        raise ValueError(
-            f"{path}: {EXTENDS}: unknown config {short_repr(parent)}{hint}, expected a name or .yaml file"
-        )
+        raise ConfigError(f"extends: unknown config {short_repr(parent)}{hint}", str(path), ("extends",))
     return config
 
 
-def _text(path: Path) -> str:
+def _merge_all(parts: list[dict[str, Any]]) -> dict[str, Any]:
+    merged: dict[str, Any] = {}
+    for part in parts:
+        merged = merge_values(merged, part)
+    return merged
+
+
+def _as_list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _parse(path: Path) -> tuple[dict[str, Any], str]:
+    """The values of a file, and its first comment."""
     try:
         with open_text(path) as stream:
-            return stream.read(CONFIG_CHARACTERS + 1)
-    except DataError as error:
-        reason = f"{error.defect.found}, expected {error.defect.expected}"
-        raise ValueError(f"{path}: found no readable file ({reason})") from None
-
-
-def _parsed(path: Path, text: str) -> dict[str, Any]:
-    try:
+            text = stream.read(CONFIG_CHARACTERS + 1)
         content = parse_yaml(text)
+    except DataError as error:
+        raise ConfigError(f"cannot be read: {error.defect.found}", str(path)) from None
     except YamlError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ConfigError(str(error), str(path)) from None
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
-        raise ValueError(f"{path}: found {short_repr(content)}, expected keys and values")
-    return content
+        raise ConfigError(f"{short_repr(content)} is not a mapping of keys to values", str(path))
+    first = text.partition("\n")[0]
+    return content, first.removeprefix("#").strip() if first.startswith("#") else ""

@@ -25,7 +25,7 @@ from unnoted.experiments.reproduce import applicable
 from unnoted.experiments.results import Row, TableResult
 from unnoted.losses import LOSSES, get_loss
 from unnoted.models.architectures import ARCHITECTURES
-from unnoted.training.settings import Settings, load_settings, unused_by
+from unnoted.training.config import TrainingConfig, is_used, load_config
 from unnoted.utils import lookup
 
 COLUMNS = ("Ign F1", "F1", "P", "R")
@@ -90,7 +90,7 @@ class Comparison:
         """
         if self.prior_multiplier is not None:
             return self.prior_multiplier
-        configured = read_config(self.config).values.get("prior_multiplier")
+        configured = read_config(self.config).values.get("loss", {}).get("prior_multiplier")
         needing = [loss for loss in self.losses if get_loss(loss).needs_priors]
         if needing and configured is None:
             raise ValueError(
@@ -157,13 +157,13 @@ def _level(comparison: Comparison, level: str, made: TrainingFile) -> tuple[str,
     return title, given, note
 
 
-def _settings(comparison: Comparison, given: Mapping[str, object], scale: Scale) -> Settings:
-    unused = unused_by(get_loss(str(given["loss"])), str(given["architecture"]))
-    values = {key: value for key, value in given.items() if key not in unused}
+def _settings(comparison: Comparison, given: Mapping[str, object], scale: Scale) -> TrainingConfig:
+    loss, architecture = str(given["loss"]), str(given["architecture"])
+    values = {key: value for key, value in given.items() if is_used(key, loss, architecture)}
     if "encoder" in scale.changes:
         values["encoder"] = scale.changes["encoder"]
-    started = load_settings(comparison.config, values)
-    return load_settings(comparison.config, {**values, **applicable(scale, started)})
+    started = load_config(comparison.config, values)
+    return load_config(comparison.config, {**values, **applicable(scale, started)})
 
 
 def _candidates(comparison: Comparison) -> dict[str, object]:
@@ -172,7 +172,7 @@ def _candidates(comparison: Comparison) -> dict[str, object]:
         map(find_format, comparison.train),
         lambda: CandidatePairs.from_facts(stream_documents(*comparison.train)),
     )
-    if rule.types is None or "candidates" in read_config(comparison.config).values:
+    if rule.types is None or "candidates" in read_config(comparison.config).values.get("data", {}):
         return {}
     return {"candidates": ",".join(f"{head}:{tail}" for head, tail in sorted(rule.types))}
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from unnoted.data.download import Catalog
 from unnoted.evaluation.evaluator import CHEMDISGENE, DOCRED, Benchmark
-from unnoted.training.settings import Settings
+from unnoted.training.config import TrainingConfig
 
 ROOT = "data"
 """Where the package's settings look for data; the folder that a user names takes its place."""
@@ -122,7 +122,7 @@ class DataFolder:
         notes = [files.note for files in found.values() if files.note is not None]
         return {name: files.paths for name, files in found.items()}, notes
 
-    def train(self, settings: Settings) -> Files:
+    def train(self, settings: TrainingConfig) -> Files:
         """The training documents of published settings, or what they can be made from."""
         published = _below_root(settings.train)
         if published not in SUBSTITUTES:
@@ -134,11 +134,16 @@ class DataFolder:
         made = f"training documents: made from {_names(substitute)} by `unnoted data hide-labels --setting {level}`"
         return replace(found, note=f"{made} with seed 0 (published: {_names(published)})", level=level)
 
-    def others(self, settings: Settings, given: Container[str]) -> dict[str, Path | tuple[Path, ...]]:
+    def others(self, settings: TrainingConfig, given: Container[str]) -> dict[str, Path | tuple[Path, ...]]:
         """The other files that published settings name, by key, but for those that the user gave."""
         found: dict[str, Path | tuple[Path, ...]] = {}
-        for key in ("dev", "vocabulary", "vectors"):
-            files = getattr(settings, key)
+        others = {
+            "dev": settings.dev,
+            "vocabulary": settings.data.vocabulary,
+            "vectors": settings.model.encoder_options.get("vectors"),
+        }
+        for key, given_files in others.items():
+            files = Path(given_files) if isinstance(given_files, str) else given_files
             if files is not None and key not in given:
                 published = _below_root(files if isinstance(files, tuple) else (files,))
                 paths = self.need(key, [published], f"; or --set {key}=FILE").paths

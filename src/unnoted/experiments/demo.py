@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from unnoted.configs import read_config
 from unnoted.data.document import Document, Fact
 from unnoted.data.formats import write_documents
 from unnoted.data.hide_labels import LABELLING_SETTINGS, fit_setting, hide_labels
@@ -19,8 +18,8 @@ from unnoted.experiments.tables import Table, render_page
 from unnoted.inference import Extraction, Extractor
 from unnoted.io import open_output
 from unnoted.models.encoders.from_scratch import make_encoder
-from unnoted.training import RunError, Settings
-from unnoted.training.record import Failure
+from unnoted.training import RunError, TrainingConfig, load_config
+from unnoted.training.results import Failure
 from unnoted.utils import MissingExtra, lookup
 
 PRIOR_MULTIPLIER = 3.0
@@ -29,10 +28,10 @@ PRIOR_MULTIPLIER = 3.0
 EXAMPLES = 8
 """How many facts are listed that were never labelled and were predicted."""
 
-FROM_BEST = ("loss", "start", "lexical_weight", "typed_markers", "calibrated")
+FROM_BEST = ("loss.name", "use_type_bias", "lexical_weight", "markers", "folds")
 
 SHARED: Mapping[str, Any] = {
-    "batch_documents": 8, "embedding": 128, "block": 16,
+    "batch_size": 8, "embedding": 128,
     "encoder_learning_rate": 2e-3, "head_learning_rate": 2e-3,
 }  # fmt: skip
 """What all runs share, besides documents, encoder, epochs and seed. The learning rates are higher than the
@@ -41,11 +40,11 @@ published ones, because nothing in the encoder is pretrained."""
 
 def methods() -> dict[str, dict[str, Any]]:
     """What is compared: title and settings; the baseline first, the recommended method last."""
-    best = read_config("best").values
+    best = load_config("best", {"train": "train.jsonl"})
     return {
         "ATLOP": {"loss": "atlop"},
         "SSR-PU": {"loss": "ssr-pu", "prior_multiplier": PRIOR_MULTIPLIER},
-        "best": {"prior_multiplier": PRIOR_MULTIPLIER} | {name: best[name] for name in FROM_BEST},
+        "best": {"prior_multiplier": PRIOR_MULTIPLIER} | {key: best.get(key) for key in FROM_BEST},
     }
 
 
@@ -185,16 +184,18 @@ def _claim(folder: Path, config: DemoConfig, overwrite: bool) -> None:
         stream.write(wanted)
 
 
-def demo_settings(folder: Path, title: str, config: DemoConfig, labels: str = "train") -> Settings:
+def demo_settings(folder: Path, title: str, config: DemoConfig, labels: str = "train") -> TrainingConfig:
     """The settings of one run, from the labels of `train`, or of `truth`, in which nothing is hidden."""
-    return Settings(
-        train=(folder / f"{labels}.jsonl",),
-        encoder=str(folder / "encoder"),
-        epochs=config.epochs,
-        seed=config.seed,
-        output=folder / (title.lower() if labels == "train" else f"{title.lower()}-{labels}"),
-        **SHARED,
-        **methods()[title],
+    return TrainingConfig.from_keys(
+        {
+            "train": folder / f"{labels}.jsonl",
+            "encoder": str(folder / "encoder"),
+            "epochs": config.epochs,
+            "seed": config.seed,
+            "output": folder / (title.lower() if labels == "train" else f"{title.lower()}-{labels}"),
+            **SHARED,
+            **methods()[title],
+        }
     )
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import torch
 
@@ -33,11 +33,10 @@ from unnoted.data.hide_labels import (
 from unnoted.data.loading import stream_documents
 from unnoted.experiments.results import Row, TableResult, compute_significance, measure
 from unnoted.io import open_output
-from unnoted.training.fingerprint import digest, fingerprint, is_folder
-from unnoted.training.record import Failure, Record
+from unnoted.training.config import TrainingConfig
+from unnoted.training.results import Failure, Record
 from unnoted.training.run import run
-from unnoted.training.run_folder import LOG, Busy, RunFolder
-from unnoted.training.settings import Settings
+from unnoted.training.run_directory import LOG, BusyError, RunDirectory, digest, fingerprint, is_folder
 from unnoted.training.trainer import CHECKPOINTS
 from unnoted.utils import duration, nearest, plural
 
@@ -112,7 +111,7 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     return tuple(seeds)
 
 
-def with_seeds(settings: Settings, seeds: Sequence[int]) -> tuple[Settings, ...]:
+def with_seeds(settings: TrainingConfig, seeds: Sequence[int]) -> tuple[TrainingConfig, ...]:
     """One run per seed."""
     return tuple(settings.model_copy(update={"seed": seed}) for seed in seeds)
 
@@ -188,8 +187,8 @@ def plan_lines(plan: TableResult, folder: Path) -> Iterator[str]:
     """What would be run, for people; what is finished in the grid's folder is marked."""
     done = {}
     for each in plan.runs:
-        address = fingerprint(each).address
-        done[address] = RunFolder(folder / address).finished(each) is not None
+        address = fingerprint(each).run_id
+        done[address] = RunDirectory(folder / address).read_finished(each) is not None
     yield f"{plan.name}: {plural(len(done), 'run')}, {sum(done.values())} of them finished, in {folder}"
     for row in plan.rows:
         for failure in row.failures:
@@ -197,7 +196,7 @@ def plan_lines(plan: TableResult, folder: Path) -> Iterator[str]:
         if not row.runs and not row.failures:
             yield f"  {row.name}: not run"
         for each in row.runs:
-            address = fingerprint(each).address
+            address = fingerprint(each).run_id
             yield f"  {row.name}: {run_title(each)}: {address}, {'finished' if done[address] else 'to do'}"
     yield from (f"note: {note}" for note in plan.notes)
 
@@ -207,7 +206,7 @@ def execute(plan: TableResult, folder: Path, jobs: int = 1, log: Log = lambda li
     outcomes = run_grid(plan.runs, folder, jobs, log)
 
     def filled(row: Row) -> Row:
-        ended = [outcomes[fingerprint(each).address] for each in row.runs]
+        ended = [outcomes[fingerprint(each).run_id] for each in row.runs]
         records = tuple(outcome for outcome in ended if isinstance(outcome, Record))
         failures = tuple(outcome for outcome in ended if isinstance(outcome, Failure))
         measured = measure(records, plan.columns)
@@ -217,35 +216,35 @@ def execute(plan: TableResult, folder: Path, jobs: int = 1, log: Log = lambda li
     return replace(plan, rows=rows, significance=tuple(compute_significance(plan.compared, rows)))
 
 
-def run_title(settings: Settings) -> str:
+def run_title(settings: TrainingConfig) -> str:
     """A run for people.
 
     Example:
-        >>> run_title(Settings(train="x.json", encoder="recurrent", loss="atlop", output="y"))
+        >>> run_title(TrainingConfig.from_keys(dict(train="x.json", encoder="recurrent", loss="atlop", output="y")))
         'architecture atlop, loss atlop, seed 62'
     """
-    return f"architecture {settings.architecture}, loss {settings.loss}, seed {settings.seed}"
+    return f"architecture {settings.model.architecture}, loss {settings.loss.name}, seed {settings.seed}"
 
 
 # Runs
 
 
 def run_grid(
-    runs: Iterable[Settings], folder: Path, jobs: int = 1, log: Log = lambda line: None
+    runs: Iterable[TrainingConfig], folder: Path, jobs: int = 1, log: Log = lambda line: None
 ) -> dict[str, Outcome]:
     """Perform runs, equal ones once, each into `folder`/address; see `run_side_by_side`.
 
     Returns:
         the record or the failure of each run by its address, in the order of the runs.
     """
-    by_address = {fingerprint(settings).address: settings for settings in runs}
+    by_address = {fingerprint(settings).run_id: settings for settings in runs}
     placed = {address: _place(settings, folder / address) for address, settings in by_address.items()}
     folder.mkdir(parents=True, exist_ok=True)
     return run_side_by_side(placed, jobs, log, named_by_content=True)
 
 
 def run_side_by_side(
-    runs: Mapping[str, Settings],
+    runs: Mapping[str, TrainingConfig],
     jobs: int = 1,
     log: Log = lambda line: None,
     *,
@@ -264,7 +263,7 @@ def run_side_by_side(
     """
     if jobs < 1:
         raise ValueError(f"jobs: {jobs} must be at least 1")
-    found = {name: RunFolder(each.output).finished(each, log) for name, each in runs.items()}
+    found = {name: RunDirectory(each.output).read_finished(each, log) for name, each in runs.items()}
     outcomes: dict[str, Outcome] = {name: record for name, record in found.items() if record}
     waiting = {name: each for name, each in runs.items() if name not in outcomes}
     log(f"{plural(len(runs), 'run')}: {len(outcomes)} finished before, {len(waiting)} to do")
@@ -287,11 +286,11 @@ def run_side_by_side(
                 rest = f"{left} left" + (f", about {duration(seconds)}" if left else "")
                 log(f"{_ended(runs[name], name, outcome)}; {rest}")
             for name, settings in list(waiting.items()):
-                folder = RunFolder(settings.output)
-                if (record := folder.finished(settings)) is not None:
+                folder = RunDirectory(settings.output)
+                if (record := folder.read_finished(settings)) is not None:
                     outcomes[name] = record
                     del waiting[name]
-                elif folder.busy:
+                elif folder.is_busy:
                     if name not in elsewhere:
                         log(f"waiting for {run_title(settings)} [{name}]: another process performs it")
                         elsewhere.add(name)
@@ -313,18 +312,18 @@ def run_side_by_side(
     return {name: outcomes[name] for name in runs}
 
 
-def _ended(settings: Settings, name: str, outcome: Outcome) -> str:
+def _ended(settings: TrainingConfig, name: str, outcome: Outcome) -> str:
     if isinstance(outcome, Failure):
         return f"failed: {run_title(settings)} [{name}]: {outcome.reason} (in {settings.output})"
     figures = "".join(f", {test} F1 {100 * each.overall.f1:.2f}" for test, each in outcome.scored.items())
     return f"finished: {run_title(settings)} [{name}] after {duration(outcome.seconds)}{figures}"
 
 
-def _outcome(settings: Settings, code: int) -> Outcome | None:
+def _outcome(settings: TrainingConfig, code: int) -> Outcome | None:
     """What became of a process that ended; None if another process performed the run."""
     if code == BUSY:
         return None
-    if (record := RunFolder(settings.output).finished(settings)) is not None:
+    if (record := RunDirectory(settings.output).read_finished(settings)) is not None:
         return record
     if code < 0:
         killed = " (perhaps memory ran out)" if code == -signal.SIGKILL else ""
@@ -338,7 +337,7 @@ BUSY = 75
 """The exit code of a process that found another one at its run."""
 
 
-def _start(settings: Settings, address: str | None, slot: int, jobs: int) -> SpawnProcess:
+def _start(settings: TrainingConfig, address: str | None, slot: int, jobs: int) -> SpawnProcess:
     # Spawned, because a fork would share the locks of torch's threads; and so that what a user's script
     # registers is registered there too.
     gpus = os.environ.get("CUDA_VISIBLE_DEVICES", ",".join(map(str, range(torch.cuda.device_count()))))
@@ -370,7 +369,7 @@ def _without_working_directory() -> Iterator[None]:
             del os.environ["PYTHONSAFEPATH"]
 
 
-def _perform(settings: Settings, address: str | None, threads: int, device: str | None) -> None:
+def _perform(settings: TrainingConfig, address: str | None, threads: int, device: str | None) -> None:
     """Perform a run in a process that does nothing else: what it prints goes to the run's log."""
 
     def end_with_parent() -> None:
@@ -395,10 +394,10 @@ def _perform(settings: Settings, address: str | None, threads: int, device: str 
 
     say(f"process {os.getpid()} begins")
     try:
-        if address is not None and fingerprint(settings).address != address:
+        if address is not None and fingerprint(settings).run_id != address:
             raise ValueError(f"{settings.output}: data or an encoder changed since the grid began")
-        run(settings, resume=True, tell=say)
-    except Busy:
+        run(settings, resume=True, threads=threads, log=say)
+    except BusyError:
         os._exit(BUSY)
     except Exception:
         traceback.print_exc()
@@ -408,21 +407,22 @@ def _perform(settings: Settings, address: str | None, threads: int, device: str 
         shutil.rmtree(unneeded, ignore_errors=True)
 
 
-def _place(settings: Settings, output: Path) -> Settings:
-    """Settings that mean the same from everywhere on the machine."""
-    values = _absolute(dict(settings))
-    if is_folder(settings.encoder):
-        values["encoder"] = str(Path(settings.encoder).absolute())
-    return settings.model_copy(update={**values, "output": output.absolute()})
-
-
-def _absolute(value: Any) -> Any:  # noqa: ANN401 - whatever a setting may be
-    match value:
-        case Path():
-            return value.absolute()
-        case tuple():
-            return tuple(map(_absolute, value))
-        case dict():
-            return {key: _absolute(each) for key, each in value.items()}
-        case _:
-            return value
+def _place(settings: TrainingConfig, output: Path) -> TrainingConfig:
+    """The same configuration with absolute paths, so that it means the same in every folder."""
+    changes: dict[str, object] = {
+        "output": output.absolute(),
+        "train": [path.absolute() for path in settings.train],
+        "test": {name: [path.absolute() for path in files] for name, files in settings.test.items()},
+    }
+    if settings.dev is not None:
+        changes["dev"] = [path.absolute() for path in settings.dev]
+    for key in ("data.vocabulary", "loss.prior_file", "loss.teacher", "model.init_from"):
+        if (path := settings.get(key)) is not None:
+            changes[key] = path.absolute()
+    if settings.data.rules is not None:
+        changes["data.rules"] = str(Path(settings.data.rules).absolute())
+    if (vectors := settings.model.encoder_options.get("vectors")) is not None:
+        changes["vectors"] = Path(vectors).absolute()
+    if settings.model.encoder is not None and is_folder(settings.model.encoder):
+        changes["model.encoder"] = str(Path(settings.model.encoder).absolute())
+    return settings.with_changes(changes)

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import Any
 
 from unnoted.experiments.results import MeanStd
-from unnoted.training.settings import Settings, load_settings
+from unnoted.training.config import TrainingConfig, load_config
 from unnoted.utils import lookup
 
 
@@ -37,9 +37,9 @@ class PaperRow:
         return self.config.partition("/")[0]
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> TrainingConfig:
         """Its settings as they were published."""
-        return load_settings(self.config, self.changes)
+        return load_config(self.config, self.changes)
 
 
 @dataclass(frozen=True, slots=True)

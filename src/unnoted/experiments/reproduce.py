@@ -9,21 +9,22 @@ from unnoted.experiments.datasets import DATA_SETS, DataFolder, MissingData
 from unnoted.experiments.grid import Log, Scale, execute, make_training_file, with_seeds
 from unnoted.experiments.paper import PaperRow, PaperTable, table_named
 from unnoted.experiments.results import Row, TableResult
-from unnoted.losses import get_loss
 from unnoted.models.encoders import ENCODER_KINDS
-from unnoted.training.fingerprint import FREE
-from unnoted.training.record import Failure, Record
-from unnoted.training.settings import Settings, load_settings, unused_by
+from unnoted.training.config import TrainingConfig, expand_key, is_used, load_config
+from unnoted.training.results import Failure, Record
+from unnoted.training.run_directory import NOT_HASHED
 
 DEFAULT_SEEDS = (62, 63, 64, 65, 66)
 """For tables that do not say theirs: those of the others."""
 
-OF_ENCODER = {"encoder", "encoder_learning_rate", "output"}
+OF_ENCODER = {"model.encoder", "optimizer.encoder_learning_rate", "output"}
 """In what rows of two encoders differ: each encoder has its own rate."""
 
-NO_DEVIATIONS = FREE | {"seed", "train", "test", "benchmark", "loss_options", "architecture_options"}
-"""Settings that change nothing, or that other notes are about: the seeds, the documents, and the options of
-loss and architecture, which are compared one by one."""
+NO_DEVIATIONS = {*NOT_HASHED, "seed", "train", "data.benchmark"}
+"""Keys that change nothing, or that other notes are about: the seeds and the documents."""
+
+FILES = {"dev", "data.vocabulary", "model.encoder_options.vectors", "loss.prior_file"}
+"""Keys of files, which lie elsewhere on every machine."""
 
 
 def reproduce(
@@ -103,8 +104,8 @@ def plan_table(
 class ScaledRow:
     """A row at a scale: its published settings, those that are run but for the seed, a note on its data."""
 
-    published: Settings
-    settings: Settings
+    published: TrainingConfig
+    settings: TrainingConfig
     note: str | None
 
 
@@ -131,32 +132,32 @@ def scale_row(row: PaperRow, scale: Scale, data: DataFolder, folder: Path) -> Sc
         "benchmark": DATA_SETS[row.setting].benchmark.name,
         "output": folder,
     }
-    return ScaledRow(published, load_settings(row.config, changes), train.note)
+    return ScaledRow(published, load_config(row.config, changes), train.note)
 
 
-def applicable(scale: Scale, settings: Settings) -> dict[str, object]:
+def applicable(scale: Scale, settings: TrainingConfig) -> dict[str, object]:
     """The changes of a scale that mean something to settings."""
     return {key: value for key, value in scale.changes.items() if applies(key, settings)}
 
 
-def is_pretrained(settings: Settings) -> bool:
+def is_pretrained(settings: TrainingConfig) -> bool:
     """Whether the encoder is a pretrained one, and not made for the run."""
-    return settings.encoder not in ENCODER_KINDS
+    return settings.model.encoder not in ENCODER_KINDS
 
 
-def applies(key: str, settings: Settings) -> bool:
+def applies(key: str, settings: TrainingConfig) -> bool:
     """Whether a setting means something to settings: a margin, for instance, only to a loss that has one."""
-    match key:
-        case "encoder" | "encoder_layers":
+    match expand_key(key):
+        case "model.encoder" | "model.encoder_layers":
             return is_pretrained(settings)
-        case "vectors":
+        case "model.encoder_options.vectors":
             return not is_pretrained(settings)
-        case "map_learning_rate" | "dev":
-            return getattr(settings, key) is not None
-        case "unlabelled_share":
-            return settings.unlabelled_per_labelled is None
-        case _:
-            return key not in unused_by(get_loss(settings.loss), settings.architecture)
+        case "dev":
+            return settings.dev is not None
+        case "optimizer.unlabelled_rate":
+            return settings.optimizer.unlabelled_per_labelled is None
+        case dotted:
+            return is_used(dotted, settings.loss.name, settings.model.architecture)
 
 
 def duplicate_rows(rows: Iterable[PaperRow]) -> dict[str, str]:
@@ -164,7 +165,9 @@ def duplicate_rows(rows: Iterable[PaperRow]) -> dict[str, str]:
     first: dict[str, str] = {}
     for row in rows:
         if is_pretrained(row.settings):
-            first[row.name] = row.settings.model_dump_json(exclude=OF_ENCODER)
+            first[row.name] = repr(
+                [item for item in row.settings.flatten().items() if item[0] not in OF_ENCODER]
+            )
     earliest = {shared: name for name, shared in reversed(first.items())}
     return {name: earliest[shared] for name, shared in first.items() if earliest[shared] != name}
 
@@ -198,15 +201,13 @@ def _row_notes(
         )
 
 
-def deviations(published: Settings, ours: Settings) -> dict[str, tuple[str, str]]:
+def deviations(published: TrainingConfig, ours: TrainingConfig) -> dict[str, tuple[str, str]]:
     """Every setting in which a run differs from the published one: (ours, published) as text, by key."""
-    theirs, mine = (
-        {**dict(each), **each.loss_options, **each.architecture_options} for each in (published, ours)
-    )
+    theirs, mine = published.flatten(), ours.flatten()
     pairs = {
         key: (_text(key, mine.get(key)), _text(key, theirs.get(key)))
         for key in dict.fromkeys([*theirs, *mine])
-        if key not in NO_DEVIATIONS
+        if key not in NO_DEVIATIONS and not key.startswith("test.")
     }
     return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
 
@@ -214,10 +215,10 @@ def deviations(published: Settings, ours: Settings) -> dict[str, tuple[str, str]
 def _text(key: str, value: object) -> str:
     match value:
         case None:
-            return "all" if key == "encoder_layers" else "none"
-        case Path():  # the same file lies elsewhere on every machine
-            return value.name
-        case tuple():
+            return "all" if key == "model.encoder_layers" else "none"
+        case str() if key in FILES:
+            return Path(value).name
+        case list():
             return ", ".join(_text(key, each) for each in value)
         case float():
             return f"{value:.15g}"
@@ -239,7 +240,7 @@ def deviation_notes(rows: Mapping[str, ScaledRow]) -> list[str]:
         else:
             ((published, names),) = by_value.items()
             where = "" if len(names) == len(rows) else f" in {', '.join(names)}"
-        notes.append(f"{key.replace('_', ' ')}: {ours} (published: {published}){where}")
+        notes.append(f"{key.rpartition('.')[2].replace('_', ' ')}: {ours} (published: {published}){where}")
     return notes
 
 

@@ -6,8 +6,8 @@ from statistics import fmean, stdev
 from typing import TypeAlias
 
 from unnoted.evaluation import Score, paired_bootstrap
-from unnoted.training.record import Failure, Record, Scored
-from unnoted.training.settings import Settings
+from unnoted.training.config import TrainingConfig
+from unnoted.training.results import Failure, Record, Scored
 from unnoted.utils import lookup
 
 
@@ -52,7 +52,7 @@ class Row:
     name: str
     title: str
     group: str
-    runs: tuple[Settings, ...] = ()
+    runs: tuple[TrainingConfig, ...] = ()
     published: Mapping[str, MeanStd] | None = None
     mark: str = ""
     measured: Mapping[str, MeanStd] | None = None
@@ -118,7 +118,7 @@ class TableResult:
     significance: tuple[Significance, ...] = ()
 
     @property
-    def runs(self) -> list[Settings]:
+    def runs(self) -> list[TrainingConfig]:
         """Those of all rows."""
         return [run for row in self.rows for run in row.runs]
 
@@ -176,7 +176,7 @@ def compute_significance(compared: Iterable[tuple[str, str]], rows: Sequence[Row
     """Compare rows on the test documents, with the seeds that both have finished runs of."""
     finished = {
         row.name: {
-            record.settings["seed"]: {
+            record.config["seed"]: {
                 document: ign.score for document, ign in record.scored["test"].documents.items()
             }
             for record in row.records

@@ -158,7 +158,7 @@ def _notes(result: TableResult) -> Iterator[str]:
     for row in result.rows:
         runs = plural(len(row.records) + len(row.failures), "run")
         for reason, number in Counter(failure.reason for failure in row.failures).items():
-            addresses = ", ".join(each.address for each in row.failures if each.reason == reason)
+            addresses = ", ".join(each.run_id for each in row.failures if each.reason == reason)
             yield f"{row.title}: {number} of {runs} failed ({addresses}): {reason}"
     repeated = Counter(row.title for row in result.rows)
     titles = {
@@ -181,12 +181,12 @@ def runs_table(result: TableResult) -> Table:
     rows = [
         (
             row.title,
-            str(record.settings.get("seed", "")),
+            str(record.config.get("seed", "")),
             percent(record.scored["test"].overall.f1),
             f"{record.train_documents:,}",
             f"{sum(record.train_facts.values()):,}",
             duration(record.seconds),
-            record.address,
+            record.run_id,
         )
         for row in result.rows
         for record in row.records

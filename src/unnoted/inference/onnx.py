@@ -36,7 +36,7 @@ MAX_DIFFERENCE = 1e-4
 TRIED = ((3, 21, 5), (1, 9, 2), (2, 64, 11))
 """Documents, tokens and mentions of the batches that an export is tried on; the first is exported with."""
 
-BESIDE = ("settings.yaml", "record.json", "environment.json", "priors.json")
+BESIDE = ("config.yaml", "record.json", "environment.json", "priors.json")
 """What a training run left beside its model, which `unnoted info` reads."""
 
 # Fusing sum and norm takes five times as long as the two operations that it replaces.

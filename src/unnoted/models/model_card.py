@@ -53,7 +53,7 @@ def make_card(
     from huggingface_hub import ModelCardData  # a second to import
 
     record = record or {}
-    settings = record.get("settings", {})
+    settings = record.get("config", {})
     scored = [_score_row(record, name, figures) for name, figures in record.get("scored", {}).items()]
     data = ModelCardData(
         library_name="unnoted",
@@ -63,7 +63,7 @@ def make_card(
     )
     names, relations = config.get("relation_names") or {}, config.get("relations") or []
     encoder, facts = config.get("encoder_config") or {}, record.get("train_facts", {})
-    encoder_name = settings.get("encoder") or encoder.get("_name_or_path") or ""
+    encoder_name = settings.get("model", {}).get("encoder") or encoder.get("_name_or_path") or ""
     labelled = sum(row["labelled"] for row in priors or ())
     card = _template().render(
         card_data=data.to_yaml(),
@@ -77,7 +77,7 @@ def make_card(
         documents=record.get("train_documents", 0),
         facts=facts,
         labels=sum(facts.values()),
-        loss=settings.get("loss", "unknown"),
+        loss=settings.get("loss", {}).get("name", "unknown"),
         multiplier=sum(row["overall"] for row in priors or ()) / labelled if labelled else None,
         priors=[
             {**row, "name": names.get(row["relation"], row["relation"])}
@@ -166,7 +166,7 @@ def _score_row(record: Mapping[str, Any], name: str, figures: Mapping[str, Any])
     correct, predicted, gold = overall["correct"], overall["predicted"], overall["gold"]
     precision, recall = correct / predicted if predicted else 0.0, correct / gold if gold else 0.0
     f1 = 2 * correct / (predicted + gold) if predicted + gold else 0.0
-    files = _file_names((record.get("settings", {}).get("test") or {}).get(name))
+    files = _file_names((record.get("config", {}).get("test") or {}).get(name))
     return {
         "name": ", ".join(files) or name,
         "documents": len(figures.get("documents", {})),
@@ -193,9 +193,9 @@ def _eval_results(scored: Sequence[Mapping[str, Any]]) -> list[Any] | None:
 
 
 def _procedure(record: Mapping[str, Any], environment: Mapping[str, Any]) -> list[str]:
-    settings, training = record.get("settings", {}), record.get("training", {})
+    settings, training = record.get("config", {}), record.get("training", {})
     parts = [
-        plural(settings["epochs"], "epoch") if "epochs" in settings else "",
+        plural(training["epochs"], "epoch") if "epochs" in training else "",
         f"{format_count(training['steps'])} steps" if "steps" in training else "",
         f"seed {settings['seed']}" if "seed" in settings else "",
         duration(record["seconds"]) if "seconds" in record else "",

@@ -28,11 +28,11 @@ from unnoted.priors.propensity import PROPENSITY_SLOPE
 from unnoted.rules import RuleSet, close, load_rules
 from unnoted.suggestions.completeness import BelowCutoff
 from unnoted.suggestions.store import MissingLabels, Suggestion, SuggestionSet
+from unnoted.training.builders import close_labels
 from unnoted.training.calibrate import check_unseen, score_batches
-from unnoted.training.cross_validation import run_cross_validation
-from unnoted.training.preparing import features_of
-from unnoted.training.settings import load_settings
-from unnoted.training.training_labels import training_labels
+from unnoted.training.config import load_config
+from unnoted.training.cross_validation import count_folds, run_cross_validation
+from unnoted.training.trainer import compute_features
 from unnoted.utils import plural, short_repr
 
 Log = Callable[[str], None]
@@ -160,19 +160,19 @@ def suggest(
         else:
             require_facts(len(corpus), sum(len(document.facts) for document in corpus), [source])
             folder = Path(scratch, "folds") if output is None else Path(output)
-            settings = load_settings(config, {"train": source, "output": folder, **values}, tell=log)
+            settings = load_config(config, {"train": source, "output": folder, **values}, log=log)
             if scores is not None:
                 pairs, scored_by = OutOfFoldScores.load(Path(scores)), f"out of fold, {scores}"
             else:
                 pairs = run_cross_validation(settings, log, jobs=jobs, repeats=repeats, overwrite=overwrite)
                 times = f"{repeats} times " if repeats > 1 else ""
-                scored_by = f"out of fold, {times}{settings.folds} folds of {config}"
-            labels = training_labels(settings, corpus, log)
+                scored_by = f"out of fold, {times}{count_folds(settings)} folds of {config}"
+            labels = close_labels(settings, corpus, log)
             _check_same_documents(pairs, labels.corpus, source)
             scored = calibrate_scores(pairs, labels.multiplier or 1.0)
             relations = replace(corpus.relations, ids=pairs.relations)
-            if settings.rules is not None:
-                rules = load_rules(settings.rules, relations)
+            if settings.data.rules is not None:
+                rules = load_rules(settings.data.rules, relations)
                 # Labels were closed for the models; what follows from labelled facts is missing all the same.
                 scored = replace(scored, pairs=pairs.relabelled({d.id: d.labels for d in corpus}))
         named = {**relations.names, **corpus.relations.names}
@@ -208,7 +208,7 @@ def calibrate_scores(pairs: OutOfFoldScores, multiplier: float) -> ScoredPairs:
 
 def score_corpus(model: RelationModel, corpus: Corpus) -> ScoredPairs:
     """Documents as a trained model scores them; it should not have been trained on them."""
-    features = features_of(model, Corpus(corpus.documents, model.relations, model.candidates))
+    features = compute_features(model, Corpus(corpus.documents, model.relations, model.candidates))
     parts, scores = [], []
     for part, logits in score_batches(model, features, corpus.documents):
         parts.append(part)

@@ -1,26 +1,27 @@
-"""Training: settings, a thin trainer, checkpoints that are whole, and runs that can be resumed."""
+"""Training: configuration, a thin trainer, checkpoints that can be trusted, and runs that can be resumed."""
 
+from unnoted.configs import ConfigError
+from unnoted.training.callbacks import NotFiniteError
 from unnoted.training.checkpoints import CheckpointError
-from unnoted.training.distil import Teacher
-from unnoted.training.fingerprint import RunError
-from unnoted.training.record import Failure, Record, Scored
+from unnoted.training.config import OptimizerConfig, TrainingConfig, load_config
+from unnoted.training.distillation import Teacher
+from unnoted.training.results import Failure, Record, Scored
 from unnoted.training.run import run
-from unnoted.training.settings import Optimisation, Settings, SettingsError, load_settings
+from unnoted.training.run_directory import RunError
 from unnoted.training.trainer import Trainer
-from unnoted.training.watch import NotFinite
 
 __all__ = [
     "CheckpointError",
+    "ConfigError",
     "Failure",
-    "NotFinite",
-    "Optimisation",
+    "NotFiniteError",
+    "OptimizerConfig",
     "Record",
     "RunError",
     "Scored",
-    "Settings",
-    "SettingsError",
     "Teacher",
     "Trainer",
-    "load_settings",
+    "TrainingConfig",
+    "load_config",
     "run",
 ]

@@ -23,7 +23,7 @@ from unnoted.models.model import RelationModel
 from unnoted.models.samplers import SortedBatches
 from unnoted.models.type_constraints import TypeConstraints
 from unnoted.priors import Priors
-from unnoted.training.preparing import features_of
+from unnoted.training.trainer import compute_features
 from unnoted.utils import plural, short_repr
 
 TRAIN_DOCUMENTS = "train_documents.json"
@@ -73,7 +73,7 @@ def score_documents(model: RelationModel, documents: Sequence[Document]) -> OutO
         model: a trained one, with its tokenizer.
         documents: others than those that it was trained on.
     """
-    features = features_of(model, Corpus(tuple(documents), model.relations, model.candidates))
+    features = compute_features(model, Corpus(tuple(documents), model.relations, model.candidates))
     return OutOfFoldScores.concatenate([part for part, _ in score_batches(model, features, documents)])
 
 
@@ -152,7 +152,7 @@ def tune_model(
     """
     check_tunable(model.decoder)
     documents = documents_with_pairs(documents, model.candidates)
-    features = features_of(
+    features = compute_features(
         model, Corpus(tuple(documents), model.relations, model.candidates), types=model.numbered_types
     )
     batches = list(score_batches(model, features, documents, model.type_constraints))
@@ -188,7 +188,7 @@ def check_tunable(decoder: ScoreDecoder) -> None:
     """
     if not decoder.decision.is_tunable:
         raise ValueError(
-            f"tuned_thresholds: the loss decides by the rule {decoder.decision.reference!r}, which has no threshold; "
+            f"tune_thresholds: the loss decides by the rule {decoder.decision.reference!r}, which has no threshold; "
             "losses without ranking, such as s-pu and cross-entropy, have one"
         )
 
@@ -202,7 +202,7 @@ def documents_with_pairs(documents: Sequence[Document], candidates: CandidatePai
     paired = [document for document in documents if candidates.count(document)]
     if not paired:
         raise ValueError(
-            f"tuned_thresholds: none of {len(documents)} development documents has a candidate pair"
+            f"tune_thresholds: none of {len(documents)} development documents has a candidate pair"
         )
     return paired
 

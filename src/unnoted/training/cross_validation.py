@@ -13,14 +13,17 @@ from unnoted.calibration import OutOfFoldScores
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.models.model import RelationModel
+from unnoted.training.builders import (
+    TrainingData,
+    build_loss,
+    build_model,
+    load_training_data,
+    trainer_options,
+)
 from unnoted.training.calibrate import check_unseen, score_documents
-from unnoted.training.fingerprint import fingerprint
-from unnoted.training.ingredients import load_corpus, make_loss, model_of
-from unnoted.training.optimisation import Optimisation
-from unnoted.training.run_folder import RunFolder
-from unnoted.training.settings import Settings
+from unnoted.training.config import TrainingConfig
+from unnoted.training.run_directory import RunDirectory, fingerprint
 from unnoted.training.trainer import Trainer
-from unnoted.training.training_labels import TrainingLabels, training_labels
 
 FOLDS = "folds"
 """The part of a run's folder that belongs to cross-validation."""
@@ -35,8 +38,8 @@ Log = Callable[[str], None]
 
 
 def cross_validate(
-    settings: Settings,
-    labels: TrainingLabels | None = None,
+    config: TrainingConfig,
+    data: TrainingData | None = None,
     log: Log = lambda line: None,
     *,
     resume: bool = False,
@@ -47,8 +50,8 @@ def cross_validate(
     What is finished is not repeated: the scores of each fold are kept in the run's folder.
 
     Args:
-        settings: of a run; the models of the folds are trained as they say.
-        labels: of the documents, if they were loaded already.
+        config: of a run; the models of the folds are trained as it says.
+        data: the documents, if they were loaded before.
         log: is given lines for the user.
         resume: continue a fold that was interrupted from its last checkpoint.
         jobs: folds that are trained at a time; by default as many as there are cores, each in a process of its
@@ -57,25 +60,25 @@ def cross_validate(
     Raises:
         ValueError: there are fewer documents than folds, or the weights to start from saw their labels.
     """
-    folder = settings.output / FOLDS
+    folder = config.output / FOLDS
     if (folder / SCORES).is_file():
         return OutOfFoldScores.load(folder / SCORES)
-    labels = labels or training_labels(settings, load_corpus(settings, settings.train))
-    if settings.init_from is not None:  # a model that saw the labels would tell every fold
-        check_unseen(settings.init_from, labels.corpus.documents, log)
-    folds = k_fold(labels.corpus.documents, settings.folds, settings.seed)
-    left = [number for number in range(settings.folds) if not _scores_file(settings, number).is_file()]
-    jobs = min(_default_jobs(len(labels.corpus)) if jobs is None else jobs, len(left))
+    data = data or load_training_data(config)
+    if config.model.init_from is not None:  # a model that saw the labels would tell every fold
+        check_unseen(config.model.init_from, data.corpus.documents, log)
+    folds = k_fold(data.corpus.documents, count_folds(config), config.seed)
+    left = [number for number in range(count_folds(config)) if not _scores_file(config, number).is_file()]
+    jobs = min(_default_jobs(len(data.corpus)) if jobs is None else jobs, len(left))
     if jobs > 1:
-        _train_side_by_side(settings, labels, left, jobs, resume, log)
-    parts = [_score_fold(settings, labels, folds, number, resume, log) for number in range(settings.folds)]
+        _train_side_by_side(config, data, left, jobs, resume, log)
+    parts = [_score_fold(config, data, folds, number, resume, log) for number in range(count_folds(config))]
     scores = OutOfFoldScores.concatenate(parts)
     scores.save(folder / SCORES)
     return scores
 
 
 def run_cross_validation(
-    settings: Settings,
+    config: TrainingConfig,
     log: Log = lambda line: None,
     *,
     jobs: int | None = None,
@@ -87,28 +90,33 @@ def run_cross_validation(
     Models of a part of the documents differ by seed, and their mean is better than each of them.
 
     Args:
-        settings: `output` is the folder.
+        config: `output` is the folder.
         log: is given lines for the user.
         jobs: as for `cross_validate`.
-        repeats: how many times, with the seed of the settings and those that follow; margins are averaged.
+        repeats: how many times, with the seed of the configuration and those that follow; margins are averaged.
         overwrite: remove what another run left in the folder.
 
     Raises:
         RunError: the folder holds another run.
     """
-    seeds = range(settings.seed, settings.seed + repeats)
-    folders = [settings.output if repeats == 1 else settings.output / f"seed-{seed}" for seed in seeds]
+    seeds = range(config.seed, config.seed + repeats)
+    folders = [config.output if repeats == 1 else config.output / f"seed-{seed}" for seed in seeds]
     parts = []
     for seed, path in zip(seeds, folders, strict=True):
-        one, folder = settings.model_copy(update={"seed": seed, "output": path}), RunFolder(path)
-        with folder.locked():
+        one, folder = config.model_copy(update={"seed": seed, "output": path}), RunDirectory(path)
+        with folder.lock():
             run = fingerprint(one)
-            if folder.taken and not overwrite:
+            if folder.exists and not overwrite:
                 folder.check(run)
-            folder.claim(run, overwrite)
+            folder.acquire(run, overwrite)
             (path / FOLDS).mkdir(exist_ok=True)
             parts.append(cross_validate(one, log=log, resume=True, jobs=jobs))
     return OutOfFoldScores.mean(parts)
+
+
+def count_folds(config: TrainingConfig) -> int:
+    """How many folds there are; two where the configuration asks for no calibration."""
+    return config.calibration.folds or 2
 
 
 def k_fold(documents: Sequence[Document], folds: int, seed: int) -> list[list[Document]]:
@@ -126,7 +134,7 @@ def k_fold(documents: Sequence[Document], folds: int, seed: int) -> list[list[Do
 
 
 def train_without(
-    labels: TrainingLabels,
+    data: TrainingData,
     held_out: Sequence[Document],
     folder: Path | None = None,
     log: Log = lambda line: None,
@@ -136,46 +144,44 @@ def train_without(
     """A model trained on all documents but those of a fold.
 
     Args:
-        labels: all documents, and the settings.
+        data: all documents, and the configuration.
         held_out: the documents of the fold.
         folder: for checkpoints, if there are to be any.
         log: is given lines for the user.
         resume: continue from the last checkpoint.
     """
-    settings, corpus = labels.settings, labels.corpus
+    config, corpus = data.config, data.corpus
     names = {document.id for document in held_out}
     rest = tuple(document for document in corpus if document.id not in names)
     train = Corpus(rest, corpus.relations, corpus.candidates)
-    model = model_of(settings, corpus, lambda line: None)
     trainer = Trainer(
-        model,
-        make_loss(settings, labels.priors(train)),
+        build_model(config, corpus),
+        build_loss(config, data.priors(train)),
         train,
-        optimisation=Optimisation(**{name: getattr(settings, name) for name in Optimisation.model_fields}),
-        folder=folder,
-        typed_relations=settings.typed_relations,
+        output=folder,
+        **trainer_options(config),
     )
-    trainer.train(resume=resume, tell=log)
-    return model
+    trainer.train(resume=resume, log=log)
+    return trainer.relation_model
 
 
-def _scores_file(settings: Settings, number: int) -> Path:
-    return settings.output / FOLDS / f"scores-{number}.npz"
+def _scores_file(config: TrainingConfig, number: int) -> Path:
+    return config.output / FOLDS / f"scores-{number}.npz"
 
 
 def _score_fold(
-    settings: Settings,
-    labels: TrainingLabels,
+    config: TrainingConfig,
+    data: TrainingData,
     folds: Sequence[Sequence[Document]],
     number: int,
     resume: bool,
     log: Log,
 ) -> OutOfFoldScores:
     """The scores of one fold; trains its model unless they are there."""
-    kept, held_out = _scores_file(settings, number), folds[number]
+    kept, held_out = _scores_file(config, number), folds[number]
     if not kept.is_file():
-        log(f"fold {number + 1} of {len(folds)}: {len(labels.corpus) - len(held_out):,} documents")
-        model = train_without(labels, held_out, settings.output / FOLDS / str(number), log, resume=resume)
+        log(f"fold {number + 1} of {len(folds)}: {len(data.corpus) - len(held_out):,} documents")
+        model = train_without(data, held_out, config.output / FOLDS / str(number), log, resume=resume)
         score_documents(model, held_out).save(kept)
     return OutOfFoldScores.load(kept)
 
@@ -191,7 +197,7 @@ def _cores() -> int:
 
 
 def _train_side_by_side(
-    settings: Settings, labels: TrainingLabels, numbers: Sequence[int], jobs: int, resume: bool, log: Log
+    config: TrainingConfig, data: TrainingData, numbers: Sequence[int], jobs: int, resume: bool, log: Log
 ) -> None:
     threads = max(1, _cores() // jobs)
     context = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
@@ -200,20 +206,21 @@ def _train_side_by_side(
     try:
         with ProcessPoolExecutor(jobs, context) as pool:
             running = {
-                pool.submit(_train_in_process, settings, labels, number, threads, resume): number
+                pool.submit(_train_in_process, config, data, number, threads, resume): number
                 for number in numbers
             }
             for done in as_completed(running):
                 done.result()
-                log(f"fold {running[done] + 1} of {settings.folds} is done")
+                log(f"fold {running[done] + 1} of {count_folds(config)} is done")
     finally:
         if shown:
             del os.environ["TQDM_DISABLE"]
 
 
 def _train_in_process(
-    settings: Settings, labels: TrainingLabels, number: int, threads: int, resume: bool
+    config: TrainingConfig, data: TrainingData, number: int, threads: int, resume: bool
 ) -> None:
     torch.set_num_threads(threads)
-    folds = k_fold(labels.corpus.documents, settings.folds, settings.seed)
-    _score_fold(settings, labels, folds, number, resume, lambda line: None)
+    os.environ["TQDM_DISABLE"] = "1"  # bars of several processes would write over each other
+    folds = k_fold(data.corpus.documents, count_folds(config), config.seed)
+    _score_fold(config, data, folds, number, resume, lambda line: None)

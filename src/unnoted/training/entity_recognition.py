@@ -2,11 +2,10 @@
 
 Every token is tagged as the beginning of a mention of some type, as the inside of one, or as outside of all,
 by one linear layer over its state; the mean cross-entropy over the tokens, times a weight, is added to what
-is minimised. The encoder learns from it what names entities. The tagger is no part of the model: it is there
-while a training runs, and in its checkpoints, and then it is gone.
+is minimised. The encoder learns from it what names entities. The tagger is part of the model in training only,
+and in a file of its own in checkpoints.
 
-Markers around mentions, and an encoder that is told what is mentioned where, would give the tags away: then
-there is nothing to learn, and the weight is refused.
+Markers around mentions, and an encoder that is told what is mentioned where, would give the tags away.
 
 Reference:
     Verga, Strubell, McCallum (2018): Simultaneously self-attending to all mentions for full-abstract
@@ -23,11 +22,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from unnoted.models.batch import Batch
-from unnoted.models.encoders import Encoded
 from unnoted.models.encoders.lstm import MentionTable
-from unnoted.models.model import RelationModel
-from unnoted.training.objective import Objective
-from unnoted.training.optimisation import Optimisation
+from unnoted.models.model import RelationModel, RelationOutput
 
 TAGGER = "entity_tagger"
 """What the tagger is called within the model while a training runs."""
@@ -37,26 +33,6 @@ TAGGER_FILE = f"{TAGGER}.safetensors"
 
 NO_TAG = -100
 """The tag of tokens that do not count: padding, start and end, and mentions of a type that is not known."""
-
-
-def check_entity_recognition(model: RelationModel, optimisation: Optimisation) -> None:
-    """Refuse entity recognition where there is nothing to learn.
-
-    Raises:
-        ValueError: names the setting, and what gives the entities away or is missing.
-    """
-    if not optimisation.entity_recognition_weight:
-        return
-    reason = None
-    if model.config.markers:
-        reason = "markers around mentions would give them away (markers: false leaves them out)"
-    elif getattr(model.encoder.model, "takes_mentions", False):
-        reason = "the encoder is told where mentions are"
-    elif not model.entity_types:
-        reason = "the model knows no entity types"
-    if reason is not None:
-        found = optimisation.entity_recognition_weight
-        raise ValueError(f"entity_recognition_weight: found {found:g}, expected 0: {reason}")
 
 
 def entity_tags(batch: Batch) -> Tensor:
@@ -110,59 +86,61 @@ class EntityTagger(nn.Module):
         return total / counted.sum().clamp(min=1)
 
 
-class WithEntityRecognition:
-    """Another objective, and entity recognition beside it.
+class EntityRecognition:
+    """The weighted loss of a tagger over the encoder's states.
 
     Args:
-        objective: the other one.
-        model: whose encoder's states are tagged; in training it also has the tagger, by the name `TAGGER`.
+        model: whose encoder's states are tagged; in training it has the tagger as a module of its own.
         weight: of entity recognition.
         seed: of the tagger's first weights.
     """
 
-    def __init__(self, objective: Objective, model: RelationModel, weight: float, seed: int) -> None:
+    def __init__(self, model: RelationModel, weight: float, seed: int) -> None:
         self.tagger = EntityTagger(model.encoder.width, len(model.entity_types), seed)
-        self._objective = objective
         self._model = model
         self._weight = weight
-        self._states: Tensor | None = None
 
-    def __call__(self, scores: Tensor, batch: Batch) -> Tensor:
-        """The number to be minimised, of scores [P, K + 1] and the states that they were made from."""
-        assert self._states is not None, "the states are kept only in training"
-        states, self._states = self._states, None
-        tagged: Tensor = self.tagger(states, batch)
-        return self._objective(scores, batch) + self._weight * tagged
+    @classmethod
+    def create(cls, model: RelationModel, weight: float, seed: int) -> "EntityRecognition | None":
+        """The tagger that a weight asks for, if it is not 0.
+
+        Raises:
+            ValueError: something gives the entities away, or there are no types to tell apart.
+        """
+        if not weight:
+            return None
+        reason = None
+        if model.config.markers:
+            reason = "markers around mentions would give them away (model.markers: none leaves them out)"
+        elif getattr(model.encoder.model, "takes_mentions", False):
+            reason = "the encoder is told where mentions are"
+        elif not model.entity_types:
+            reason = "the model knows no entity types"
+        if reason is not None:
+            raise ValueError(f"loss.entity_recognition_weight: {reason}")
+        return cls(model, weight, seed)
+
+    def __call__(self, output: RelationOutput, batch: Batch) -> Tensor:
+        """The weighted loss of the tags of a batch, a scalar."""
+        tagged: Tensor = self.tagger(output.encoded.states, batch)
+        return self._weight * tagged
 
     @contextmanager
-    def in_training(self) -> Iterator[None]:
-        """Within this context the tagger is a part of the model: it is moved, clipped and learnt with it."""
+    def attached(self) -> Iterator[None]:
+        """Within this context the tagger is a module of the model: it is moved, clipped and learnt with it."""
         self._model.add_module(TAGGER, self.tagger.to(self._model.device))
-        hook = self._model.encoder.register_forward_hook(self._keep)
+        ignored = self._model._keys_to_ignore_on_save  # so that a checkpoint is a model without a tagger
+        self._model._keys_to_ignore_on_save = {f"{TAGGER}.{name}" for name in self.tagger.state_dict()}
         try:
             yield
         finally:
-            hook.remove()
-            self._states = None
+            self._model._keys_to_ignore_on_save = ignored
             delattr(self._model, TAGGER)
 
-    def _keep(self, encoder: nn.Module, inputs: tuple[Batch], encoded: Encoded) -> None:
-        if encoder.training:
-            self._states = encoded.states
+    def save(self, checkpoint: Path) -> None:
+        """Write the tagger's weights beside those of the model."""
+        save_file(self.tagger.state_dict(), checkpoint / TAGGER_FILE)
 
-    @contextmanager
-    def set_aside(self) -> Iterator[None]:
-        """Within this context the model is without the tagger, to be saved or loaded alone."""
-        delattr(self._model, TAGGER)
-        try:
-            yield
-        finally:
-            self._model.add_module(TAGGER, self.tagger)
-
-    def save(self, folder: Path) -> None:
-        """Write the tagger's weights to a checkpoint."""
-        save_file(self.tagger.state_dict(), folder / TAGGER_FILE)
-
-    def load(self, folder: Path) -> None:
+    def load(self, checkpoint: Path) -> None:
         """Read the tagger's weights from a checkpoint."""
-        self.tagger.load_state_dict(load_file(folder / TAGGER_FILE))
+        self.tagger.load_state_dict(load_file(checkpoint / TAGGER_FILE))

@@ -1,174 +1,252 @@
-"""A run: from settings to a folder with a trained model and a record of what it came to."""
+"""A run: from a configuration to a folder with a trained model and its results."""
 
 import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from safetensors import SafetensorError
 
+from unnoted.data.document import Document
 from unnoted.data.loading import load_documents
 from unnoted.evaluation import BENCHMARKS
 from unnoted.evaluation.evaluator import evaluate_extractor
 from unnoted.evaluation.metrics import document_scores
 from unnoted.inference import Extractor
 from unnoted.io import write_json
+from unnoted.losses import Loss
+from unnoted.models.features import FeatureSet
+from unnoted.models.model import RelationModel
 from unnoted.models.model_card import renew_card
-from unnoted.training.calibrate import calibrate_model, tune_model, write_train_documents
-from unnoted.training.checkpoints import CheckpointError, check_files, last_good, whole_folder
+from unnoted.training.builders import (
+    Log,
+    TrainingData,
+    build_loss,
+    build_model,
+    load_corpus,
+    load_training_data,
+    trainer_options,
+)
+from unnoted.training.calibrate import (
+    calibrate_model,
+    check_tunable,
+    documents_with_pairs,
+    tune_model,
+    write_train_documents,
+)
+from unnoted.training.checkpoints import CheckpointError, find_checkpoint, staged_folder
+from unnoted.training.config import TrainingConfig
 from unnoted.training.cross_validation import cross_validate
-from unnoted.training.environment import environment
-from unnoted.training.fingerprint import RunError, fingerprint
-from unnoted.training.ingredients import load_corpus
-from unnoted.training.record import Record, Scored
-from unnoted.training.run_folder import RECORD, RunFolder
-from unnoted.training.settings import Settings
-from unnoted.training.stages import Plan, Stage, plan_of
-from unnoted.training.trainer import CHECKPOINTS
-from unnoted.training.training_labels import training_labels
-from unnoted.utils import one_line, plural
+from unnoted.training.distillation import Teacher
+from unnoted.training.results import Record, Scored, describe_environment
+from unnoted.training.run_directory import RECORD, RunDirectory, RunError, fingerprint
+from unnoted.training.trainer import CHECKPOINTS, Trainer, check_training, choose_precision, compute_features
+from unnoted.utils import describe_error, plural
 
-MODEL = ".model"
+MODEL = "model"
 """Where the trained model is put together before its files are moved into the run's folder."""
+
+HIGH_HEAD_RATE = 5e-4
+RANKING_LINK = "ranking-margin"
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What a run trains; every error that the configuration or the data hold has been raised."""
+
+    data: TrainingData
+    model: RelationModel
+    loss: Loss
+    features: FeatureSet
+    dev: Sequence[Document] | None
+    teacher: Teacher | None
 
 
 def run(
-    settings: Settings,
+    config: TrainingConfig,
     *,
     resume: bool = False,
     overwrite: bool = False,
-    tell: Callable[[str], None] = lambda line: None,
+    threads: int | None = None,
+    log: Log = lambda line: None,
 ) -> Record:
-    """Train as the settings say, and score the sets of `settings.test`.
+    """Train, and score the sets of `config.test`.
 
     The output folder then is a model for `RelationModel.from_pretrained`. Beside the weights are
-    `record.json` (what is returned), `settings.yaml` (resolved), `priors.json` (what was used for each
-    relation), `environment.json` (versions and hardware), and `run.json` (what a resumed run must share with
-    this one); `README.md` is the model card. A finished run is not repeated.
+    `record.json` (what is returned), `config.yaml`, `priors.json` (of each relation), `environment.json`
+    (versions and hardware), `run.json` (what a resumed run must share with this one) and `README.md`, the
+    model card. A finished run is not repeated.
 
     Args:
-        settings: what `load_settings` read.
+        config: what `load_config` read.
         resume: continue an unfinished run.
         overwrite: remove a run that is in the folder.
-        tell: is given lines for the user, such as what was left out of the data.
+        threads: of torch; chosen by the size of the model and the load of the machine, or as before a resume.
+        log: is given lines for the user.
 
     Raises:
-        RunError: if the folder holds another run, or data changed since the run began.
-        Busy: if another process is at this run.
-        DataError: if a data file cannot be used.
-        ModelError: if the teacher cannot be used, or does not fit.
-        NotFinite: if a loss is not a finite number.
+        RunError: the folder holds another run, or data changed since the run began.
+        BusyError: another process is at this run.
+        DataError: a data file cannot be used.
+        ModelError: the teacher, or the model to start from, cannot be used.
+        NotFiniteError: a loss is not a finite number.
     """
     if resume and overwrite:
-        raise RunError("found both resume and overwrite, expected one of them")
-    since, folder = time.monotonic(), RunFolder(settings.output)
-    with folder.locked():
-        wanted = fingerprint(settings)
-        record = None if overwrite else _found(folder, settings, resume, tell)
-        if record is not None and record.scored.keys() == settings.test.keys():
-            tell(f"{settings.output}: this run is finished; nothing to do")
+        raise RunError("resume and overwrite: give only one of them")
+    since, directory = time.monotonic(), RunDirectory(config.output)
+    with directory.lock():
+        wanted = fingerprint(config)
+        record = None if overwrite else _find_record(directory, config, resume, log)
+        if record is not None and record.scored.keys() == config.test.keys():
+            log(f"{config.output}: this run is finished; nothing to do")
             return record
-        plan = None
+        prepared = None
         if record is None:
-            plan = plan_of(settings, tell)
-            # Not before the data and the encoder have proved to be usable: an error leaves all as it was.
-            folder.claim(wanted, overwrite)
-        with folder.timed(since) as seconds:
-            if plan is not None:
-                record = _trained(folder, settings, plan, resume, seconds, tell)
+            prepared = _prepare(config, log)
+            directory.acquire(wanted, overwrite)  # not before: an error leaves all as it was
+            directory.choose_threads(prepared.model.encoder.width, threads, log)
+        with directory.timed(since) as seconds:
+            if prepared is not None:
+                record = _train(directory, config, prepared, wanted.run_id, resume, seconds, log)
             assert record is not None
-            return _scored(folder, settings, record, seconds, tell)
+            documents = None if prepared is None else prepared.data.documents
+            return _score(directory, config, record, documents, seconds, log)
 
 
-def _found(folder: RunFolder, settings: Settings, resume: bool, tell: Callable[[str], None]) -> Record | None:
+def _find_record(directory: RunDirectory, config: TrainingConfig, resume: bool, log: Log) -> Record | None:
     """The record of the run that the folder holds; None if it is not trained yet."""
-    if not folder.taken:
+    if not directory.exists:
         return None
-    folder.check(fingerprint(settings))
-    record = folder.record(tell)
-    if not resume and (record is None or record.scored.keys() != settings.test.keys()):
+    directory.check(fingerprint(config))
+    record = directory.read_record(log)
+    if not resume and (record is None or record.scored.keys() != config.test.keys()):
         raise RunError(
-            f"{folder.path}: found this run, unfinished; --resume continues it, --overwrite begins anew"
+            f"{directory.path}: this run is unfinished; --resume continues it, --overwrite begins anew"
         )
-    if record is None and (last := last_good(folder.path / CHECKPOINTS, check_files)) is not None:
-        tell(f"continuing at {last.name}")
+    if record is None and (last := find_checkpoint(directory.path / CHECKPOINTS)) is not None:
+        log(f"continuing at {last.name}")
     return record
 
 
-def _trained(
-    folder: RunFolder,
-    settings: Settings,
-    plan: Plan,
+def _prepare(config: TrainingConfig, log: Log) -> _Prepared:
+    choose_precision(config.optimizer.precision)
+    data = load_training_data(config, log)
+    model = build_model(config, data.corpus, log)
+    dev = None if config.dev is None else load_documents(*config.dev).documents
+    loss = build_loss(config, data.priors())
+    if config.calibration.tune_thresholds and dev is not None:
+        documents_with_pairs(dev, data.corpus.candidates)
+        check_tunable(loss.decoder)
+    teacher = None if config.loss.teacher is None else Teacher.from_pretrained(config.loss.teacher)
+    features = compute_features(model, data.corpus)
+    check_training(
+        model, loss, features, config.optimizer, teacher=teacher,
+        evidence_weight=config.loss.evidence_weight,
+        entity_recognition_weight=config.loss.entity_recognition_weight,
+    )  # fmt: skip
+    link, rate = loss.decoder.link, config.optimizer.head_learning_rate
+    if link.name == RANKING_LINK and rate >= HIGH_HEAD_RATE:
+        log(
+            f"note: head_learning_rate {rate:g} is high for the squared ranking loss, whose logits differ by "
+            f"{link.margin:g}: new layers spend the first epochs bringing them back to that size; 1e-4 is published"
+        )
+    for line in features.report.lines():
+        log(f"note: {line}")
+    return _Prepared(data, model, loss, features, dev, teacher)
+
+
+def _train(
+    directory: RunDirectory,
+    config: TrainingConfig,
+    prepared: _Prepared,
+    run_id: str,
     resume: bool,
     seconds: Callable[[], float],
-    tell: Callable[[str], None],
+    log: Log,
 ) -> Record:
-    """Train, put the model in its place, and make a record without scores."""
-    scores = cross_validate(settings, log=tell, resume=resume) if settings.calibrated else None
-    summary = plan.main.train(plan.model, resume, tell)
-    if settings.tuned_thresholds and plan.main.dev is not None:
-        summary["tuned_thresholds"] = tune_model(plan.model, plan.main.dev, tell)
-    corpus = load_corpus(settings, settings.train)
-    train = corpus.documents
+    """Train, calibrate, put the model in its place, and make a record without scores."""
+    model, data = prepared.model, prepared.data
+    scores = None
+    if config.calibration.folds is not None and len(data.corpus) < config.calibration.folds:
+        log(f"not calibrated: {plural(len(data.corpus), 'document')} for {config.calibration.folds} folds")
+    elif config.calibration.folds is not None:
+        scores = cross_validate(config, data, log, resume=resume)
+    # After the trainers of the folds: transformers has one accelerator state a process.
+    trainer = Trainer(
+        model, prepared.loss, data.corpus, features=prepared.features, dev=prepared.dev,
+        teacher=prepared.teacher, output=directory.path, **trainer_options(config),
+    )  # fmt: skip
+    output = trainer.train(resume=resume, log=log)
+    report, history = prepared.features.report, trainer.state.log_history
+    training: dict[str, Any] = {
+        "steps": output.global_step,
+        "epochs": config.optimizer.epochs,
+        "precision": choose_precision(config.optimizer.precision),
+        "documents": report.documents,
+        "features": asdict(report),
+        "seconds_of_last_session": output.metrics["train_runtime"],
+        "history": [entry for entry in history if "loss" in entry],
+        "development": [entry for entry in history if "eval_f1" in entry],
+    }
+    if config.calibration.tune_thresholds and prepared.dev is not None:
+        training["tuned_thresholds"] = tune_model(model, prepared.dev, log)
     if scores is not None:
-        labels = training_labels(settings, corpus).corpus.documents
-        summary["calibration"] = calibrate_model(plan.model, scores, labels, tell)
+        training["calibration"] = calibrate_model(model, scores, data.corpus.documents, log)
     record = Record(
-        address=fingerprint(settings).address,
-        settings=settings.to_json(),
+        run_id=run_id,
+        config=config.to_dict(),
         seconds=seconds(),
-        train_documents=len(train),
-        train_facts=Counter(relation for document in train for *_, relation in document.labels),
+        train_documents=len(data.corpus),
+        train_facts=Counter(relation for document in data.documents for *_, relation in document.labels),
         scored={},
-        training=summary,
+        training=training,
     )
-    _place(folder, settings, plan, record)
+    _publish(directory, config, prepared, record)
     return record
 
 
-def _place(folder: RunFolder, settings: Settings, plan: Plan, record: Record) -> None:
-    """Write the trained model and all that belongs to it, and say that the training is finished."""
+def _publish(directory: RunDirectory, config: TrainingConfig, prepared: _Prepared, record: Record) -> None:
+    """Write the trained model and all that belongs to it, and then the record, which says that it is trained."""
+    path, priors = directory.path, prepared.loss.decoder.priors
     try:
-        with whole_folder(settings.output / MODEL) as staged:
-            plan.model.save_pretrained(staged)
-            settings.save(staged / "settings.yaml")
-            write_train_documents(staged, load_corpus(settings, settings.train))
-            _write_priors(staged, plan.main)
-            write_json(staged / "environment.json", environment())
-        folder.place(settings.output / MODEL, record)
-        renew_card(settings.output)
+        with staged_folder(path / MODEL) as staged:
+            prepared.model.save_pretrained(staged)
+            config.save(staged / "config.yaml")
+            write_train_documents(staged, prepared.data.corpus)
+            write_json(staged / "priors.json", None if priors is None else priors.report())
+            write_json(staged / "environment.json", describe_environment())
+        directory.publish(path / MODEL, record)
+        renew_card(path)
     except (OSError, SafetensorError) as error:
-        what = f"{settings.output}: the trained model was not written ({one_line(error)})"
-        raise CheckpointError(f"{what}; its checkpoint is whole, --resume writes it again") from error
+        raise CheckpointError(
+            path, f"the trained model was not written ({describe_error(error)}); --resume writes it again"
+        ) from error
 
 
-def _write_priors(folder: Path, stage: Stage) -> None:
-    write_json(folder / "priors.json", None if stage.priors is None else stage.priors.report())
-
-
-def _scored(
-    folder: RunFolder,
-    settings: Settings,
+def _score(
+    directory: RunDirectory,
+    config: TrainingConfig,
     record: Record,
+    train: Sequence[Document] | None,
     seconds: Callable[[], float],
-    tell: Callable[[str], None],
+    log: Log,
 ) -> Record:
     """Score the sets that have no scores yet, and keep each as it is done."""
-    left = {name: files for name, files in settings.test.items() if name not in record.scored}
+    left = {name: files for name, files in config.test.items() if name not in record.scored}
     if not left:
         return record
-    extractor = Extractor.from_pretrained(folder.path, backend="torch")
-    train = load_corpus(settings, settings.train).documents
+    extractor = Extractor.from_pretrained(directory.path, backend="torch")
+    train = load_corpus(config, config.train).documents if train is None else train
     for name, files in left.items():
         # Without the vocabulary: a fact that the model cannot predict still has to be found.
         gold = load_documents(*files).documents
-        tell(f"scoring {name}: {plural(len(gold), 'document')}")
-        evaluation = evaluate_extractor(extractor, gold, train, benchmark=BENCHMARKS[settings.benchmark])
+        log(f"scoring {name}: {plural(len(gold), 'document')}")
+        evaluation = evaluate_extractor(extractor, gold, train, benchmark=BENCHMARKS[config.data.benchmark])
         documents = document_scores(gold, evaluation.predictions.by_key, train)
         scored = {**record.scored, name: Scored.of(evaluation, documents)}
         record = replace(record, seconds=seconds(), scored=scored)
-        record.write(folder.path / RECORD)
-        renew_card(folder.path)
-        tell(f"{name}: F1 {100 * evaluation.overall.f1:.2f}")
+        record.write(directory.path / RECORD)
+        renew_card(directory.path)
+        log(f"{name}: F1 {100 * evaluation.overall.f1:.2f}")
     return record

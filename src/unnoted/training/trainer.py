@@ -1,112 +1,102 @@
-"""A thin subclass of `transformers.Trainer`: our batches, losses and checkpoints in its loop."""
+"""`transformers.Trainer` with our batches, losses and parameter groups."""
 
-import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 import transformers
 from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
-from transformers import PrinterCallback, ProgressCallback, set_seed
+from transformers import PrinterCallback, ProgressCallback, TrainingArguments, set_seed
 from transformers.integrations.integration_utils import TensorBoardCallback
 
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.io import read_json
-from unnoted.losses import P3M, Loss
+from unnoted.losses import Loss
 from unnoted.models.batch import Batch, Collator
-from unnoted.models.encoders.loading import find_nonfinite
-from unnoted.models.features import FeatureSet
-from unnoted.models.model import RelationConfig, RelationModel
-from unnoted.training.arguments import chosen_precision, training_arguments
+from unnoted.models.features import FeatureSet, featurise
+from unnoted.models.model import RelationModel
+from unnoted.models.samplers import (
+    BatchLimits,
+    PairSampler,
+    RatioPairSampler,
+    ShuffledBatches,
+    UniformPairSampler,
+)
+from unnoted.models.type_constraints import RelationTypes
+from unnoted.training.callbacks import (
+    DevelopmentScores,
+    FiniteCheck,
+    Manifests,
+    NotFiniteError,
+    ProgressBar,
+    WarmupNote,
+)
 from unnoted.training.checkpoints import (
-    REMEDY,
-    STATE,
     CheckpointError,
-    check_files,
-    checkpoint_folder,
-    checkpoints,
-    last_good,
-    note_files,
-    readable,
-    tidy,
-    whole_folder,
+    check_checkpoint,
+    checkpoint_path,
+    find_checkpoint,
+    list_checkpoints,
+    remove_others,
 )
-from unnoted.training.development import AfterEveryEpoch, development_score
-from unnoted.training.distil import Teacher
-from unnoted.training.entity_recognition import WithEntityRecognition, check_entity_recognition
-from unnoted.training.evidence_guidance import WithEvidence, check_evidence
-from unnoted.training.further_views import FromViews, check_scorer
+from unnoted.training.config import OptimizerConfig, Precision
+from unnoted.training.distillation import Teacher
+from unnoted.training.entity_recognition import EntityRecognition
+from unnoted.training.evidence import THRESHOLD as EVIDENCE_THRESHOLD
+from unnoted.training.evidence import EvidenceGuidance
 from unnoted.training.initialization import initialize
-from unnoted.training.objective import FromLabels, FromTeacher, Objective
-from unnoted.training.optimisation import Optimisation
-from unnoted.training.optimiser import check_map_learning_rate, make_optimiser, map_layers
-from unnoted.training.preparing import (
-    batches_of,
-    check_sample,
-    features_of,
-    sample_of,
-    tell_task,
-)
-from unnoted.training.progress import Progress
-from unnoted.training.schedule import make_schedule, undertrained
-from unnoted.training.watch import LossWatch, NotFinite
-from unnoted.utils import one_line, short_repr
+from unnoted.training.p3m import AugmentationViews
+from unnoted.utils import describe_error, quiet_transformers, short_repr
 
 CHECKPOINTS = "checkpoints"
 LOGS = "logs"
 
-OWN_SETTINGS = (
-    "relations",
-    "entity_types",
-    "architecture",
-    "architecture_options",
-    "embedding",
-    "block",
-    "window",
-    "markers",
-    "type_tokens",
-    "use_type_bias",
-    "lexical_weight",
-    "candidates",
-    "score_decoder",
-)
-"""What a checkpoint's model must share with the model that is to continue from it."""
+LOG_STEPS = 10
+"""Steps between two reports of the loss."""
+
+CHECKPOINTS_KEPT = 2
+
+MODEL_SETTINGS = (
+    "relations", "entity_types", "architecture", "architecture_options", "embedding", "block", "window",
+    "markers", "type_tokens", "use_type_bias", "lexical_weight", "candidates", "score_decoder",
+)  # fmt: skip
+"""What the model of a checkpoint must share with the model that continues from it."""
 
 
 class Trainer(transformers.Trainer):
     """Trains a model on documents by minimising a loss; the model after the last step is the result.
 
-    What is ours: the batches (an order that seed and epoch alone decide), the loss, the groups of learning
-    rates, checkpoints that are whole or not there, and a stop with names when a loss is not finite. The loop,
-    mixed precision, several devices and logging are those of transformers.
+    Ours are the batches, whose order depends on seed and epoch only, the loss, the learning rates, and a stop
+    with names where a loss is not finite. Loop, checkpoints, mixed precision, several devices and logging are
+    those of transformers.
 
     Args:
         model: the model, which is trained in place.
-        loss: what is minimised. The model takes its decision rule, link, margin and priors from it.
+        loss: what is minimised. The model takes its decision rule, link and priors from it.
         train: the documents. The model takes its candidate pairs from them.
-        optimisation: how; the paper's settings by default.
-        folder: where checkpoints and logs go; None for none of them, and then there is no resuming.
-        features: those of the documents, if they were made before.
-        dev: documents with facts that the model is scored on after every epoch. The scores are shown and kept
-            in the history; they choose nothing.
-        teacher: a trained model whose scores the model learns from, beside the labels.
-        use_cpu: do not use a GPU that is there.
-        typed_relations: let the model learn which types each relation connects, and predict no others.
+        optimizer: how; the paper's settings by default.
+        output: where checkpoints and logs go; without it there are none, and no resuming.
+        features: those of the documents, if they were computed before.
+        dev: documents with facts that the model is scored on after every epoch. They choose nothing.
+        teacher: a trained model whose scores are learnt beside the labels.
+        evidence_weight: of guiding the attention of labelled pairs to their evidence sentences.
+        entity_recognition_weight: of entity recognition beside relation extraction.
+        typed_relations: let the model predict relations only between types that they are labelled with.
+        seed: decides the order of the documents, dropout and samples.
+        use_cpu: do not use a GPU.
 
     Raises:
-        ModelError: if the model scores other relations than the documents have, or the teacher does not fit.
+        ModelError: the model scores other relations than the documents have, or the teacher does not fit.
 
     Example:
-        The library in five lines is `Trainer(model, loss=SSRPU(priors=docs.labelled_priors * 3),
-        train=docs).train()`.
+        `Trainer(model, loss=SSRPU(priors=docs.labelled_priors * 3), train=docs).train()`
     """
 
     def __init__(
@@ -115,251 +105,318 @@ class Trainer(transformers.Trainer):
         loss: Loss,
         train: Corpus,
         *,
-        optimisation: Optimisation | None = None,
-        folder: Path | str | None = None,
+        optimizer: OptimizerConfig | None = None,
+        output: Path | str | None = None,
         features: FeatureSet | None = None,
         dev: Sequence[Document] | None = None,
         teacher: Teacher | None = None,
+        evidence_weight: float = 0.0,
+        entity_recognition_weight: float = 0.0,
+        typed_relations: bool = False,
+        seed: int = 62,
         use_cpu: bool = False,
-        typed_relations: bool = True,
     ) -> None:
-        self.optimisation = Optimisation() if optimisation is None else optimisation
-        chosen_precision(self.optimisation.precision, use_cpu)
-        check_map_learning_rate(model, self.optimisation)
-        check_sample(loss, self.optimisation)
-        check_entity_recognition(model, self.optimisation)
-        check_scorer(model, loss)
-        tell_task(model, loss, train, typed_relations)
+        self.optimizer_config = optimizer or OptimizerConfig()
+        self.loss = loss
+        self.relation_model = model
+        self._corpus, self._typed_relations = train, typed_relations
+        check_optimizer(self.optimizer_config, model, loss)
+        model.check_relations(train.relations.ids)
         if teacher is not None:
             teacher.check(model, loss)
-        self.features = features_of(model, train) if features is None else features
-        initialize(model, loss, self.features)
-        check_evidence(model, self.optimisation, self.features)
-        self._keeps_checkpoints = folder is not None
-        # The stock trainer makes its output folder, whether it has anything to write or not.
-        self._scratch = tempfile.TemporaryDirectory()
-        self.folder = Path(self._scratch.name if folder is None else folder)
-        self.checkpoints = self.folder / CHECKPOINTS
-        self._watch = LossWatch()
-        arguments = training_arguments(
-            self.optimisation, self.folder, keeps_checkpoints=self._keeps_checkpoints, use_cpu=use_cpu
+        self.features = compute_features(model, train) if features is None else features
+        self._views = AugmentationViews.create(model, loss) if teacher is None else None
+        self._evidence = EvidenceGuidance.create(model, self.features, evidence_weight)
+        self._recognition = EntityRecognition.create(model, entity_recognition_weight, seed)
+        self._teacher = teacher
+        self._scratch = tempfile.TemporaryDirectory()  # transformers creates an output folder in any case
+        self.checkpoints = None if output is None else Path(output) / CHECKPOINTS
+        super().__init__(
+            model=model, args=self._training_arguments(seed, use_cpu), train_dataset=self.features
         )
-        super().__init__(model=model, args=arguments, train_dataset=self.features)
-        self.relation_model = model
-        model.card = None  # it tells of an earlier training
-        self.loss = loss.to(self.args.device)
-        self._make_objective(model, teacher)
-        self._add_callbacks("training", dev)
-
-    def _make_objective(self, model: RelationModel, teacher: Teacher | None) -> None:
-        """The loss, on labels alone or beside a teacher, and what is learnt beside it."""
-        self._objective: Objective = FromLabels(self.loss)
-        self._views: FromViews | None = None
-        if teacher is None and isinstance(self.loss, P3M) and self.loss.view_options is not None:
-            self._objective = self._views = FromViews(self.loss, self.loss.view_options, model)
+        loss.to(self.args.device)
         if teacher is not None:
-            teacher = teacher.to(self.args.device)
-            self._objective = FromTeacher(self.loss, teacher, self.accelerator.autocast)
-        self._recognition: WithEntityRecognition | None = None
-        if weight := self.optimisation.entity_recognition_weight:
-            self._recognition = WithEntityRecognition(self._objective, model, weight, self.args.seed)
-            self._objective = self._recognition
-        self._evidence: WithEvidence | None = None
-        if weight := self.optimisation.evidence_weight:
-            self._evidence = WithEvidence(self._objective, model, weight)
-            self._objective = self._evidence
-
-    def _add_callbacks(self, what: str, dev: Sequence[Document] | None) -> None:
-        """Our bar in the place of the stock ones, scores of an epoch, and TensorBoard if it is there."""
+            teacher.to(self.args.device)
         for stock in (ProgressCallback, PrinterCallback):
             self.remove_callback(stock)
-        self._progress = Progress(what)
-        self.add_callback(self._progress)
+        self._finite, self._bar = FiniteCheck(model), ProgressBar()
+        self.add_callback(self._finite)
+        self.add_callback(self._bar)
+        self.add_callback(WarmupNote(model, self.optimizer_config.warmup))
         if dev is not None:
-            self.add_callback(AfterEveryEpoch(lambda: self.log(development_score(self.relation_model, dev))))
-        if self._keeps_checkpoints and find_spec("tensorboard"):
-            board = TensorBoardCallback()  # type: ignore[no-untyped-call]
-            board.logging_dir = str(self.folder / LOGS)
-            self.add_callback(board)
+            self.add_callback(DevelopmentScores(model, dev, self.log))
+        if output is not None:
+            self.add_callback(Manifests(self._recognition.save) if self._recognition else Manifests())
+            if find_spec("tensorboard"):
+                board = TensorBoardCallback()  # type: ignore[no-untyped-call]
+                board.logging_dir = str(Path(output) / LOGS)
+                self.add_callback(board)
+
+    def _training_arguments(self, seed: int, use_cpu: bool) -> TrainingArguments:
+        config, precision = self.optimizer_config, choose_precision(self.optimizer_config.precision, use_cpu)
+        saving: dict[str, Any] = {"save_strategy": "no"}
+        if self.checkpoints is not None:
+            saving = {"save_strategy": "epoch", "save_total_limit": CHECKPOINTS_KEPT}
+            if config.checkpoint_steps is not None:
+                saving |= {"save_strategy": "steps", "save_steps": config.checkpoint_steps}
+        cycles = config.schedule.num_cycles
+        arguments = TrainingArguments(
+            output_dir=str(self.checkpoints or self._scratch.name),
+            num_train_epochs=config.epochs,
+            per_device_train_batch_size=config.batch_size,
+            gradient_accumulation_steps=config.gradient_accumulation,
+            max_grad_norm=config.max_grad_norm,
+            lr_scheduler_type={"constant": "constant_with_warmup"}.get(
+                config.schedule.name, config.schedule.name
+            ),
+            lr_scheduler_kwargs=None if cycles is None else {"num_cycles": cycles},
+            seed=seed,
+            bf16=precision == "bf16",
+            fp16=precision == "fp16",
+            logging_steps=LOG_STEPS,
+            logging_first_step=True,
+            # The filter reads every loss, for which a GPU must wait, and hides what is not finite.
+            logging_nan_inf_filter=False,
+            report_to="none",
+            accelerator_config={"non_blocking": torch.cuda.is_available() and not use_cpu},
+            use_cpu=use_cpu,
+            disable_tqdm=True,
+            **saving,
+        )
+        # With several visible GPUs transformers would split batches by `nn.DataParallel`, which cannot split
+        # ours. A process uses one GPU; several are used by torchrun or accelerate launch.
+        arguments._n_gpu = min(arguments.n_gpu, 1)
+        return arguments
 
     def train(  # type: ignore[override]
-        self, resume: bool = False, tell: Callable[[str], None] = lambda line: None
+        self, resume: bool = False, log: Callable[[str], None] = lambda line: None
     ) -> transformers.trainer_utils.TrainOutput:
         """Train, from the beginning or from the last checkpoint.
 
         Args:
-            resume: continue from the last checkpoint in the folder, if there is one. One that is damaged is
+            resume: continue from the last checkpoint, if there is one. One that is unfinished or damaged is
                 passed over for the one before it.
-            tell: is given a line for each checkpoint that is passed over.
+            log: is given a line for each checkpoint that is passed over.
 
         Raises:
-            NotFinite: if a loss, or a weight, is not a finite number.
-            CheckpointError: if a checkpoint cannot be written, or none of those that are there can be read.
+            NotFiniteError: a loss, or a weight, is not a finite number.
+            CheckpointError: a checkpoint cannot be written, or none of those that are there can be read.
         """
-        found = last_good(self.checkpoints, self._check_checkpoint, tell) if resume else None
+        model, found = self.relation_model, None
+        self._configure_model()
+        if resume and self.checkpoints is not None:
+            found = find_checkpoint(self.checkpoints, self._check_checkpoint, log)
+            remove_others(self.checkpoints, found)
+        if found is None:
+            initialize(model, self.loss, self.features)
+        elif self._recognition is not None:
+            self._recognition.load(found)
         # Dropout must not depend on what drew random numbers since the trainer was made.
         set_seed(self.args.seed)
         try:
             with ExitStack() as stack:
+                stack.enter_context(quiet_transformers())
                 stack.enter_context(flush_denormals())
-                for part in (self._recognition, self._views, self._evidence):
-                    if part is not None:
-                        stack.enter_context(part.in_training())
+                stack.enter_context(_float32_precision(self.optimizer_config.precision, self.args.device))
+                if self._recognition is not None:
+                    stack.enter_context(self._recognition.attached())
+                stack.enter_context(self._naming_checkpoint(found))
                 output = super().train(resume_from_checkpoint=None if found is None else str(found))
         finally:
             self.is_in_train = False
-            self._progress.close()
-        self._watch.look()
-        self._check_weights()
-        self._note_length(self.state.global_step)
-        # What comes next (another stage, thresholds) may be in another precision.
+            self._bar.close()
+        self._finite.check_losses()
+        self._finite.check_weights(self.state.global_step, self.checkpoints)
+        # What comes next may be in another precision.
         self.accelerator.unwrap_model(self.model_wrapped, keep_fp32_wrapper=False)
-        self.relation_model.eval()  # type: ignore[no-untyped-call]
+        model.eval()  # type: ignore[no-untyped-call]
         return output
 
     def get_train_dataloader(self) -> DataLoader[Any]:
-        """Batches of documents; the sample of unlabelled pairs goes with the epoch."""
-        pair_sampler = sample_of(self.optimisation)
-        batches = batches_of(self.features, self.optimisation, pair_sampler)
+        """Batches of documents, whose sample of unlabelled pairs goes with the epoch."""
+        config, seed = self.optimizer_config, self.args.seed
+        pair_sampler: PairSampler | None = None
+        if config.unlabelled_per_labelled is not None:
+            pair_sampler = RatioPairSampler(config.unlabelled_per_labelled, seed)
+        elif config.unlabelled_rate < 1:
+            pair_sampler = UniformPairSampler(config.unlabelled_rate, seed)
+        batches = ShuffledBatches(
+            self.features,
+            BatchLimits(config.batch_size),
+            seed,
+            like_length=config.group_by_length,
+            pair_sampler=pair_sampler,
+        )
+        collate = Collator(self.features, pair_sampler)
         loader: DataLoader[Any] = DataLoader(
             self.features,
             batch_sampler=batches,
-            collate_fn=Collator(self.features, pair_sampler),
+            collate_fn=lambda documents: {"inputs": collate(documents)},  # transformers expects a mapping
             pin_memory=self.args.device.type == "cuda",
         )
         prepared: DataLoader[Any] = self.accelerator.prepare(loader)
         return prepared
 
     def create_optimizer(self, model: nn.Module | None = None) -> torch.optim.Optimizer:
-        """AdamW with a learning rate for the encoder, one for the rest, and `map_learning_rate` a third."""
+        """AdamW over `parameter_groups`."""
         if self.optimizer is None:
-            over_map = map_layers(self.relation_model)
-            chosen = self.relation_model if model is None else model
-            self.optimizer = make_optimiser(chosen, self.optimisation, over_map, self.args.device)
+            self.optimizer = torch.optim.AdamW(
+                parameter_groups(
+                    self.relation_model if model is None else model,
+                    self.optimizer_config,
+                    pair_map_layers(self.relation_model),
+                ),
+                eps=self.optimizer_config.adam_epsilon,
+                weight_decay=self.optimizer_config.weight_decay,
+                fused=self.args.device.type in ("cpu", "cuda"),
+            )
         return self.optimizer
 
     def create_scheduler(
         self, num_training_steps: int, optimizer: torch.optim.Optimizer | None = None
     ) -> torch.optim.lr_scheduler.LRScheduler:
-        """Linear warm-up, then what the settings say."""
-        if self.lr_scheduler is None:
-            chosen = self.optimizer if optimizer is None else optimizer
-            assert chosen is not None, "transformers makes the optimiser first"
-            self.lr_scheduler = make_schedule(chosen, self.optimisation, num_training_steps)
-            self._created_lr_scheduler = True
-        return self.lr_scheduler
+        """The scheduler of transformers, after whole warm-up steps."""
+        self.args.warmup_steps = int(num_training_steps * self.optimizer_config.warmup)
+        return super().create_scheduler(num_training_steps, optimizer)
 
     def compute_loss(  # type: ignore[override]
         self,
         model: nn.Module,
-        inputs: Batch,
+        inputs: dict[str, Batch],
         return_outputs: bool = False,
         num_items_in_batch: Tensor | int | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
-        """The loss of a batch, and its scores where they are wanted."""
-        scores = model(inputs).logits
-        loss = self._objective(scores, inputs)
-        self._watch.note(loss, self.state.global_step + 1, inputs.documents)
-        return (loss, scores) if return_outputs else loss
+        """The loss of a batch, and its logits if they are wanted."""
+        batch = inputs["inputs"].to(self.args.device, non_blocking=True)
+        output = model(batch)
+        loss: Tensor
+        if self._teacher is not None:
+            with self.accelerator.autocast():
+                known = self._teacher.scores(batch)
+            loss = self._teacher.loss(self.loss, output.logits, batch, known)
+        elif self._views is not None:
+            loss = self._views(output, batch)
+        else:
+            loss = self.loss(output.logits, batch.labels(), batch.pair_weight, batch.negatives())
+        for auxiliary in (self._recognition, self._evidence):
+            if auxiliary is not None:
+                loss = loss + auxiliary(output, batch)
+        self._finite.record(loss, self.state.global_step + 1, batch.documents)
+        return (loss, output.logits) if return_outputs else loss
 
-    def _prepare_inputs(self, inputs: Batch) -> Batch:  # type: ignore[override]
-        return inputs.to(self.args.device, non_blocking=True)
-
-    def _get_num_items_in_batch(self, batch_samples: list[Batch], device: torch.device) -> None:
-        """None: a loss divides by its own counts, and batches that are accumulated count alike."""
-
-    def floating_point_ops(self, inputs: Batch) -> int:  # type: ignore[override]
-        """Not counted."""
-        return 0
-
-    def log(self, logs: dict[str, float], start_time: float | None = None) -> None:
-        """Report, after a look at the losses since the last time."""
-        self._watch.look()
-        super().log(logs, start_time)
-
-    def _save_checkpoint(self, model: nn.Module, trial: object) -> None:
-        """As the stock method, but into a folder that appears when it is whole; the last ones are kept."""
-        self._watch.look()
-        if self.args.should_save:
-            self._write_checkpoint(self.state.global_step)
-        self.accelerator.wait_for_everyone()
-
-    def _check_weights(self) -> None:
-        """Refuse weights that a last step, whose loss nobody sees, has made infinite or no numbers at all."""
-        if (name := find_nonfinite(self.relation_model)) is not None:
-            left = checkpoints(self.checkpoints)
-            last = (
-                f"{left[-1].name} is the last good checkpoint" if left else "there is no earlier checkpoint"
-            )
-            raise NotFinite(
-                f"step {self.state.global_step}: found weights {name} that are not finite, expected finite "
-                f"numbers; {last}"
-            )
+    def _configure_model(self) -> None:
+        """Let the model know what its scores will mean, so that every checkpoint can be used as a model."""
+        model, train = self.relation_model, self._corpus
+        if self._typed_relations:
+            model.relation_types = RelationTypes.from_documents(train)
+        model.candidates = train.candidates
+        model.decoder = self.loss.decoder
+        model.card = None  # of an earlier run
+        if self._evidence is not None and model.config.evidence_threshold is None:
+            model.config.evidence_threshold = EVIDENCE_THRESHOLD  # its attention can be read as evidence
 
     def _check_checkpoint(self, checkpoint: Path) -> None:
-        """Refuse a checkpoint that is damaged, or of another training."""
-        check_files(checkpoint)
-        content = read_json(checkpoint / "config.json", CheckpointError)
-        saved = RelationConfig.from_dict(content).to_dict() if isinstance(content, dict) else {}
+        """Refuse a checkpoint that is damaged, or of another model."""
+        check_checkpoint(checkpoint)
+        saved = read_json(checkpoint / "config.json", ValueError)
         own = self.relation_model.config.to_dict()
-        for key in OWN_SETTINGS:
-            found = saved.get(key)
-            if json.dumps(found, sort_keys=True) != json.dumps(own.get(key), sort_keys=True):
+        for key in MODEL_SETTINGS:
+            if (found := saved.get(key)) != own.get(key):
                 raise CheckpointError(
-                    f"{checkpoint / 'config.json'}: {key}: found {short_repr(found)}, expected this model's "
-                    f"{short_repr(own.get(key))}; {REMEDY}"
+                    checkpoint,
+                    f"of another model: {key} is {short_repr(found)}, and this model's is {short_repr(own.get(key))}",
                 )
 
-    def _note_length(self, step: int) -> None:
-        """Let the model say if it is used before its warm-up is over."""
-        warm_up = self.state.max_steps * self.optimisation.warm_up
-        self.relation_model.config.undertrained = undertrained(step, warm_up)
-
-    def _write_checkpoint(self, step: int) -> None:
-        self._check_weights()
-        self._note_length(step)
+    @contextmanager
+    def _naming_checkpoint(self, resumed: Path | None) -> Iterator[None]:
+        """Name the checkpoint that cannot be read or written."""
         try:
-            with whole_folder(checkpoint_folder(self.checkpoints, step)) as unfinished:
-                target = str(unfinished)
-                self._save_weights(unfinished)
-                self._save_optimizer_and_scheduler(target)
-                self._save_scaler(target)
-                self._save_rng_state(target)
-                self.state.save_to_json(str(unfinished / STATE))
-                note_files(unfinished)
-        except (OSError, RuntimeError, SafetensorError) as error:
-            left = checkpoints(self.checkpoints)
-            last = f"{left[-1].name} is whole, resume from it" if left else "there is no earlier one"
-            what = f"{self.checkpoints}: the checkpoint of step {step} was not written"
-            raise CheckpointError(f"{what} ({one_line(error)}); {last}") from error
-        tidy(self.checkpoints)
+            yield
+        except NotFiniteError:
+            raise
+        except (OSError, RuntimeError, ValueError, KeyError, EOFError, SafetensorError) as error:
+            if resumed is not None and not self._bar.was_opened:
+                raise CheckpointError(resumed, f"cannot be resumed from ({describe_error(error)})") from error
+            if self.checkpoints is None:
+                raise
+            left, path = (
+                list_checkpoints(self.checkpoints),
+                checkpoint_path(self.checkpoints, self.state.global_step),
+            )
+            if path in left or not path.is_dir():
+                raise
+            remedy = f"resume from {left[-1].name}" if left else "there is no earlier one"
+            raise CheckpointError(path, f"was not written ({describe_error(error)}); {remedy}") from error
 
-    def _save_weights(self, folder: Path) -> None:
-        """The model, as it can be used; what is learnt or kept beside it goes into files of their own."""
-        if self._recognition is None:
-            self.relation_model.save_pretrained(folder)
-            return
-        with self._recognition.set_aside():
-            self.relation_model.save_pretrained(folder)
-        self._recognition.save(folder)
 
-    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: nn.Module | None = None) -> None:
-        """Only weights that are exactly the model's."""
-        path = Path(resume_from_checkpoint)
-        with readable(path), self._recognition.set_aside() if self._recognition else nullcontext():
-            (model or self.relation_model).load_state_dict(load_file(path / "model.safetensors"))
-            if self._recognition is not None:
-                self._recognition.load(path)
+def check_training(
+    model: RelationModel,
+    loss: Loss,
+    features: FeatureSet,
+    optimizer: OptimizerConfig,
+    *,
+    teacher: Teacher | None = None,
+    evidence_weight: float = 0.0,
+    entity_recognition_weight: float = 0.0,
+) -> None:
+    """Refuse what `Trainer` would refuse, before there is one."""
+    check_optimizer(optimizer, model, loss)
+    if teacher is not None:
+        teacher.check(model, loss)
+    AugmentationViews.create(model, loss)
+    EvidenceGuidance.create(model, features, evidence_weight)
+    EntityRecognition.create(model, entity_recognition_weight, seed=0)
 
-    def _load_optimizer_and_scheduler(self, checkpoint: str | None) -> None:
-        if checkpoint is not None:
-            with readable(Path(checkpoint)):
-                super()._load_optimizer_and_scheduler(checkpoint)
 
-    def _load_rng_state(self, checkpoint: str | None) -> None:
-        if checkpoint is not None:
-            with readable(Path(checkpoint)):
-                super()._load_rng_state(checkpoint)
+def check_optimizer(config: OptimizerConfig, model: RelationModel, loss: Loss) -> None:
+    """Refuse what does not fit the model, the loss or this machine.
+
+    Raises:
+        ValueError: names the key.
+    """
+    choose_precision(config.precision)
+    if "pair_map" in config.groups and not pair_map_layers(model):
+        raise ValueError(
+            f"optimizer.groups.pair_map: the architecture {model.config.architecture!r} has no layers over an "
+            "entity-by-entity map, as docunet and kd-docre have"
+        )
+    if config.unlabelled_per_labelled is not None and loss.decoder.priors is not None:
+        # In a sample that favours labelled pairs, those with another relation weigh more than they do in the
+        # documents, and a loss with priors estimates means over all pairs that lack a relation.
+        raise ValueError(
+            "optimizer.unlabelled_per_labelled: the priors of the loss are those of all pairs; unlabelled_rate "
+            "draws a weighted sample"
+        )
+
+
+def choose_precision(precision: Precision, use_cpu: bool = False) -> Literal["float32", "bf16", "fp16"]:
+    """What a precision is on this machine; `auto` is bf16 on a GPU that computes in it.
+
+    Raises:
+        ValueError: half precision would not be fast here, or not work: some CPUs crash at a bf16 product.
+    """
+    gpu = torch.cuda.is_available() and not use_cpu
+    if precision == "auto":
+        return "bf16" if gpu and torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
+    if precision != "float32" and not gpu:
+        raise ValueError(f"optimizer.precision: {precision!r} needs a GPU; 'auto' or 'float32' do not")
+    if precision == "bf16" and not torch.cuda.is_bf16_supported():
+        raise ValueError("optimizer.precision: this GPU does not compute in 'bf16'; take 'auto' or 'fp16'")
+    return precision
+
+
+@contextmanager
+def _float32_precision(precision: Precision, device: torch.device) -> Iterator[None]:
+    """Let a GPU round products of float32 to TF32, unless float32 was asked for; restored afterwards."""
+    if device.type != "cuda":
+        yield
+        return
+    before = torch.backends.cuda.matmul.fp32_precision
+    torch.backends.cuda.matmul.fp32_precision = "ieee" if precision == "float32" else "tf32"
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.fp32_precision = before
 
 
 @contextmanager
@@ -380,3 +437,57 @@ def flush_denormals() -> Iterator[None]:
         yield
     finally:
         torch.set_flush_denormal(were_flushed)
+
+
+def pair_map_layers(model: RelationModel) -> tuple[str, ...]:
+    """The prefixes of the parameters over the entity-by-entity map; empty for a model without one."""
+    return tuple(f"pair_encoder.{name}." for name in getattr(model.pair_encoder, "map_layers", ()))
+
+
+def parameter_groups(
+    model: nn.Module, config: OptimizerConfig, pair_map: tuple[str, ...] = ()
+) -> list[dict[str, Any]]:
+    """The parameters that learn: the encoder's, all others, and those over the pair map if it has values of its own.
+
+    Example:
+        >>> model = nn.ModuleDict({name: nn.Linear(1, 1) for name in ("encoder", "pairs", "scores")})
+        >>> config = OptimizerConfig(encoder_learning_rate=1e-5, groups={"pair_map": {"learning_rate": 3e-4}})
+        >>> groups = parameter_groups(model, config, ("pairs.",))
+        >>> [(group["lr"], len(group["params"])) for group in groups]
+        [(1e-05, 2), (0.0001, 2), (0.0003, 2)]
+    """
+    pair_map = pair_map if "pair_map" in config.groups else ()
+    members: dict[str, list[nn.Parameter]] = {"encoder": [], "head": []} | (
+        {"pair_map": []} if pair_map else {}
+    )
+    for name, parameter in model.named_parameters():
+        if parameter.requires_grad:
+            group = "encoder" if name.startswith("encoder.") else "head"
+            members["pair_map" if pair_map and name.startswith(pair_map) else group].append(parameter)
+    groups: list[dict[str, Any]] = []
+    for group, parameters in members.items():
+        rate = config.encoder_learning_rate if group == "encoder" else config.head_learning_rate
+        own = config.groups.get(group)  # type: ignore[call-overload]
+        made = {"params": parameters, "lr": rate}
+        if own is not None and own.learning_rate is not None:
+            made["lr"] = own.learning_rate
+        if own is not None and own.weight_decay is not None:
+            made["weight_decay"] = own.weight_decay
+        groups.append(made)
+    return groups
+
+
+def compute_features(model: RelationModel, corpus: Corpus, types: Sequence[str] | None = None) -> FeatureSet:
+    """The features of documents as a model sees them; `types` are numbered, by default those it knows."""
+    if model.tokenizer is None:
+        raise ValueError("the model has no tokenizer; make it with RelationModel.from_encoder")
+    if not len(corpus):
+        raise ValueError("there is no document to train on")
+    return featurise(
+        corpus.documents,
+        model.tokenizer,
+        corpus.relations.ids,
+        corpus.candidates,
+        types=model.entity_types if types is None else types,
+        markers=model.config.markers,
+    )

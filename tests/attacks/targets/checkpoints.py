@@ -11,11 +11,11 @@ from safetensors.torch import load_file
 from tests.attacks.judging import Files, Wrong
 from tests.attacks.mutations import mutate
 from tests.attacks.overlays import MISSING, lay_over
-from tests.unit.training.making import settings_file
+from tests.unit.training.factories import config_file
 from unnoted.models.model import ModelError
-from unnoted.training import load_settings, run
+from unnoted.training import load_config, run
 from unnoted.training.checkpoints import CheckpointError
-from unnoted.training.fingerprint import RunError
+from unnoted.training.run_directory import RunError
 from unnoted.training.trainer import Trainer
 
 STEPS = 5
@@ -36,11 +36,11 @@ class Checkpoints:
         torch.set_num_threads(1)
         folder.mkdir(parents=True)
         os.environ["UNNOTED_CACHE"] = str(folder / "cache")
-        self.config = settings_file(
-            folder, documents=6, epochs=2, checkpoint_steps=2, embedding=8, block=4, batch_documents=2
+        self.config = config_file(
+            folder, documents=6, epochs=2, checkpoint_steps=2, embedding=8, batch_size=2
         )
-        self.folder = load_settings(self.config).output
-        run(load_settings(self.config))
+        self.folder = load_config(self.config).output
+        run(load_config(self.config))
         self.weights = load_file(self.folder / "model.safetensors")
         shutil.rmtree(self.folder)
         original = Trainer.training_step
@@ -52,7 +52,7 @@ class Checkpoints:
 
         Trainer.training_step = interrupted
         try:
-            run(load_settings(self.config))
+            run(load_config(self.config))
         except Interrupted:
             pass
         finally:
@@ -82,7 +82,7 @@ class Checkpoints:
         shutil.rmtree(self.folder)
         folder.rename(self.folder)
         try:
-            run(load_settings(self.config), resume=True)
+            run(load_config(self.config), resume=True)
         except self.errors as error:
             # The message names the run's folder, as it should; the judge knows the case's.
             raise type(error)(str(error).replace(str(self.folder), str(folder))) from error

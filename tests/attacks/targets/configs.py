@@ -5,29 +5,26 @@ from random import Random
 
 from tests.attacks.judging import Files
 from tests.attacks.mutations import mutate
-from unnoted.training.settings import SettingsError, load_settings
+from unnoted.training import ConfigError, load_config
 
 BASE = b"""\
-# Settings that others begin from.
-loss: ssr-pu
-architecture: atlop
-prior_multiplier: 3
-margin: 0.25
-epochs: 2
-head_learning_rate: 1e-4
-encoder_learning_rate: 5.0e-5
-candidates: PER:LOC,LOC:PER
+# What others begin from.
+loss: {name: ssr-pu, prior_multiplier: 3, options: {margin: 0.25}}
+model: {architecture: atlop}
+optimizer:
+  epochs: 2
+  head_learning_rate: 1e-4
+  encoder_learning_rate: 5.0e-5
+data: {candidates: "PER:LOC,LOC:PER"}
 """
 CONFIG = b"""\
 extends: base.yaml
 train: [a.json, b.json]
 test: {dev: dev.json}
-encoder: "an/encoder"
+model: {encoder: "an/encoder", embedding: 768}
 output: runs/own
 seed: 66
-unlabelled_share: 0.25
-embedding: 768
-block: 64
+optimizer: {unlabelled_rate: 0.25}
 """
 LAUGHS = b"a: &a [x, x, x, x, x, x, x, x, x]\n" + b"".join(
     b"%c: &%c [*%c, *%c, *%c, *%c, *%c, *%c, *%c, *%c, *%c]\n" % (new, new, *[old] * 9)
@@ -36,9 +33,9 @@ LAUGHS = b"a: &a [x, x, x, x, x, x, x, x, x]\n" + b"".join(
 
 
 class Configs:
-    """`load_settings`."""
+    """`load_config`."""
 
-    errors = (SettingsError,)
+    errors = (ConfigError,)
 
     def prepare(self, folder: Path) -> None:
         """Nothing."""
@@ -52,5 +49,5 @@ class Configs:
         return files | {name: mutate(files[name], rng)}
 
     def attempt(self, folder: Path) -> None:
-        """Load the settings and write them as YAML."""
-        load_settings(folder / "own.yaml").to_yaml()
+        """Load the config and write it as YAML."""
+        load_config(folder / "own.yaml").to_yaml()

@@ -39,7 +39,7 @@ def comparison(tmp_path):
 
 
 def test_a_comparison_is_printed_and_written(comparison, monkeypatch, tmp_path):
-    performed = fake_runs(monkeypatch, lambda settings: 40 if settings.loss == "ssr-pu" else 30)
+    performed = fake_runs(monkeypatch, lambda settings: 40 if settings.loss.name == "ssr-pu" else 30)
     (tmp_path / "runs").mkdir()
     options = ("--levels", "full,0.5,extreme", "--encoder", "recurrent", "--seeds", "2", "--name", "mine")
     result = run(*comparison, *options)
@@ -101,7 +101,9 @@ def options(tmp_path):
 @pytest.fixture
 def performed(monkeypatch):
     """Nothing is trained; S-PU fails if it is to train for 13 epochs."""
-    return fake_runs(monkeypatch, lambda settings: 30 // (settings.loss != "s-pu" or settings.epochs != 13))
+    return fake_runs(
+        monkeypatch, lambda settings: 30 // (settings.loss.name != "s-pu" or settings.optimizer.epochs != 13)
+    )
 
 
 def test_without_a_table_they_are_listed():

@@ -119,11 +119,11 @@ def test_a_file_without_permission(tmp_path):
     [
         ("train: !!python/object/apply:os.system [x]", "line 1: tags"),
         ("a: &a [*a]", "aliases"),
-        ("extends: settings.yaml", "a circle of files"),
+        ("extends: settings.yaml", "in a circle"),
         ("x: " + "[" * 3000, "line 1: "),
         ("seed: 0x" + "9" * 5000, "is not a number"),
-        ("train: \"a\\0b\"", "expected a value"),
-        ("".join(f"k{number}: 1\n" for number in range(4000)), "; and 3,984 more"),
+        ("train: \"a\\0b\"", "missing"),
+        ("".join(f"k{number}: 1\n" for number in range(4000)), "more"),
     ],
 )  # fmt: skip
 def test_a_config_is_one_error(tmp_path, text, message):

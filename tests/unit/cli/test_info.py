@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
         DecisionRule(top_k=2), Link("sigmoid", 0.5), labelled * 3, class_weighted=True
     )
     model.save_pretrained(folder)
-    (folder / "settings.yaml").write_text("loss: ssr-pu\npriors:\n  multiplier: 3\n", "utf-8")
+    (folder / "config.yaml").write_text("loss: {name: ssr-pu, prior_multiplier: 3}\n", "utf-8")
     (folder / "record.json").write_text(json.dumps({"steps": 120}), "utf-8")
     return folder
 
@@ -55,13 +55,13 @@ def test_a_model_as_json(folder):
     assert found["candidates"] == [["PER", "LOC"], ["PER", "[ORG]"]]
     assert found["parameters"] == found["encoder"]["parameters"] + found["architecture"]["parameters"]
     assert found["encoder"].items() >= {"type": "bert", "layers": 2, "width": 16, "window": 200}.items()
-    assert found["settings"]["priors"] == {"multiplier": 3} and found["record"] == {"steps": 120}
+    assert found["settings"]["loss"]["prior_multiplier"] == 3 and found["record"] == {"steps": 120}
     assert found["lexical_weight"] == 0.7
 
 
 def test_a_model_as_a_table(folder):
     text = run(folder).stdout
-    for part in ("bert, 2 layers of width 16", "atlop", "[ORG]", "sigmoid", "weight 0.7", "settings.yaml"):
+    for part in ("bert, 2 layers of width 16", "atlop", "[ORG]", "sigmoid", "weight 0.7", "config.yaml"):
         assert part in text
     (row,) = (line.split() for line in text.splitlines() if line.startswith(RELATIONS[0] + " "))
     assert row[-2:] == ["0.010000", "0.030000"]
@@ -77,7 +77,7 @@ def test_a_model_without_priors(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("file", "content"), [("config.json", "{"), ("record.json", "{"), ("settings.yaml", "a: [")]
+    ("file", "content"), [("config.json", "{"), ("record.json", "{"), ("config.yaml", "a: [")]
 )
 def test_damage_is_one_line(tmp_path, file, content):
     reading_model(torch.float32).save_pretrained(tmp_path)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import unnoted
 from unnoted.cli.main import GROUPS, TOP, app, load_command
 from unnoted.configs import config_names
-from unnoted.training import load_settings
+from unnoted.training import load_config
 
 COMMANDS = [((name,), TOP) for name in TOP] + [
     ((group, name), table) for group, (table, _) in GROUPS.items() for name in table
@@ -77,7 +77,7 @@ def test_a_config_is_shown_as_a_file_that_can_be_used(tmp_path):
     assert [line.split()[0] for line in lines] == list(config_names())
     text = run("info", "docred-original/bert-base/ssr-pu").stdout
     (tmp_path / "own.yaml").write_text(text, "utf-8")
-    assert load_settings(tmp_path / "own.yaml") == load_settings("docred-original/bert-base/ssr-pu")
+    assert load_config(tmp_path / "own.yaml") == load_config("docred-original/bert-base/ssr-pu")
     assert yaml.safe_load(text) and "'small'" in run("info", "smal", code=1).stderr
 
 

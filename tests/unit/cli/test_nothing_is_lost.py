@@ -7,8 +7,7 @@ from tests.unit.data.formats.test_docred import GOOD
 from typer.testing import CliRunner
 
 from unnoted.cli.main import app
-from unnoted.training.fingerprint import Fingerprint, RunError
-from unnoted.training.run_folder import RunFolder
+from unnoted.training.run_directory import Fingerprint, RunDirectory, RunError
 
 
 def run(*arguments, code):
@@ -69,10 +68,10 @@ def test_an_input_is_never_written_over(name, link, files, monkeypatch):
 
 
 def test_a_run_is_not_emptied_of_what_it_reads(tmp_path):
-    folder, train = RunFolder(tmp_path / "run"), tmp_path / "run" / "train.jsonl"
+    folder, train = RunDirectory(tmp_path / "run"), tmp_path / "run" / "train.jsonl"
     folder.path.mkdir()
-    folder.claim(Fingerprint({}, {}))
+    folder.acquire(Fingerprint({}, {}))
     train.write_text("mine")
-    with pytest.raises(RunError, match="found in the folder that --overwrite would empty"):
-        folder.claim(Fingerprint({}, {"train": (train,)}), overwrite=True)
+    with pytest.raises(RunError, match="would empty"):
+        folder.acquire(Fingerprint({}, {"train": (train,)}), overwrite=True)
     assert train.read_text() == "mine" and folder.taken

@@ -7,120 +7,127 @@ import sys
 import pytest
 import torch
 import typer
-from tests.unit.training.making import settings_file, vocabulary_file
+from tests.unit.training.factories import config_file, vocabulary_file
 from typer.testing import CliRunner
 
+from unnoted.cli.info import info
 from unnoted.cli.train import train
-from unnoted.training import load_settings
-from unnoted.training.progress import Progress
+from unnoted.training import load_config
+from unnoted.training.callbacks import ProgressBar
 
-app = typer.Typer()
+app, shown = typer.Typer(), typer.Typer()
 app.command()(train)
+shown.command()(info)
 
 
 @pytest.fixture(autouse=True)
-def one_thread_and_own_cache(tmp_path, monkeypatch):
+def one_thread():
     torch.set_num_threads(1)
-    monkeypatch.setenv("UNNOTED_CACHE", str(tmp_path / "cache"))
 
 
-def run(*arguments, code=0):
+def run(*arguments, code=0, app=app):
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     assert result.exit_code == code, result.output
     return result
 
 
 def test_train_then_again_then_anew(tmp_path):
-    config = settings_file(tmp_path, documents=4)
+    config = config_file(tmp_path, documents=4)
     result = run(config, "--set", "epochs=1", "--set", "seed=3")
-    assert result.stdout.startswith("trained for 2 steps, loss ")
-    assert result.stdout.rstrip().endswith(f"the model is in {tmp_path / 'run'}")
-    assert "seed: 3" in (tmp_path / "run" / "settings.yaml").read_text()
-    again = run(config, "--set", "epochs=1", "--set", "seed=3")
-    assert again.stdout == result.stdout and "this run is finished; nothing to do" in again.stderr
+    assert "2 steps" in result.stdout and str(tmp_path / "run") in result.stdout
+    assert load_config(tmp_path / "run" / "config.yaml").seed == 3
+    again = run(config, "--set", "optimizer.epochs=1", "--set", "seed=3")
+    assert again.stdout == result.stdout
     refused = run(config, code=1)
-    assert "error: " in refused.stderr and "another run (epochs 1, not 2; seed 3, not 62)" in refused.stderr
-    assert run(config, "--overwrite").stdout.startswith("trained for 4 steps")
+    assert refused.stderr.startswith("error: ") and "optimizer.epochs" in refused.stderr
+    assert "4 steps" in run(config, "--overwrite").stdout
 
 
-def test_errors_are_one_line(tmp_path):
-    config = settings_file(tmp_path, documents=4)
-    cases = [
-        (["--set", "epoch=1"], "error: unknown key 'epoch' (nearest: 'epochs')\n"),
-        (["--set", "epochs=x"], "error: epochs: found 'x', expected a valid integer"),
-        (
-            ["--set", "epochs=2", "--epochs", 3],
-            "error: epochs: found both --epochs and --set, expected one of them\n",
-        ),
-        (["--loss", "ssrpu"], "error: unknown loss 'ssrpu', expected one of "),
-        (
-            ["--loss", "s-pu", "--set", "margin=1"],
-            "error: margin: found 1, expected none: the loss 's-pu' does not use it\n",
-        ),
-        (["--resume", "--overwrite"], "error: found both resume and overwrite, expected one of them\n"),
-        (["--set", "train=absent.json"], "error: absent.json: found no readable file"),
-        (
-            ["--set", f"encoder={tmp_path}"],
-            f"error: encoder folder '{tmp_path}': found no usable config.json",
-        ),
-        (["--set", "prior_multiplier=100000"], "error: priors: relation "),
-    ]
-    for arguments, expected in cases:
-        lines = [line for line in run(config, *arguments, code=1).stderr.splitlines() if line]
-        assert lines[-1].startswith(expected.rstrip("\n"))
-    assert "found no readable file" in run(tmp_path / "absent.yaml", code=1).stderr
-    assert "unknown config 'smal' (nearest: 'small')" in run("smal", code=1).stderr
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        (["--set", "epoch=1"], "epochs"),
+        (["--set", "epochs=x"], "optimizer.epochs"),
+        (["--set", "model.encoder=x", "--encoder", "y"], "model.encoder"),
+        (["--set", "loss=ssrpu"], "ssr-pu"),
+        (["--set", "loss=s-pu", "--set", "margin=1"], "margin"),
+        (["--resume", "--overwrite"], "only one"),
+        (["--set", "train=absent.json"], "absent.json"),
+        (["--set", "prior_multiplier=100000"], "priors"),
+        (["--teacher", "nowhere"], "nowhere"),
+    ],
+)
+def test_errors_are_one_line_and_leave_no_run(tmp_path, arguments, place):
+    config = config_file(tmp_path, documents=4)
+    lines = [line for line in run(config, *arguments, code=1).stderr.splitlines() if line]
+    assert lines[-1].startswith("error: ") and place in lines[-1]
     assert not (tmp_path / "run" / "run.json").exists()
 
 
+def test_a_config_that_is_not_there(tmp_path):
+    assert "absent.yaml" in run(tmp_path / "absent.yaml", code=1).stderr
+    assert "'small'" in run("smal", code=1).stderr
+
+
+def test_best_needs_documents_and_an_encoder_only(tmp_path, monkeypatch):
+    config_file(tmp_path, documents=6)
+    monkeypatch.chdir(tmp_path)
+    quick = ["--set", "epochs=1", "--set", "embedding=8", "--threads", 1]
+    result = run("best", "--train", "train.json", "--encoder", "encoder", *quick)
+    assert (
+        "runs/best-train" in result.stdout
+        and (tmp_path / "runs" / "best-train" / "model.safetensors").is_file()
+    )
+    assert "1 thread" in result.stderr and "threshold" in result.stderr
+
+
 def test_a_teacher_and_a_model_to_start_from(tmp_path):
-    config = settings_file(tmp_path, documents=4, vocabulary=vocabulary_file(tmp_path), epochs=1)
+    config = config_file(tmp_path, documents=4, vocabulary=vocabulary_file(tmp_path), epochs=1)
     run(config, "--output", tmp_path / "teacher")
     run(config, "--output", tmp_path / "student", "--teacher", tmp_path / "teacher")
-    result = run(config, "--init-from", tmp_path / "student")
-    assert result.stdout.startswith("trained for 2 steps")
-    assert "starting from the weights of" in result.stderr
-
-
-def test_a_config_by_name_with_options(tmp_path):
-    settings_file(tmp_path, documents=4)
-    own = [
-        "--train", tmp_path / "train.json", "--encoder", tmp_path / "encoder", "--encoder-layers", 1,
-        "--epochs", 1, "--seed", 3, "--output", tmp_path / "own", "--set", "embedding=8", "--set", "block=4",
-    ]  # fmt: skip
-    assert run("small", *own).stdout.rstrip().endswith(f"the model is in {tmp_path / 'own'}")
-    settings = load_settings(tmp_path / "own" / "settings.yaml")
-    assert (settings.epochs, settings.seed, settings.encoder_layers) == (1, 3, 1)
-    assert (settings.loss, settings.prior_multiplier) == ("ssr-pu", 3)
-    told = run("small", *own, "--loss", "atlop", "--overwrite").stderr
-    assert "note: small: prior_multiplier 3 is left out: the loss 'atlop' does not use it" in told
-    refused = run("small", *own, "--loss", "atlop", "--prior-multiplier", 2, code=1).stderr
-    assert "error: prior_multiplier: found 2.0, expected none: the loss 'atlop' does not use it" in refused
+    assert str(tmp_path / "student") in run(config, "--init-from", tmp_path / "student").stderr
 
 
 def test_ctrl_c_says_how_to_continue(tmp_path, monkeypatch):
     def interrupted(self, *args, **kwargs):
         raise KeyboardInterrupt
 
-    config = settings_file(tmp_path, documents=4)
+    config = config_file(tmp_path, documents=4)
     with monkeypatch.context() as patch:
-        patch.setattr(Progress, "on_step_end", interrupted)
-        told = run(config, code=130).stderr
-    assert told.splitlines()[-1] == (
-        "interrupted; the same command with --resume continues from the last checkpoint"
-    )
-    assert "Traceback" not in told
-    assert run(config, "--resume").stdout.startswith("trained for 4 steps")
+        patch.setattr(ProgressBar, "on_step_end", interrupted)
+        stderr = run(config, code=130).stderr
+    assert "--resume" in stderr.splitlines()[-1] and "Traceback" not in stderr
+    assert "4 steps" in run(config, "--resume").stdout
 
 
 def test_training_draws_one_bar_and_no_warnings(tmp_path):
-    config = settings_file(tmp_path, documents=4, head_learning_rate=1e-4)
-    command = [sys.executable, "-m", "unnoted", "train", str(config)]
+    config = config_file(tmp_path, documents=4, head_learning_rate=1e-4)
+    command = [sys.executable, "-m", "unnoted", "train", str(config), "--threads", "1"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = [line for line in re.split(r"[\r\n]+", done.stderr) if line]
-    assert [line for line in lines if not line.startswith("training: ")] == []
+    others = [line for line in lines if not line.startswith("training: ")]
+    assert len(others) == 1 and others[0].startswith("1 thread")
 
 
 def test_torch_is_loaded_only_when_it_is_needed():
-    code = "import sys, unnoted.cli.train; sys.exit(any(n in sys.modules for n in ('torch', 'transformers')))"
+    code = "import sys, unnoted.cli.train, unnoted.configs; unnoted.configs.config_names(); "
+    code += "sys.exit(any(name in sys.modules for name in ('torch', 'transformers')))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_help_shows_about_ten_options():
+    options = set(re.findall(r"--[a-z][a-z-]+", run("--help").stdout)) - {"--help"}
+    assert (
+        8
+        <= len({option for option in options if option not in ("--install-completion", "--show-completion")})
+        <= 13
+    )
+
+
+def test_configs_are_listed_and_shown(tmp_path):
+    listed = run(app=shown).stdout.splitlines()
+    assert any(line.startswith("best ") for line in listed)
+    for name in ("best", "docred-original/bert-base/ssr-pu"):
+        (tmp_path / "own.yaml").write_text(run(name, app=shown).stdout)
+        assert load_config(tmp_path / "own.yaml").loss == load_config(name, {"train": "own.jsonl"}).loss
+    assert "'best'" in run("bst", app=shown, code=1).stderr

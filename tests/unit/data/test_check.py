@@ -280,10 +280,10 @@ def test_candidates_that_match_no_pair(tmp_path):
 
 
 def test_training_refuses_them_too(tmp_path):
-    from unnoted.training.ingredients import load_corpus
-    from unnoted.training.settings import Settings
+    from unnoted.training.builders import load_corpus
+    from unnoted.training.config import TrainingConfig
 
     path = file(tmp_path, document())
     given = {"train": path, "encoder": "recurrent", "loss": "atlop", "output": tmp_path / "run"}
-    with pytest.raises(ValueError, match="PERSON:LOC"):
-        load_corpus(Settings(**given, candidates="PERSON:LOC"), [path])
+    with pytest.raises(ValueError, match=r"candidates.*LOC, PER"):
+        load_corpus(TrainingConfig.from_keys(given | {"candidates": "PERSON:LOC"}), [path])

@@ -46,7 +46,7 @@ class Server:
     def catalog(self, identify=None, **files):
         identify = identify or (lambda content: {"sha256": hashlib.sha256(content).hexdigest()})
         entries = {
-            name: {"url": f"{self.address}/{name}", **identify(content)}
+            name: {"url": f"{self.run_id}/{name}", **identify(content)}
             for name, content in (files or self.contents).items()
         }
         entry = {"licence": "CC0-1.0", "description": "Invented bytes.", "files": entries}
@@ -75,7 +75,7 @@ def server(monkeypatch):
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    served.address = f"http://127.0.0.1:{http.server_port}"
+    served.run_id = f"http://127.0.0.1:{http.server_port}"
     yield served
     http.shutdown()
     thread.join()
@@ -171,10 +171,10 @@ def test_a_silent_server_and_a_closed_port(server, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "RETRIES", Retry(total=0))
     monkeypatch.setattr(module, "TIMEOUT", 0.2)
     server.plan.append(lambda handler, body: threading.Event().wait(0.5))
-    assert f"{server.address}/large.json" in refusal(tmp_path, server.catalog())
+    assert f"{server.run_id}/large.json" in refusal(tmp_path, server.catalog())
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))  # taken, but nobody listens: connections are refused
-        server.address = f"http://127.0.0.1:{bound.getsockname()[1]}"
+        server.run_id = f"http://127.0.0.1:{bound.getsockname()[1]}"
         assert "refused" in refusal(tmp_path, server.catalog())
 
 

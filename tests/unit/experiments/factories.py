@@ -3,15 +3,15 @@
 import json
 from dataclasses import replace
 
-from tests.unit.training.making import tiny_encoder
+from tests.unit.training.factories import tiny_encoder
 
 from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents, relation_names
 from unnoted.evaluation import IgnScore, Score
 from unnoted.experiments import grid
-from unnoted.training import Settings
-from unnoted.training.fingerprint import fingerprint
-from unnoted.training.record import Failure, Record, Scored
+from unnoted.training import TrainingConfig
+from unnoted.training.results import Failure, Record, Scored
+from unnoted.training.run_directory import fingerprint
 
 
 def write_data(folder):
@@ -26,26 +26,25 @@ def make_run(data, *, train="train.json", test="test.json", **changes):
     """The settings of a run on `write_data`'s files."""
     values = {
         "train": data / train, "encoder": str(data / "encoder"), "loss": "ssr-pu", "prior_multiplier": 2,
-        "epochs": 2, "batch_documents": 2, "head_learning_rate": 1e-2, "encoder_learning_rate": 1e-2,
-        "embedding": 16, "block": 4, "test": data / test, "output": data / "unused", **changes,
+        "epochs": 2, "batch_size": 2, "head_learning_rate": 1e-2, "encoder_learning_rate": 1e-2,
+        "embedding": 16, "test": data / test, "output": data / "unused", **changes,
     }  # fmt: skip
-    return Settings(**values)
+    return TrainingConfig.from_keys(values)
 
 
 def address(settings):
     """What a run is called in a grid."""
-    return fingerprint(settings).address
+    return fingerprint(settings).run_id
 
 
 def without_time(record):
     """A record without what differs from one time and place to another."""
-    settings = {
-        key: value for key, value in record.settings.items() if key not in ("output", "checkpoint_steps")
-    }
+    config = {key: value for key, value in record.config.items() if key != "output"}
+    config["optimizer"] = {**config["optimizer"], "checkpoint_steps": None}
     training = {key: value for key, value in record.training.items() if key != "seconds_of_last_session"}
     # The loss that is reported is the mean since the last report of the same session.
     training["history"] = [{**entry, "loss": None} for entry in training["history"]]
-    return replace(record, seconds=0.0, settings=settings, training=training)
+    return replace(record, seconds=0.0, config=config, training=training)
 
 
 def make_scored(correct=30, predicted=60, gold=100, reachable=None):
@@ -84,7 +83,7 @@ def fake_runs(monkeypatch, correct):
             name = address(settings)
             try:
                 sets = dict.fromkeys(settings.test, make_scored(correct(settings)))
-                outcomes[name] = make_record(name, settings.to_json(), **sets)
+                outcomes[name] = make_record(name, settings.to_dict(), **sets)
             except ZeroDivisionError as error:
                 outcomes[name] = Failure(name, str(error))
         return outcomes

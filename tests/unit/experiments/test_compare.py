@@ -51,7 +51,7 @@ def test_priors_grow_with_what_is_hidden(comparison, tmp_path):
     ]
     assert full.prior_multiplier == 2
     assert extreme.prior_multiplier == pytest.approx(2 * counts[0] / counts[1])
-    assert plan.rows[0].runs[0].prior_multiplier is None
+    assert plan.rows[0].runs[0].loss.prior_multiplier is None
 
 
 def test_a_settings_file_and_changes_reach_the_rows_that_have_them(comparison, tmp_path):
@@ -73,19 +73,21 @@ def test_pubtator_documents_keep_their_candidate_pairs(comparison, tmp_path):
     text += "1\t15\t23\theadache\tDisease\tD1\n1\tCID\tC1\tD1\n\n"
     (tmp_path / "train.txt").write_text(text, "utf-8")
     asked = comparison(train=(tmp_path / "train.txt",), test=(tmp_path / "train.txt",))
-    assert plan_comparison(asked, SCALE, tmp_path / "grid").rows[0].runs[0].candidates == "Chemical:Disease"
+    assert (
+        plan_comparison(asked, SCALE, tmp_path / "grid").rows[0].runs[0].data.candidates == "Chemical:Disease"
+    )
 
 
 def test_a_loss_with_priors_needs_a_multiplier(comparison, tmp_path):
     with pytest.raises(ValueError, match=r"--prior-multiplier.*ssr-pu"):
         plan_comparison(comparison(prior_multiplier=None), SCALE, tmp_path / "grid")
     without = comparison(prior_multiplier=None, losses=("atlop",))
-    assert plan_comparison(without, SCALE, tmp_path / "grid").runs[0].prior_multiplier is None
+    assert plan_comparison(without, SCALE, tmp_path / "grid").runs[0].loss.prior_multiplier is None
 
 
 def test_where_a_loss_is_better_is_noted(comparison, tmp_path, monkeypatch):
     def correct(settings):
-        few = settings.prior_multiplier is not None and settings.prior_multiplier > 1
+        few = settings.loss.prior_multiplier is not None and settings.loss.prior_multiplier > 1
         return 40 if few else 30
 
     fake_runs(monkeypatch, correct)

@@ -5,12 +5,12 @@ from tests.unit.experiments.factories import docred_folder
 
 from unnoted.data.download import Catalog
 from unnoted.experiments.datasets import DATA_SETS, DataFolder, MissingData
-from unnoted.training.settings import load_settings
+from unnoted.training.config import load_config
 
-ORIGINAL = load_settings("docred-original/bert-base/ssr-pu")
-FULL = load_settings("docred-full/bert-base/ssr-pu")
-EXTREME = load_settings("docred-extreme/bert-base/ssr-pu")
-CHEMDISGENE = load_settings("chemdisgene/pubmedbert/ssr-pu")
+ORIGINAL = load_config("docred-original/bert-base/ssr-pu")
+FULL = load_config("docred-full/bert-base/ssr-pu")
+EXTREME = load_config("docred-extreme/bert-base/ssr-pu")
+CHEMDISGENE = load_config("chemdisgene/pubmedbert/ssr-pu")
 
 
 def touch(folder, *names):

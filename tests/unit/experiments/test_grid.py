@@ -20,9 +20,9 @@ from unnoted.data import load_documents
 from unnoted.experiments import grid
 from unnoted.experiments.grid import Scale, level_rule, make_training_file, parse_seeds, run_grid
 from unnoted.training import run
-from unnoted.training.checkpoints import checkpoints
-from unnoted.training.record import Failure, Record
-from unnoted.training.run_folder import RunFolder
+from unnoted.training.checkpoints import list_checkpoints
+from unnoted.training.results import Failure, Record
+from unnoted.training.run_directory import RunDirectory
 
 PATIENCE = 300
 """Seconds after which something that does not happen is an error; on a free machine it takes a few."""
@@ -119,7 +119,7 @@ def test_a_killed_worker_fails_alone_and_its_run_resumes(data, long_run, uninter
     folder = tmp_path / address(long_run)
 
     def kill():
-        until(lambda: len(checkpoints(folder / "checkpoints")) >= 2)
+        until(lambda: len(list_checkpoints(folder / "checkpoints")) >= 2)
         os.kill(processes(folder)[0], signal.SIGKILL)
 
     killer = threading.Thread(target=kill)
@@ -128,7 +128,7 @@ def test_a_killed_worker_fails_alone_and_its_run_resumes(data, long_run, uninter
     killer.join()
     assert "signal 9" in outcomes[address(long_run)].reason
     assert isinstance(outcomes[address(other)], Record)
-    last = checkpoints(folder / "checkpoints")[-1]
+    last = list_checkpoints(folder / "checkpoints")[-1]
     outcomes = run_grid([long_run, other], tmp_path)
     assert resumed_at(folder) == [int(last.name.removeprefix("checkpoint-"))]
     assert without_time(outcomes[address(long_run)]) == without_time(uninterrupted)
@@ -140,8 +140,8 @@ import json, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
 from pathlib import Path
 from unnoted.experiments.grid import run_grid
-from unnoted.training import Settings
-run_grid([Settings.model_validate(json.loads(sys.argv[1]))], Path(sys.argv[2]))
+from unnoted.training import TrainingConfig
+run_grid([TrainingConfig.model_validate(json.loads(sys.argv[1]))], Path(sys.argv[2]))
 """
 
 
@@ -152,14 +152,14 @@ def test_a_killed_grid_ends_its_worker_and_resumes(long_run, uninterrupted, tmp_
     process = subprocess.Popen(
         [sys.executable, "-c", GRID, json.dumps(long_run.to_json()), str(tmp_path)], stderr=subprocess.DEVNULL
     )
-    until(lambda: checkpoints(folder / "checkpoints"))
+    until(lambda: list_checkpoints(folder / "checkpoints"))
     (worker,) = processes(folder)
     process.send_signal(how)
     assert process.wait() == -how
     # A process whose threads are still going holds its lock for a moment longer.
-    until(lambda: not alive(worker) and not RunFolder(folder).busy)
-    assert RunFolder(folder).record() is None
-    last = checkpoints(folder / "checkpoints")[-1]
+    until(lambda: not alive(worker) and not RunDirectory(folder).busy)
+    assert RunDirectory(folder).record() is None
+    last = list_checkpoints(folder / "checkpoints")[-1]
     outcomes = run_grid([long_run], tmp_path)
     assert resumed_at(folder) == [int(last.name.removeprefix("checkpoint-"))]
     assert without_time(outcomes[address(long_run)]) == without_time(uninterrupted)
@@ -203,7 +203,7 @@ def test_data_that_changed_meanwhile_are_refused(data, tmp_path, monkeypatch):
 def test_a_run_elsewhere_is_waited_for(data, tmp_path, monkeypatch):
     """Another process performs the run, and gives it up: then it is performed here."""
     settings, lines, started = make_run(data), [], []
-    elsewhere = RunFolder(tmp_path / address(settings)).locked()
+    elsewhere = RunDirectory(tmp_path / address(settings)).locked()
 
     def watch(line):
         lines.append(line)
@@ -240,14 +240,14 @@ import sys
 from pathlib import Path
 import my_losses  # beside this script
 from unnoted.experiments.grid import run_grid
-from unnoted.training import Settings
+from unnoted.training import TrainingConfig
 
 if __name__ == "__main__":
     data = sys.argv[1]
-    settings = Settings(
-        train=f"{data}/train.json", encoder=f"{data}/encoder", loss="my-own", epochs=1, batch_documents=4,
-        embedding=16, block=4, test=f"{data}/test.json", output=f"{data}/unused",
-    )
+    settings = TrainingConfig.from_keys({
+        "train": f"{data}/train.json", "encoder": f"{data}/encoder", "loss": "my-own", "epochs": 1, "batch_size": 4,
+        "embedding": 16, "test": f"{data}/test.json", "output": f"{data}/unused",
+    })
     print([type(outcome).__name__ for outcome in run_grid([settings], Path(data) / "grid").values()])
 """
 

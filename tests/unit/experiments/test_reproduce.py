@@ -1,9 +1,11 @@
 """A table of the paper: what is run at a scale, and that every deviation is a note."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from tests.unit.experiments.factories import address, docred_folder, fake_runs, make_record
-from tests.unit.training.making import tiny_encoder
+from tests.unit.training.factories import tiny_encoder
 
 from unnoted.experiments.datasets import DataFolder, MissingData
 from unnoted.experiments.grid import Scale, plan_lines
@@ -56,13 +58,13 @@ def test_as_published_nothing_deviates(data, tmp_path):
     row = scaled("ssr-pu", Scale(), data, tmp_path)
     assert deviations(row.published, row.settings) == {}
     assert row.settings.train[0].samefile(data.path / "train_annotated.json")
-    assert row.settings.vocabulary.samefile(data.path / "rel_info.json")
+    assert row.settings.data.vocabulary.samefile(data.path / "rel_info.json")
     assert row.settings.train[0].is_absolute()
 
 
 def test_every_change_is_a_note(data, tmp_path):
     scale = Scale(
-        {"encoder": str(tmp_path), "encoder_layers": 2, "epochs": 3, "unlabelled_share": 0.5, "margin": 0.5},
+        {"encoder": str(tmp_path), "encoder_layers": 2, "epochs": 3, "unlabelled_rate": 0.5, "margin": 0.5},
         documents=4,
     )
     rows = {name: scaled(name, scale, data, tmp_path) for name in ("atlop", "ssr-pu")}
@@ -71,7 +73,7 @@ def test_every_change_is_a_note(data, tmp_path):
         "encoder layers: 2 (published: all)",
         "epochs: 3 (published: 30)",
         "margin: 0.5 (published: 0.25) in ssr-pu",
-        "unlabelled share: 0.5 (published: 1)",
+        "unlabelled rate: 0.5 (published: 1)",
     }
     assert rows["atlop"].settings.train == rows["ssr-pu"].settings.train
     rows = {name: scaled(name, Scale({"epochs": 2}), data, tmp_path) for name in ("gain", "atlop")}
@@ -81,8 +83,8 @@ def test_every_change_is_a_note(data, tmp_path):
 def test_an_encoder_that_is_made_stays(data, tmp_path):
     (data.path / "glove.6B.100d.txt").write_text("a 1 2", "utf-8")
     row = scaled("bilstm", Scale({"encoder": str(tmp_path), "encoder_layers": 2}), data, tmp_path)
-    assert row.settings.encoder == "bilstm" and row.settings.encoder_layers is None
-    assert row.settings.vectors.name == "glove.6B.100d.txt"
+    assert row.settings.model.encoder == "bilstm" and row.settings.model.encoder_layers is None
+    assert Path(row.settings.get("vectors")).name == "glove.6B.100d.txt"
 
 
 def test_a_change_applies_to_the_rows_that_have_it(data, tmp_path):
@@ -90,7 +92,7 @@ def test_a_change_applies_to_the_rows_that_have_it(data, tmp_path):
     assert applies("epochs", atlop) and applies("no such key", atlop)
     assert not applies("margin", atlop) and applies("margin", ssr_pu)
     assert applies("vectors", bilstm) and not applies("vectors", atlop)
-    assert applies("unlabelled_share", atlop) and not applies("unlabelled_share", TABLE.row("gain").settings)
+    assert applies("unlabelled_rate", atlop) and not applies("unlabelled_rate", TABLE.row("gain").settings)
     with pytest.raises(ValueError, match="--set margin"):  # the rows differ in it
         scaled("margin-0.1", Scale({"margin": 0.5}), data, tmp_path, table_named("table11"))
     with pytest.raises(ValueError, match=r"'epoch'.*'epochs'"):
@@ -104,7 +106,7 @@ def test_rows_of_two_encoders_are_duplicates_and_no_others():
 
 
 def test_a_table_has_published_beside_measured(data, encoder, tmp_path, monkeypatch):
-    performed = fake_runs(monkeypatch, lambda settings: CORRECT[settings.loss])
+    performed = fake_runs(monkeypatch, lambda settings: CORRECT[settings.loss.name])
     scale = Scale({"encoder": encoder, "epochs": 1}, seeds=(62, 63), documents=4)
     result = reproduce(table_named("table8"), scale, data, tmp_path / "grid")
     assert [row.name for row in result.rows] == list(CORRECT)
@@ -121,7 +123,7 @@ def test_a_table_has_published_beside_measured(data, encoder, tmp_path, monkeypa
 
 
 def test_a_failed_run_leaves_the_others(data, encoder, tmp_path, monkeypatch):
-    fake_runs(monkeypatch, lambda settings: 30 // (settings.loss != "s-pu"))
+    fake_runs(monkeypatch, lambda settings: 30 // (settings.loss.name != "s-pu"))
     scale = Scale({"encoder": encoder}, seeds=(62,))
     result = reproduce(table_named("table8"), scale, data, tmp_path / "grid")
     failed = {row.name: row for row in result.rows}["s-pu"]
@@ -161,8 +163,8 @@ def test_rows_can_be_chosen_and_rows_without_files_fail_alone(plan, data, encode
     assert "--set vectors=FILE" in table.rows[0].failures[0].reason and table.rows[1].runs
     with pytest.raises(ValueError, match="'ssr'"):
         plan("table2", ["ssr"])
-    with pytest.raises(ValueError, match="--set map_learning_rate"):
-        plan("table8", map_learning_rate=1)
+    with pytest.raises(ValueError, match="--set dev"):
+        plan("table8", dev="d.json")
     with pytest.raises(ValueError, match="data check"):
         plan("statistics")
     (data.path / "train_annotated.json").unlink()

@@ -8,7 +8,7 @@ from tests.unit.experiments.factories import make_record, make_scored
 
 from unnoted.experiments.results import MeanStd, Row, Significance, TableResult, measure
 from unnoted.experiments.tables import SUFFIXES, Table, results_table, to_csv, write_tables
-from unnoted.training.record import Failure
+from unnoted.training.results import Failure
 
 
 def make_row(name, correct, group="BERT", **more):

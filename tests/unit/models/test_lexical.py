@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 import torch
 from tests.reference import lexical as plain
-from tests.unit.training.making import tiny_encoder
+from tests.unit.training.factories import tiny_encoder
 
 from unnoted import SSRPU
 from unnoted.data.candidates import CandidatePairs
@@ -15,11 +15,10 @@ from unnoted.losses import LabelLikelihood
 from unnoted.models import lexical as module
 from unnoted.models.batch import Collator
 from unnoted.models.model import RelationModel
-from unnoted.training import Trainer
+from unnoted.training import ConfigError, Trainer, load_config
 from unnoted.training import lexical as lexical_fit
 from unnoted.training.initialization import TypeCounts, initial_scores, initialize
-from unnoted.training.preparing import features_of
-from unnoted.training.settings import SettingsError, load_settings
+from unnoted.training.trainer import compute_features
 
 DOCUMENTS = tuple(generate_documents(12))
 CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), CandidatePairs())
@@ -60,7 +59,7 @@ def test_log_odds_are_those_of_plain_loops(encoder, markers, cells, monkeypatch)
     monkeypatch.setattr(module, "CELLS_AT_ONCE", cells)
     model = model_on(encoder, markers=markers)
     random_weights(model.lexical)
-    features = features_of(model, CORPUS)
+    features = compute_features(model, CORPUS)
     batch = Collator(features)([features[index] for index in range(4)])
     wanted = [row for index in range(4) for row in plain_log_odds(model.lexical, features[index])]
     torch.testing.assert_close(model.lexical.log_odds(batch), torch.tensor(wanted), rtol=1e-4, atol=1e-4)
@@ -69,7 +68,7 @@ def test_log_odds_are_those_of_plain_loops(encoder, markers, cells, monkeypatch)
 def test_a_trained_model_mixes_log_odds_by_share_and_one_in_training_does_not(encoder):
     model, network = model_on(encoder), model_on(encoder, share=0.0)
     random_weights(model.lexical)
-    features = features_of(model, CORPUS)
+    features = compute_features(model, CORPUS)
     batch = Collator(features)([features[0], features[1]])
     alone, mixed = network.eval()(batch).logits, model.eval()(batch).logits
     above = 0.3 * (alone[:, 1:] - alone[:, :1]) + 0.7 * model.lexical.log_odds(batch)
@@ -84,7 +83,7 @@ def test_a_trained_model_mixes_log_odds_by_share_and_one_in_training_does_not(en
 def test_documents_without_pairs_have_no_scores(encoder):
     model = model_on(encoder, candidates=CandidatePairs(intra_sentence=True))
     lonely = Corpus(DOCUMENTS[:1], CORPUS.relations, CandidatePairs(intra_sentence=True))
-    features = features_of(model, lonely)
+    features = compute_features(model, lonely)
     batch = Collator(features)([features[0]])
     none = batch.head[:0]
     empty = type(batch)(
@@ -110,7 +109,7 @@ def test_the_fit_is_a_minimum_of_the_penalised_likelihood(encoder, monkeypatch):
     monkeypatch.setattr(lexical_fit, "ITERATIONS", 200)
     few = Corpus(DOCUMENTS[:4], CORPUS.relations, CandidatePairs())
     model = model_on(encoder)
-    features = features_of(model, few)
+    features = compute_features(model, few)
     initialize(model, LabelLikelihood(few.labelled_priors * MULTIPLIER, propensity_slope=0.0), features)
     lexical = model.lexical
     lowest = objective(features, lexical, noted=1 / MULTIPLIER)
@@ -127,7 +126,7 @@ def test_the_fit_is_a_minimum_of_the_penalised_likelihood(encoder, monkeypatch):
 def test_only_stems_of_enough_documents_have_weight(encoder, monkeypatch):
     monkeypatch.setattr(lexical_fit, "MIN_DOCUMENTS", 4)
     model = model_on(encoder)
-    features = features_of(model, CORPUS)
+    features = compute_features(model, CORPUS)
     initialize(model, LabelLikelihood(CORPUS.labelled_priors * MULTIPLIER), features)
     texts = model.tokenizer.convert_ids_to_tokens(list(range(len(model.tokenizer))))
     stems = [lexical_fit.stem_of(text) for text in texts]
@@ -143,7 +142,7 @@ def test_only_stems_of_enough_documents_have_weight(encoder, monkeypatch):
 
 
 def test_of_too_many_stems_the_most_frequent_have_weight(encoder, monkeypatch):
-    features = features_of(model_on(encoder), CORPUS)
+    features = compute_features(model_on(encoder), CORPUS)
     batches = lexical_fit.sample_batches(features)
     all_of_them = lexical_fit.number_frequent_stems(torch.arange(1000), batches)
     monkeypatch.setattr(lexical_fit, "STEMS", 4)
@@ -157,7 +156,7 @@ def test_a_trainer_fits_once_and_the_fit_is_saved_with_the_model(encoder, tmp_pa
     Trainer(model, loss, CORPUS)
     assert model.lexical.is_fitted and model.type_bias is None
     wanted = initial_scores(
-        TypeCounts.from_features(features_of(model, CORPUS), len(CORPUS.entity_types)), loss.decoder
+        TypeCounts.from_features(compute_features(model, CORPUS), len(CORPUS.entity_types)), loss.decoder
     )
     torch.testing.assert_close(model.lexical.types.double(), torch.from_numpy(wanted), rtol=1e-4, atol=1e-4)
     words = model.lexical.words.clone()
@@ -169,13 +168,13 @@ def test_a_trainer_fits_once_and_the_fit_is_saved_with_the_model(encoder, tmp_pa
 def test_a_large_corpus_is_sampled(encoder, monkeypatch):
     monkeypatch.setattr(lexical_fit, "MAX_PAIRS", 1)
     monkeypatch.setattr(lexical_fit, "BATCH_DOCUMENTS", 2)
-    features = features_of(model_on(encoder), CORPUS)
+    features = compute_features(model_on(encoder), CORPUS)
     assert [len(batch.lengths) for batch in lexical_fit.sample_batches(features)] == [2]
 
 
 def test_scores_that_are_no_log_odds_are_refused():
-    with pytest.raises(SettingsError, match="lexical_weight"):
-        load_settings("small", {"lexical_weight": 0.5, "output": "runs/x"})
+    with pytest.raises(ConfigError, match="lexical_weight"):
+        load_config("small", {"lexical_weight": 0.5, "output": "runs/x"})
 
 
 def test_a_trainer_refuses_them_too(encoder):

@@ -20,12 +20,11 @@ CONFIG = {
     "score_decoder": {"calibration": {"curves": {}}},
 }
 RECORD = {
-    "settings": {
+    "config": {
         "train": ["/home/ada/secret/train.json"],
         "test": {"test": ["/home/ada/secret/dev.json"]},
-        "encoder": "/home/ada/encoders/minilm",
-        "loss": "ssr-pu",
-        "epochs": 3,
+        "model": {"encoder": "/home/ada/encoders/minilm"},
+        "loss": {"name": "ssr-pu"},
         "seed": 7,
     },
     "seconds": 61.0,
@@ -38,7 +37,7 @@ RECORD = {
             "average_precision": 0.5,
         }
     },
-    "training": {"steps": 30},
+    "training": {"steps": 30, "epochs": 3},
 }
 PRIORS = [
     {"relation": "P17", "labelled": 0.01, "overall": 0.03},

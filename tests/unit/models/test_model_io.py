@@ -11,7 +11,7 @@ import sys
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tests.unit.training.making import tiny_encoder
+from tests.unit.training.factories import tiny_encoder
 
 from unnoted.data.synthetic import generate_documents
 from unnoted.inference import Extractor

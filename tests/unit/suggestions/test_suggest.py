@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.unit.training.making import tiny_encoder, vocabulary_file
+from tests.unit.training.factories import tiny_encoder, vocabulary_file
 from typer.testing import CliRunner
 
 import unnoted
@@ -254,10 +254,10 @@ def test_a_model_does_not_score_documents_that_it_was_trained_on(tmp_path):
     write_documents(tmp_path / "own.json", documents)
     encoder = str(tiny_encoder(tmp_path / "encoder"))
     values = TINY | {"encoder": encoder, "train": tmp_path / "own.json", "output": tmp_path / "run"}
-    from unnoted.training import load_settings
+    from unnoted.training import load_config
     from unnoted.training import run as train
 
-    train(load_settings("small", values))
+    train(load_config("small", values))
     corrected = [documents[0].with_facts(documents[0].facts[1:]), *generate_documents(2, start=40)]
     write_documents(tmp_path / "corrected.jsonl", corrected)
     shown = run(

@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from tests.making import make_loss
-from tests.unit.training.making import settings_file, tiny_encoder, vocabulary_file
+from tests.unit.training.factories import config_file, tiny_encoder, vocabulary_file
 from transformers import set_seed
 
 from unnoted.calibration import NEVER, OutOfFoldScores, tune_thresholds
@@ -22,10 +22,10 @@ from unnoted.models.batch import Collator
 from unnoted.models.features import featurise
 from unnoted.models.model import ModelError, RelationModel
 from unnoted.priors import Priors
-from unnoted.training import CheckpointError, load_settings
+from unnoted.training import CheckpointError, load_config
 from unnoted.training.calibrate import calibrate_model, check_unseen, tune_model, write_train_documents
 from unnoted.training.run import run as train
-from unnoted.training.run_folder import RunFolder
+from unnoted.training.run_directory import RunDirectory
 
 VOCABULARY = RelationVocabulary.from_documents(generate_documents(60))
 
@@ -64,7 +64,7 @@ def test_all_pairs_of_all_documents_are_looked_at(tmp_path):
     assert finite and never and summary["never"] == len(never)
     assert [name for name, value in summary["thresholds"].items() if value is None] == never
     assert summary["documents"] == 20 and any(f"{len(never)} of " in line for line in lines)
-    with pytest.raises(ValueError, match="tuned_thresholds"):
+    with pytest.raises(ValueError, match="tune_thresholds"):
         tune_model(model, [alone])
 
 
@@ -114,8 +114,8 @@ def test_scores_of_other_relations_are_refused(tmp_path):
 
 
 def test_tuned_thresholds_and_a_calibration_exclude_each_other(here):
-    with pytest.raises(ValueError, match="tuned_thresholds"):
-        load_settings(here, {"calibrated": True})
+    with pytest.raises(ValueError, match="tune_thresholds"):
+        load_config(here, {"folds": 2})
 
 
 def test_documents_that_a_model_was_trained_on_are_refused_whatever_their_labels(tmp_path):
@@ -132,17 +132,17 @@ def test_documents_that_a_model_was_trained_on_are_refused_whatever_their_labels
 
 @pytest.fixture
 def here(tmp_path):
-    """Settings with tuned thresholds; no run."""
+    """TrainingConfig with tuned thresholds; no run."""
     write_documents(tmp_path / "dev.json", generate_documents(3, start=40))
-    return settings_file(
-        tmp_path, documents=4, epochs=1, loss="s-pu", embedding=8, block=4, dev=tmp_path / "dev.json",
-        vocabulary=vocabulary_file(tmp_path), tuned_thresholds="true",
+    return config_file(
+        tmp_path, documents=4, epochs=1, loss="s-pu", embedding=8, dev=tmp_path / "dev.json",
+        vocabulary=vocabulary_file(tmp_path), tune_thresholds=True,
     )  # fmt: skip
 
 
 def test_the_saved_model_decides_by_the_thresholds(here):
     lines, run = [], here.parent / "run"
-    train(load_settings(here), tell=lines.append)
+    train(load_config(here), log=lines.append)
     model = RelationModel.from_pretrained(run).eval()
     assert model.candidates == CandidatePairs()
     expected = by_hand(model, load_documents(here.parent / "dev.json").documents)
@@ -158,17 +158,17 @@ def test_the_saved_model_decides_by_the_thresholds(here):
 
 
 def test_thresholds_are_tuned_again_where_the_model_was_not_written(here, monkeypatch):
-    run, settings = here.parent / "run", load_settings(here)
-    place = RunFolder.place
+    run, settings = here.parent / "run", load_config(here)
+    place = RunDirectory.publish
 
     def full(self, staged, record):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(RunFolder, "place", full)
+    monkeypatch.setattr(RunDirectory, "publish", full)
     with pytest.raises(CheckpointError, match="the trained model was not written"):
         train(settings)
     assert not (run / "config.json").exists()
-    monkeypatch.setattr(RunFolder, "place", place)
+    monkeypatch.setattr(RunDirectory, "publish", place)
     assert train(settings, resume=True).steps == 2
     weights, last = (
         load_file(run / name / "model.safetensors") for name in (".", "checkpoints/checkpoint-2")
@@ -182,14 +182,14 @@ def test_thresholds_are_tuned_again_where_the_model_was_not_written(here, monkey
 def test_documents_without_pairs_are_refused_before_the_training(here):
     alone = [replace(d, entities=d.entities[:1], facts=()) for d in generate_documents(3, start=40)]
     write_documents(here.parent / "dev.json", alone)
-    with pytest.raises(ValueError, match="tuned_thresholds"):
-        train(load_settings(here))
+    with pytest.raises(ValueError, match="tune_thresholds"):
+        train(load_config(here))
     assert {entry.name for entry in (here.parent / "run").iterdir()} == {".lock"}
 
 
 def test_a_loss_that_does_not_decide_at_a_threshold_is_refused_before_the_training(here):
-    with pytest.raises(ValueError, match=r"tuned_thresholds.*threshold-class"):
-        train(load_settings(here, {"loss": "ssr-pu"}))
+    with pytest.raises(ValueError, match=r"tune_thresholds.*threshold-class"):
+        train(load_config(here, {"loss": "ssr-pu", "prior_multiplier": 2}))
     assert {entry.name for entry in (here.parent / "run").iterdir()} == {".lock"}
 
 

@@ -4,26 +4,26 @@ import json
 
 import numpy as np
 import pytest
-from tests.unit.training.making import settings_file, vocabulary_file
+from tests.unit.training.factories import config_file, vocabulary_file
 
 from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.data import load_documents
 from unnoted.data.synthetic import generate_documents
 from unnoted.models.model import RelationModel
-from unnoted.training import load_settings, run
+from unnoted.training import load_config, run
 from unnoted.training.cross_validation import FOLDS, SCORES, cross_validate, k_fold
 
-OPTIONS = {"loss": "label-likelihood", "prior_multiplier": 3, "calibrated": "true",
-           "start": "types", "epochs": 1}  # fmt: skip
+OPTIONS = {"loss": "label-likelihood", "prior_multiplier": 3, "folds": 2,
+           "use_type_bias": True, "epochs": 1}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """A finished run with priors and calibrated probabilities; not to be changed."""
     folder = tmp_path_factory.mktemp("finished")
-    path = settings_file(folder, vocabulary=vocabulary_file(folder), **OPTIONS)
+    path = config_file(folder, vocabulary=vocabulary_file(folder), **OPTIONS)
     lines = []
-    run(load_settings(path), tell=lines.append)
+    run(load_config(path), log=lines.append)
     return folder, lines
 
 
@@ -70,8 +70,8 @@ def test_the_model_has_priors_and_calibrated_probabilities(finished):
 
 def test_no_model_of_a_fold_saw_its_labels(tmp_path):
     """Other labels in one fold change what the models of other folds say, and nothing of what its own says."""
-    path = settings_file(tmp_path, documents=6, vocabulary=vocabulary_file(tmp_path), **OPTIONS)
-    settings = load_settings(path)
+    path = config_file(tmp_path, documents=6, vocabulary=vocabulary_file(tmp_path), **OPTIONS)
+    settings = load_config(path)
     before = cross_validate(settings)
     documents = list(load_documents(tmp_path / "train.json"))
     (held_out, _) = k_fold(documents, 2, settings.seed)
@@ -89,16 +89,14 @@ def test_no_model_of_a_fold_saw_its_labels(tmp_path):
 
 def test_folds_do_not_start_from_weights_that_saw_their_labels(finished, tmp_path):
     folder, _ = finished
-    settings = load_settings(
-        folder / "settings.yaml", {"init_from": folder / "run", "output": tmp_path / "run"}
-    )
+    settings = load_config(folder / "config.yaml", {"init_from": folder / "run", "output": tmp_path / "run"})
     with pytest.raises(ValueError, match="was trained on"):
         cross_validate(settings)
 
 
 def test_a_finished_fold_is_not_repeated(tmp_path):
-    settings = load_settings(
-        settings_file(tmp_path, documents=6, vocabulary=vocabulary_file(tmp_path), **OPTIONS)
+    settings = load_config(
+        config_file(tmp_path, documents=6, vocabulary=vocabulary_file(tmp_path), **OPTIONS)
     )
     told = []
     first = cross_validate(settings, log=told.append)
@@ -115,8 +113,8 @@ def test_a_finished_fold_is_not_repeated(tmp_path):
 
 @pytest.mark.slow
 def test_folds_side_by_side_give_the_same_scores(tmp_path):
-    settings = load_settings(
-        settings_file(tmp_path, documents=6, vocabulary=vocabulary_file(tmp_path), **OPTIONS)
+    settings = load_config(
+        config_file(tmp_path, documents=6, vocabulary=vocabulary_file(tmp_path), **OPTIONS)
     )
     after = cross_validate(settings)
     beside = cross_validate(settings.model_copy(update={"output": tmp_path / "again"}), jobs=2)

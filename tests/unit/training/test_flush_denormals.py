@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tests.unit.training.making import tiny_encoder
+from tests.unit.training.factories import tiny_encoder
 from transformers import TrainerCallback
 
 from unnoted.data.candidates import CandidatePairs
@@ -10,7 +10,7 @@ from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.losses import ATLOP
 from unnoted.models.model import RelationModel
-from unnoted.training import Optimisation, Trainer
+from unnoted.training import OptimizerConfig, Trainer
 from unnoted.training.trainer import flush_denormals
 
 if not torch.set_flush_denormal(False):
@@ -41,7 +41,7 @@ def test_they_are_0_in_training_and_not_after_it(tmp_path):
     documents = tuple(generate_documents(2))
     corpus = Corpus(documents, RelationVocabulary.from_documents(documents), CandidatePairs())
     model = RelationModel.from_encoder(tiny_encoder(tmp_path), corpus.relations, embedding=8, block=4)
-    trainer = Trainer(model, ATLOP(), corpus, optimisation=Optimisation(epochs=1))
+    trainer = Trainer(model, ATLOP(), corpus, optimizer=OptimizerConfig(epochs=1))
     look = Look()
     trainer.add_callback(look)
     trainer.train()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from tests.reference.start import log_odds_start, shares, squared_ranking_start
-from tests.unit.training.making import tiny_encoder
+from tests.unit.training.factories import tiny_encoder
 
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
@@ -13,9 +13,9 @@ from unnoted.losses import ATLOP, LOSSES, SSRPU, LabelLikelihood, ScoreDecoder
 from unnoted.models.architectures import ARCHITECTURES
 from unnoted.models.batch import Collator
 from unnoted.models.model import RelationModel
-from unnoted.training import Optimisation, Trainer
+from unnoted.training import OptimizerConfig, Trainer
 from unnoted.training.initialization import SHRINKAGE, TypeCounts, initial_scores, initialize
-from unnoted.training.preparing import features_of
+from unnoted.training.trainer import compute_features
 
 DOCUMENTS = tuple(generate_documents(12))
 CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), CandidatePairs())
@@ -36,7 +36,7 @@ def model_on(encoder, types=TYPES, **options):
 
 @pytest.mark.parametrize("types", [TYPES, TYPES[:2], []])
 def test_shares_are_those_of_plain_loops(encoder, types):
-    features = features_of(model_on(encoder, types), CORPUS)
+    features = compute_features(model_on(encoder, types), CORPUS)
     found = TypeCounts.from_features(features, len(types)).shares()
     plain = shares(DOCUMENTS, CORPUS.relations.ids, types, SHRINKAGE)
     for (head, tail, relation), share in plain.items():
@@ -44,7 +44,7 @@ def test_shares_are_those_of_plain_loops(encoder, types):
 
 
 def test_the_squared_ranking_loss_starts_at_its_optimum(encoder):
-    features = features_of(model_on(encoder), CORPUS)
+    features = compute_features(model_on(encoder), CORPUS)
     priors = CORPUS.labelled_priors * 3
     found = initial_scores(TypeCounts.from_features(features, len(TYPES)), SSRPU(priors, margin=0.5).decoder)
     for (head, tail, relation), share in shares(DOCUMENTS, CORPUS.relations.ids, TYPES, SHRINKAGE).items():
@@ -55,7 +55,7 @@ def test_the_squared_ranking_loss_starts_at_its_optimum(encoder):
 
 @pytest.mark.parametrize("multiplier", [1, 2.5])
 def test_the_likelihood_starts_at_log_odds(encoder, multiplier):
-    features = features_of(model_on(encoder), CORPUS)
+    features = compute_features(model_on(encoder), CORPUS)
     priors = CORPUS.labelled_priors * multiplier
     found = initial_scores(TypeCounts.from_features(features, len(TYPES)), LabelLikelihood(priors).decoder)
     for (head, tail, relation), share in shares(DOCUMENTS, CORPUS.relations.ids, TYPES, SHRINKAGE).items():
@@ -69,7 +69,7 @@ def test_every_loss_shows_the_shares_that_it_starts_from(encoder, name):
     named = LOSSES[name]
     loss = named(CORPUS.labelled_priors * 2) if named.needs_priors else named()
     model = model_on(encoder, use_type_bias=True)
-    features = features_of(model, CORPUS)
+    features = compute_features(model, CORPUS)
     initialize(model, loss, features)
     chance = TypeCounts.from_features(features, len(TYPES)).shares() * (2 if named.needs_priors else 1)
     scores = torch.cat([torch.zeros(len(TYPES) + 1, 1), model.type_bias.weight.detach()[1]], 1).double()
@@ -83,7 +83,7 @@ def test_every_loss_shows_the_shares_that_it_starts_from(encoder, name):
 def test_every_architecture_starts_near_what_types_say(encoder, architecture):
     model = model_on(encoder, architecture=architecture, use_type_bias=True).eval()
     plain = model_on(encoder, architecture=architecture).eval()
-    features = features_of(model, CORPUS)
+    features = compute_features(model, CORPUS)
     batch = Collator(features)([features[0], features[1]])
     torch.testing.assert_close(model(batch).logits, plain(batch).logits)  # a table of 0 adds nothing
     initialize(model, SSRPU(CORPUS.labelled_priors * 2), features)
@@ -98,7 +98,7 @@ def test_a_trainer_begins_once_and_the_bias_is_saved_with_the_model(encoder, tmp
         model,
         ATLOP(),
         CORPUS,
-        optimisation=Optimisation(epochs=1, head_learning_rate=0, encoder_learning_rate=0),
+        optimizer=OptimizerConfig(epochs=1, head_learning_rate=0, encoder_learning_rate=0),
     )
     begun = model.type_bias.weight.detach().clone()
     assert begun.any()
@@ -112,6 +112,6 @@ def test_a_trainer_begins_once_and_the_bias_is_saved_with_the_model(encoder, tmp
 
 def test_a_model_without_a_type_bias_begins_as_published(encoder):
     model, other = model_on(encoder), model_on(encoder)
-    initialize(model, SSRPU(CORPUS.labelled_priors * 2), features_of(model, CORPUS))
+    initialize(model, SSRPU(CORPUS.labelled_priors * 2), compute_features(model, CORPUS))
     for ours, theirs in zip(model.parameters(), other.parameters(), strict=True):
         assert torch.equal(ours, theirs)

@@ -1,34 +1,39 @@
-"""The trainer: what it minimises, in which order, with which rates, and when it stops."""
+"""The trainer: what it minimises, in which order, with which learning rates, and when it stops."""
 
 import json
 import math
-import re
 import resource
 import shutil
 from dataclasses import replace
 
 import pytest
 import torch
-from tests.unit.training.making import tiny_encoder
+from tests.unit.training.factories import tiny_encoder
+from torch import nn
 from transformers import TrainerCallback, set_seed
 
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.inference import Extractor
-from unnoted.io import CHECKSUMS
-from unnoted.losses import ATLOP, SPU, SSRPU, DecisionRule
-from unnoted.losses.decoding import Link
+from unnoted.losses import ATLOP, SPU, SSRPU, DecisionRule, Link
 from unnoted.models.model import ModelError, RelationModel
 from unnoted.models.samplers import BatchLimits, ShuffledBatches
-from unnoted.training import CheckpointError, NotFinite, Optimisation, Trainer
-from unnoted.training.checkpoints import check_files, checkpoints
-from unnoted.training.development import development_score
+from unnoted.training import CheckpointError, NotFiniteError, OptimizerConfig, Trainer, TrainingConfig
+from unnoted.training import trainer as trainer_module
+from unnoted.training.callbacks import describe_undertraining, development_scores
+from unnoted.training.checkpoints import check_checkpoint, list_checkpoints
+from unnoted.training.config import ModelConfig
+from unnoted.training.trainer import parameter_groups
 
 VOCABULARY = RelationVocabulary.from_documents(generate_documents(40))
-QUICK = Optimisation(
-    epochs=2, batch_documents=2, encoder_learning_rate=1e-3, head_learning_rate=1e-3, log_steps=1
-)
+QUICK = {"epochs": 2, "batch_size": 2, "encoder_learning_rate": 1e-3, "head_learning_rate": 1e-3}
+
+
+@pytest.fixture(autouse=True)
+def one_thread(monkeypatch):
+    torch.set_num_threads(1)
+    monkeypatch.setattr(trainer_module, "LOG_STEPS", 1)
 
 
 def corpus(documents=6, candidates=None):
@@ -45,9 +50,9 @@ def steady_encoder(tmp_path_factory):
     return tiny_encoder(tmp_path_factory.mktemp("steady"), dropout=0.0)
 
 
-def fresh(encoder, seed=0):
+def fresh(encoder, seed=0, **options):
     set_seed(seed)
-    return RelationModel.from_encoder(encoder, VOCABULARY, embedding=16, block=4)
+    return RelationModel.from_encoder(encoder, VOCABULARY, embedding=16, block=4, **options)
 
 
 def equal(one, other):
@@ -55,13 +60,22 @@ def equal(one, other):
     return all(torch.equal(a, b) for a, b in pairs)
 
 
-def trained(encoder, optimisation, train=None, loss=None, **options):
-    docs = train or corpus()
-    model = fresh(encoder)
-    loss = loss or SSRPU(priors=docs.labelled_priors * 2)
-    trainer = Trainer(model, loss=loss, train=docs, optimisation=optimisation, **options)
+def make(encoder, loss=None, docs=None, output=None, kind=Trainer, model_seed=0, options=None, **changes):
+    docs = docs or corpus()
+    return kind(
+        fresh(encoder, model_seed), loss or SSRPU(priors=docs.labelled_priors * 2), docs, output=output,
+        optimizer=OptimizerConfig(**QUICK | changes), **options or {},
+    )  # fmt: skip
+
+
+def trained(encoder, *arguments, **changes):
+    trainer = make(encoder, *arguments, **changes)
     trainer.train()
-    return model, trainer
+    return trainer.relation_model, trainer
+
+
+def losses_of(trainer):
+    return [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
 
 
 def test_the_library_in_five_lines(encoder):
@@ -69,40 +83,63 @@ def test_the_library_in_five_lines(encoder):
     model = RelationModel.from_encoder(encoder, relations=docs.relations)
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
     Trainer(model, loss=SSRPU(priors=docs.labelled_priors * 3), train=docs).train()
-    assert model.decoder.priors == docs.labelled_priors * 3
-    assert not model.training
-    assert not any(
-        torch.equal(model.state_dict()[name], before[name]) for name in ("head.weight", "head.bias")
+    assert model.decoder.priors == docs.labelled_priors * 3 and not model.training
+    changed = [
+        not torch.equal(model.state_dict()[name], before[name]) for name in ("head.weight", "head.bias")
+    ]
+    assert all(changed)
+
+
+def test_constructing_a_trainer_leaves_the_model_as_it_was(encoder):
+    model = fresh(encoder, use_type_bias=True, entity_types=("PER",))
+    before, config = {n: w.clone() for n, w in model.state_dict().items()}, model.config.to_dict()
+    Trainer(model, ATLOP(), corpus(candidates=CandidatePairs(intra_sentence=True)), typed_relations=True)
+    assert all(torch.equal(before[name], weight) for name, weight in model.state_dict().items())
+    assert model.config.to_dict() | {"use_cache": None} == config | {"use_cache": None}  # of transformers
+
+
+def test_library_and_config_agree_on_typed_relations():
+    import inspect
+
+    own = inspect.signature(Trainer.__init__).parameters["typed_relations"].default
+    assert own == ModelConfig.model_fields["typed_relations"].default
+    assert (
+        inspect.signature(Trainer.__init__).parameters["seed"].default
+        == TrainingConfig.model_fields["seed"].default
     )
 
 
-def test_the_risk_falls(encoder):
-    optimisation = QUICK.model_copy(update={"epochs": 12, "batch_documents": 4})
-    _, trainer = trained(encoder, optimisation, corpus(24))
-    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
+@pytest.mark.parametrize("typed", [True, False])
+def test_typed_relations_are_learnt_only_when_asked_for(encoder, typed):
+    model, _ = trained(encoder, options={"typed_relations": typed}, epochs=1)
+    assert (model.relation_types is not None) is typed
+
+
+def test_the_loss_falls(encoder):
+    _, trainer = trained(encoder, None, corpus(24), epochs=12, batch_size=4)
+    losses = losses_of(trainer)
     assert len(losses) == 72 and all(map(math.isfinite, losses))
     assert sum(losses[-6:]) < 0.6 * sum(losses[:6])
 
 
 def test_the_seed_fixes_everything(encoder):
-    same = [trained(encoder, QUICK)[0] for _ in range(2)]
+    same = [trained(encoder)[0] for _ in range(2)]
     assert equal(*same)
-    assert not equal(same[0], trained(encoder, QUICK.model_copy(update={"seed": 63}))[0])
+    assert not equal(same[0], trained(encoder, options={"seed": 63})[0])
 
 
 def test_random_numbers_drawn_before_training_change_nothing(encoder):
-    docs, models = corpus(), []
+    models = []
     for drawn in (0, 5):
-        model = fresh(encoder)
-        trainer = Trainer(model, loss=ATLOP(), train=docs, optimisation=QUICK)
+        trainer = make(encoder, ATLOP())
         torch.rand(drawn)
         trainer.train()
-        models.append(model)
+        models.append(trainer.relation_model)
     assert equal(*models)
 
 
 class Seen(TrainerCallback):
-    """Keeps what the optimiser is about to use."""
+    """Keeps what the optimizer is about to use."""
 
     def __init__(self):
         self.gradients, self.rates = [], []
@@ -112,19 +149,16 @@ class Seen(TrainerCallback):
         self.rates.append([group["lr"] for group in optimizer.param_groups])
 
 
-def watched(encoder, optimisation, loss, docs):
-    seen = Seen()
-    trainer = Trainer(fresh(encoder), loss=loss, train=docs, optimisation=optimisation)
+def watched(encoder, loss, docs, **changes):
+    seen, trainer = Seen(), make(encoder, loss, docs, **changes)
     trainer.add_callback(seen)
     trainer.train()
     return seen, trainer
 
 
-def test_rates_rise_and_fall_in_two_groups(encoder):
-    optimisation = QUICK.model_copy(
-        update={"epochs": 10, "encoder_learning_rate": 1e-5, "head_learning_rate": 2e-4, "warm_up": 0.2}
-    )
-    seen, trainer = watched(encoder, optimisation, ATLOP(), corpus(4))
+def test_learning_rates_rise_and_fall_in_two_groups(encoder):
+    rates = {"encoder_learning_rate": 1e-5, "head_learning_rate": 2e-4}
+    seen, trainer = watched(encoder, ATLOP(), corpus(4), epochs=10, warmup=0.2, **rates)
     steps, rise = 20, 4
     shares = [step / rise if step < rise else (steps - step) / (steps - rise) for step in range(steps)]
     assert seen.rates == [pytest.approx([1e-5 * share, 2e-4 * share]) for share in shares]
@@ -135,8 +169,43 @@ def test_rates_rise_and_fall_in_two_groups(encoder):
     assert sum(counts) == sum(p.numel() for p in trainer.relation_model.parameters())
 
 
+@pytest.mark.parametrize(
+    ("schedule", "shares"),
+    [
+        ("constant", [1] * 8),
+        ("cosine", [(1 + math.cos(math.pi * step / 8)) / 2 for step in range(8)]),
+        (
+            {"name": "cosine", "num_cycles": 2},
+            [(1 + math.cos(4 * math.pi * step / 8)) / 2 for step in range(8)],
+        ),
+    ],
+)
+def test_schedules(encoder, schedule, shares):
+    seen, _ = watched(encoder, ATLOP(), corpus(4), epochs=4, warmup=0, schedule=schedule)
+    assert [rates[1] for rates in seen.rates] == pytest.approx([1e-3 * share for share in shares], abs=1e-9)
+
+
+def test_every_parameter_is_in_one_group_with_its_values():
+    model = nn.ModuleDict({name: nn.Linear(1, 1) for name in ("encoder", "pair_encoder", "head")})
+    groups = {"encoder": {"weight_decay": 0.1}, "pair_map": {"learning_rate": 3e-4}}
+    config = OptimizerConfig(encoder_learning_rate=1e-5, groups=groups)
+    made = parameter_groups(model, config, ("pair_encoder.",))
+    assert [(group["lr"], group.get("weight_decay")) for group in made] == [
+        (1e-5, 0.1),
+        (1e-4, None),
+        (3e-4, None),
+    ]
+    ids = [id(parameter) for group in made for parameter in group["params"]]
+    assert sorted(ids) == sorted(map(id, model.parameters()))
+
+
+def test_a_group_that_the_model_does_not_have_is_refused(encoder):
+    with pytest.raises(ValueError, match="pair_map"):
+        make(encoder, groups={"pair_map": {"learning_rate": 1e-3}})
+
+
 def test_gradients_are_clipped(encoder):
-    seen, _ = watched(encoder, QUICK.model_copy(update={"clip": 1e-3}), ATLOP(), corpus(2))
+    seen, _ = watched(encoder, ATLOP(), corpus(2), max_grad_norm=1e-3)
     norm = torch.stack([gradient.norm() for gradient in seen.gradients[0].values()]).norm()
     assert float(norm) == pytest.approx(1e-3, rel=1e-3)
 
@@ -161,8 +230,8 @@ def test_8_documents_at_once_equal_1_document_8_times(steady_encoder, normalisat
     loss = SSRPU(docs.labelled_priors * 2, correction="none", normalisation=normalisation)
     found = []
     for size, times in ((8, 1), (1, 8)):
-        update = {"epochs": 1, "batch_documents": size, "gradient_accumulation": times, "clip": 1e9}
-        seen, trainer = watched(steady_encoder, QUICK.model_copy(update=update), loss, docs)
+        changes = {"epochs": 1, "batch_size": size, "gradient_accumulation": times, "max_grad_norm": 1e9}
+        seen, trainer = watched(steady_encoder, loss, docs, **changes)
         assert len(seen.gradients) == trainer.state.global_step == 1
         found.append(seen.gradients[0])
     names = [name for name in found[0] if float(found[0][name].abs().max()) > 1e-6]
@@ -172,12 +241,12 @@ def test_8_documents_at_once_equal_1_document_8_times(steady_encoder, normalisat
 
 
 def test_the_rest_of_an_epoch_counts_by_its_own_batches(steady_encoder):
-    update = {"epochs": 1, "batch_documents": 1, "gradient_accumulation": 4, "clip": 1e9, "encoder_learning_rate": 0,
-              "head_learning_rate": 0}  # fmt: skip
-    seen, trainer = watched(steady_encoder, QUICK.model_copy(update=update), ATLOP(), corpus(5))
+    changes = {"epochs": 1, "batch_size": 1, "gradient_accumulation": 4, "max_grad_norm": 1e9,
+               "encoder_learning_rate": 0, "head_learning_rate": 0}  # fmt: skip
+    seen, trainer = watched(steady_encoder, ATLOP(), corpus(5), **changes)
     assert trainer.state.global_step == 2
     # The last step has one document only, and its gradient is that document's.
-    batch = list(trainer.get_train_dataloader())[-1]
+    batch = list(trainer.get_train_dataloader())[-1]["inputs"]
     model = trainer.relation_model.train()
     model.zero_grad()
     ATLOP()(model(batch).logits, batch.labels()).backward()
@@ -186,23 +255,35 @@ def test_the_rest_of_an_epoch_counts_by_its_own_batches(steady_encoder):
         torch.testing.assert_close(gradient, expected[name], rtol=1e-4, atol=1e-7)
 
 
-@pytest.mark.parametrize(("batches", "steps"), [("like-length", 8), ("random", 8)])
-def test_each_document_once_an_epoch_in_the_order_of_the_seed(encoder, batches, steps):
-    seen = []
+class Noting(Trainer):
+    """Keeps the batches."""
 
-    class Noting(Trainer):
-        def compute_loss(self, model, inputs, *others, **more):
-            seen.append(inputs.documents)
-            return super().compute_loss(model, inputs, *others, **more)
+    def compute_loss(self, model, inputs, *others, **more):
+        self.batches = [*getattr(self, "batches", ()), inputs["inputs"]]
+        return super().compute_loss(model, inputs, *others, **more)
 
+
+@pytest.mark.parametrize("group_by_length", [True, False])
+def test_each_document_once_an_epoch_in_the_order_of_the_seed(encoder, group_by_length):
     docs = corpus(7)
-    drawn = QUICK.model_copy(update={"batches": batches})
-    trainer = Noting(fresh(encoder), loss=ATLOP(), train=docs, optimisation=drawn)
-    trainer.train()
-    like_length = batches == "like-length"
-    order = ShuffledBatches(trainer.features, BatchLimits(2), QUICK.seed, like_length=like_length)
+    _, trainer = trained(encoder, ATLOP(), docs, kind=Noting, group_by_length=group_by_length)
+    order = ShuffledBatches(trainer.features, BatchLimits(2), 62, like_length=group_by_length)
     expected = [tuple(docs[i].id for i in batch) for epoch in range(2) for batch in order.of_epoch(epoch)]
-    assert seen == expected and len(seen) == trainer.state.global_step == steps
+    assert [batch.documents for batch in trainer.batches] == expected
+    assert trainer.state.global_step == len(expected) == 8
+
+
+@pytest.mark.parametrize("sample", [{"unlabelled_rate": 0.3}, {"unlabelled_per_labelled": 1}])
+def test_a_sample_of_unlabelled_pairs_changes_with_the_epoch(encoder, sample):
+    docs = corpus(1)
+    _, trainer = trained(encoder, ATLOP(), docs, kind=Noting, **sample)
+    (first, second), whole = trainer.batches, docs.candidates.count(docs[0])
+    assert first.pairs == second.pairs < whole and first.head.tolist() != second.head.tolist()
+
+
+def test_a_sample_without_weights_is_refused_for_a_loss_with_priors(encoder):
+    with pytest.raises(ValueError, match="unlabelled_per_labelled"):
+        make(encoder, unlabelled_per_labelled=4)
 
 
 @pytest.mark.parametrize(
@@ -216,8 +297,7 @@ def test_each_document_once_an_epoch_in_the_order_of_the_seed(encoder, batches, 
 def test_the_model_learns_what_its_scores_mean(encoder, tmp_path, loss, decision, link):
     rule = CandidatePairs(frozenset({("PER", "LOC")}))
     docs = corpus(candidates=rule)
-    model = fresh(encoder)
-    Trainer(model, loss=loss(docs.labelled_priors), train=docs)
+    model, _ = trained(encoder, loss(docs.labelled_priors), docs, epochs=1)
     model.save_pretrained(tmp_path)
     again = RelationModel.from_pretrained(tmp_path)
     assert (again.decoder.decision, again.decoder.link.name, again.candidates) == (decision, link, rule)
@@ -225,23 +305,20 @@ def test_the_model_learns_what_its_scores_mean(encoder, tmp_path, loss, decision
     assert again.decoder.link.margin == (0.4 if link == "ranking-margin" else 0.25)
 
 
-def test_probabilities_of_a_model_without_class_weight_are_not_divided_by_it(encoder):
-    docs, model = corpus(), fresh(encoder)
-    Trainer(model, loss=SSRPU(docs.labelled_priors * 2, class_weight=False), train=docs)
-    assert model.decoder.priors == docs.labelled_priors * 2
-    scores = torch.randn(3, len(VOCABULARY) + 1) / 10
+def test_probabilities_of_a_loss_without_class_weight_are_not_divided_by_it(encoder):
+    docs, scores = corpus(), torch.randn(3, len(VOCABULARY) + 1) / 10
+    model, _ = trained(encoder, SSRPU(docs.labelled_priors * 2, class_weight=False), docs, epochs=1)
     plain = model.decoder.probabilities(scores)
     assert torch.equal(plain, Link("ranking-margin", 0.25)(scores))
-    Trainer(model, loss=SSRPU(docs.labelled_priors * 2), train=docs)
+    model, _ = trained(encoder, SSRPU(docs.labelled_priors * 2), docs, epochs=1)
     assert (model.decoder.probabilities(scores) < plain).any()
 
 
-def test_other_relations_are_refused(encoder):
-    docs = replace(corpus(), relations=RelationVocabulary(("other",)))
-    with pytest.raises(ModelError, match="are unknown to it: other"):
-        Trainer(fresh(encoder), loss=ATLOP(), train=docs)
-    with pytest.raises(ValueError, match="found no training document"):
-        Trainer(fresh(encoder), loss=ATLOP(), train=corpus(0))
+def test_other_relations_and_no_documents_are_refused(encoder):
+    with pytest.raises(ModelError, match="other"):
+        make(encoder, ATLOP(), replace(corpus(), relations=RelationVocabulary(("other",))))
+    with pytest.raises(ValueError, match="no document"):
+        Trainer(fresh(encoder), ATLOP(), corpus(0))
 
 
 class Poisoned(ATLOP):
@@ -257,17 +334,42 @@ class Poisoned(ATLOP):
 
 
 @pytest.mark.parametrize(("value", "log_steps"), [(math.nan, 100), (math.inf, 1)])
-def test_a_risk_that_is_not_finite_stops_the_run(encoder, tmp_path, value, log_steps):
-    optimisation = QUICK.model_copy(update={"log_steps": log_steps, "checkpoint_steps": 4})
-    trainer = Trainer(
-        fresh(encoder), loss=Poisoned(5, value), train=corpus(6), optimisation=optimisation, folder=tmp_path
-    )
-    second = ShuffledBatches(trainer.features, BatchLimits(2), QUICK.seed).of_epoch(1)[1]
-    titles = ", ".join(repr(trainer.features[i].id) for i in second)
-    with pytest.raises(NotFinite) as caught:
+def test_a_loss_that_is_not_finite_stops_training_with_the_documents(
+    encoder, tmp_path, monkeypatch, value, log_steps
+):
+    monkeypatch.setattr(trainer_module, "LOG_STEPS", log_steps)
+    trainer = make(encoder, Poisoned(5, value), corpus(6), tmp_path, checkpoint_steps=4)
+    second = ShuffledBatches(trainer.features, BatchLimits(2), 62).of_epoch(1)[1]
+    with pytest.raises(NotFiniteError) as caught:
         trainer.train()
-    assert str(caught.value) == f"step 5: found loss {value}, expected a finite number; documents: {titles}"
-    assert [path.name for path in checkpoints(tmp_path / "checkpoints")] == ["checkpoint-4"]
+    assert caught.value.step == 5 and str(value) in str(caught.value)
+    assert caught.value.documents == tuple(trainer.features[i].id for i in second)
+    assert [path.name for path in list_checkpoints(tmp_path / "checkpoints")] == ["checkpoint-4"]
+
+
+class Overflow(TrainerCallback):
+    """After a step, one weight is infinite; no loss shows it yet."""
+
+    def __init__(self, step):
+        self.step = step
+
+    def on_step_begin(self, args, state, control, model, **others):
+        self.model = model
+
+    def on_optimizer_step(self, args, state, control, **others):
+        if state.global_step == self.step - 1:
+            with torch.no_grad():
+                self.model.head.bias[0] = math.inf
+
+
+def test_weights_that_are_not_finite_are_not_saved(encoder, tmp_path):
+    for output in (tmp_path, None):
+        trainer = make(encoder, output=output)
+        trainer.add_callback(Overflow(6))
+        with pytest.raises(NotFiniteError, match=r"head\.bias") as caught:
+            trainer.train()
+        assert caught.value.step == 6
+    assert [path.name for path in list_checkpoints(tmp_path / "checkpoints")] == ["checkpoint-3"]
 
 
 class FullDisk(TrainerCallback):
@@ -282,88 +384,35 @@ class FullDisk(TrainerCallback):
 
 
 def test_a_full_disk_leaves_the_checkpoint_before_good(encoder, tmp_path):
-    optimisation = QUICK.model_copy(update={"checkpoint_steps": 2})
-    whole, _ = trained(encoder, optimisation, folder=tmp_path / "whole")
+    whole, _ = trained(encoder, output=tmp_path / "whole", checkpoint_steps=2)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    trainer = Trainer(
-        fresh(encoder), SSRPU(corpus().labelled_priors * 2), corpus(), optimisation=optimisation,
-        folder=tmp_path / "full",
-    )  # fmt: skip
+    trainer = make(encoder, output=tmp_path / "full", checkpoint_steps=2)
     trainer.add_callback(FullDisk(4))
     try:
-        with pytest.raises(CheckpointError, match=r"step 4 was not written .* checkpoint-2 is whole"):
+        with pytest.raises(CheckpointError, match="checkpoint-2") as caught:
             trainer.train()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert caught.value.path.name == "checkpoint-4"
     folder = tmp_path / "full" / "checkpoints"
-    assert [path.name for path in folder.iterdir()] == ["checkpoint-2"]
-    model = fresh(encoder, seed=9)
-    Trainer(
-        model,
-        SSRPU(corpus().labelled_priors * 2),
-        corpus(),
-        optimisation=optimisation,
-        folder=tmp_path / "full",
-    ).train(resume=True)
-    assert equal(model, whole)
+    assert [path.name for path in list_checkpoints(folder)] == ["checkpoint-2"]
+    again = make(encoder, output=tmp_path / "full", model_seed=9, checkpoint_steps=2)
+    again.train(resume=True)
+    assert equal(again.relation_model, whole)
 
 
 def test_the_last_two_checkpoints_are_kept_and_are_models(encoder, tmp_path):
-    model, _ = trained(encoder, QUICK.model_copy(update={"checkpoint_steps": 1}), folder=tmp_path)
-    kept = checkpoints(tmp_path / "checkpoints")
+    model, _ = trained(encoder, output=tmp_path, checkpoint_steps=1)
+    kept = list_checkpoints(tmp_path / "checkpoints")
     assert [path.name for path in kept] == ["checkpoint-5", "checkpoint-6"]
     assert equal(RelationModel.from_pretrained(kept[-1]), model)
     assert not list(tmp_path.rglob("training_args.bin"))
-    assert json.loads((kept[-1] / "trainer_state.json").read_text())["global_step"] == 6
 
 
-def test_without_a_folder_nothing_is_written(encoder, tmp_path, monkeypatch):
+def test_without_an_output_nothing_is_written(encoder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    trained(encoder, QUICK)
+    trained(encoder)
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.fixture(scope="module")
-def stopped(encoder, tmp_path_factory):
-    """The folder of a training of one epoch of three steps."""
-    folder = tmp_path_factory.mktemp("stopped")
-    trained(encoder, QUICK.model_copy(update={"epochs": 1}), folder=folder)
-    return folder
-
-
-def test_a_checkpoint_of_an_earlier_version_is_resumed(encoder, stopped, tmp_path):
-    folder = tmp_path / "run"
-    shutil.copytree(stopped, folder)
-    (checkpoint,) = (folder / "checkpoints").iterdir()
-    path = checkpoint / "config.json"
-    config = json.loads(path.read_text("utf-8"))
-    for key in ("architecture_options", "markers"):  # which it did not know
-        del config[key]
-    path.write_text(json.dumps(config), "utf-8")
-    (checkpoint / CHECKSUMS).unlink()
-    docs = corpus()
-    loss = SSRPU(priors=docs.labelled_priors * 2)
-    resumed = Trainer(fresh(encoder), loss=loss, train=docs, optimisation=QUICK, folder=folder)
-    resumed.train(resume=True)
-    assert resumed.state.global_step == 6 and len(resumed.state.log_history) > 3  # three of them from before
-
-
-STATE = ["model.safetensors", "optimizer.pt", "scheduler.pt", "trainer_state.json", "rng_state.pth"]
-
-
-@pytest.mark.parametrize("name", STATE)
-@pytest.mark.parametrize("damage", ["missing", "truncated"])
-def test_a_damaged_checkpoint_is_named(encoder, stopped, tmp_path, name, damage):
-    shutil.copytree(stopped, tmp_path, dirs_exist_ok=True)
-    file = tmp_path / "checkpoints" / "checkpoint-3" / name
-    if damage == "missing":
-        file.unlink()
-    else:
-        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
-    loss = SSRPU(corpus().labelled_priors * 2)
-    trainer = Trainer(fresh(encoder), loss, corpus(), folder=tmp_path, optimisation=QUICK)
-    with pytest.raises(CheckpointError, match=r"checkpoint-3.*remove this checkpoint"):
-        trainer.train(resume=True)
 
 
 def flip(path):
@@ -374,28 +423,22 @@ def flip(path):
 
 def edit(path, **changes):
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), "utf-8")
-
-
-def forget_checksums(path):
-    (path.parent / CHECKSUMS).unlink()
+    manifest = json.loads((path.parent / "manifest.json").read_text("utf-8"))
+    del manifest["files"][path.name]
+    (path.parent / "manifest.json").write_text(json.dumps(manifest), "utf-8")
 
 
 DAMAGE = {
-    "a bit of the weights": (lambda f: flip(f / "model.safetensors"), r"model\.safetensors: the content differs"),
-    "a bit of the optimiser": (lambda f: flip(f / "optimizer.pt"), r"optimizer\.pt: the content differs"),
-    "a bit of the random numbers": (lambda f: flip(f / "rng_state.pth"), r"rng_state\.pth: the content differs"),
-    "an edited step": (
-        lambda f: (edit(f / "trainer_state.json", global_step=1), forget_checksums(f / "any")),
-        "global_step: found 1, expected that of checkpoint-6",
-    ),
-    "another model": (
-        lambda f: (edit(f / "config.json", candidates=[["PER", "LOC"]]), forget_checksums(f / "any")),
-        r"config\.json: candidates: found .* expected this model's 'all'",
-    ),
+    "a bit of the weights": (lambda f: flip(f / "model.safetensors"), "model.safetensors"),
+    "a bit of the optimizer": (lambda f: flip(f / "optimizer.pt"), "optimizer.pt"),
+    "a bit of the random numbers": (lambda f: flip(f / "rng_state.pth"), "rng_state.pth"),
+    "an edited step": (lambda f: edit(f / "trainer_state.json", global_step=1), "trainer_state.json"),
+    "another model": (lambda f: edit(f / "config.json", candidates=[["PER", "LOC"]]), "candidates"),
     "half a file": (
-        lambda f: (f / "optimizer.pt").write_bytes((f / "optimizer.pt").read_bytes()[:1000]), "found 1,000 bytes",
+        lambda f: (f / "optimizer.pt").write_bytes((f / "optimizer.pt").read_bytes()[:1000]), "optimizer.pt",
     ),
-    "a lost file": (lambda f: (f / "scheduler.pt").unlink(), r"found no scheduler\.pt"),
+    "a lost file": (lambda f: (f / "scheduler.pt").unlink(), "scheduler.pt"),
+    "no manifest": (lambda f: (f / "manifest.json").unlink(), "manifest.json"),
 }  # fmt: skip
 
 
@@ -403,144 +446,122 @@ DAMAGE = {
 def whole(encoder, tmp_path_factory):
     """A training of six steps with checkpoints after the third and the last, and its model."""
     folder = tmp_path_factory.mktemp("whole")
-    return folder, trained(encoder, QUICK, folder=folder)[0]
+    return folder, trained(encoder, output=folder)[0]
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_last_checkpoint_is_passed_over_for_the_one_before(encoder, whole, tmp_path, damage):
     folder, model = whole
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    apply, message = DAMAGE[damage]
+    apply, place = DAMAGE[damage]
     apply(tmp_path / "checkpoints" / "checkpoint-6")
-    again, told = fresh(encoder, seed=9), []
-    trainer = Trainer(
-        again, SSRPU(corpus().labelled_priors * 2), corpus(), folder=tmp_path, optimisation=QUICK
-    )
-    trainer.train(resume=True, tell=told.append)
-    assert equal(again, model)
-    assert re.search(rf"checkpoint-6.*{message}|{message}", told[0])
-    assert told[0].endswith("; continuing from checkpoint-3 instead") and len(told) == 1
-    # What was damaged has been written again.
-    check_files(tmp_path / "checkpoints" / "checkpoint-6")
+    lines, trainer = [], make(encoder, output=tmp_path, model_seed=9)
+    trainer.train(resume=True, log=lines.append)
+    assert equal(trainer.relation_model, model)
+    assert len(lines) == 1 and "checkpoint-6" in lines[0] and place in lines[0] and "checkpoint-3" in lines[0]
+    check_checkpoint(tmp_path / "checkpoints" / "checkpoint-6")  # it has been written again
 
 
-def test_two_damaged_checkpoints_are_an_error(encoder, whole, tmp_path):
+def test_damaged_checkpoints_only_are_an_error(encoder, whole, tmp_path):
     shutil.copytree(whole[0], tmp_path, dirs_exist_ok=True)
-    for path in checkpoints(tmp_path / "checkpoints"):
+    for path in list_checkpoints(tmp_path / "checkpoints"):
         flip(path / "model.safetensors")
-    trainer = Trainer(
-        fresh(encoder), SSRPU(corpus().labelled_priors * 2), corpus(), folder=tmp_path, optimisation=QUICK
-    )
-    with pytest.raises(CheckpointError, match=r"checkpoint-6/model\.safetensors: the content differs"):
-        trainer.train(resume=True)
+    with pytest.raises(CheckpointError, match=r"model\.safetensors") as caught:
+        make(encoder, output=tmp_path).train(resume=True)
+    assert caught.value.path.name == "checkpoint-6"
 
 
-class Overflow(TrainerCallback):
-    """After a step, one weight is infinite; no loss shows it yet."""
+def test_unfinished_checkpoints_only_are_no_checkpoints(encoder, whole, tmp_path):
+    shutil.copytree(whole[0], tmp_path, dirs_exist_ok=True)
+    for path in list_checkpoints(tmp_path / "checkpoints"):
+        (path / "manifest.json").unlink()
+    trainer = make(encoder, output=tmp_path)
+    trainer.train(resume=True)
+    assert equal(trainer.relation_model, whole[1])
+
+
+class Stopping(TrainerCallback):
+    """Stops after a step."""
 
     def __init__(self, step):
         self.step = step
 
-    def on_step_end(self, args, state, control, model, **others):
-        if state.global_step == self.step:
-            with torch.no_grad():
-                model.head.bias[0] = math.inf
-
-
-def test_a_training_that_ends_in_weights_that_are_not_finite_is_an_error(encoder, tmp_path):
-    for folder in (tmp_path, None):
-        trainer = Trainer(
-            fresh(encoder), SSRPU(corpus().labelled_priors * 2), corpus(), folder=folder, optimisation=QUICK
-        )
-        trainer.add_callback(Overflow(6))
-        with pytest.raises(NotFinite, match=r"step 6: found weights scores\.bias that are not finite"):
-            trainer.train()
-    assert [path.name for path in checkpoints(tmp_path / "checkpoints")] == ["checkpoint-3"]
-
-
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-@pytest.mark.parametrize("precision", ["bf16", "fp16"])
-def test_half_precision_needs_a_gpu(encoder, precision):
-    with pytest.raises(ValueError, match="expected 'auto' or 'float32' without a GPU"):
-        trained(encoder, QUICK.model_copy(update={"precision": precision}))
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
-@pytest.mark.parametrize("precision", ["bf16", "fp16"])
-def test_half_precision_trains_on_a_gpu(encoder, precision):
-    _, trainer = trained(encoder, QUICK.model_copy(update={"precision": precision}))
-    losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-    assert len(losses) == 6 and all(map(math.isfinite, losses))
-
-
-@pytest.mark.parametrize("sample", [{"unlabelled_share": 0.3}, {"unlabelled_per_labelled": 1}])
-def test_a_sample_of_unlabelled_pairs_changes_with_the_epoch(encoder, sample):
-    seen = []
-
-    class Noting(Trainer):
-        def compute_loss(self, model, inputs, *others, **more):
-            seen.append((inputs.documents, inputs.pairs, tuple(inputs.head.tolist())))
-            return super().compute_loss(model, inputs, *others, **more)
-
-    docs = corpus(1)
-    optimisation = QUICK.model_copy(update={**sample, "epochs": 2})
-    Noting(fresh(encoder), ATLOP(), docs, optimisation=optimisation).train()
-    (first, second), whole = seen, docs.candidates.count(docs[0])
-    assert first[1] == second[1] < whole and first[2] != second[2]
-
-
-def test_a_sample_without_weights_is_refused_for_a_risk_with_priors(encoder):
-    optimisation, docs = QUICK.model_copy(update={"unlabelled_per_labelled": 4}), corpus(2)
-    with pytest.raises(
-        ValueError, match="unlabelled_per_labelled: found 4, expected none: the loss has priors"
-    ):
-        Trainer(fresh(encoder), SSRPU(docs.labelled_priors * 2), docs, optimisation=optimisation)
+    def on_step_end(self, args, state, control, **others):
+        control.should_training_stop = state.global_step == self.step
 
 
 @pytest.mark.parametrize("schedule", ["cosine", "constant"])
 def test_a_resumed_training_with_another_schedule_and_sample_ends_with_the_same_weights(
     encoder, tmp_path, schedule
 ):
-    choices = {"schedule": schedule, "unlabelled_per_labelled": 1, "checkpoint_steps": 2, "epochs": 3}
-    optimisation, docs = QUICK.model_copy(update=choices), corpus(6)
-
-    class Stopping(TrainerCallback):
-        def on_step_end(self, args, state, control, **others):
-            control.should_training_stop = state.global_step == 5
-
-    def trainer(folder):
-        return Trainer(fresh(encoder), ATLOP(), docs, optimisation=optimisation, folder=tmp_path / folder)
-
-    whole = trainer("whole")
-    whole.train()
-    stopped = trainer("stopped")
-    stopped.add_callback(Stopping())
+    changes = {"schedule": schedule, "unlabelled_per_labelled": 1, "checkpoint_steps": 2, "epochs": 3}
+    whole, last = trained(encoder, ATLOP(), output=tmp_path / "whole", **changes)
+    stopped = make(encoder, ATLOP(), output=tmp_path / "stopped", **changes)
+    stopped.add_callback(Stopping(5))
     stopped.train()
-    resumed = trainer("stopped")
+    resumed = make(encoder, ATLOP(), output=tmp_path / "stopped", **changes)
     resumed.train(resume=True)
-    assert whole.state.global_step == resumed.state.global_step > 5
-    assert equal(whole.relation_model, resumed.relation_model)
-    assert not equal(whole.relation_model, stopped.relation_model)
+    assert last.state.global_step == resumed.state.global_step > 5
+    assert equal(whole, resumed.relation_model) and not equal(whole, stopped.relation_model)
+
+
+def test_a_resume_computes_no_initialization(encoder, tmp_path, monkeypatch):
+    options = {"docs": corpus(), "output": tmp_path}
+    make(encoder, **options).train()
+    monkeypatch.setattr(trainer_module, "initialize", lambda *_: pytest.fail("initialized again"))
+    make(encoder, **options).train(resume=True)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+def test_half_precision_needs_a_gpu(encoder, precision):
+    with pytest.raises(ValueError, match=r"optimizer\.precision"):
+        make(encoder, precision=precision)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.parametrize("precision", ["bf16", "fp16"])
+def test_half_precision_trains_on_a_gpu(encoder, precision):
+    _, trainer = trained(encoder, precision=precision)
+    assert len(losses_of(trainer)) == 6 and all(map(math.isfinite, losses_of(trainer)))
+
+
+@pytest.mark.parametrize(("precision", "during"), [("auto", "tf32"), ("float32", "ieee")])
+def test_the_precision_of_products_is_restored(precision, during):
+    backend = torch.backends.cuda.matmul
+    before = backend.fp32_precision
+    with (
+        pytest.raises(RuntimeError, match="amid"),
+        trainer_module._float32_precision(precision, torch.device("cuda")),
+    ):
+        assert backend.fp32_precision == during
+        raise RuntimeError("amid")
+    assert backend.fp32_precision == before
 
 
 def test_development_documents_are_scored_after_every_epoch_and_change_nothing(encoder):
     gold = tuple(generate_documents(3, start=50))
-    watched, trainer = trained(encoder, QUICK, dev=gold)
+    model, trainer = trained(encoder, options={"dev": gold})
     seen = [entry for entry in trainer.state.log_history if "eval_f1" in entry]
     assert [entry["epoch"] for entry in seen] == [1.0, 2.0]
-    final = development_score(watched, gold)
+    final = development_scores(model, gold)
     assert {name: seen[-1][name] for name in final} == final
-    unwatched, _ = trained(encoder, QUICK)
-    assert equal(watched, unwatched)
+    assert equal(model, trained(encoder)[0])
 
 
-def test_a_development_score_is_that_of_the_evaluation(encoder):
+def test_development_scores_are_those_of_the_evaluation(encoder):
     model, gold = fresh(encoder), tuple(generate_documents(3))
     claims = [claim for found in Extractor(model).extract(gold) for claim in found.predictions()]
     keys = {claim.key for claim in claims}
     true = {
         (document.id, fact.head, fact.tail, fact.relation) for document in gold for fact in document.facts
     }
-    score = development_score(model, gold)
+    score = development_scores(model, gold)
     assert score["eval_precision"] == pytest.approx(len(keys & true) / len(keys))
     assert score["eval_recall"] == pytest.approx(len(keys & true) / len(true))
+
+
+def test_a_model_says_that_it_is_in_its_warmup(encoder):
+    assert trained(encoder, epochs=1, warmup=1.0)[0].config.undertrained is not None
+    assert trained(encoder, epochs=1, warmup=0.0)[0].config.undertrained is None
+    assert describe_undertraining(7, 7.5) is not None and describe_undertraining(8, 7.5) is None

@@ -1,0 +1,240 @@
+"""What happens beside the training loop: a progress bar, development scores, a finite check, manifests."""
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from tqdm.auto import tqdm  # type: ignore[import-untyped]
+from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
+from unnoted.data.document import Document
+from unnoted.evaluation import evaluate
+from unnoted.inference import Extractor
+from unnoted.models.encoders.loading import find_nonfinite
+from unnoted.models.model import RelationModel
+from unnoted.training.checkpoints import checkpoint_path, list_checkpoints, write_manifest
+from unnoted.utils import plural
+
+
+class NotFiniteError(ValueError):
+    """A loss, or a weight, that is not a finite number.
+
+    Attributes:
+        step: of the optimizer, from 1.
+        documents: of the batch whose loss it was; empty for a weight.
+    """
+
+    def __init__(self, message: str, step: int, documents: tuple[str, ...] = ()) -> None:
+        super().__init__(f"step {step}: {message}")
+        self.step = step
+        self.documents = documents
+
+
+class FiniteCheck(TrainerCallback):
+    """Stops training at a loss or weight that is not finite, before it is reported or saved.
+
+    Reading a loss makes a GPU wait, so losses are kept until the trainer reads them anyway.
+    """
+
+    def __init__(self, model: RelationModel) -> None:
+        self._model = model
+        self._losses: list[Tensor] = []
+        self._places: list[tuple[int, tuple[str, ...]]] = []
+
+    def record(self, loss: Tensor, step: int, documents: tuple[str, ...]) -> None:
+        """Keep the loss of a batch, its step (from 1) and its documents."""
+        self._losses.append(loss.detach())
+        self._places.append((step, documents))
+
+    def check_losses(self) -> None:
+        """Check the losses since the last time.
+
+        Raises:
+            NotFiniteError: names the first step whose loss is not finite, and the documents of the batch.
+        """
+        if not self._losses:
+            return
+        values, places = torch.stack(self._losses).tolist(), self._places
+        self._losses, self._places = [], []
+        for value, (step, documents) in zip(values, places, strict=True):
+            if not math.isfinite(value):
+                names = ", ".join(map(repr, documents))
+                raise NotFiniteError(f"the loss is {value}; documents: {names}", step, documents)
+
+    def check_weights(self, step: int, checkpoints: Path | None) -> None:
+        """Check the weights, which may be infinite after a step whose loss was finite."""
+        if (name := find_nonfinite(self._model)) is None:
+            return
+        left = list_checkpoints(checkpoints) if checkpoints is not None else []
+        last = f"{left[-1].name} is the last good checkpoint" if left else "there is no earlier checkpoint"
+        raise NotFiniteError(f"the weights {name} are not finite; {last}", step)
+
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
+    ) -> None:
+        """Check before a report, or before a checkpoint."""
+        if control.should_log or control.should_save:
+            self.check_losses()
+        if control.should_save:
+            self.check_weights(state.global_step, Path(str(args.output_dir)))
+
+    def on_epoch_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
+    ) -> None:
+        """As `on_step_end`."""
+        self.on_step_end(args, state, control)
+
+
+class DevelopmentScores(TrainerCallback):
+    """Scores the model on development documents after every epoch; the scores choose nothing.
+
+    Args:
+        model: that is trained.
+        documents: with their facts.
+        log: is given the scores.
+    """
+
+    def __init__(
+        self, model: RelationModel, documents: Sequence[Document], log: Callable[[dict[str, float]], None]
+    ) -> None:
+        self._model = model
+        self._documents = documents
+        self._log = log
+
+    def on_epoch_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
+    ) -> None:
+        """Score."""
+        self._log(development_scores(self._model, self._documents))
+
+
+def development_scores(model: RelationModel, gold: Sequence[Document]) -> dict[str, float]:
+    """F1, precision and recall by the model's own decision rule, under names by which TensorBoard groups them."""
+    extractions = Extractor(model).extract(gold)
+    score = evaluate(gold, (claim for found in extractions for claim in found.predictions())).overall
+    return {"eval_f1": score.f1, "eval_precision": score.precision, "eval_recall": score.recall}
+
+
+class Manifests(TrainerCallback):
+    """Writes the manifest of a checkpoint once all of it is there.
+
+    Rotation has removed old checkpoints by then; it counts the new one, so that of two that are left the
+    earlier one has its manifest whatever happens here.
+
+    Args:
+        save: writes what a checkpoint has besides what transformers writes.
+    """
+
+    def __init__(self, save: Callable[[Path], None] = lambda checkpoint: None) -> None:
+        self._save = save
+
+    def on_save(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
+    ) -> None:
+        """Write the manifest."""
+        if state.is_world_process_zero:
+            checkpoint = checkpoint_path(Path(str(args.output_dir)), state.global_step)
+            (checkpoint / "training_args.bin").unlink(missing_ok=True)  # a pickle that nothing reads
+            self._save(checkpoint)
+            write_manifest(checkpoint)
+
+
+class WarmupNote(TrainerCallback):
+    """Lets a model say so if it is used before its warm-up is over.
+
+    Args:
+        model: that is trained.
+        warmup: the share of steps that are warm-up.
+    """
+
+    def __init__(self, model: RelationModel, warmup: float) -> None:
+        self._model = model
+        self._warmup = warmup
+
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
+    ) -> None:
+        """Note how far the model was trained."""
+        self._model.config.undertrained = describe_undertraining(
+            state.global_step, state.max_steps * self._warmup
+        )
+
+
+def describe_undertraining(step: int, warmup: float) -> str | None:
+    """How far a model was trained that has not gone beyond its warm-up; None for one that has.
+
+    Example:
+        >>> describe_undertraining(5, 7.5), describe_undertraining(8, 7.5)
+        ('trained for 5 steps, of which 7 are its warm-up', None)
+        >>> describe_undertraining(10, 0.6)
+        'trained for 10 steps, too few for a warm-up'
+    """
+    if 0 < warmup < 1:
+        return f"trained for {plural(step, 'step')}, too few for a warm-up"
+    if step <= int(warmup):
+        return f"trained for {plural(step, 'step')}, of which {int(warmup)} are its warm-up"
+    return None
+
+
+class ProgressBar(TrainerCallback):
+    """A bar on stderr with the loss; time left counts from where this session began, so it holds after a resume."""
+
+    def __init__(self, description: str = "training") -> None:
+        self._description = description
+        self._bar: Any = None
+        self.was_opened = False
+
+    def on_train_begin(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
+    ) -> None:
+        """Open the bar."""
+        self.was_opened = True
+        if state.is_world_process_zero:
+            self._bar = tqdm(
+                total=state.max_steps,
+                initial=state.global_step,
+                unit="step",
+                desc=self._description,
+                dynamic_ncols=True,
+                # A line a minute where stderr goes to a file.
+                mininterval=0.5 if sys.stderr.isatty() else 60,
+            )
+
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
+    ) -> None:
+        """One step on."""
+        if self._bar is not None:
+            self._bar.update(state.global_step - self._bar.n)
+
+    def on_log(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        logs: dict[str, float] | None = None,
+        **others: object,
+    ) -> None:
+        """Show the mean loss since the last report, or the scores of an epoch."""
+        if self._bar is None or not logs:
+            return
+        if "loss" in logs:
+            self._bar.set_postfix_str(
+                f"epoch {logs.get('epoch', 0):.2f}, loss {logs['loss']:.4g}", refresh=False
+            )
+        if "eval_f1" in logs:
+            figures = ", ".join(
+                f"{name} {logs[f'eval_{key}']:.2%}"
+                for name, key in (("F1", "f1"), ("precision", "precision"), ("recall", "recall"))
+            )
+            self._bar.write(f"epoch {logs.get('epoch', 0):.0f}: development {figures}", file=sys.stderr)
+
+    def close(self) -> None:
+        """Close the bar, so that what is printed next stands on a line of its own."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None

@@ -1,0 +1,89 @@
+"""Attention guided by evidence (DREEAM): a labelled pair should look at the sentences that support it.
+
+The weight q of localized context says how much of a pair's representation comes from each token. Summed over
+sentences, and divided by their sum, it is a distribution p over the sentences of the document. Where the data
+says which sentences are evidence for a pair, p is held against the uniform distribution v over these:
+
+    KL(v || p) = sum over evidence sentences of 1/n log((1/n) / p),      n of them,
+
+and the mean of it over the pairs that have evidence, times a weight, is added to what is minimised. Pairs
+without evidence, all unlabelled ones among them, say nothing about where to look. The model has no further
+parameters.
+
+Reference:
+    Ma, Wang, Okazaki (2023): DREEAM: guiding attention with evidence for improving document-level relation
+    extraction.
+"""
+
+import torch
+from torch import Tensor
+
+from unnoted.inference.scoring import attention_shares
+from unnoted.models.batch import Batch
+from unnoted.models.features import FeatureSet
+from unnoted.models.model import RelationModel, RelationOutput
+
+THRESHOLD = 0.2
+"""The share from which a sentence is evidence, as published."""
+
+SMALLEST = 1e-12
+"""Shares below it count as so much, so that their logarithm is finite."""
+
+
+def evidence_divergence(attention: Tensor, batch: Batch) -> Tensor:
+    """The mean of KL(v || p) over the pairs of a batch that have evidence, a scalar; 0 if none has.
+
+    Only these pairs' products of attentions are made.
+
+    Args:
+        attention: [N, H, T], what each entity attends to (`Encoded.entity_attention`).
+        batch: with its evidence.
+    """
+    pair, number, count = torch.unique_consecutive(
+        batch.evidence_pair, return_inverse=True, return_counts=True
+    )  # [Q], [V], [Q]
+    shares = attention_shares(attention.float(), batch, pair)  # [Q, S]
+    found = shares[number, batch.evidence_sentence].clamp(min=SMALLEST)  # [V]
+    each = 1 / count[number]  # [V], v at its sentence
+    total: Tensor = (each * (each.log() - found.log())).sum() / max(len(pair), 1)
+    return total
+
+
+class EvidenceGuidance:
+    """The weighted divergence of attention from evidence.
+
+    Args:
+        model: whose attention is guided.
+        weight: of the divergence.
+    """
+
+    def __init__(self, model: RelationModel, weight: float) -> None:
+        self._model = model
+        self._weight = weight
+
+    @classmethod
+    def create(cls, model: RelationModel, features: FeatureSet, weight: float) -> "EvidenceGuidance | None":
+        """The guidance that a weight asks for, if it is not 0.
+
+        Raises:
+            ValueError: the architecture has no attention to guide, or the documents no evidence.
+        """
+        if not weight:
+            return None
+        if not model.encoder.attention:
+            raise ValueError(
+                f"loss.evidence_weight: the architecture {model.config.architecture!r} does not use attention"
+            )
+        if not any(len(document.evidence_pair) for document in features):
+            raise ValueError("loss.evidence_weight: no labelled fact has an evidence sentence")
+        return cls(model, weight)
+
+    def configure_model(self) -> None:
+        """Note in the model that its attention can be read as evidence."""
+        if self._model.config.evidence_threshold is None:
+            self._model.config.evidence_threshold = THRESHOLD
+
+    def __call__(self, output: RelationOutput, batch: Batch) -> Tensor:
+        """The weighted divergence of a batch, a scalar."""
+        assert output.encoded.entity_attention is not None, "the architecture uses attention"
+        return self._weight * evidence_divergence(output.encoded.entity_attention, batch)

@@ -1,0 +1,82 @@
+"""A tiny encoder made on the spot, and generated documents to train it on."""
+
+import json
+import os
+import subprocess
+import sys
+
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, set_seed
+
+from unnoted.data.corpus import RelationVocabulary
+from unnoted.data.formats import write_documents
+from unnoted.data.synthetic import generate_documents
+from unnoted.losses import get_loss
+from unnoted.training import TrainingConfig
+
+SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def tiny_encoder(folder, documents=40, dropout=0.1):
+    """Write an encoder of one layer with random weights, and a tokenizer that knows the documents' words."""
+    words = {
+        word.lower() for document in generate_documents(documents) for s in document.sentences for word in s
+    }
+    vocabulary = {piece: number for number, piece in enumerate([*SPECIALS, "*", *sorted(words - {"*"})])}
+    backend = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=200))
+    backend.normalizer = normalizers.BertNormalizer(lowercase=True)
+    backend.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    backend.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    names = ("pad", "unk", "cls", "sep", "mask")
+    tokens = {f"{name}_token": token for name, token in zip(names, SPECIALS, strict=True)}
+    PreTrainedTokenizerFast(tokenizer_object=backend, **tokens).save_pretrained(folder)
+    set_seed(0)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=512,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
+    )
+    BertModel(config).save_pretrained(folder)
+    return folder
+
+
+def config_file(folder, documents=12, **changes):
+    """Write generated documents, an encoder, and a config that trains it on them; the config's file."""
+    encoder = tiny_encoder(folder / "encoder")
+    write_documents(folder / "train.json", generate_documents(documents))
+    values = {
+        "train": folder / "train.json", "encoder": str(encoder), "loss": "ssr-pu", "prior_multiplier": 2,
+        "epochs": 2, "batch_size": 2, "head_learning_rate": 1e-3, "encoder_learning_rate": 1e-3,
+        "output": folder / "run", **changes,
+    }  # fmt: skip
+    if not get_loss(values["loss"]).needs_priors:
+        del values["prior_multiplier"]
+    path = folder / "config.yaml"
+    TrainingConfig.from_keys(values).save(path)
+    return path
+
+
+def vocabulary_file(folder):
+    """Write the relations of all generated documents; those of a few would not be those of a few others."""
+    path = folder / "relations.json"
+    path.write_text(json.dumps(list(RelationVocabulary.from_documents(generate_documents(60)))), "utf-8")
+    return path
+
+
+def killed_runs(script, folders, write):
+    """Let a script start a run for each moment, a key of `folders`, and kill it there.
+
+    The script is given a config file, which `write` makes in a folder, and the moment, for each in turn.
+    """
+    arguments = [word for moment, folder in folders.items() for word in (write(folder), moment)]
+    done = subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)], capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folders
