@@ -77,7 +77,7 @@ def test_what_does_not_fit_is_refused(encoder, tmp_path):
     bare, typed = model_with(encoder, 1, loss), model_with(encoder, 1, loss)
     bare.config.markers, typed.config.entity_types = False, ["LOC"]
     teachers = {
-        "top-k": model_with(encoder, 1, ATLOP()),
+        "threshold-softmax": model_with(encoder, 1, ATLOP()),
         "sigmoid-ranking": model_with(encoder, 1, log_sigmoid),
         "0.5": model_with(encoder, 1, wide),
         "tokenizer": model_with(tiny_encoder(tmp_path, documents=3), 1, loss),

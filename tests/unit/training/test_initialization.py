@@ -100,10 +100,11 @@ def test_a_trainer_begins_once_and_the_bias_is_saved_with_the_model(encoder, tmp
         CORPUS,
         optimizer=OptimizerConfig(epochs=1, head_learning_rate=0, encoder_learning_rate=0),
     )
+    assert not model.type_bias.weight.any()
+    trainer.train()
     begun = model.type_bias.weight.detach().clone()
     assert begun.any()
-    trainer.train()
-    Trainer(model, SSRPU(CORPUS.labelled_priors * 2), CORPUS)
+    initialize(model, SSRPU(CORPUS.labelled_priors * 2), compute_features(model, CORPUS))
     torch.testing.assert_close(model.type_bias.weight.detach(), begun, rtol=0, atol=0)
     model.save_pretrained(tmp_path)
     loaded = RelationModel.from_pretrained(tmp_path)
