@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.distributions import Beta
 
 from unnoted.losses import P3M, Loss, ViewOptions, Views
-from unnoted.models.architectures import ARCHITECTURES, CosineHead
+from unnoted.models.architectures import ARCHITECTURES, CosineHead, PairEncoder
 from unnoted.models.batch import Batch
 from unnoted.models.model import RelationModel, RelationOutput
 
@@ -22,13 +22,14 @@ class AugmentationViews:
     Args:
         loss: the loss.
         options: the views that it wants.
-        head: the model's, with cosine scores.
+        model: with cosine scores.
     """
 
-    def __init__(self, loss: P3M, options: ViewOptions, head: CosineHead) -> None:
+    def __init__(self, loss: P3M, options: ViewOptions, model: RelationModel) -> None:
         self.loss = loss
         self.options = options
-        self._head = head
+        self._pair_encoder = cast(PairEncoder, model.pair_encoder)
+        self._head = cast(CosineHead, model.head)
 
     @classmethod
     def create(cls, model: RelationModel, loss: Loss) -> "AugmentationViews | None":
@@ -45,7 +46,7 @@ class AugmentationViews:
             )
         if not isinstance(loss, P3M) or loss.view_options is None:
             return None
-        return cls(loss, loss.view_options, cast(CosineHead, model.head))
+        return cls(loss, loss.view_options, model)
 
     def __call__(self, output: RelationOutput, batch: Batch) -> Tensor:
         """The loss of a batch and of the views of its labelled pairs."""
@@ -55,8 +56,11 @@ class AugmentationViews:
         )
 
     def _make_views(self, output: RelationOutput, batch: Batch) -> Views:
-        assert output.pair_embeddings is not None, "there are embeddings in training"
-        head, tail = (side.index_select(0, batch.fact_pair) for side in output.pair_embeddings)
+        if output.pair_embeddings is None:  # too many pairs were scored to keep all of theirs
+            shared = self._pair_encoder.encode_entities(output.encoded, batch)
+            head, tail = self._pair_encoder.encode_pairs(shared, batch, batch.fact_pair)
+        else:
+            head, tail = (side.index_select(0, batch.fact_pair) for side in output.pair_embeddings)
         labelled = self._head.bilinear(head, tail)  # [F, embedding]
         second = mixed = share = None
         if self.options.second:

@@ -87,13 +87,8 @@ BASELINES = {
     "chemdisgene/pubmedbert/bran": CHEMDISGENE | {"architecture": "bran"},
     # The learning rate of Verga et al. (2018); that of Zhang et al. is not published.
     "chemdisgene/transformer-convolutions/bran": CHEMDISGENE | {
-        "encoder": "transformer-convolutions", "tokenizer": "bert-base-cased", "architecture": "bran",
+        "encoder": "bran", "tokenizer": "bert-base-cased", "architecture": "bran",
         "encoder_learning_rate": 5e-4, "head_learning_rate": 5e-4,
-    },
-    # Verga et al. (2018), the configuration ctd/ctd of the program.
-    "chemdisgene/convolutional-attention/bran": CHEMDISGENE | {
-        "encoder": "convolutional-attention", "tokenizer": "subwords", "subwords": 10_000, "architecture": "bran",
-        "entity_recognition_weight": 10, "encoder_learning_rate": 5e-4, "head_learning_rate": 5e-4,
     },
 }  # fmt: skip
 OWN = {"small", "best"}
@@ -330,7 +325,6 @@ def test_a_change_that_is_refused_does_not_name_the_file():
         ("docred-original/bert-base/p3m", {"architecture": "atlop"}, "model.options.pair_dropout"),
         ("docred-original/bert-base/p3m", {"loss": "ssr-pu"}, "loss.options.scale"),
         ("docred-original/bilstm/bilstm", {"encoder": "folder"}, "model.encoder_options"),
-        ("chemdisgene/convolutional-attention/bran", {"tokenizer": "words"}, "model.encoder_options.subwords"),
     ],
 )  # fmt: skip
 def test_what_a_change_makes_meaningless_is_left_out_with_a_note(config, changes, gone):

@@ -170,7 +170,7 @@ def test_it_is_refused_where_the_answer_is_given(encoder, tmp_path):
     docs = corpus(2)
     with pytest.raises(ValueError, match=r"entity_recognition_weight.*markers"):
         Trainer(fresh(encoder, docs, markers=True), make_loss("cross-entropy"), docs, **HOW)
-    make_encoder(tmp_path, docs.documents, config=ENCODER_KINDS["bilstm"](), rarest=1)
+    make_encoder(tmp_path, docs.documents, config=ENCODER_KINDS["bilstm"](), min_document_frequency=1)
     with pytest.raises(ValueError, match=r"entity_recognition_weight.*told"):
         Trainer(fresh(tmp_path, docs), make_loss("cross-entropy"), docs, **HOW)
     model = RelationModel.from_encoder(encoder, docs.relations, architecture="bran", markers=False)
