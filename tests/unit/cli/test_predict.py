@@ -309,8 +309,8 @@ def cut(path):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda folder: (folder / "config.json").unlink(), "found no config.json"),
-        (lambda folder: (folder / "model.safetensors").unlink(), "found no model.safetensors"),
+        (lambda folder: (folder / "config.json").unlink(), "no config.json"),
+        (lambda folder: (folder / "model.safetensors").unlink(), "no model.safetensors"),
         (lambda folder: cut(folder / "model.safetensors"), "damaged or truncated weights"),
         (lambda folder: (folder / "tokenizer_config.json").unlink(), "no tokenizer"),
         (lambda folder: cut(folder / "tokenizer.json"), "tokenizer.json: no readable JSON"),
