@@ -1,4 +1,4 @@
-"""What tests of several rooms make."""
+"""Objects that tests of several packages use."""
 
 import pytest
 

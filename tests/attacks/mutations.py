@@ -157,7 +157,7 @@ def nested(content: bytes, rng: Random) -> bytes:
 
 
 def tiny_values(content: bytes, rng: Random) -> bytes:
-    """A long list of the smallest values, which take far more memory than room in the file."""
+    """A long list of the smallest values, which take far more memory than the file."""
     place = rng.randrange(len(content) + 1)
     value = rng.choice((b"[]", b"{}", b'""', b"[[]]", b'{"":0}', b'["a"]', b"0"))
     return content[:place] + b"[" + b",".join([value] * rng.choice((1_000, 300_000))) + b"]" + content[place:]

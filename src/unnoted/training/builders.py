@@ -71,7 +71,7 @@ def load_training_data(config: TrainingConfig, log: Log = _quiet) -> TrainingDat
 def close_labels(config: TrainingConfig, corpus: Corpus, log: Log = _quiet) -> TrainingData:
     """Close the labels of documents under the rules of the configuration.
 
-    The multiplier is that of the labels of the file; closed labels miss fewer facts, and theirs is smaller.
+    The multiplier is that of the labels of the file; the deductive closure lacks fewer facts, and its multiplier is smaller.
     """
     documents, labels = corpus.documents, sum(len(document.labels) for document in corpus)
     multiplier, rules = config.loss.prior_multiplier, build_rules(config, corpus, log)

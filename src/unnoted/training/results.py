@@ -32,7 +32,7 @@ class Scored:
         reachable_frequent: its most frequent relations.
         relations: the score of each relation.
         documents: the score of each document by its id, for resampling.
-        curve: (recall, precision) at falling thresholds, thinned to a few hundred points.
+        curve: (recall, precision) at falling thresholds, sampled at a few hundred points.
         average_precision: the area under the whole curve.
         best_f1: the highest F1 along it: what a threshold chosen on the gold itself would reach.
     """

@@ -100,9 +100,9 @@ def test_convert_split_thin_and_compare(contents, tmp_path):
     half = f"{tmp_path / 'a.json'}=0.5", f"{tmp_path / 'b.json'}=0.5"
     run("split", "-", "--into", half[0], "--into", half[1], input=file.read_bytes())
     assert report(tmp_path / "a.json")["statistics"]["documents"] == 100
-    thinned = tmp_path / "of-file.json"
-    expected = run("compare", thinned, file, "--json").stdout
-    assert run("compare", thinned, "-", "--json", input=file.read_bytes()).stdout == expected
+    part = tmp_path / "of-file.json"
+    expected = run("compare", part, file, "--json").stdout
+    assert run("compare", part, "-", "--json", input=file.read_bytes()).stdout == expected
 
 
 def test_errors_name_standard_input(tmp_path):

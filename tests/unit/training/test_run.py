@@ -169,11 +169,11 @@ def test_how_often_to_save_may_change_under_a_resume(here):
 
 def test_a_folder_that_holds_something_else_is_refused(here, tmp_path):
     (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "thesis.txt").write_text("dear")
+    (tmp_path / "run" / "thesis.txt").write_text("precious")
     with pytest.raises(RunError, match=r"thesis\.txt"):
         run(load_config(here), overwrite=True)
-    assert (tmp_path / "run" / "thesis.txt").read_text() == "dear"
-    (tmp_path / "file").write_text("dear")
+    assert (tmp_path / "run" / "thesis.txt").read_text() == "precious"
+    (tmp_path / "file").write_text("precious")
     with pytest.raises(RunError, match="is a file"):
         run(load_config(here, {"output": tmp_path / "file"}))
 
