@@ -50,9 +50,12 @@ class TrainingData:
         """The priors for all documents, or for a part of them; None for a loss without priors."""
         corpus = self.corpus if part is None else part
         labelled, file = corpus.labelled_priors, self.config.loss.prior_file
-        if file is None and self.multiplier is None:
+        if file is not None:
+            priors = Priors.from_file(file, labelled)
+        elif self.multiplier is not None:
+            priors = labelled * self.multiplier
+        else:
             return None
-        priors = labelled * self.multiplier if file is None else Priors.from_file(file, labelled)
         corpus.check_priors(priors)
         return priors
 

@@ -521,7 +521,7 @@ def _dotted_names() -> Iterator[str]:
         yield from (f"{group}.{key}" for key in fields.model_fields)
     for place, parts in (("loss", LOSSES), ("model", ARCHITECTURES)):
         for part in parts.values():
-            yield from (f"{place}.options.{key}" for key in part.options.model_fields)  # type: ignore[attr-defined]
+            yield from (f"{place}.options.{key}" for key in part.options.model_fields)
     yield from (f"model.encoder_options.{key}" for key in EncoderOptions.model_fields)
     yield from (
         f"optimizer.groups.{group}.{key}"

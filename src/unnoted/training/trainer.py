@@ -457,9 +457,9 @@ def parameter_groups(
         [(1e-05, 2), (0.0001, 2), (0.0003, 2)]
     """
     pair_map = pair_map if "pair_map" in config.groups else ()
-    members: dict[str, list[nn.Parameter]] = {"encoder": [], "head": []} | (
-        {"pair_map": []} if pair_map else {}
-    )
+    members: dict[str, list[nn.Parameter]] = {"encoder": [], "head": []}
+    if pair_map:
+        members["pair_map"] = []
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
             group = "encoder" if name.startswith("encoder.") else "head"
