@@ -75,7 +75,8 @@ def test_a_bad_field_is_located(tmp_path, field, value, found, expected):
         list(read_predictions(write(tmp_path, GOOD, bad)))
     message = str(caught.value)
     assert "predictions.json: " in message and f"[1].{field}" in message
-    assert found in message.rpartition(", expected")[0]  # plain-words: ok and expected in message.rpartition(", expected")[2]
+    before, _, after = message.rpartition(", expected")
+    assert found in before and expected in after
     assert field == "title" or "document 'Ada'" in message
 
 
