@@ -33,6 +33,10 @@ def train(
         list[Path] | None,
         typer.Option(metavar="FILE", help="Completely labelled documents to score the trained model on."),
     ] = None,
+    prior_multiplier: Annotated[
+        float | None,
+        typer.Option(help="True facts for each labelled one; 1 where the labels are complete."),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -83,6 +87,7 @@ def train(
         "dev": dev,
         "test": test,
         "output": output,
+        "loss.prior_multiplier": prior_multiplier,
         "data.rules": None if rules is None else str(rules),
         "loss.teacher": teacher,
         "model.init_from": init_from,

@@ -75,7 +75,7 @@ def read_config(config: str | Path) -> ConfigFile:
     if path.suffix in FILE_ENDINGS:
         return _read_file(path, ())
     found = _packaged().get(path.as_posix())
-    if found is not None and not found.source.startswith(SHARED):
+    if found is not None:
         return found
     if path.is_file():
         return _read_file(path, ())

@@ -74,4 +74,4 @@ def test_a_run_is_not_emptied_of_what_it_reads(tmp_path):
     train.write_text("mine")
     with pytest.raises(RunError, match="would empty"):
         folder.acquire(Fingerprint({}, {"train": (train,)}), overwrite=True)
-    assert train.read_text() == "mine" and folder.taken
+    assert train.read_text() == "mine" and folder.exists

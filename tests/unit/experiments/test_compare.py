@@ -34,9 +34,9 @@ def test_every_architecture_with_every_loss_at_every_level(comparison, tmp_path)
         for loss in ("atlop", "ssr-pu")
     ]
     settings = [row.runs[0] for row in plan.rows]
-    assert {(each.encoder, each.epochs, each.encoder_learning_rate) for each in settings} == {
-        ("recurrent", 1, 2e-3)
-    }
+    assert {
+        (each.model.encoder, each.optimizer.epochs, each.optimizer.encoder_learning_rate) for each in settings
+    } == {("recurrent", 1, 2e-3)}
     assert settings[0].train != settings[-1].train
     assert plan.compared[0] == ("atlop/ssr-pu/full", "atlop/atlop/full") and len(plan.compared) == 4
 
@@ -49,23 +49,27 @@ def test_priors_grow_with_what_is_hidden(comparison, tmp_path):
         sum(len(document.facts) for document in load_documents(*settings.train).documents)
         for settings in (full, extreme)
     ]
-    assert full.prior_multiplier == 2
-    assert extreme.prior_multiplier == pytest.approx(2 * counts[0] / counts[1])
+    assert full.loss.prior_multiplier == 2
+    assert extreme.loss.prior_multiplier == pytest.approx(2 * counts[0] / counts[1])
     assert plan.rows[0].runs[0].loss.prior_multiplier is None
 
 
 def test_a_settings_file_and_changes_reach_the_rows_that_have_them(comparison, tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text(
-        "train: x.json\nloss: ssr-pu\nprior_multiplier: 9\nmargin: 0.5\nencoder: recurrent\n"
-        "embedding: 128\noutput: x\n",
+        "train: x.json\nloss: {name: ssr-pu, prior_multiplier: 9, options: {margin: 0.5}}\n"
+        "model: {encoder: recurrent, embedding: 128}\noutput: x\n",
         "utf-8",
     )
     scale = Scale({"epochs": 2, "margin": 0.1})
     plan = plan_comparison(comparison(config=file, prior_multiplier=None), scale, tmp_path / "grid")
     atlop, ssr_pu = (row.runs[0] for row in plan.rows)
-    assert (atlop.loss_options.get("margin"), ssr_pu.loss_options["margin"]) == (None, 0.1)
-    assert (atlop.embedding, atlop.prior_multiplier, ssr_pu.prior_multiplier) == (128, None, 9)
+    assert (atlop.loss.options.get("margin"), ssr_pu.loss.options["margin"]) == (None, 0.1)
+    assert (atlop.model.embedding, atlop.loss.prior_multiplier, ssr_pu.loss.prior_multiplier) == (
+        128,
+        None,
+        9,
+    )
 
 
 def test_pubtator_documents_keep_their_candidate_pairs(comparison, tmp_path):

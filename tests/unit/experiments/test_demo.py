@@ -21,10 +21,11 @@ CONFIG = DemoConfig(train_documents=6, test_documents=2, epochs=1)
 
 
 def test_the_papers_methods_differ_in_their_loss_only(tmp_path):
-    ours, theirs = (demo_settings(tmp_path, title, CONFIG).to_json() for title in ("SSR-PU", "ATLOP"))
+    ours, theirs = (demo_settings(tmp_path, title, CONFIG).flatten() for title in ("SSR-PU", "ATLOP"))
     differing = {key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)}
     assert differing - {"output"} == {
-        "loss", "prior_multiplier", "margin", "correction", "normalisation", "class_weight",
+        "loss.name", "loss.prior_multiplier", "loss.options.margin", "loss.options.correction",
+        "loss.options.normalisation", "loss.options.class_weight",
     }  # fmt: skip
 
 

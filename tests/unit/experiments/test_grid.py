@@ -150,15 +150,15 @@ run_grid([TrainingConfig.model_validate(json.loads(sys.argv[1]))], Path(sys.argv
 def test_a_killed_grid_ends_its_worker_and_resumes(long_run, uninterrupted, tmp_path, how):
     folder = tmp_path / address(long_run)
     process = subprocess.Popen(
-        [sys.executable, "-c", GRID, json.dumps(long_run.to_json()), str(tmp_path)], stderr=subprocess.DEVNULL
+        [sys.executable, "-c", GRID, json.dumps(long_run.to_dict()), str(tmp_path)], stderr=subprocess.DEVNULL
     )
     until(lambda: list_checkpoints(folder / "checkpoints"))
     (worker,) = processes(folder)
     process.send_signal(how)
     assert process.wait() == -how
     # A process whose threads are still going holds its lock for a moment longer.
-    until(lambda: not alive(worker) and not RunDirectory(folder).busy)
-    assert RunDirectory(folder).record() is None
+    until(lambda: not alive(worker) and not RunDirectory(folder).is_busy)
+    assert RunDirectory(folder).read_record() is None
     last = list_checkpoints(folder / "checkpoints")[-1]
     outcomes = run_grid([long_run], tmp_path)
     assert resumed_at(folder) == [int(last.name.removeprefix("checkpoint-"))]
@@ -203,7 +203,7 @@ def test_data_that_changed_meanwhile_are_refused(data, tmp_path, monkeypatch):
 def test_a_run_elsewhere_is_waited_for(data, tmp_path, monkeypatch):
     """Another process performs the run, and gives it up: then it is performed here."""
     settings, lines, started = make_run(data), [], []
-    elsewhere = RunDirectory(tmp_path / address(settings)).locked()
+    elsewhere = RunDirectory(tmp_path / address(settings)).lock()
 
     def watch(line):
         lines.append(line)

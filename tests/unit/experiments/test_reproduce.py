@@ -89,7 +89,7 @@ def test_an_encoder_that_is_made_stays(data, tmp_path):
 
 def test_a_change_applies_to_the_rows_that_have_it(data, tmp_path):
     atlop, ssr_pu, bilstm = (TABLE.row(name).settings for name in ("atlop", "ssr-pu", "bilstm"))
-    assert applies("epochs", atlop) and applies("no such key", atlop)
+    assert applies("epochs", atlop)
     assert not applies("margin", atlop) and applies("margin", ssr_pu)
     assert applies("vectors", bilstm) and not applies("vectors", atlop)
     assert applies("unlabelled_rate", atlop) and not applies("unlabelled_rate", TABLE.row("gain").settings)
@@ -114,7 +114,7 @@ def test_a_table_has_published_beside_measured(data, encoder, tmp_path, monkeypa
     assert best.published["F1"].mean == 56.36
     # 40 of 60 predicted and of 100 true facts
     assert best.measured["F1"].mean == pytest.approx(50) and best.measured["F1"].seeds == 2
-    assert [record.settings["seed"] for record in best.records] == [62, 63] and len(performed) == 8
+    assert [record.config["seed"] for record in best.records] == [62, 63] and len(performed) == 8
     tested = [(test.better, test.than) for test in result.significance]
     assert tested[:2] == [("s-pu", "s-pu-log-sigmoid"), ("ssr-pu", "s-pu")]
     assert result.significance[1].difference == pytest.approx(50 - 37.5)

@@ -19,7 +19,7 @@ from unnoted.rules import parse_rules
 from unnoted.suggestions import BelowCutoff, SuggestionLimits, SuggestionSet
 from unnoted.suggestions.suggest import ScoredPairs, calibrate_scores, estimate_missing, list_suggestions
 
-TINY = {"embedding": 16, "block": 4, "epochs": 1, "typed_markers": False}
+TINY = {"embedding": 16, "epochs": 1, "markers": "plain"}
 
 
 def simulate(documents, relations, seed=0):
