@@ -17,12 +17,14 @@ from unnoted.models.batch import Collator
 from unnoted.models.model import RelationModel
 from unnoted.training import ConfigError, Trainer, load_config
 from unnoted.training import lexical as lexical_fit
+from unnoted.training.config import OptimizerConfig
 from unnoted.training.initialization import TypeCounts, initial_scores, initialize
 from unnoted.training.trainer import compute_features
 
 DOCUMENTS = tuple(generate_documents(12))
 CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), CandidatePairs())
 MULTIPLIER = 2
+ONE_EPOCH = OptimizerConfig(epochs=1)
 
 
 @pytest.fixture(scope="module")
@@ -153,14 +155,16 @@ def test_of_too_many_stems_the_most_frequent_have_weight(encoder, monkeypatch):
 
 def test_a_trainer_fits_once_and_the_fit_is_saved_with_the_model(encoder, tmp_path):
     model, loss = model_on(encoder), LabelLikelihood(CORPUS.labelled_priors * MULTIPLIER)
-    Trainer(model, loss, CORPUS)
+    Trainer(model, loss, CORPUS, optimizer=ONE_EPOCH).train()
     assert model.lexical.is_fitted and model.type_bias is None
     wanted = initial_scores(
         TypeCounts.from_features(compute_features(model, CORPUS), len(CORPUS.entity_types)), loss.decoder
     )
     torch.testing.assert_close(model.lexical.types.double(), torch.from_numpy(wanted), rtol=1e-4, atol=1e-4)
     words = model.lexical.words.clone()
-    Trainer(model, loss, Corpus(DOCUMENTS[:3], CORPUS.relations, CandidatePairs()))
+    Trainer(
+        model, loss, Corpus(DOCUMENTS[:3], CORPUS.relations, CandidatePairs()), optimizer=ONE_EPOCH
+    ).train()
     model.save_pretrained(tmp_path)
     torch.testing.assert_close(RelationModel.from_pretrained(tmp_path).lexical.words, words, rtol=0, atol=0)
 
@@ -179,4 +183,4 @@ def test_scores_that_are_no_log_odds_are_refused():
 
 def test_a_trainer_refuses_them_too(encoder):
     with pytest.raises(ValueError, match="lexical_weight"):
-        Trainer(model_on(encoder), SSRPU(priors=CORPUS.labelled_priors * MULTIPLIER), CORPUS)
+        Trainer(model_on(encoder), SSRPU(priors=CORPUS.labelled_priors * MULTIPLIER), CORPUS).train()
