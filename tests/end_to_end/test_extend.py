@@ -10,7 +10,7 @@ import pytest
 
 PAGE = (Path(__file__).parents[2] / "docs/guides/extend.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(bash|python)(?: title=\"(\w+\.py)\")?\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-SMALLER = {"--documents 200": "--documents 20", " --output ": " --epochs 1 --output "}
+SMALLER = {"--documents 200": "--documents 20", " --output ": " --set epochs=1 --output "}
 
 
 def run(kind, text, folder):

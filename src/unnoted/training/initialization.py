@@ -101,7 +101,7 @@ def initial_scores(counts: TypeCounts, decoder: ScoreDecoder) -> NDArray[np.floa
 
 
 def initialize(model: RelationModel, loss: Loss, features: FeatureSet) -> None:
-    """Initialise the type bias and fit the lexical model; what is initialised or fitted stays as it is.
+    """Initialise the type bias, unless it is, and fit the lexical model to the training documents.
 
     Args:
         model: before its first step.
@@ -109,7 +109,7 @@ def initialize(model: RelationModel, loss: Loss, features: FeatureSet) -> None:
         features: of the training documents.
     """
     bias = None if model.type_bias is None or model.type_bias.is_initialised else model.type_bias
-    lexical = None if model.lexical is None or model.lexical.is_fitted else model.lexical
+    lexical = model.lexical
     if bias is None and lexical is None:
         return
     link = loss.decoder.link.name

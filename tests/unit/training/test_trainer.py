@@ -16,7 +16,7 @@ from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.synthetic import generate_documents
 from unnoted.inference import Extractor
-from unnoted.losses import ATLOP, SPU, SSRPU, DecisionRule, Link
+from unnoted.losses import ATLOP, SPU, SSRPU, DecisionRule, LabelLikelihood, Link
 from unnoted.models.model import ModelError, RelationModel
 from unnoted.models.samplers import BatchLimits, ShuffledBatches
 from unnoted.training import CheckpointError, NotFiniteError, OptimizerConfig, Trainer, TrainingConfig
@@ -503,6 +503,20 @@ def test_a_resumed_training_with_another_schedule_and_sample_ends_with_the_same_
     resumed.train(resume=True)
     assert last.state.global_step == resumed.state.global_step > 5
     assert equal(whole, resumed.relation_model) and not equal(whole, stopped.relation_model)
+
+
+def test_a_lexical_model_is_fitted_to_the_documents_of_the_last_training(encoder):
+    few, more = corpus(4), corpus(12)
+    models = []
+    for trainings in ((few, more), (more,)):
+        model = fresh(encoder, entity_types=more.entity_types, use_type_bias=True, lexical_weight=0.5)
+        for docs in trainings:
+            loss = LabelLikelihood(docs.labelled_priors * 3)
+            Trainer(model, loss, docs, optimizer=OptimizerConfig(**QUICK | {"epochs": 1})).train()
+        models.append(model)
+    for name in ("stem", "types", "places", "words"):
+        one, other = (getattr(model.lexical, name) for model in models)
+        torch.testing.assert_close(one, other)
 
 
 def test_a_resume_computes_no_initialization(encoder, tmp_path, monkeypatch):
