@@ -24,7 +24,7 @@ from unnoted.training import trainer as trainer_module
 from unnoted.training.callbacks import describe_undertraining, development_scores
 from unnoted.training.checkpoints import check_checkpoint, list_checkpoints
 from unnoted.training.config import ModelConfig
-from unnoted.training.trainer import parameter_groups
+from unnoted.training.trainer import flush_denormals, parameter_groups
 
 VOCABULARY = RelationVocabulary.from_documents(generate_documents(40))
 QUICK = {"epochs": 2, "batch_size": 2, "encoder_learning_rate": 1e-3, "head_learning_rate": 1e-3}
@@ -579,3 +579,33 @@ def test_a_model_says_that_it_is_in_its_warmup(encoder):
     assert trained(encoder, epochs=1, warmup=1.0)[0].config.undertrained is not None
     assert trained(encoder, epochs=1, warmup=0.0)[0].config.undertrained is None
     assert describe_undertraining(7, 7.5) is not None and describe_undertraining(8, 7.5) is None
+
+
+# Numbers too small to be normal
+
+flushes = pytest.mark.skipif(
+    not torch.set_flush_denormal(False), reason="this processor cannot flush denormals"
+)
+
+
+def denormal():
+    return float(torch.full((), 1e-30) * 1e-10)
+
+
+class Look(TrainerCallback):
+    """Computes a denormal number in training."""
+
+    def on_step_end(self, *arguments, **others):
+        self.seen = denormal()
+
+
+@flushes
+def test_denormals_are_0_in_training_and_as_before_after_it(encoder):
+    with flush_denormals():
+        with flush_denormals():
+            pass
+        assert denormal() == 0
+    look, trainer = Look(), make(encoder, ATLOP(), epochs=1)
+    trainer.add_callback(look)
+    trainer.train()
+    assert look.seen == 0 and denormal() > 0

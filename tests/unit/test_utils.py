@@ -1,0 +1,46 @@
+"""Threads: few for small models, never more than are free, and as asked for."""
+
+import os
+
+import pytest
+import torch
+
+from unnoted.utils import SMALL_WIDTH, choose_threads
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine with so many cores and such a load, without OMP_NUM_THREADS."""
+    before = torch.get_num_threads()
+
+    def make(cores, load):
+        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(cores)), raising=False)
+        monkeypatch.setattr(os, "getloadavg", lambda: (load, load, load), raising=False)
+
+    yield make
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    ("cores", "load", "width", "expected"),
+    [
+        (2, 0.1, SMALL_WIDTH - 1, 1), (8, 0.0, SMALL_WIDTH - 1, 1), (8, 0.2, SMALL_WIDTH, 8),
+        (8, 2.9, SMALL_WIDTH, 5), (2, 1.2, SMALL_WIDTH, 1), (2, 30.0, SMALL_WIDTH, 1),
+    ],
+)  # fmt: skip
+def test_threads_are_those_that_the_model_needs_and_the_machine_has_free(
+    machine, cores, load, width, expected
+):
+    machine(cores, load)
+    lines = []
+    assert choose_threads(width, log=lines.append) == torch.get_num_threads() == expected
+    assert len(lines) == 1 and "--threads" in lines[0]
+
+
+def test_what_is_asked_for_wins(machine, monkeypatch):
+    machine(8, 8.0)
+    assert choose_threads(64, threads=3) == torch.get_num_threads() == 3
+    torch.set_num_threads(2)
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    assert choose_threads(4096) == torch.get_num_threads() == 2
