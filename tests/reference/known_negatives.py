@@ -1,4 +1,4 @@
-"""Risks with known negatives as plain loops, straight from docs/concepts/known-negatives.md."""
+"""Risks with known negatives as plain loops, straight from docs/concepts/losses.md."""
 
 import math
 

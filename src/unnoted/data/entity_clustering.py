@@ -5,7 +5,7 @@
 3. A mention without id and link joins the one such entity that has a mention of its type and normalized name;
    if there is none, or more than one, it is clustered with the other mentions like itself.
 
-Users find these rules in docs/formats.md.
+Users find these rules in docs/reference/formats.md.
 """
 
 import re

@@ -48,7 +48,7 @@ BATCH = BatchLimits(documents=8, tokens=8192, pairs=16384)
 
 T = TypeVar("T")
 Source: TypeAlias = Document | Mapping[str, Any]
-"""A document, or a dictionary with `text` or `sentences`, and `entities` (docs/formats.md)."""
+"""A document, or a dictionary with `text` or `sentences`, and `entities` (docs/reference/formats.md)."""
 
 OnScores: TypeAlias = Callable[[ScoredPairs], None]
 
@@ -197,7 +197,7 @@ class Extractor:
 
         Args:
             documents: `Document`s, or dictionaries with `text` or `sentences`, and `entities`
-                (docs/formats.md). May be a stream without end: it is taken a chunk at a time.
+                (docs/reference/formats.md). May be a stream without end: it is taken a chunk at a time.
             threshold: the least score of a predicted fact, or how it is chosen, such as
                 `DecisionOptions(target_precision=0.9)`; by default the threshold that the model stores.
             floor: also return facts that are not predicted (`decided` is False) if their score is at least

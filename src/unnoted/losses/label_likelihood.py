@@ -30,7 +30,7 @@ class LabelLikelihood(Loss):
     that is absent from a batch has its usual terms there.
 
     A known negative costs -log(1 - Δ): what does not hold is never labelled, however its pair came to be
-    looked at (docs/concepts/known-negatives.md).
+    looked at (docs/concepts/losses.md).
 
     Args:
         priors: the labelled and overall prior of every class, in the order of the logits. A relation of prior

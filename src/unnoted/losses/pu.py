@@ -386,7 +386,7 @@ class PULoss(Loss):
 
         The mean over unlabelled pairs is a sum of two: of known negatives, which are certain, and of what is
         left, from which the unlabelled positives are subtracted. Only the second is an estimate that could
-        fall below 0, so a correction sees it alone (docs/concepts/known-negatives.md).
+        fall below 0, so a correction sees it alone (docs/concepts/losses.md).
 
         Args:
             logits: [P, K + 1], in working precision.

@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 PROPENSITY_SLOPE = 0.4
-"""s. Chosen among 0, 0.4 and 0.8 on labels of held-out training documents (docs/results.md)."""
+"""s. Chosen among 0, 0.4 and 0.8 on labels of held-out training documents (docs/results/ablations.md)."""
 
 HIGHEST = 20.0
 """Log odds above which a fact counts as no more evident, so that one extreme score cannot move the offset."""

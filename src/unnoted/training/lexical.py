@@ -18,7 +18,7 @@ from unnoted.models.features import FeatureSet
 from unnoted.models.lexical import PLACES, STEMS, LexicalModel, PairWords, linear_log_odds, pair_words
 
 WORD_PENALTY, PLACE_PENALTY = 3.0, 0.5
-"""Chosen on labels of held-out training abstracts of ChemDisGene (docs/results.md)."""
+"""Chosen on labels of held-out training abstracts of ChemDisGene (docs/results/ablations.md)."""
 
 STEM_LETTERS = 5
 """Tokens whose first letters are the same have one stem."""

@@ -1,4 +1,4 @@
-"""unnoted's own format: one document per line, easy to write by hand (docs/formats.md).
+"""unnoted's own format: one document per line, easy to write by hand (docs/reference/formats.md).
 
 A document has words (`sentences`, mentions as word spans of a sentence), or raw `text` (mentions as character
 spans), or both (then mentions are word spans, and the text is kept).
