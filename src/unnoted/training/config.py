@@ -249,8 +249,8 @@ class OptimizerConfig(_Group):
         adam_epsilon: of AdamW.
         weight_decay: of AdamW.
         max_grad_norm: the largest norm of a gradient.
-        precision: `auto` is bf16 on a GPU that computes in it, else float32, and lets a GPU round products to
-            TF32; `float32` is exact; `bf16` and `fp16` need a GPU.
+        precision: `auto` is bf16 on a GPU or a CPU that computes in it (on a CPU for encoders of 256 or wider),
+            else float32, and lets a GPU round products to TF32; `float32` is exact; `fp16` needs a GPU.
         checkpoint_steps: steps between checkpoints; by default there is one after every epoch.
 
     Example:

@@ -130,7 +130,7 @@ def _find_record(directory: RunDirectory, config: TrainingConfig, resume: bool, 
 
 
 def _prepare(config: TrainingConfig, log: Log) -> _Prepared:
-    choose_precision(config.optimizer.precision)
+    choose_precision(config.optimizer.precision, width=0)  # refused before anything is read
     data = load_training_data(config, log)
     model = build_model(config, data.corpus, log)
     dev = None if config.dev is None else load_documents(*config.dev).documents
@@ -182,7 +182,7 @@ def _train(
     training: dict[str, Any] = {
         "steps": output.global_step,
         "epochs": config.optimizer.epochs,
-        "precision": choose_precision(config.optimizer.precision),
+        "precision": choose_precision(config.optimizer.precision, model.encoder.width),
         "documents": report.documents,
         "features": asdict(report),
         "seconds_of_last_session": output.metrics["train_runtime"],

@@ -63,6 +63,9 @@ LOG_STEPS = 10
 
 CHECKPOINTS_KEPT = 2
 
+BF16_WIDTH = 256
+"""Encoders with narrower states are no faster in bf16 on a CPU."""
+
 MODEL_SETTINGS = (
     "relations", "entity_types", "architecture", "architecture_options", "embedding", "block", "window",
     "markers", "type_tokens", "use_type_bias", "lexical_weight", "candidates", "score_decoder",
@@ -153,7 +156,8 @@ class Trainer(transformers.Trainer):
                 self.add_callback(board)
 
     def _training_arguments(self, seed: int, use_cpu: bool) -> TrainingArguments:
-        config, precision = self.optimizer_config, choose_precision(self.optimizer_config.precision, use_cpu)
+        config = self.optimizer_config
+        precision = choose_precision(config.precision, self.relation_model.encoder.width, use_cpu)
         saving: dict[str, Any] = {"save_strategy": "no"}
         if self.checkpoints is not None:
             saving = {"save_strategy": "epoch", "save_total_limit": CHECKPOINTS_KEPT}
@@ -374,7 +378,7 @@ def check_optimizer(config: OptimizerConfig, model: RelationModel, loss: Loss) -
     Raises:
         ValueError: names the key.
     """
-    choose_precision(config.precision)
+    choose_precision(config.precision, model.encoder.width)
     if "pair_map" in config.groups and not pair_map_layers(model):
         raise ValueError(
             f"optimizer.groups.pair_map: the architecture {model.config.architecture!r} has no layers over an "
@@ -389,20 +393,36 @@ def check_optimizer(config: OptimizerConfig, model: RelationModel, loss: Loss) -
         )
 
 
-def choose_precision(precision: Precision, use_cpu: bool = False) -> Literal["float32", "bf16", "fp16"]:
-    """What a precision is on this machine; `auto` is bf16 on a GPU that computes in it.
+def choose_precision(
+    precision: Precision, width: int, use_cpu: bool = False
+) -> Literal["float32", "bf16", "fp16"]:
+    """What a precision is on this machine; `auto` is bf16 where the GPU, or the CPU for a wide encoder, computes in it.
+
+    Args:
+        precision: of the configuration.
+        width: the size of the encoder's states.
+        use_cpu: do not use a GPU.
 
     Raises:
         ValueError: half precision would not be fast here, or not work: some CPUs crash at a bf16 product.
     """
     gpu = torch.cuda.is_available() and not use_cpu
+    bf16 = torch.cuda.is_bf16_supported(including_emulation=False) if gpu else cpu_computes_in_bf16()
     if precision == "auto":
-        return "bf16" if gpu and torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
-    if precision != "float32" and not gpu:
-        raise ValueError(f"optimizer.precision: {precision!r} needs a GPU; 'auto' or 'float32' do not")
-    if precision == "bf16" and not torch.cuda.is_bf16_supported():
-        raise ValueError("optimizer.precision: this GPU does not compute in 'bf16'; take 'auto' or 'fp16'")
+        return "bf16" if bf16 and (gpu or width >= BF16_WIDTH) else "float32"
+    if precision == "fp16" and not gpu:
+        raise ValueError("optimizer.precision: 'fp16' needs a GPU; 'auto' or 'float32' do not")
+    if precision == "bf16" and not (bf16 or (gpu and torch.cuda.is_bf16_supported())):
+        raise ValueError(
+            f"optimizer.precision: this {'GPU' if gpu else 'CPU'} does not compute in 'bf16'; take 'auto'"
+        )
     return precision
+
+
+def cpu_computes_in_bf16() -> bool:
+    """Whether the CPU has instructions for products of bf16; without them bf16 is slower than float32."""
+    features = torch.cpu.get_capabilities()
+    return any(features.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
 
 
 @contextmanager

@@ -144,7 +144,7 @@ def dropout_attention(
 ) -> tuple[Tensor, None]:
     """Attention as transformers calls it; fast where dropout is applied on a CPU."""
     causal = is_causal if is_causal is not None else getattr(module, "is_causal", True)
-    on_cpu = query.device.type == "cpu" and query.dtype in (torch.float32, torch.float64)
+    on_cpu = query.device.type == "cpu" and query.dtype in (torch.float32, torch.float64, torch.bfloat16)
     fast = on_cpu and 0 < dropout <= MAX_RATE
     if not fast or key.shape != query.shape or (causal and attention_mask is None):
         output: tuple[Tensor, None] = sdpa_attention_forward(
