@@ -183,7 +183,7 @@ class Trainer(transformers.Trainer):
             logging_nan_inf_filter=False,
             report_to="none",
             accelerator_config={"non_blocking": torch.cuda.is_available() and not use_cpu},
-            use_cpu=use_cpu,
+            use_cpu=use_cpu or (precision == "bf16" and not torch.cuda.is_available()),
             disable_tqdm=True,
             **saving,
         )
