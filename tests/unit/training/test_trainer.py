@@ -24,7 +24,13 @@ from unnoted.training import trainer as trainer_module
 from unnoted.training.callbacks import describe_undertraining, development_scores
 from unnoted.training.checkpoints import check_checkpoint, list_checkpoints
 from unnoted.training.config import ModelConfig
-from unnoted.training.trainer import flush_denormals, parameter_groups
+from unnoted.training.trainer import (
+    BF16_WIDTH,
+    choose_precision,
+    cpu_computes_in_bf16,
+    flush_denormals,
+    parameter_groups,
+)
 
 VOCABULARY = RelationVocabulary.from_documents(generate_documents(40))
 QUICK = {"epochs": 2, "batch_size": 2, "encoder_learning_rate": 1e-3, "head_learning_rate": 1e-3}
@@ -526,11 +532,27 @@ def test_a_resume_computes_no_initialization(encoder, tmp_path, monkeypatch):
     make(encoder, **options).train(resume=True)
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-@pytest.mark.parametrize("precision", ["bf16", "fp16"])
-def test_half_precision_needs_a_gpu(encoder, precision):
-    with pytest.raises(ValueError, match=r"optimizer\.precision"):
-        make(encoder, precision=precision)
+@pytest.mark.parametrize(("native", "width", "auto"), [
+    (True, BF16_WIDTH, "bf16"), (True, BF16_WIDTH - 1, "float32"), (False, BF16_WIDTH, "float32"),
+])  # fmt: skip
+def test_a_cpu_that_computes_in_bf16_trains_wide_encoders_in_it(monkeypatch, native, width, auto):
+    monkeypatch.setattr(trainer_module, "cpu_computes_in_bf16", lambda: native)
+    assert choose_precision("auto", width, use_cpu=True) == auto
+    assert choose_precision("float32", width, use_cpu=True) == "float32"
+    for refused in ["fp16"] if native else ["fp16", "bf16"]:
+        with pytest.raises(ValueError, match=r"optimizer\.precision"):
+            choose_precision(refused, width, use_cpu=True)
+
+
+@pytest.mark.skipif(not cpu_computes_in_bf16(), reason="this CPU does not compute in bf16")
+def test_training_in_bf16_on_a_cpu_goes_as_in_float32(steady_encoder):
+    (model, rounded), (_, exact) = (
+        trained(steady_encoder, LabelLikelihood(corpus().labelled_priors * 2), precision=precision)
+        for precision in ("bf16", "float32")
+    )
+    assert losses_of(rounded) != losses_of(exact)
+    assert losses_of(rounded) == pytest.approx(losses_of(exact), rel=0.02)
+    assert {weight.dtype for weight in model.parameters()} == {torch.float32}
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
