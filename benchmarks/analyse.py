@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from unnoted import suggest
 from unnoted.calibration import OutOfFoldScores, TargetUnreachableError, fit_calibration
 from unnoted.data import Document, Entity, load_documents
 from unnoted.data.compare import match_entities
@@ -25,7 +26,6 @@ from unnoted.suggestions import (
     ReviewDecision,
     SuggestionSet,
     estimate_completeness,
-    suggest,
 )
 
 Row = dict[str, Any]

@@ -18,8 +18,8 @@ from torch.nn.functional import softplus
 from unnoted.calibration.calibration import Calibration
 from unnoted.calibration.expected_metrics import ExpectedFacts
 from unnoted.calibration.out_of_fold import OutOfFoldScores
-from unnoted.priors.priors import Priors
-from unnoted.priors.propensity import PROPENSITY_SLOPE, labelling_log_odds
+from unnoted.calibration.propensity import PROPENSITY_SLOPE, labelling_log_odds
+from unnoted.priors import Priors
 
 SLOPES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 """Values of s that are tried. Large values fit nearly as well as the right one, because what is labelled less

@@ -8,10 +8,10 @@ from pydantic import Field
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from unnoted.calibration.propensity import PROPENSITY_SLOPE, labelling_log_odds
 from unnoted.losses.base import Constants, Loss, check_relations, register_loss, weighted_mean
 from unnoted.losses.decoding import DecisionRule, Link, ScoreDecoder, logits_above_threshold_class
 from unnoted.priors import Priors
-from unnoted.priors.propensity import PROPENSITY_SLOPE, labelling_log_odds
 
 HIGHEST_LOG_ODDS = 40.0
 """Log odds that stand for a label frequency of 1: complete labels."""

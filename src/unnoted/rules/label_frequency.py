@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unnoted.data.document import Document
-from unnoted.rules.rules import Body, Rule, match_bodies
+from unnoted.data.document import Document, Triple
+from unnoted.rules.rules import Rule, derive, group_by_body
 
 ONE_SIDED = 1.645
 """Standard deviations below which a normal variable lies with 5 %."""
@@ -86,51 +86,31 @@ def implied_frequencies(documents: Iterable[Document], rules: Sequence[Rule]) ->
         (3, 2)
     """
     rules = tuple(rules)
-    by_body: dict[Body, list[int]] = defaultdict(list)
-    for number, rule in enumerate(rules):
-        by_body[rule.body].append(number)
-    # Columns: each rule, all rules together, all but each rule.
-    rows = [_count(document, rules, by_body) for document in documents]
-    counts = np.array(rows, dtype=np.float64).reshape(len(rows), 2 * len(rules) + 1, 2)  # [D, columns, 2]
-    total = counts.sum(0)
+    number_of = {rule: number for number, rule in enumerate(rules)}
+    by_body = group_by_body(rules)
+    rows = []
+    for document in documents:
+        followed: dict[Triple, set[int]] = defaultdict(set)  # from a fact to the rules that imply it
+        for triple, rule, _ in derive(document, document.labels, by_body):
+            followed[triple].add(number_of[rule])
+        # Columns: each rule, all rules together, all but each rule.
+        counts = np.zeros((2 * len(rules) + 1, 2))
+        for triple, numbers in followed.items():
+            one = np.array([1, triple in document.labels])
+            counts[[*numbers, len(rules)]] += one
+            counts[len(rules) + 1 :] += one
+            if len(numbers) == 1:
+                counts[len(rules) + 1 + min(numbers)] -= one
+        rows.append(counts)
+    every = np.array(rows).reshape(len(rows), 2 * len(rules) + 1, 2)  # [D, columns, 2]
+    total = every.sum(0)
     found = [
-        ImpliedFrequency(*map(int, total[column]), *map(float, _interval(counts[:, column])))
+        ImpliedFrequency(*map(int, total[column]), *map(float, _interval(every[:, column])))
         for column in range(len(rules) + 1)
     ]
-    without = _multiplier(total[len(rules) + 1 :])
+    without = (total[len(rules) + 1 :, 0] + 1) / (total[len(rules) + 1 :, 1] + 1)
     spread = (float(without.min()), float(without.max())) if len(rules) > 1 else (found[-1].multiplier,) * 2
     return RuleFrequencies(rules, tuple(found[:-1]), found[-1], spread)
-
-
-def _count(
-    document: Document, rules: Sequence[Rule], by_body: dict[Body, list[int]]
-) -> list[tuple[int, int]]:
-    """Implied and labelled facts of one document: of each rule, of all, and of all but each."""
-    labels, rejected = document.labels, frozenset(document.negatives)
-    followed: dict[tuple[int, int, str], set[int]] = defaultdict(
-        set
-    )  # from a fact to the rules that imply it
-    for body, (head, tail), _ in match_bodies(labels):
-        for number in by_body.get(body, ()):
-            triple = head, tail, rules[number].conclusion
-            if triple not in rejected and head != tail:
-                followed[triple].add(number)
-    alone, only = np.zeros((len(rules), 2), int), np.zeros((len(rules), 2), int)
-    together = np.zeros(2, int)
-    for triple, numbers in followed.items():
-        one = np.array([1, triple in labels])
-        together += one
-        for number in numbers:
-            alone[number] += one
-        if len(numbers) == 1:
-            only[min(numbers)] += one
-    return [tuple(row) for row in np.concatenate([alone, together[None], together - only]).tolist()]
-
-
-def _multiplier(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """From implied and labelled counts, [..., 2]."""
-    result: NDArray[np.float64] = (counts[..., 0] + 1) / (counts[..., 1] + 1)
-    return result
 
 
 def _interval(counts: NDArray[np.float64]) -> tuple[float, float]:
@@ -150,8 +130,8 @@ def _interval(counts: NDArray[np.float64]) -> tuple[float, float]:
     return 1 / (1 - wilson_low(1 - share, count)), 1 / wilson_low(share, count)
 
 
-def wilson_low(share: float, count: float, deviations: float = ONE_SIDED) -> float:
-    """The lower end of Wilson's interval for a share of a count.
+def wilson_low(share: float, count: float) -> float:
+    """The lower end of Wilson's 90 % interval for a share of a count.
 
     Example:
         >>> round(wilson_low(0.5, 10), 3), wilson_low(1.0, 0)
@@ -159,6 +139,6 @@ def wilson_low(share: float, count: float, deviations: float = ONE_SIDED) -> flo
     """
     if count <= 0:
         return 0.0
-    square = deviations**2 / count
-    spread = deviations * math.sqrt(share * (1 - share) / count + square / (4 * count))
+    square = ONE_SIDED**2 / count
+    spread = ONE_SIDED * math.sqrt(share * (1 - share) / count + square / (4 * count))
     return max(0.0, (share + square / 2 - spread) / (1 + square))

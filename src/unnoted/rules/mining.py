@@ -12,17 +12,14 @@ and tail alone make it. No proposal is ever applied by itself.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from unnoted.data.document import Document, Triple
 from unnoted.rules.label_frequency import wilson_low
-from unnoted.rules.rules import Body, Premises, Rule, RuleKind, match_bodies
+from unnoted.rules.rules import Body, Premises, Rule, RuleKind, derive, match_bodies
 
 MIN_SUPPORT, MIN_CONFIDENCE, MIN_LIFT = 2, 0.2, 2.0
 """What a proposal must have: pairs with body and conclusion labelled, the lower bound of its confidence, and
 how many times as often as among pairs of the same types its conclusion is labelled."""
-
-Shape: TypeAlias = tuple[Body, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +66,40 @@ def propose_rules(
         >>> "works_for(h, k) & based_in(k, t) -> works_in(h, t)" in [str(each.rule) for each in found]
         True
     """
-    found = []
-    for (body, conclusion), counts in _count(documents).items():
-        share = counts.labelled / counts.pairs
-        lift = counts.labelled / counts.expected if counts.expected else 0.0
-        if wilson_low(share, counts.documents) * multiplier >= MIN_CONFIDENCE and lift >= MIN_LIFT:
-            found.append(
-                ProposedRule(
-                    Rule(*body, conclusion),
-                    counts.labelled,
-                    counts.pairs,
-                    min(1.0, share * multiplier),
-                    lift,
-                    counts.pairs - counts.labelled,
-                    _in_words(*counts.example, name) if counts.example else "",
-                )
+    candidates: dict[Body, list[Rule]] = defaultdict(list)
+    for rule, support in _count_support(documents).items():
+        if support >= MIN_SUPPORT:
+            candidates[rule.body].append(rule)
+    rates = _type_rates(documents)
+    counts: dict[Rule, _Counts] = defaultdict(_Counts)
+    for document in documents:
+        types = [entity.type for entity in document.entities]
+        seen = set[tuple[Triple, Rule]]()
+        for triple, rule, premises in derive(document, document.labels, candidates):
+            rate = rates.get((types[triple[0]], types[triple[1]], rule.conclusion))
+            # Between types that the conclusion is never labelled between, nothing follows.
+            if rate is None or (triple, rule) in seen:
+                continue
+            seen.add((triple, rule))
+            found = counts[rule]
+            found.pairs += 1
+            found.expected += rate
+            if triple in document.labels:
+                found.labelled += 1
+            elif not found.example:
+                found.example = _in_words(document, premises, triple, name)
+        for rule in {rule for _, rule in seen}:
+            counts[rule].documents += 1
+    proposed = []
+    for rule, found in counts.items():
+        share, lift = found.labelled / found.pairs, found.labelled / found.expected
+        # Pairs of one document stand or fall together: documents are what the interval counts.
+        if wilson_low(share, found.documents) * multiplier >= MIN_CONFIDENCE and lift >= MIN_LIFT:
+            confidence, added = min(1.0, share * multiplier), found.pairs - found.labelled
+            proposed.append(
+                ProposedRule(rule, found.labelled, found.pairs, confidence, lift, added, found.example)
             )
-    return sorted(found, key=lambda each: (-each.added, str(each.rule)))[:limit]
+    return sorted(proposed, key=lambda each: (-each.added, str(each.rule)))[:limit]
 
 
 def proposals_text(found: Sequence[ProposedRule], name: Callable[[str], str] = str) -> str:
@@ -106,31 +120,6 @@ def proposals_text(found: Sequence[ProposedRule], name: Callable[[str], str] = s
     return "\n".join((*lines, ""))
 
 
-class _TypeRates:
-    """How often each relation is labelled among all ordered pairs of the same types."""
-
-    def __init__(self, documents: Iterable[Document]) -> None:
-        self.pairs: Counter[tuple[str, str]] = Counter()
-        self.labelled: Counter[tuple[str, str, str]] = Counter()
-        for document in documents:
-            types = [entity.type for entity in document.entities]
-            counts = Counter(types)
-            for head, heads in counts.items():
-                for tail, tails in counts.items():
-                    self.pairs[head, tail] += heads * (tails - (head == tail))
-            self.labelled.update(
-                (types[head], types[tail], relation) for head, tail, relation in document.labels
-            )
-
-    def rate(self, document: Document, fact: Triple) -> float:
-        types = _pair_types(document, fact)
-        return self.labelled[*types, fact[2]] / max(self.pairs[types], 1)
-
-
-def _pair_types(document: Document, fact: Triple) -> tuple[str, str]:
-    return document.entities[fact[0]].type, document.entities[fact[1]].type
-
-
 @dataclass(slots=True)
 class _Counts:
     """Of a rule: pairs of its body, labelled conclusions, documents, and conclusions expected by types alone."""
@@ -139,51 +128,37 @@ class _Counts:
     labelled: int = 0
     documents: int = 0
     expected: float = 0.0
-    example: tuple[Document, Premises, Triple] | None = None
+    example: str = ""
 
 
-def _count(documents: Sequence[Document]) -> dict[Shape, _Counts]:
-    """Count every rule with support.
-
-    Pairs of types that the conclusion is never labelled between are not counted, nor are known negatives.
-    Pairs of one document stand or fall together, so that documents, not pairs, are what an interval counts.
-    """
-    rates = _TypeRates(documents)
-    supports: Counter[Shape] = Counter()
+def _count_support(documents: Iterable[Document]) -> Counter[Rule]:
+    """For how many pairs the body and the conclusion of every possible rule are labelled."""
+    supports: Counter[Rule] = Counter()
     for document in documents:
         relations: dict[tuple[int, int], list[str]] = defaultdict(list)
         for head, tail, relation in document.labels:
             relations[head, tail].append(relation)
         supports.update(
-            (body, conclusion)
+            Rule(*body, conclusion)
             for body, pair in {(body, pair) for body, pair, _ in match_bodies(document.labels)}
             for conclusion in relations.get(pair, ())
             if body != (RuleKind.SUBSUMPTION, (conclusion,))
         )
-    conclusions: dict[Body, list[str]] = defaultdict(list)
-    for (body, conclusion), support in supports.items():
-        if support >= MIN_SUPPORT:
-            conclusions[body].append(conclusion)
-    counts: dict[Shape, _Counts] = defaultdict(_Counts)
+    return supports
+
+
+def _type_rates(documents: Iterable[Document]) -> dict[tuple[str, str, str], float]:
+    """How often each relation is labelled among all ordered pairs of the same types, where it ever is."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    labelled: Counter[tuple[str, str, str]] = Counter()
     for document in documents:
-        labels, negatives = document.labels, frozenset(document.negatives)
-        ways = {(body, pair): premises for body, pair, premises in match_bodies(labels)}
-        here = set[Shape]()
-        for (body, (head, tail)), premises in ways.items():
-            for conclusion in conclusions.get(body, ()):
-                fact = head, tail, conclusion
-                rate = rates.rate(document, fact)
-                if head == tail or fact in negatives or not rate:
-                    continue
-                found = counts[body, conclusion]
-                found.pairs += 1
-                found.labelled += fact in labels
-                found.documents += (body, conclusion) not in here
-                found.expected += rate
-                if fact not in labels and found.example is None:
-                    found.example = document, premises, fact
-                here.add((body, conclusion))
-    return dict(counts)
+        types = [entity.type for entity in document.entities]
+        counts = Counter(types)
+        for head, heads in counts.items():
+            for tail, tails in counts.items():
+                pairs[head, tail] += heads * (tails - (head == tail))
+        labelled.update((types[head], types[tail], relation) for head, tail, relation in document.labels)
+    return {key: count / max(pairs[key[:2]], 1) for key, count in labelled.items()}
 
 
 def _in_words(document: Document, premises: Premises, conclusion: Triple, name: Callable[[str], str]) -> str:

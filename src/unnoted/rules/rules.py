@@ -31,9 +31,6 @@ EXAMPLE = "lines such as: country(h, t) -> located in(h, t)"
 
 _ATOM = re.compile(r"(?P<relation>.+)\(\s*(?P<first>[htk])\s*,\s*(?P<second>[htk])\s*\)")
 
-Premises: TypeAlias = tuple[Triple, ...]
-"""The facts that a conclusion rests on, in the order of the rule."""
-
 
 class RuleKind(StrEnum):
     """The shape of the premises."""
@@ -44,15 +41,17 @@ class RuleKind(StrEnum):
 
 
 _SHAPES = {
-    ("ht",): RuleKind.SUBSUMPTION,
-    ("th",): RuleKind.INVERSION,
-    ("hk", "kt"): RuleKind.COMPOSITION,
-}  # fmt: skip
-"""Kinds by the entities of their premises."""
-
+    RuleKind.SUBSUMPTION: ("ht",),
+    RuleKind.INVERSION: ("th",),
+    RuleKind.COMPOSITION: ("hk", "kt"),
+}
+"""The entities of the premises of each kind."""
 
 Body: TypeAlias = tuple[RuleKind, tuple[str, ...]]
 """What a rule asks for: a kind, and the relations of its premises."""
+
+Premises: TypeAlias = tuple[Triple, ...]
+"""The facts that a conclusion rests on, in the order of the rule."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -74,7 +73,7 @@ class Rule:
     conclusion: str
 
     def __post_init__(self) -> None:
-        if len(self.premises) != 1 + (self.kind is RuleKind.COMPOSITION):
+        if len(self.premises) != len(_SHAPES[self.kind]):
             raise ValueError(f"a rule of the kind {self.kind} has not {len(self.premises)} premises")
 
     def __str__(self) -> str:
@@ -87,10 +86,9 @@ class Rule:
 
     def to_text(self, name: Callable[[str], str] = str) -> str:
         """The rule as a line of a file; `name` gives the readable name of a relation."""
-        (shape,) = (shape for shape, kind in _SHAPES.items() if kind is self.kind)
         atoms = (
             f"{name(relation)}({entities[0]}, {entities[1]})"
-            for relation, entities in zip(self.premises, shape, strict=True)
+            for relation, entities in zip(self.premises, _SHAPES[self.kind], strict=True)
         )
         return f"{' & '.join(atoms)} -> {name(self.conclusion)}(h, t)"
 
@@ -107,18 +105,8 @@ class Rule:
 RuleSet: TypeAlias = tuple[Rule, ...]
 
 
-def parse_rules(
-    text: str,
-    relations: RelationVocabulary | None = None,
-    on_unknown: Callable[[int, str], None] = lambda line, relation: None,
-) -> RuleSet:
-    """Rules from their lines, each once.
-
-    Args:
-        text: of a file.
-        relations: the known ones; without them relations are taken as they are written.
-        on_unknown: is given the number of a line that names an unknown relation, and the relation. Its rule
-            is left out: one file serves corpora in which a relation does not occur.
+def parse_rules(text: str) -> RuleSet:
+    """Rules from their lines, each once, with relations as they are written.
 
     Raises:
         ValueError: names the line that is no rule.
@@ -130,71 +118,62 @@ def parse_rules(
         >>> list(map(str, rules))
         ['spouse(t, h) -> spouse(h, t)', 'born in(h, k) & country(k, t) -> citizen of(h, t)']
     """
-    ids = None if relations is None else _ids(relations)
-    rules = []
+    return tuple(dict.fromkeys(rule for _, rule in _parse_lines(text)))
+
+
+def _parse_lines(text: str) -> Iterator[tuple[int, Rule]]:
+    kinds = {shape: kind for kind, shape in _SHAPES.items()}
     for number, line in enumerate(text.splitlines(), 1):
         if not (statement := line.partition("#")[0].strip()):
             continue
-        rule = _parse_rule(statement, number)
-        if ids is not None:
-            named = (*rule.premises, rule.conclusion)
-            if unknown := [name for name in named if name not in ids]:
-                on_unknown(number, unknown[0])
-                continue
-            rule = Rule(rule.kind, tuple(ids[name] for name in rule.premises), ids[rule.conclusion])
-        rules.append(rule)
-    return tuple(dict.fromkeys(rules))
+        body, _, head = statement.partition("->")
+        matches = [_ATOM.fullmatch(atom.strip()) for atom in (*body.split("&"), head)]
+        atoms = [(each["relation"].strip(), each["first"] + each["second"]) for each in matches if each]
+        *premises, conclusion = atoms or [("", "")]
+        kind = kinds.get(tuple(entities for _, entities in premises))
+        if len(atoms) < len(matches) or conclusion[1] != "ht" or kind is None:
+            raise ValueError(f"line {number}: {short_repr(statement)}")
+        yield number, Rule(kind, tuple(relation for relation, _ in premises), conclusion[0])
 
 
 def load_rules(
     path: str | Path, relations: RelationVocabulary, log: Callable[[str], None] = lambda line: None
 ) -> RuleSet:
-    """Rules from a file.
+    """Rules from a file, each once, with the ids of relations.
+
+    Rules of other relations are left out: one file serves corpora in which a relation does not occur.
 
     Args:
         path: of the file.
-        relations: those of the documents.
+        relations: those of the documents; a rule may call them by their ids or their readable names.
         log: is given a line about rules of other relations. They may be misspelt.
 
     Raises:
         DataError: names the file and the line; also where no rule is about these relations.
     """
     file = TextInput(path).name
+    ids = {relations.name(relation): relation for relation in relations.ids}
+    ids |= {relation: relation for relation in relations.ids}  # an id goes before a name
+    rules, others = [], []
     try:
-        text = read_whole(path)
+        for number, rule in _parse_lines(read_whole(path)):
+            unknown = [name for name in (*rule.premises, rule.conclusion) if name not in ids]
+            if unknown:
+                others.append(f"; line {number}: {short_repr(unknown[0])}{nearest(unknown[0], ids)}")
+            else:
+                premises = tuple(ids[name] for name in rule.premises)
+                rules.append(Rule(rule.kind, premises, ids[rule.conclusion]))
     except DataError as error:
         raise DefectLog(file).located(error) from None
-    unknown: list[tuple[int, str]] = []
-    try:
-        rules = parse_rules(text, relations, lambda *found: unknown.append(found))
     except ValueError as error:
         raise DataError(Defect(Kind.MALFORMED, file, None, "rules", str(error), EXAMPLE)) from None
-    which = "".join(
-        f"; line {line}: {short_repr(name)}{nearest(name, _ids(relations))}" for line, name in unknown[:3]
-    )
+    which = "".join(others[:3])
     if not rules:
         found = f"no rule about {', '.join(relations.ids[:3])}, ...{which}"
         raise DataError(Defect(Kind.MALFORMED, file, None, "rules", found, EXAMPLE))
-    if unknown:
-        log(f"note: {file}: {plural(len(unknown), 'rule')} about other relations left out{which}")
-    return rules
-
-
-def _ids(relations: RelationVocabulary) -> dict[str, str]:
-    """From everything that a relation may be called to its id; an id goes before a name."""
-    by_name = {relations.name(relation): relation for relation in relations.ids}
-    return by_name | {relation: relation for relation in relations.ids}
-
-
-def _parse_rule(statement: str, number: int) -> Rule:
-    body, arrow, head = statement.partition("->")
-    atoms = [match for each in (*body.split("&"), head) if (match := _ATOM.fullmatch(each.strip()))]
-    named = [(atom["relation"].strip(), atom["first"] + atom["second"]) for atom in atoms]
-    *premises, conclusion = named or [("", "")]
-    kind = _SHAPES.get(tuple(entities for _, entities in premises))
-    if not arrow or len(atoms) != body.count("&") + 2 or conclusion[1] != "ht" or kind is None:
-        raise ValueError(f"line {number}: {short_repr(statement)}")
-    return Rule(kind, tuple(relation for relation, _ in premises), conclusion[0])
+    if others:
+        log(f"note: {file}: {plural(len(others), 'rule')} about other relations left out{which}")
+    return tuple(dict.fromkeys(rules))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,13 +184,11 @@ class DerivedFact:
         fact: with the evidence of its premises.
         rule: by which it follows.
         premises: the facts that it rests on, labelled or derived.
-        round: in which it was added, from 1.
     """
 
     fact: Fact
     rule: Rule
     premises: Premises
-    round: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,34 +220,49 @@ def close(
         >>> [(each.fact.triple, each.premises) for each in closed.derived]
         [((1, 0, 'spouse'), ((0, 1, 'spouse'),))]
     """
-    if max_rounds < 0:
-        raise ValueError(f"max_rounds must be 0 or more, not {max_rounds}")
-    by_body: dict[Body, list[Rule]] = defaultdict(list)
-    for rule in sorted(rules, key=str):
-        by_body[rule.body].append(rule)
+    by_body = group_by_body(sorted(rules, key=str))
     return [_close(document, by_body, max_rounds) for document in documents]
 
 
 def _close(document: Document, by_body: Mapping[Body, Sequence[Rule]], max_rounds: int) -> ClosedDocument:
     facts = {fact.triple: fact for fact in document.facts}
-    rejected = frozenset(document.negatives)
     derived: list[DerivedFact] = []
-    for round_ in range(1, max_rounds + 1):
+    for _ in range(max_rounds):
         ways: dict[Triple, tuple[str, Premises, Rule]] = {}
-        for body, (head, tail), premises in match_bodies(facts):
-            for rule in by_body.get(body, ()):
-                triple = head, tail, rule.conclusion
-                if triple not in facts and triple not in rejected and head != tail:
-                    way = str(rule), premises, rule
-                    ways[triple] = min(ways.get(triple, way), way)
+        for triple, rule, premises in derive(document, facts, by_body):
+            if triple not in facts:
+                way = str(rule), premises, rule
+                ways[triple] = min(ways.get(triple, way), way)
+        found = []
         for triple, (_, premises, rule) in sorted(ways.items()):
             evidence = sorted({sentence for premise in premises for sentence in facts[premise].evidence})
-            derived.append(DerivedFact(Fact(*triple, tuple(evidence)), rule, premises, round_))
-        if not ways:
+            found.append(DerivedFact(Fact(*triple, tuple(evidence)), rule, premises))
+        if not found:
             break
-        facts |= {each.fact.triple: each.fact for each in derived[-len(ways) :]}
+        facts |= {each.fact.triple: each.fact for each in found}
+        derived += found
     added = (each.fact for each in derived)
     return ClosedDocument(document.with_facts((*document.facts, *added)), tuple(derived))
+
+
+def group_by_body(rules: Iterable[Rule]) -> dict[Body, list[Rule]]:
+    """Rules by what they ask for, as `derive` takes them."""
+    by_body: dict[Body, list[Rule]] = defaultdict(list)
+    for rule in rules:
+        by_body[rule.body].append(rule)
+    return by_body
+
+
+def derive(
+    document: Document, facts: Iterable[Triple], by_body: Mapping[Body, Sequence[Rule]]
+) -> Iterator[tuple[Triple, Rule, Premises]]:
+    """Everything that facts of a document imply in one step, but for its known negatives."""
+    rejected = frozenset(document.negatives)
+    for body, (head, tail), premises in match_bodies(facts):
+        for rule in by_body.get(body, ()):
+            triple = head, tail, rule.conclusion
+            if head != tail and triple not in rejected:
+                yield triple, rule, premises
 
 
 def match_bodies(facts: Iterable[Triple]) -> Iterator[tuple[Body, tuple[int, int], Premises]]:

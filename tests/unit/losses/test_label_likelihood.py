@@ -9,9 +9,9 @@ from tests.reference.known_negatives import reviewed_likelihood
 from tests.reference.label_likelihood import likelihood_loss
 from tests.unit.losses.factories import ReviewedPopulation, reviewed_batch
 
+from unnoted.calibration.propensity import labelling_log_odds
 from unnoted.losses import Distillation, LabelLikelihood, create_loss
 from unnoted.priors import Priors
-from unnoted.priors.propensity import labelling_log_odds
 
 PRIORS = Priors(("a", "b", "c"), (0.1, 0.2, 0.0), (0.3, 0.2, 0.0))
 SLOPES = st.sampled_from([0.0, 0.4, 0.8])

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.unit.training.factories import tiny_encoder, vocabulary_file
 from typer.testing import CliRunner
 
@@ -17,7 +19,14 @@ from unnoted.data.synthetic import generate_documents
 from unnoted.errors import DataError
 from unnoted.rules import parse_rules
 from unnoted.suggestions import BelowCutoff, SuggestionLimits, SuggestionSet
-from unnoted.suggestions.suggest import ScoredPairs, calibrate_scores, estimate_missing, list_suggestions
+from unnoted.suggestions.suggest import (
+    ScoredPairs,
+    allocate_total,
+    calibrate_scores,
+    estimate_missing,
+    interval_factor,
+    list_suggestions,
+)
 
 TINY = {"embedding": 16, "epochs": 1, "markers": "plain"}
 
@@ -120,6 +129,23 @@ def test_missing_labels_add_up_and_have_intervals(scored):
     assert sum(each.missing for each in missing) == pytest.approx(expected, rel=0.01)
     for each in missing:
         assert 0 <= each.low <= each.missing <= each.high
+
+
+@given(st.lists(st.tuples(st.integers(0, 500), st.floats(0, 2000)), min_size=1, max_size=6), st.floats(1, 8))
+def test_a_known_total_is_allocated_whole(rows, multiplier):
+    labelled = np.array([labels for labels, _ in rows])
+    expected = np.array([labels + missing for labels, missing in rows])
+    found = allocate_total(expected, labelled, multiplier)
+    assert (found >= labelled - 1e-9).all()
+    if (expected > labelled).any() and multiplier > 1.01 and labelled.any():
+        assert found.sum() == pytest.approx(multiplier * labelled.sum()) or found.sum() == labelled.sum()
+
+
+def test_relations_with_many_labels_keep_their_ratio_and_few_follow_the_multiplier():
+    labelled = np.array([2000, 2000, 1])
+    found = allocate_total(np.array([12_000.0, 4000.0, 100.0]), labelled, 4.0) / labelled
+    assert found[:2] == pytest.approx([6, 2], rel=0.01) and 4 < found[2] < 8
+    assert (np.diff(interval_factor(np.array([1, 10, 1000]))) < 0).all()
 
 
 def test_exports_hold_the_same_suggestions(scored, tmp_path):

@@ -5,14 +5,11 @@ assumed, because nobody can count what is not labelled. All else follows from th
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
-from typing import NoReturn, TypedDict, TypeGuard
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, NoReturn
 
 from unnoted.errors import DataError, Defect, Kind
 from unnoted.io import TextInput, parse_json, read_whole
@@ -21,28 +18,8 @@ from unnoted.utils import nearest, plural, short_repr
 SLACK = 1e-9
 """By how much, relatively, an overall prior may fall below the labelled one and be taken for equal to it."""
 
-SHRINKAGE = 10
-"""Labels with which a relation's own expected count weighs as much as the multiplier of all relations."""
-
-LOG_RATIO_SPREAD = 0.4
-"""Standard deviation of log (true / allocated facts) beyond chance, measured on Re-DocRED."""
-
-ONE_SIDED = 1.645
-"""Standard deviations below which a normal variable lies with 95 %."""
-
 OTHERS = "*"
 """In a file of priors: every relation that the file does not name."""
-
-
-class PriorRow(TypedDict):
-    """What is used for one relation, as a report shows it."""
-
-    relation: str
-    labelled: float
-    overall: float
-    unlabelled: float
-    weight: float | None
-    remark: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +49,8 @@ class Priors:
     overall: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        relations, labelled, overall = tuple(self.relations), _floats(self.labelled), _floats(self.overall)
+        relations = tuple(self.relations)
+        labelled, overall = tuple(map(float, self.labelled)), tuple(map(float, self.overall))
         if not relations or len(set(relations)) < len(relations):
             _refuse(None, short_repr(relations), "one or more different relations")
         if not len(relations) == len(labelled) == len(overall):
@@ -94,60 +72,10 @@ class Priors:
         for relation, count in counts.items():
             _check_known(relation, relations)
             if not 0 <= count <= pairs:
-                _refuse(
-                    relation, plural(count, "labelled pair"), f"0 to {pairs}, the number of candidate pairs"
-                )
+                found = plural(count, "labelled pair")
+                _refuse(relation, found, f"0 to {pairs}, the number of candidate pairs")
         labelled = tuple(counts.get(relation, 0) / max(pairs, 1) for relation in relations)
         return cls(tuple(relations), labelled, labelled)
-
-    def __mul__(self, multiplier: float) -> "Priors":
-        """The same labelled priors with the overall ones multiplied."""
-        if not isinstance(multiplier, Real):
-            return NotImplemented
-        return replace(self, overall=tuple(overall * float(multiplier) for overall in self.overall))
-
-    __rmul__ = __mul__
-
-    def with_overall(self, overall: Mapping[str, float]) -> "Priors":
-        """The same with the overall priors of some relations given."""
-        for relation in overall:
-            _check_known(relation, self.relations)
-        values = zip(self.relations, self.overall, strict=True)
-        return replace(self, overall=tuple(overall.get(relation, value) for relation, value in values))
-
-    @property
-    def unlabelled(self) -> tuple[float, ...]:
-        """π_u = (π − π_l) / (1 − π_l): how often the relation holds among the pairs not labelled with it."""
-        both = zip(self.labelled, self.overall, strict=True)
-        return tuple((overall - labelled) / (1 - labelled) for labelled, overall in both)
-
-    @property
-    def class_weight(self) -> tuple[float, ...]:
-        """γ = ((1 − π) / π)^½, the weight of each class' positives; infinite where π = 0."""
-        # Two roots instead of one: 1 / π overflows for the smallest numbers, their roots do not.
-        return tuple(math.sqrt(1 - prior) / math.sqrt(prior) if prior else math.inf for prior in self.overall)
-
-    def report(self) -> list[PriorRow]:
-        """What is used for each relation, as plain data for tables and JSON."""
-        columns = zip(
-            self.relations, self.labelled, self.overall, self.unlabelled, self.class_weight, strict=True
-        )
-        return [
-            PriorRow(
-                relation=relation, labelled=labelled, overall=overall, unlabelled=unlabelled,
-                weight=weight if math.isfinite(weight) else None,
-                remark=_remark(labelled, overall),
-            )
-            for relation, labelled, overall, unlabelled, weight in columns
-        ]  # fmt: skip
-
-    def to_dict(self) -> dict[str, list[str] | list[float]]:
-        """Everything, as JSON can hold it; `Priors(**that)` is equal to this."""
-        return {
-            "relations": list(self.relations),
-            "labelled": list(self.labelled),
-            "overall": list(self.overall),
-        }
 
     @classmethod
     def from_file(cls, path: str | Path, labelled: "Priors") -> "Priors":
@@ -164,54 +92,70 @@ class Priors:
             content = parse_json(read_whole(path))
             if not isinstance(content, dict):
                 _refuse(None, short_repr(content), "an object of relation to prior")
-            return labelled.with_overall(_parse_overall(content, labelled))
+            for relation in content:
+                if relation != OTHERS:
+                    _check_known(relation, labelled.relations)
+            overall = []
+            for relation, prior, unchanged in zip(
+                labelled.relations, labelled.labelled, labelled.overall, strict=True
+            ):
+                is_given = relation in content or OTHERS in content
+                value = content.get(relation, content.get(OTHERS))
+                overall.append(_parse_prior(relation, value, prior) if is_given else unchanged)
+            return replace(labelled, overall=tuple(overall))
         except DataError as error:
             raise DataError(replace(error.defect, file=TextInput(path).name)) from None
 
+    def __mul__(self, multiplier: float) -> "Priors":
+        """The same labelled priors with the overall ones multiplied."""
+        if not isinstance(multiplier, Real):
+            return NotImplemented
+        return replace(self, overall=tuple(overall * float(multiplier) for overall in self.overall))
 
-def allocate_total(
-    expected: NDArray[np.float64], labelled: NDArray[np.int64], multiplier: float
-) -> NDArray[np.float64]:
-    """Allocate a known total of true facts to relations: how many each has, [K].
+    __rmul__ = __mul__
 
-    The expected counts say how relations differ, the multiplier how many facts there are. A relation with few
-    labels says little of itself, so the log of its ratio, true facts per label, is shrunk to that of all:
+    @property
+    def unlabelled(self) -> tuple[float, ...]:
+        """π_u = (π − π_l) / (1 − π_l): how often the relation holds among the pairs not labelled with it."""
+        both = zip(self.labelled, self.overall, strict=True)
+        return tuple((overall - labelled) / (1 - labelled) for labelled, overall in both)
 
-        log r = w log(expected / labelled) + (1 - w) log multiplier,   w = labelled / (labelled + 10)
+    @property
+    def class_weight(self) -> tuple[float, ...]:
+        """γ = ((1 − π) / π)^½, the weight of each class' positives; infinite where π = 0."""
+        # Two roots instead of one: 1 / π overflows for the smallest numbers, their roots do not.
+        return tuple(math.sqrt(1 - prior) / math.sqrt(prior) if prior else math.inf for prior in self.overall)
 
-    What this leaves of the total, or takes too much, is shared out in proportion to the missing facts.
+    def report(self) -> list[dict[str, Any]]:
+        """What is used for each relation, as plain data for tables and JSON."""
+        rows = []
+        for relation, labelled, overall, unlabelled, weight in zip(
+            self.relations, self.labelled, self.overall, self.unlabelled, self.class_weight, strict=True
+        ):
+            remark = ""
+            if labelled == 0:
+                remark = "no labelled pair: nothing to estimate the positive terms from"
+            if overall == 0:
+                remark = "no labelled pair, prior 0: no positive term, every pair counts as a negative"
+            rows.append(
+                {
+                    "relation": relation,
+                    "labelled": labelled,
+                    "overall": overall,
+                    "unlabelled": unlabelled,
+                    "weight": weight if overall else None,
+                    "remark": remark,
+                }
+            )
+        return rows
 
-    Args:
-        expected: the sum of each relation's probabilities over all pairs.
-        labelled: the number of its labels.
-        multiplier: true facts for each labelled one, over all relations.
-
-    Example:
-        >>> allocate_total(np.array([600.0, 60.0]), np.array([300, 10]), 2.2).round()
-        array([642.,  40.])
-    """
-    count = np.maximum(labelled, 1)
-    weight = labelled / (labelled + SHRINKAGE)
-    ratio = np.exp(weight * np.log(np.maximum(expected, 1e-12) / count) + (1 - weight) * np.log(multiplier))
-    missing = np.where(labelled > 0, np.maximum(ratio - 1, 0) * labelled, expected)
-    wanted = max(multiplier * float(labelled.sum()) - float(labelled.sum()), 0.0)
-    total: NDArray[np.float64] = labelled + missing * (wanted / missing.sum() if missing.sum() else 0.0)
-    return total
-
-
-def interval_factor(labelled: NDArray[np.int64]) -> NDArray[np.float64]:
-    """By what factor a relation's true facts lie above or below their estimate at most, nine times in ten, [K].
-
-    Example:
-        >>> interval_factor(np.array([5, 500])).round(2)
-        array([2.19, 1.94])
-    """
-    width: NDArray[np.float64] = np.exp(ONE_SIDED * np.sqrt(LOG_RATIO_SPREAD**2 + 1 / (labelled + SHRINKAGE)))
-    return width
-
-
-def _floats(values: Iterable[float]) -> tuple[float, ...]:
-    return tuple(map(float, values))
+    def to_dict(self) -> dict[str, list[str] | list[float]]:
+        """Everything, as JSON can hold it; `Priors(**that)` is equal to this."""
+        return {
+            "relations": list(self.relations),
+            "labelled": list(self.labelled),
+            "overall": list(self.overall),
+        }
 
 
 def _refuse(relation: str | None, found: str, expected: str) -> NoReturn:
@@ -237,34 +181,12 @@ def _check_known(relation: str, relations: Sequence[str]) -> None:
         _refuse(relation, "a relation that is not in the vocabulary", expected)
 
 
-def _parse_overall(content: Mapping[str, object], labelled: Priors) -> dict[str, float]:
-    """The overall priors that the content of a file gives."""
-    for relation in content:
-        if relation != OTHERS:
-            _check_known(relation, labelled.relations)
-    return {
-        relation: _parse_prior(relation, content.get(relation, content.get(OTHERS)), prior)
-        for relation, prior in zip(labelled.relations, labelled.labelled, strict=True)
-        if relation in content or OTHERS in content
-    }
-
-
 def _parse_prior(relation: str, value: object, labelled: float) -> float:
     """A prior as a file gives it: a number, or an object that holds a multiplier."""
-    unit, number = (labelled, value["multiplier"]) if _is_multiplier(value) else (1.0, value)
+    unit, number = 1.0, value
+    if isinstance(value, dict) and set(value) == {"multiplier"}:
+        unit, number = labelled, value["multiplier"]
     if isinstance(number, bool) or not isinstance(number, int | float):
         _refuse(relation, short_repr(value), 'a number or {"multiplier": number}')
     # An integer of a JSON file may be larger than any float.
     return unit * (number if isinstance(number, float) else max(-1e300, min(number, 1e300)))
-
-
-def _is_multiplier(value: object) -> TypeGuard[dict[str, object]]:
-    return isinstance(value, dict) and set(value) == {"multiplier"}
-
-
-def _remark(labelled: float, overall: float) -> str:
-    if labelled > 0:
-        return ""
-    if overall == 0:
-        return "no labelled pair, prior 0: no positive term, every pair counts as a negative"
-    return "no labelled pair: nothing to estimate the positive terms from"
