@@ -35,16 +35,13 @@ class PublishedScore:
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain data."""
-        return {
-            "overall": self.overall.to_json(),
-            "frequent": self.frequent.to_json(),
-            "left_out": {
-                "unseen_relations": list(self.unseen_relations),
-                "facts_of_unseen_relations": self.facts_of_unseen_relations,
-                "facts_of_shared_mentions": self.facts_of_shared_mentions,
-                "predictions": self.predictions_left_out,
-            },
+        left_out = {
+            "unseen_relations": list(self.unseen_relations),
+            "facts_of_unseen_relations": self.facts_of_unseen_relations,
+            "facts_of_shared_mentions": self.facts_of_shared_mentions,
+            "predictions": self.predictions_left_out,
         }
+        return {"overall": self.overall.to_json(), "frequent": self.frequent.to_json(), "left_out": left_out}
 
 
 def have_own_mention(document: Document) -> list[bool]:

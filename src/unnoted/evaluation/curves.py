@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unnoted.evaluation.metrics import Figures, harmonic_mean
+from unnoted.evaluation.metrics import harmonic_mean
 from unnoted.io import open_output
 
 BINS = 15
@@ -26,15 +26,6 @@ class CurvePoint:
     def f1(self) -> float:
         """F1 at this threshold."""
         return harmonic_mean(self.precision, self.recall)
-
-    def to_json(self) -> Figures:
-        """The figures."""
-        return {
-            "threshold": self.threshold,
-            "f1": self.f1,
-            "precision": self.precision,
-            "recall": self.recall,
-        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +94,7 @@ class Curve:
         return {
             "average_precision": self.average_precision,
             "recall_at_end": self.end,
-            "best": best.to_json() if best else None,
+            "best": asdict(best) | {"f1": best.f1} if best else None,
         }
 
 
@@ -160,10 +151,22 @@ class ReliabilityBin:
 class Reliability:
     """A reliability diagram: facts by their score, the lowest first, in bins of equally many.
 
+    Attributes:
+        bins: of the diagram.
+        facts: how many facts there are.
+        error: the expected calibration error: the mean over facts of |mean score − fraction correct| of their
+            bin.
+        mean: the mean score: the fraction that is expected to be true.
+        correct: the fraction that is true.
+
     Reference: Guo et al., On Calibration of Modern Neural Networks, ICML 2017.
     """
 
     bins: tuple[ReliabilityBin, ...]
+    facts: int
+    error: float
+    mean: float
+    correct: float
 
     @classmethod
     def from_scores(cls, scores: ArrayLike, correct: ArrayLike, bins: int = BINS) -> "Reliability":
@@ -183,32 +186,13 @@ class Reliability:
         """
         values, true = np.asarray(scores, dtype=np.float64), np.asarray(correct, dtype=bool)
         parts = [part for part in np.array_split(np.argsort(values, kind="stable"), bins) if len(part)]
-        return cls(
-            tuple(
-                ReliabilityBin(float(values[part].mean()), float(true[part].mean()), len(part))
-                for part in parts
-            )
+        made = tuple(
+            ReliabilityBin(float(values[part].mean()), float(true[part].mean()), len(part)) for part in parts
         )
-
-    @property
-    def facts(self) -> int:
-        """How many facts there are."""
-        return sum(part.facts for part in self.bins)
-
-    @property
-    def error(self) -> float:
-        """The expected calibration error: the mean over facts of |mean score − fraction correct| of their bin."""
-        return sum(part.facts * abs(part.score - part.correct) for part in self.bins) / max(self.facts, 1)
-
-    @property
-    def mean(self) -> float:
-        """The mean score: the fraction that is expected to be true."""
-        return sum(part.facts * part.score for part in self.bins) / max(self.facts, 1)
-
-    @property
-    def correct(self) -> float:
-        """The fraction that is true."""
-        return sum(part.facts * part.correct for part in self.bins) / max(self.facts, 1)
+        facts = len(values)
+        error = sum(part.facts * abs(part.score - part.correct) for part in made)
+        mean = sum(part.facts * part.score for part in made)
+        return cls(made, facts, error / max(facts, 1), mean / max(facts, 1), int(true.sum()) / max(facts, 1))
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain data."""

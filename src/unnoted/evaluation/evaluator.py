@@ -22,14 +22,13 @@ from unnoted.evaluation.metrics import (
     Score,
     TrainOverlap,
     evidence_score,
-    most_frequent,
     relation_of,
     scores_by,
     scores_by_distance,
     scores_by_frequency,
-    select_relations,
     total,
 )
+from unnoted.utils import nearest
 
 if TYPE_CHECKING:  # torch takes seconds to load, and predictions in a file need none
     from unnoted.inference import Extractor
@@ -104,55 +103,45 @@ class Predictions:
             predictions: as the system gives them.
             gold: the documents they are about.
             relations: the relations that exist.
+
+        Raises:
+            PredictionError: some have a score and some have not.
         """
         distinct: dict[Key, Prediction] = {}
         count = 0
         for prediction in predictions:
             distinct.setdefault(prediction.key, prediction)
             count += 1
-        invalid = {
-            key: problem
-            for key in distinct
-            if key not in gold.facts and (problem := _find_problem(key, gold, relations)) is not None
-        }
+        scored = sum(prediction.score is not None for prediction in distinct.values())
+        if 0 < scored < len(distinct):
+            raise PredictionError(f"{scored} of {len(distinct)} predictions have a score; give all or none")
+        problems = {key: _find_problem(key, gold, relations) for key in distinct if key not in gold.facts}
+        invalid = {key: problem for key, problem in problems.items() if problem is not None}
         return cls(distinct, count - len(distinct), invalid)
+
+    @property
+    def scores(self) -> list[float] | None:
+        """The score of each prediction; None if they have none."""
+        scores = [each.score for each in self.by_key.values() if each.score is not None]
+        return scores if len(scores) == len(self.by_key) else None
 
     def at_least(self, threshold: float) -> "Predictions":
         """The predictions whose score reaches a threshold.
 
         Raises:
-            PredictionError: a prediction has no score.
+            PredictionError: predictions have no scores.
             ValueError: the threshold is not a number.
         """
         if math.isnan(threshold):
             raise ValueError(f"threshold: {threshold} is not a number")
-        if not self.have_scores:
+        if self.scores is None:
             raise PredictionError("a threshold needs predictions with scores")
         kept = {
             key: prediction
-            for key, prediction in self.by_key.items()
-            if prediction.score is not None and prediction.score >= threshold
+            for (key, prediction), score in zip(self.by_key.items(), self.scores, strict=True)
+            if score >= threshold
         }
         return Predictions(kept, self.repeated, {k: p for k, p in self.invalid.items() if k in kept})
-
-    @property
-    def have_scores(self) -> bool:
-        """Whether the predictions have scores.
-
-        Raises:
-            PredictionError: some have and some have not.
-        """
-        scored = sum(prediction.score is not None for prediction in self.by_key.values())
-        if 0 < scored < len(self.by_key):
-            raise PredictionError(
-                f"{scored} of {len(self.by_key)} predictions have a score; give all or none"
-            )
-        return scored == len(self.by_key)
-
-    @property
-    def scores(self) -> list[float]:
-        """The score of each prediction that has one."""
-        return [prediction.score for prediction in self.by_key.values() if prediction.score is not None]
 
     def examples(self, problem: Invalid) -> list[Key]:
         """The first predictions with a problem."""
@@ -238,26 +227,25 @@ class Evaluation:
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the points of the curve, as plain data; fractions, not per cent."""
-        return {
+        figures = ("overall", "ignoring_train", "evidence", "published", "curve")
+        parts = ("distances", "train_frequencies", "reliability", "relations")
+        frequent = {"relations": list(self.frequent_relations), **self.frequent.to_json()}
+        found: dict[str, Any] = {
             "benchmark": self.benchmark.name,
             "documents": self.documents,
             "predictions": self.predictions.to_json(),
-            "overall": self.overall.to_json(),
             "macro_f1": self.macro_f1,
-            "ignoring_train": self.ignoring_train.to_json() if self.ignoring_train else None,
-            "evidence": self.evidence.to_json() if self.evidence else None,
-            "frequent": {"relations": list(self.frequent_relations), **self.frequent.to_json()},
-            "distances": _to_json(self.distances),
-            "train_frequencies": _to_json(self.train_frequencies),
-            "published": self.published.to_json() if self.published else None,
-            "curve": self.curve.to_json() if self.curve is not None else None,
-            "reliability": _to_json(self.reliability),
-            "relations": _to_json(self.relations),
+            "frequent": frequent,
         }
-
-
-def _to_json(parts: Mapping[Any, Score] | Mapping[str, Reliability] | None) -> dict[str, Any] | None:
-    return None if parts is None else {str(name): part.to_json() for name, part in parts.items()}
+        for name in figures:
+            figure = getattr(self, name)
+            found[name] = None if figure is None else figure.to_json()
+        for name in parts:
+            each = getattr(self, name)
+            found[name] = (
+                None if each is None else {str(part): score.to_json() for part, score in each.items()}
+            )
+        return found
 
 
 def evaluate(
@@ -298,15 +286,30 @@ def evaluate(
     """
     truth = Gold.from_documents(gold)
     overlap = None if train is None else TrainOverlap.from_documents(truth, train)
-    seen = truth.relations.keys() | (overlap.relations.keys() if overlap else set())
-    known = seen if vocabulary is None else vocabulary
+    known = vocabulary
+    if known is None:
+        known = truth.relations.keys() | (overlap.relations.keys() if overlap else set())
     everything = Predictions.collect(predictions, truth, known)
     decided = everything if threshold is None else everything.at_least(threshold)
     claimed = decided.by_key.keys()
     relations = scores_by(relation_of, claimed, truth.facts)
     often = _frequent_relations(benchmark.frequent if frequent is None else frequent, truth.relations, known)
     overall = Score.count(claimed, truth.facts)
-    has_published = overlap is not None and benchmark.has_published_denominator
+    published = None
+    if overlap and benchmark.has_published_denominator:
+        published = published_score(claimed, truth, overlap.relations, often)
+    curve = None
+    if everything.scores is not None:
+        correct = [key in truth.facts for key in everything.by_key]
+        curve = precision_recall_curve(everything.scores, correct, len(truth.facts))
+    reliability = None
+    if probabilities:
+        if not decided.scores or not all(0 <= score <= 1 for score in decided.scores):
+            raise PredictionError(
+                "reliability needs predictions whose scores are probabilities, between 0 and 1"
+            )
+        correct = [key in truth.facts for key in claimed]
+        reliability = {"predicted": Reliability.from_scores(decided.scores, correct)}
     return Evaluation(
         benchmark=benchmark,
         documents=len(truth.documents),
@@ -319,36 +322,26 @@ def evaluate(
         relations=dict(sorted(relations.items(), key=lambda row: (-row[1].gold, row[0]))),
         distances=scores_by_distance(claimed, truth),
         train_frequencies=scores_by_frequency(relations, overlap.relations) if overlap else None,
-        published=published_score(claimed, truth, overlap.relations, often)
-        if overlap and has_published
-        else None,
-        curve=_curve(everything, truth),
-        reliability=_reliability(decided, truth) if probabilities else None,
+        published=published,
+        curve=curve,
+        reliability=reliability,
     )
 
 
 def _frequent_relations(
     frequent: int | Sequence[str], counts: Mapping[str, int], known: Collection[str]
 ) -> tuple[str, ...]:
-    if not isinstance(frequent, int):
-        return select_relations(frequent, known)
-    if frequent < 1:
-        raise ValueError(f"the number of frequent relations must be at least 1, not {frequent}")
-    return most_frequent(counts, frequent)
-
-
-def _curve(predictions: Predictions, gold: Gold) -> Curve | None:
-    if not predictions.have_scores:
-        return None
-    correct = [key in gold.facts for key in predictions.by_key]
-    return precision_recall_curve(predictions.scores, correct, len(gold.facts))
-
-
-def _reliability(predictions: Predictions, gold: Gold) -> dict[str, Reliability]:
-    scores = predictions.scores
-    if not scores or not predictions.have_scores or not all(0 <= score <= 1 for score in scores):
-        raise PredictionError("reliability needs predictions whose scores are probabilities, between 0 and 1")
-    return {"predicted": Reliability.from_scores(scores, [key in gold.facts for key in predictions.by_key])}
+    """The relations that are scored together: those that a user names, or so many; ties go by name."""
+    if isinstance(frequent, int):
+        if frequent < 1:
+            raise ValueError(f"the number of frequent relations must be at least 1, not {frequent}")
+        return tuple(sorted(counts, key=lambda relation: (-counts[relation], relation))[:frequent])
+    for relation in frequent:
+        if relation not in known:
+            raise ValueError(
+                f"neither gold nor train has the relation {relation!r}{nearest(relation, known)}"
+            )
+    return tuple(dict.fromkeys(frequent))
 
 
 def evaluate_extractor(
@@ -364,6 +357,8 @@ def evaluate_extractor(
 ) -> Evaluation:
     """Extract facts from documents with all their facts, and score them.
 
+    The curve and the reliability are of all facts that the model gives at least `FLOOR`, or predicts.
+
     Args:
         extractor: with the model.
         gold: the documents.
@@ -374,11 +369,28 @@ def evaluate_extractor(
         threshold: as for `Extractor.extract`.
         progress: called with the number of documents that are done.
     """
-    ranking = _Ranking(extractor.model.relations.ids, Gold.from_documents(gold).facts)
+    facts = Gold.from_documents(gold).facts
+    relations = {relation: number for number, relation in enumerate(extractor.model.relations.ids)}
+    of_document: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+    for document, head, tail, relation in facts:
+        of_document[document].append((head, tail, relation))
+    # Score, probability, whether it is decided and whether it is correct. As arrays: a model that was hardly
+    # trained may give a few hundredths to every relation of every pair.
+    kept: list[tuple[NDArray[Any], ...]] = []
+
+    def keep(scored: "ScoredPairs") -> None:
+        rows = {pair: row for row, pair in enumerate(zip(scored.head, scored.tail, strict=True))}
+        correct = np.zeros_like(scored.decided)  # [P, K]
+        for head, tail, relation in of_document[scored.document.id]:
+            if (head, tail) in rows and relation in relations:
+                correct[rows[head, tail], relations[relation]] = True
+        likely = scored.decided | (scored.probability >= FLOOR)
+        columns = scored.score, scored.probability, scored.decided, correct
+        kept.append(tuple(column[likely] for column in columns))
 
     def claims() -> Iterator[Prediction]:
         # A generator, so that gold and train are read, and their faults found, before the long work.
-        extracted = extractor.extract(gold, threshold=threshold, on_scores=ranking.add)
+        extracted = extractor.extract(gold, threshold=threshold, on_scores=keep)
         for number, extraction in enumerate(extracted, start=1):
             yield from extraction.predictions()
             progress(number)
@@ -386,56 +398,15 @@ def evaluate_extractor(
     evaluation = evaluate(
         gold, claims(), train, benchmark=benchmark, frequent=frequent, vocabulary=vocabulary
     )
-    return replace(evaluation, curve=ranking.curve(), reliability=ranking.reliability())
-
-
-class _Ranking:
-    """The scores that are in the curve, and which of them are of true facts.
-
-    Scores order facts without ties, also across relations; probabilities say which are kept. As arrays: a
-    model that was hardly trained may give a few hundredths to every relation of every pair.
-    """
-
-    def __init__(self, relations: Sequence[str], facts: Collection[Key]) -> None:
-        self._relations = {relation: number for number, relation in enumerate(relations)}
-        self._facts: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
-        for document, head, tail, relation in facts:
-            self._facts[document].append((head, tail, relation))
-        self._gold = len(facts)
-        self._scores: list[NDArray[np.floating[Any]]] = []
-        self._probabilities: list[NDArray[np.floating[Any]]] = []
-        self._decided: list[NDArray[np.bool_]] = []
-        self._correct: list[NDArray[np.bool_]] = []
-
-    def add(self, scored: "ScoredPairs") -> None:
-        """Take in a document."""
-        rows = {pair: row for row, pair in enumerate(zip(scored.head, scored.tail, strict=True))}
-        true = np.zeros_like(scored.decided)  # [P, K]
-        for head, tail, relation in self._facts.get(scored.document.id, ()):
-            row, number = rows.get((head, tail)), self._relations.get(relation)
-            if row is not None and number is not None:
-                true[row, number] = True
-        kept = scored.decided | (scored.probability >= FLOOR)
-        self._scores.append(scored.score[kept])
-        if scored.calibrated:
-            self._probabilities.append(scored.probability[kept])
-            self._decided.append(scored.decided[kept])
-        self._correct.append(true[kept])
-
-    def curve(self) -> Curve:
-        """The curve over all documents."""
-        if not self._scores:
-            return precision_recall_curve([], [], self._gold)
-        return precision_recall_curve(np.concatenate(self._scores), np.concatenate(self._correct), self._gold)
-
-    def reliability(self) -> dict[str, Reliability] | None:
-        """Of predicted facts, and of all facts of at least `FLOOR`; None without calibrated probabilities."""
-        if not self._probabilities:
-            return None
-        each = (self._probabilities, self._correct, self._decided)
-        probability, correct, decided = (np.concatenate(part) for part in each)
+    if not kept:
+        return replace(evaluation, curve=precision_recall_curve([], [], len(facts)))
+    # Scores order facts without ties, also across relations; probabilities say which are kept.
+    score, probability, decided, correct = map(np.concatenate, zip(*kept, strict=True))
+    curve, reliability = precision_recall_curve(score, correct, len(facts)), None
+    if extractor.is_calibrated:
         likely = probability >= FLOOR
-        return {
+        reliability = {
             "predicted": Reliability.from_scores(probability[decided], correct[decided]),
             f"score at least {FLOOR:g}": Reliability.from_scores(probability[likely], correct[likely]),
         }
+    return replace(evaluation, curve=curve, reliability=reliability)

@@ -1,37 +1,24 @@
 """Precision, recall and F1 as the official scorers compute them: overall, by part of the facts, by document."""
 
-from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
 from unnoted.data.document import Document, Fact
 from unnoted.data.formats.predictions import Prediction
-from unnoted.utils import nearest
 
 Part = TypeVar("Part", bound=Hashable)
 
 Key: TypeAlias = tuple[str, int, int, str]
 """A fact of a corpus: (document, head, tail, relation)."""
 
-Figures: TypeAlias = dict[str, int | float]
-"""A score as plain data."""
-
 IGN_SLACK = 1e-5
 """What the official scorer adds to the predictions that are left when those known from train are ignored."""
 
-FREQUENCY_BOUNDS = (1, 10, 100, 1000)
-"""Where a group of relations starts, by facts in train."""
-
-
-# Scores
-
-
-def ratio(part: float, whole: float) -> float:
-    """A fraction; 0 where the whole is 0, so that no predictions score 0."""
-    return part / whole if whole else 0.0
+FREQUENCIES = {"0": 0, "1 to 9": 1, "10 to 99": 10, "100 to 999": 100, "1000 or more": 1000}
+"""Groups of relations, by the facts in train from which each starts."""
 
 
 def harmonic_mean(precision: float, recall: float) -> float:
@@ -41,7 +28,7 @@ def harmonic_mean(precision: float, recall: float) -> float:
         >>> harmonic_mean(0.5, 1.0), harmonic_mean(0.0, 0.0)
         (0.6666666666666666, 0.0)
     """
-    return ratio(2 * precision * recall, precision + recall)
+    return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +52,22 @@ class Score:
 
     @property
     def precision(self) -> float:
-        """The fraction of the predicted facts that is correct."""
-        return ratio(self.correct, self.predicted)
+        """The fraction of the predicted facts that is correct; 0 without a prediction."""
+        return self.correct / self.predicted if self.predicted else 0.0
 
     @property
     def recall(self) -> float:
         """The fraction of the gold facts that was found."""
-        return ratio(self.correct, self.gold)
+        return self.correct / self.gold if self.gold else 0.0
 
     @property
     def f1(self) -> float:
         """The harmonic mean of the two."""
         return harmonic_mean(self.precision, self.recall)
 
-    def to_json(self) -> Figures:
+    def to_json(self) -> dict[str, float]:
         """The figures and the counts behind them."""
-        figures: Figures = {"f1": self.f1, "precision": self.precision, "recall": self.recall}
-        return figures | {"correct": self.correct, "predicted": self.predicted, "gold": self.gold}
+        return {"f1": self.f1, "precision": self.precision, "recall": self.recall} | asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +106,10 @@ class IgnScore:
         """Ign F1."""
         return harmonic_mean(self.precision, self.recall)
 
-    def to_json(self) -> Figures:
+    def to_json(self) -> dict[str, float]:
         """The figures and the count behind them."""
-        figures: Figures = {"f1": self.f1, "precision": self.precision, "recall": self.recall}
+        figures = {"f1": self.f1, "precision": self.precision, "recall": self.recall}
         return figures | {"correct_in_train": self.correct_in_train}
-
-
-# Gold facts, and what train knows of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +180,6 @@ def _named_facts(document: Document, fact: Fact) -> Iterator[tuple[str, str, str
             yield head, tail, fact.relation
 
 
-# Scores of parts: gold facts and predictions are divided by the same rule
-
-
 def scores_by(
     part: Callable[[Key], Part], predicted: Collection[Key], gold: Collection[Key]
 ) -> dict[Part, Score]:
@@ -221,11 +201,6 @@ def scores_by(
     return {name: Score(correct[name], in_predicted[name], in_gold[name]) for name in in_gold | in_predicted}
 
 
-def document_of(key: Key) -> str:
-    """The document of a fact."""
-    return key[0]
-
-
 def relation_of(key: Key) -> str:
     """The relation of a fact."""
     return key[3]
@@ -233,10 +208,8 @@ def relation_of(key: Key) -> str:
 
 def total(scores: Iterable[Score]) -> Score:
     """The micro-averaged score of several parts together."""
-    correct = predicted = gold = 0
-    for score in scores:
-        correct, predicted, gold = correct + score.correct, predicted + score.predicted, gold + score.gold
-    return Score(correct, predicted, gold)
+    counts = [(score.correct, score.predicted, score.gold) for score in scores]
+    return Score(*map(sum, zip(*counts, strict=True))) if counts else Score(0, 0, 0)
 
 
 def document_scores(
@@ -262,8 +235,9 @@ def document_scores(
     """
     truth = Gold.from_documents(gold)
     overlap = TrainOverlap.from_documents(truth, train)
-    scores = dict.fromkeys(truth.documents, Score(0, 0, 0)) | scores_by(document_of, predicted, truth.facts)
-    known = Counter(document_of(key) for key in predicted if key in overlap.known)
+    none = dict.fromkeys(truth.documents, Score(0, 0, 0))
+    scores = none | scores_by(lambda key: key[0], predicted, truth.facts)
+    known = Counter(key[0] for key in predicted if key in overlap.known)
     return {document: IgnScore(score, known[document]) for document, score in scores.items()}
 
 
@@ -289,61 +263,27 @@ def scores_by_distance(predicted: Collection[Key], gold: Gold) -> dict[Distance,
             return Distance.UNKNOWN
         return Distance.INTER if places[head].isdisjoint(places[tail]) else Distance.INTRA
 
-    scores = scores_by(distance, predicted, gold.facts)
-    return {
-        each: scores.get(each, Score(0, 0, 0))
-        for each in Distance
-        if each is not Distance.UNKNOWN or each in scores
-    }
+    scores = dict.fromkeys((Distance.INTRA, Distance.INTER), Score(0, 0, 0))
+    return scores | scores_by(distance, predicted, gold.facts)
 
 
-def scores_by_frequency(
-    relations: Mapping[str, Score], train: Mapping[str, int], bounds: Sequence[int] = FREQUENCY_BOUNDS
-) -> dict[str, Score]:
+def scores_by_frequency(relations: Mapping[str, Score], train: Mapping[str, int]) -> dict[str, Score]:
     """Scores of groups of relations, by how many facts of train each relation has.
 
     Args:
         relations: the score of each relation.
         train: how many facts each relation has in train.
-        bounds: where each group but the first starts, rising.
 
     Example:
         >>> parts = {"rare": Score(1, 1, 2), "rarer": Score(0, 1, 1), "common": Score(5, 6, 7)}
         >>> scores_by_frequency(parts, {"rare": 9, "rarer": 1, "common": 100})
         {'1 to 9': Score(correct=1, predicted=2, gold=3), '100 to 999': Score(correct=5, predicted=6, gold=7)}
     """
-    groups: list[list[Score]] = [[] for _ in range(len(bounds) + 1)]
+    groups: dict[str, list[Score]] = {name: [] for name in FREQUENCIES}
     for relation, score in relations.items():
-        groups[bisect_right(bounds, train.get(relation, 0))].append(score)
-    names = []
-    for start, end in zip((0, *bounds), (*bounds, None), strict=True):
-        last = f"{start} or more" if end is None else f"{start} to {end - 1}"
-        names.append(str(start) if end == start + 1 else last)
-    return {name: total(group) for name, group in zip(names, groups, strict=True) if group}
-
-
-def most_frequent(counts: Mapping[str, int], number: int) -> tuple[str, ...]:
-    """The relations with most facts, the most frequent first; ties by name.
-
-    Example:
-        >>> most_frequent({"child": 2, "spouse": 5, "aunt": 2}, 2)
-        ('spouse', 'aunt')
-    """
-    return tuple(sorted(counts, key=lambda relation: (-counts[relation], relation))[:number])
-
-
-def select_relations(relations: Sequence[str], known: Collection[str]) -> tuple[str, ...]:
-    """Relations that a user names, each once.
-
-    Raises:
-        ValueError: neither gold nor train has one of them.
-    """
-    for relation in relations:
-        if relation not in known:
-            raise ValueError(
-                f"neither gold nor train has the relation {relation!r}{nearest(relation, known)}"
-            )
-    return tuple(dict.fromkeys(relations))
+        name = [name for name, least in FREQUENCIES.items() if train.get(relation, 0) >= least][-1]
+        groups[name].append(score)
+    return {name: total(scores) for name, scores in groups.items() if scores}
 
 
 def evidence_score(predictions: Mapping[Key, Prediction], gold: Gold) -> Score | None:

@@ -27,6 +27,8 @@ TIE = 1e-9
 BLOCK = 500
 """How many resamples are held at a time, so that memory does not grow with their number."""
 
+Array: TypeAlias = NDArray[np.float64]
+
 
 @dataclass(frozen=True, slots=True)
 class BootstrapResult:
@@ -77,14 +79,20 @@ def paired_bootstrap(
     """
     if resamples < 1:
         raise ValueError(f"resamples: {resamples} must be at least 1")
-    documents = _shared_documents([*first, *second])
-    systems = [_System.from_runs(runs, documents) for runs in (first, second)]
+    if not first or not second:
+        raise ValueError("runs: a system has none; at least one is needed")
+    _check_comparable([*first, *second])
+    documents, numbers = list(first[0]), (len(first), len(second))
+    systems = [_counts(runs, documents) for runs in (first, second)]
+    slack = IGN_SLACK if isinstance(first[0][documents[0]], IgnScore) else 0.0
 
-    def difference(times: NDArray[np.int64], *runs: NDArray[np.float64]) -> NDArray[np.float64]:
-        ours, theirs = (system.f1(times, weight) for system, weight in zip(systems, runs, strict=True))
-        return 100 * (ours - theirs)
+    def difference(times: NDArray[np.int64], *weights: Array) -> Array:
+        ours, theirs = (
+            (_f1(counts, times, slack) * weight).sum(axis=1)
+            for counts, weight in zip(systems, weights, strict=True)
+        )
+        return np.asarray(100 * (ours - theirs))
 
-    numbers = len(first), len(second)
     uniform = [np.full((1, number), 1 / number) for number in numbers]
     observed = difference(np.ones((1, len(documents)), dtype=np.int64), *uniform)
     drawn = zip(
@@ -107,7 +115,7 @@ def draw_documents(documents: int, resamples: int, seed: int) -> Iterator[NDArra
         yield np.bincount(cells.ravel(), minlength=rows * documents).reshape(rows, documents)
 
 
-def draw_runs(runs: int, resamples: int, seed: int) -> Iterator[NDArray[np.float64]]:
+def draw_runs(runs: int, resamples: int, seed: int) -> Iterator[Array]:
     """The weight of each run, in blocks of [some resamples, runs] whose rows sum to 1."""
     generator = np.random.default_rng([seed, runs])  # equally many runs share their draws
     drawn = max(1, runs - 1)
@@ -116,79 +124,46 @@ def draw_runs(runs: int, resamples: int, seed: int) -> Iterator[NDArray[np.float
         yield generator.multinomial(drawn, np.full(runs, 1 / runs), size=rows) / drawn
 
 
-def _shared_documents(runs: Sequence[DocumentScores]) -> list[str]:
-    """The ids that all runs share; every run must have the same, and the same number of gold facts in each."""
-    if not runs or not runs[0]:
-        raise ValueError("scores: there are none; at least one document is needed")
+def _check_comparable(runs: Sequence[DocumentScores]) -> None:
+    """Every run must have the same documents, with the same kind of scores and the same number of gold facts."""
     reference = runs[0]
+    if not reference:
+        raise ValueError("scores: there are none; at least one document is needed")
     for run in runs[1:]:
         if different := sorted(run.keys() ^ reference.keys()):
             raise ValueError(f"documents: {short_repr(different[0])} is in one run and not in another")
         for document, score in run.items():
             other = reference[document]
             if type(score) is not type(other):
-                names = f"{type(score).__name__} in one run and {type(other).__name__} in another"
-                raise ValueError(f"document {short_repr(document)}: {names}")
-            if (gold := _plain(score).gold) != (known := _plain(other).gold):
-                raise ValueError(
-                    f"document {short_repr(document)}: {gold} gold facts in one run and {known} in another"
-                )
-    return list(reference)
+                found = f"{type(score).__name__} in one run and {type(other).__name__} in another"
+                raise ValueError(f"document {short_repr(document)}: {found}")
+            (gold, _), (known, _) = _plain(score), _plain(other)
+            if gold.gold != known.gold:
+                found = f"{gold.gold} gold facts in one run and {known.gold} in another"
+                raise ValueError(f"document {short_repr(document)}: {found}")
 
 
-def _plain(score: Score | IgnScore) -> Score:
-    return score.score if isinstance(score, IgnScore) else score
+def _plain(score: Score | IgnScore) -> tuple[Score, int]:
+    """The score, and how many of its correct facts get no credit in precision."""
+    return (score.score, score.correct_in_train) if isinstance(score, IgnScore) else (score, 0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _System:
-    """The counts of each run and document, and how F1 follows from their sums.
-
-    Attributes:
-        correct: [documents, runs], as all others.
-        credited: the correct ones that count for precision.
-        predicted: the predicted ones that count for precision.
-        gold: the gold facts.
-        slack: what is added to the sum of the predicted ones.
-    """
-
-    correct: NDArray[np.float64]
-    credited: NDArray[np.float64]
-    predicted: NDArray[np.float64]
-    gold: NDArray[np.float64]
-    slack: float
-
-    @classmethod
-    def from_runs(cls, runs: Sequence[DocumentScores], documents: Sequence[str]) -> "_System":
-        if not runs:
-            raise ValueError("runs: a system has none; at least one is needed")
-        rows = [[_counts(run[document]) for run in runs] for document in documents]
-        counts = np.moveaxis(np.array(rows, dtype=np.float64), 2, 0)  # [4, documents, runs]
-        slack = IGN_SLACK if isinstance(runs[0][documents[0]], IgnScore) else 0.0
-        correct, credited, predicted, gold = counts
-        return cls(correct, credited, predicted, gold, slack)
-
-    def f1(self, times: NDArray[np.int64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The weighted mean F1 of the runs in each of several draws, [draws].
-
-        Args:
-            times: how often each document was drawn, [draws, documents].
-            weight: of each run, [draws, runs].
-        """
-        times = times.astype(np.float64)
-        precision = _ratio(times @ self.credited, times @ self.predicted + self.slack)  # [draws, runs]
-        recall = _ratio(times @ self.correct, times @ self.gold)
-        f1 = _ratio(2 * precision * recall, precision + recall)
-        mean: NDArray[np.float64] = (f1 * weight).sum(axis=1)
-        return mean
+def _counts(runs: Sequence[DocumentScores], documents: Sequence[str]) -> Array:
+    """Correct facts, those credited in precision, predictions and gold facts: [4, documents, runs]."""
+    rows = []
+    for document in documents:
+        scores = [_plain(run[document]) for run in runs]
+        rows.append([(s.correct, s.correct - known, s.predicted - known, s.gold) for s, known in scores])
+    return np.moveaxis(np.array(rows, dtype=np.float64), 2, 0)
 
 
-def _counts(score: Score | IgnScore) -> tuple[int, int, int, int]:
-    plain = _plain(score)
-    known = score.correct_in_train if isinstance(score, IgnScore) else 0
-    return plain.correct, plain.correct - known, plain.predicted - known, plain.gold
+def _f1(counts: Array, times: NDArray[np.int64], slack: float) -> Array:
+    """The F1 of each run, [draws, runs], given how often each document was drawn, [draws, documents]."""
+    correct, credited, predicted, gold = (times.astype(np.float64) @ each for each in counts)
+    precision, recall = _ratio(credited, predicted + slack), _ratio(correct, gold)
+    return _ratio(2 * precision * recall, precision + recall)
 
 
-def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+def _ratio(part: Array, whole: Array) -> Array:
     """A fraction; 0 where the whole is 0."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)

@@ -1,8 +1,7 @@
 """ChemDisGene's two denominators."""
 
 from unnoted.data.document import Document, Entity, Fact, Mention
-from unnoted.evaluation import CHEMDISGENE, DOCRED, Prediction, Score, evaluate
-from unnoted.evaluation.chemdisgene import have_own_mention
+from unnoted.evaluation import CHEMDISGENE, Prediction, Score, evaluate
 
 
 def gene(*places):
@@ -38,10 +37,6 @@ def claims(*keys):
     return [Prediction("1", *key) for key in keys]
 
 
-def test_have_own_mention():
-    assert have_own_mention(GOLD[0]) == [True, True, False, True, True]
-
-
 def test_both_denominators():
     predictions = claims((0, 1, "binds"), (0, 2, "binds"), (0, 1, "moves"), (3, 1, "binds"), (2, 4, "binds"))
     evaluation = evaluate(GOLD, predictions, TRAIN, benchmark=CHEMDISGENE)
@@ -56,22 +51,9 @@ def test_both_denominators():
     assert evaluation.to_json()["published"]["left_out"]["predictions"] == 3
 
 
-def test_the_impossible_stays_wrong():
-    predictions = [*claims((0, 9, "binds"), (0, 1, "bends")), Prediction("2", 0, 1, "binds")]
-    published = evaluate(GOLD, predictions, TRAIN, benchmark=CHEMDISGENE).published
-    assert published.overall == Score(0, 3, 2) and published.predictions_left_out == 0
-
-
 def test_frequent_relations_are_the_same_under_both():
     predictions = claims((0, 1, "binds"), (0, 2, "binds"), (0, 1, "moves"))
     evaluation = evaluate(GOLD, predictions, TRAIN, benchmark=CHEMDISGENE, frequent=1)
     assert evaluation.frequent_relations == ("binds",)
     assert evaluation.frequent == Score(2, 2, 3)
     assert evaluation.published.frequent == Score(1, 1, 2)
-
-
-def test_only_where_it_belongs():
-    assert evaluate(GOLD, [], TRAIN, benchmark=DOCRED).published is None
-    without_train = evaluate(GOLD, [], benchmark=CHEMDISGENE)
-    assert without_train.published is None
-    assert "no published denominator" in str(without_train)

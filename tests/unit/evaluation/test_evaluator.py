@@ -143,24 +143,6 @@ def test_the_curve_is_that_of_the_facts_one_by_one(extractor, threshold):
         assert np.allclose(getattr(curve, name), getattr(expected, name), rtol=1e-9)
 
 
-def test_the_score_is_of_what_is_stated(extractor):
-    stated = [claim.key for extraction in extractor.extract(corpus()) for claim in extraction.predictions()]
-    evaluation = evaluate_extractor(extractor, list(corpus()))
-    assert evaluation.overall.predicted == len(stated) > 0
-
-
-def test_every_document_with_a_pair_is_shown_once(extractor):
-    shown = []
-    list(extractor.extract([*corpus(), ALONE], on_scores=shown.append))
-    assert sorted(scored.document.id for scored in shown) == sorted(document.id for document in corpus())
-    for scored in shown:
-        pairs = len(scored.document.entities) * (len(scored.document.entities) - 1)
-        assert scored.head.shape == scored.tail.shape == (pairs,)
-        assert (
-            scored.score.shape == scored.probability.shape == scored.decided.shape == (pairs, len(RELATIONS))
-        )
-
-
 # Real data
 
 
