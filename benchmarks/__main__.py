@@ -47,7 +47,10 @@ def main() -> None:
     else:
         records = train.finished(grid, train.select_runs(grid, given.names), given.to)
         analyses, speeds = (report.read_json(given.to / f"{name}.json") for name in ("analyses", "speed"))
-        print("written:", ", ".join(report.write_tables(report.all_tables(records, analyses, speeds))))
+        print(
+            "written:",
+            ", ".join(report.write_tables(report.all_tables(records, train.titles(grid), analyses, speeds))),
+        )
         report.write_plots()
 
 

@@ -19,6 +19,7 @@ from unnoted.data import Document, Entity, load_documents
 from unnoted.data.compare import match_entities
 from unnoted.data.document import Triple
 from unnoted.evaluation import Reliability, Score, precision_recall_curve
+from unnoted.inference import DecisionOptions, Extractor
 from unnoted.priors import Priors
 from unnoted.suggestions import (
     BelowCutoff,
@@ -135,6 +136,39 @@ def calibration(run: Path, data: Path, multiplier: float) -> list[Row]:
     return rows
 
 
+def test_scores(run: Path, data: Path, multiplier: float) -> list[Row]:
+    """What the test set says of scores and of target precisions: predicted facts beside complete labels."""
+    gold = load_documents(data / "data" / "docred" / "test_revised.json").documents
+    total = sum(len(document.labels) for document in gold)
+    extractor = Extractor.from_pretrained(run)
+    rows = []
+    for target in (None, *TARGETS):
+        options = DecisionOptions(target_precision=target)
+        try:
+            found = list(extractor.extract(gold, threshold=options))
+        except TargetUnreachableError:
+            continue
+        facts = [
+            (fact.score, (fact.head, fact.tail, fact.relation) in document.labels)
+            for document, each in zip(gold, found, strict=True)
+            for fact in each.facts
+        ]
+        scores, true = (np.array(column) for column in zip(*facts, strict=True))
+        score = Score(int(true.sum()), len(true), total)
+        rows.append(
+            {
+                "threshold": "of the best expected F1" if target is None else f"target precision {target}",
+                "facts": len(true),
+                "mean score": scores.mean(),
+                "P": 100 * score.precision,
+                "R": 100 * score.recall,
+                "F1": 100 * score.f1,
+                "calibration error": Reliability.from_scores(scores, true).error,
+            }
+        )
+    return rows
+
+
 def _score(predicted: NDArray[np.bool_], true: NDArray[np.bool_]) -> Score:
     return Score(int((predicted & true).sum()), int(predicted.sum()), int(true.sum()))
 
@@ -190,6 +224,7 @@ def simulate_reviews(found: SuggestionSet, truth: Truth) -> list[Row]:
 ANALYSES: dict[str, Callable[[Path, Path, float], list[Row]]] = {
     "held-out": held_out,
     "calibration": calibration,
+    "test-scores": test_scores,
     "suggestions": suggestions,
     "coverage": coverage,
 }

@@ -19,12 +19,21 @@ from unnoted.experiments.plots import plot_lines
 from unnoted.experiments.results import MeanStd
 from unnoted.losses.pu import LogSigmoidRanking, SquaredRanking
 from unnoted.priors import Priors
-from unnoted.training import Record
+from unnoted.training import Record, Scored
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "results").glob("*.md"))]
 LOCATED_IN = "P131"
 """The relation that grew most when Re-DocRED's labels were closed under rules."""
+
+RUN_TABLES = {
+    "readme": ("docred-",),
+    "docred": ("docred-",),
+    "docred-settings": ("six-layers-", "extreme-", "complete-"),
+    "chemdisgene": ("chemdisgene-",),
+    "architectures": ("architecture-",),
+}
+"""For each marker, how the names of its runs begin."""
 
 Records = dict[str, list[Record]]
 Table = list[list[str]]
@@ -51,19 +60,15 @@ def _markdown(table: Table) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def all_tables(records: Records, analyses: dict[str, Any], speed: dict[str, Any]) -> dict[str, Table]:
+def all_tables(
+    records: Records, titles: dict[str, str], analyses: dict[str, Any], speed: dict[str, Any]
+) -> dict[str, Table]:
     """Every table that there are records for, by the name of its marker."""
-    groups = {
-        "docred": ("docred-", "six-layers-", "extreme-", "complete-"),
-        "chemdisgene": ("chemdisgene-",),
-        "architectures": ("architecture-",),
-        "readme": ("docred-",),
-    }
     tables = {}
-    for name, prefixes in groups.items():
-        chosen = {run: found for run, found in records.items() if run.startswith(prefixes)}
+    for marker, prefixes in RUN_TABLES.items():
+        chosen = {name: found for name, found in records.items() if name.startswith(prefixes)}
         if chosen:
-            tables[name] = run_table(chosen, with_hub=name == "docred")
+            tables[marker] = run_table(chosen, titles, short=marker == "readme")
     for name, rows in analyses.items():
         marker = {"calibration": "docred-calibration", "held-out": "parts"}.get(name, name)
         tables[marker] = [list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)]
@@ -73,34 +78,47 @@ def all_tables(records: Records, analyses: dict[str, Any], speed: dict[str, Any]
     return tables
 
 
-def run_table(records: Records, with_hub: bool) -> Table:
+def run_table(records: Records, titles: dict[str, str], *, short: bool) -> Table:
     """A row for each run: mean ± standard deviation over its seeds, in per cent."""
     columns: dict[str, Callable[[Record], float]] = {
         "F1": lambda record: _scored(record).f1,
         "P": lambda record: _scored(record).precision,
         "R": lambda record: _scored(record).recall,
-        "Ign F1": lambda record: record.scored["test"].ignoring_train.f1,
-        "best F1": lambda record: record.scored["test"].best_f1,
-        "AP": lambda record: record.scored["test"].average_precision,
+        "best F1 of the curve": lambda record: _of_test(record).best_f1,
+        "AP": lambda record: _of_test(record).average_precision,
+        f"F1 without {LOCATED_IN}": f1_without,
     }
-    if with_hub:
-        columns[f"F1 without {LOCATED_IN}"] = f1_without
-    table = [["run", "seeds", *columns, "minutes"]]
+    if short:
+        columns = {name: columns[name] for name in ("F1", "P", "R", "AP")}
+    else:
+        columns["Ign F1"] = lambda record: _of_test(record).ignoring_train.f1
+    if all(record.get("data.benchmark") != "docred" for found in records.values() for record in found):
+        columns.pop(f"F1 without {LOCATED_IN}", None)
+    if not short and all("dev" in record.scored for found in records.values() for record in found):
+        columns["F1 (development)"] = lambda record: record.scored["dev"].overall.f1
+    table = [["", *columns, *([] if short else ["seeds", "minutes"])]]
     for name, found in records.items():
         figures = [str(MeanStd.of([100 * figure(each) for each in found])) for figure in columns.values()]
         minutes = sum(each.seconds for each in found) / 60 / len(found)
-        table.append([name, str(len(found)), *figures, f"{minutes:.0f}"])
+        table.append(
+            [titles.get(name, name), *figures, *([] if short else [str(len(found)), f"{minutes:.0f}"])]
+        )
     return table
 
 
+def _of_test(record: Record) -> Scored:
+    """The scores on the test set, or on the development set of runs that are scored on it alone."""
+    return record.scored.get("test") or record.scored["dev"]
+
+
 def _scored(record: Record) -> Score:
-    scored = record.scored["test"]
+    scored = _of_test(record)
     return scored.reachable or scored.overall
 
 
 def f1_without(record: Record, relation: str = LOCATED_IN) -> float:
     """F1 over all relations but one."""
-    scores = record.scored["test"].relations
+    scores = _of_test(record).relations
     return total(score for name, score in scores.items() if name != relation).f1
 
 

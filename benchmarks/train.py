@@ -39,6 +39,7 @@ def settings_of(grid: dict[str, Any], name: str, folder: Path) -> tuple[Training
     """The settings of a run, one for each seed."""
     entry = {**grid["runs"][name], "output": folder}
     config, seeds = entry.pop("config"), entry.pop("seeds")
+    entry.pop("title", None)
     return with_seeds(load_config(config, entry), seeds)
 
 
@@ -61,6 +62,11 @@ def _make_documents(path: Path, entry: dict[str, Any]) -> None:
     if "shares" in entry:
         documents = split_documents(documents, entry["shares"], 0)[entry["part"]]
     write_documents(path, documents)
+
+
+def titles(grid: dict[str, Any]) -> dict[str, str]:
+    """What runs are called in tables, by name."""
+    return {name: entry.get("title", name) for name, entry in grid["runs"].items()}
 
 
 def finished(grid: dict[str, Any], names: list[str], folder: Path) -> dict[str, list[Record]]:

@@ -25,7 +25,7 @@ def test_tables_are_written_between_their_markers(tmp_path, monkeypatch):
     page.write_text("before\n<!-- table: docred -->\nold\n<!-- end -->\nafter\n")
     monkeypatch.setattr(report, "PAGES", [page])
     records = {"docred-best": [make_record(test=make_scored(number)) for number in (30, 40)]}
-    assert report.write_tables(report.all_tables(records, {}, {})) == ["docred"]
+    assert report.write_tables(report.all_tables(records, {"docred-best": "`best`"}, {}, {})) == ["docred"]
     text = page.read_text()
-    assert "| docred-best | 2 | 43.75 ± 8.84 |" in text and "old" not in text
+    assert "| `best` | 43.75 ± 8.84 |" in text and "old" not in text
     assert text.startswith("before\n") and text.endswith("after\n")
