@@ -75,7 +75,6 @@ def suggest(
     kept = "; the same command continues" if output else ""
     with on_interrupt(f"interrupted; nothing was written{kept}"):
         # Here, because they load torch, which the other commands need not wait for.
-        from unnoted.suggestions.suggest import SuggestionLimits
         from unnoted.suggestions.suggest import suggest as run
         from unnoted.training.config import parse_changes
 
@@ -83,8 +82,8 @@ def suggest(
         found = run(
             file, config=config, encoder=encoder, folds=folds, jobs=jobs, repeats=repeats, output=output,
             overwrite=overwrite, model=model, scores=scores, prior_multiplier=prior_multiplier,
-            vocabulary=vocabulary, changes=changed,
-            limits=SuggestionLimits(min_score, limit, label_errors), log=log,
+            vocabulary=vocabulary, changes=changed, min_score=min_score, max_suggestions=limit,
+            max_label_errors=label_errors, log=log,
         )  # fmt: skip
         found.export(to)
     _print(found, to)

@@ -12,7 +12,7 @@ document): most labels hold, however a model scores them.
   the sample that completeness and label frequency are estimated from (`completeness`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -29,10 +29,6 @@ class Order(StrEnum):
     SCORE = "score"
     DOCUMENT = "document"
     RANDOM = "random"
-
-
-Keys = tuple[NDArray[np.generic], ...]
-"""What is sorted by, the most important first."""
 
 
 def rank(suggestions: Sequence["Suggestion"], order: Order, *, seed: int = 0) -> NDArray[np.int64]:
@@ -57,38 +53,17 @@ def rank(suggestions: Sequence["Suggestion"], order: Order, *, seed: int = 0) ->
         >>> sorted(rank(listed, Order.RANDOM, seed=3).tolist())
         [0, 1, 2]
     """
-    keys = _KEYS[order](suggestions, seed)
-    return np.lexsort((np.arange(len(suggestions)), *reversed(keys)))
-
-
-def _columns(suggestions: Sequence["Suggestion"]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Score and whether it is a label, [N] each."""
     score = np.array([each.score for each in suggestions], dtype=np.float64)
-    return score, np.array([each.labelled for each in suggestions], dtype=np.bool_)
-
-
-def _by_score(suggestions: Sequence["Suggestion"], seed: int) -> Keys:
-    score, labelled = _columns(suggestions)
-    return labelled, np.where(labelled, score, -score)
-
-
-def _by_document(suggestions: Sequence["Suggestion"], seed: int) -> Keys:
-    score, labelled = _columns(suggestions)
-    if not len(score):
-        return (labelled,)
+    labelled = np.array([each.labelled for each in suggestions], dtype=np.bool_)
+    by_score = np.where(labelled, score, -score)
+    # The last key of `lexsort` is the most important; equals stay in the order of the list.
+    if order is Order.SCORE:
+        return np.lexsort((by_score, labelled))
+    if order is Order.RANDOM:
+        return np.lexsort((np.random.default_rng(seed).permutation(len(score)), labelled))
     numbers: dict[str, int] = {}
-    document = np.array([numbers.setdefault(each.document, len(numbers)) for each in suggestions])
+    document = np.array(
+        [numbers.setdefault(each.document, len(numbers)) for each in suggestions], dtype=np.int64
+    )
     expected = np.bincount(document, np.where(labelled, 0.0, score)) / np.bincount(document)
-    return -expected[document], document, labelled, np.where(labelled, score, -score)
-
-
-def _random(suggestions: Sequence["Suggestion"], seed: int) -> Keys:
-    _, labelled = _columns(suggestions)
-    return labelled, np.random.default_rng(seed).permutation(len(suggestions))
-
-
-_KEYS: Mapping[Order, Callable[[Sequence["Suggestion"], int], Keys]] = {
-    Order.SCORE: _by_score,
-    Order.DOCUMENT: _by_document,
-    Order.RANDOM: _random,
-}
+    return np.lexsort((by_score, labelled, document, -expected[document]))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import (
+    BaseModel,
     ConfigDict,
     Field,
     FiniteFloat,
@@ -31,7 +32,7 @@ from unnoted.data.visualization.pages import DocumentEntry, documents_page
 from unnoted.errors import DataError, DefectLog, Kind, fail
 from unnoted.io import TextInput, numbered_lines, open_output, parse_json, write_lines
 from unnoted.suggestions.completeness import BelowCutoff
-from unnoted.utils import format_count, plural, require_extra, short_repr
+from unnoted.utils import plural, require_extra, short_repr
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped,unused-ignore]
@@ -101,25 +102,6 @@ class MissingLabels:
     missing: Number
     low: Number
     high: Number
-
-
-@dataclass(frozen=True, slots=True)
-class _Header:
-    """The first line of the file."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
-
-    unnoted: Literal["suggestions"]
-    source: StrictStr
-    source_format: StrictStr
-    source_checksum: StrictStr
-    model: StrictStr
-    calibrated: StrictBool
-    relations: dict[StrictStr, tuple[StrictStr, StrictStr]]
-    missing: tuple[MissingLabels, ...]
-    below_cutoff: BelowCutoff
-    documents: Count
-    suggestions: Count
 
 
 @dataclass(frozen=True)
@@ -215,24 +197,14 @@ class SuggestionSet:
         return frame
 
     def _records(self) -> Iterator[dict[str, Any]]:
-        yield {
-            "unnoted": FILE_TYPE,
-            "source": self.source,
-            "source_format": self.source_format,
-            "source_checksum": self.source_checksum,
-            "model": self.model,
-            "calibrated": self.calibrated,
-            "relations": self.relations,
-            "missing": [asdict(each) for each in self.missing],
-            "below_cutoff": asdict(self.below_cutoff),
-            "documents": len(self.documents),
-            "suggestions": len(self.suggestions),
-        }
+        header = asdict(replace(self, documents={}, suggestions=()))
+        counts = {"documents": len(self.documents), "suggestions": len(self.suggestions)}
+        yield {"unnoted": FILE_TYPE} | header | counts
         yield from map(jsonl.record, self.documents.values())
         for each in self.suggestions:
             record = asdict(each)
             for key in ("evidence", "rule", "labelled"):
-                if not record[key] and record[key] != "":
+                if record[key] in ((), None, False):  # the default
                     del record[key]
             yield record
 
@@ -253,47 +225,57 @@ class SuggestionSet:
             DocumentEntry(self.documents[name], _fact_table(self.documents[name], listed), names)
             for name, listed in list(by_document.items())[:MAX_PAGE_DOCUMENTS]
         ]
-        with open_output(path) as stream:
-            stream.write(documents_page("Suggestions", self._summary(names), shown, len(by_document)))
-
-    def _summary(self, names: Mapping[str, str]) -> list[str]:
         suggested = sum(not each.labelled for each in self.suggestions)
-        lines = [
+        intro = [
             f"{plural(suggested, 'suggested fact')}, and "
             f"{plural(len(self.suggestions) - suggested, 'labelled fact')} that look wrong, in {self.source}; "
             f"scored by {self.model}."
         ]
-        rest = self.below_cutoff
-        if rest.candidates:
-            expected = "" if rest.expected is None else f"; {rest.expected:,.0f} of them are expected to hold"
-            lines.append(f"{format_count(rest.candidates)} less probable ones are not listed{expected}.")
         if self.missing:
             most = "; ".join(
                 f"{names[each.relation]} {each.missing:,.0f} ({each.low:,.0f} to {each.high:,.0f})"
                 for each in self.missing[:10]
             )
-            lines.append(f"Estimated missing labels (90 % interval): {most}.")
-        return lines
+            intro.append(f"Estimated missing labels (90 % interval): {most}.")
+        with open_output(path) as stream:
+            stream.write(documents_page("Suggestions", intro, shown, len(by_document)))
 
 
 def _fact_table(document: Document, listed: list[Suggestion]) -> FactTable:
-    suggested = [each for each in listed if not each.labelled][:MAX_PAGE_FACTS]
-    doubtful = [each for each in listed if each.labelled]
+    def row(each: Suggestion) -> FactRow:
+        cells = FactCell(f"{each.score:.2f}"), FactCell(each.rule or "", False)
+        return FactRow(each.head, each.tail, each.relation, each.evidence, cells)
+
+    suggested = [row(each) for each in listed if not each.labelled][:MAX_PAGE_FACTS]
+    suspicious = [row(each) for each in listed if each.labelled]
     labels = (
         FactRow(fact.head, fact.tail, fact.relation, fact.evidence, (FactCell(""), FactCell("")))
         for fact in document.facts
     )
     groups = (
-        FactGroup(tuple(map(_fact_line, suggested)), "suggested", "?", "suggested"),
-        FactGroup(tuple(map(_fact_line, doubtful)), "labelled, looks wrong", "!", "doubtful"),
+        FactGroup(tuple(suggested), "suggested", "?", "suggested"),
+        FactGroup(tuple(suspicious), "labelled, looks wrong", "!", "doubtful"),
         FactGroup(tuple(labels), "labelled", "✓", "labelled"),
     )
     return FactTable(tuple(group for group in groups if group.rows), ("score", "rule"))
 
 
-def _fact_line(each: Suggestion) -> FactRow:
-    cells = FactCell(f"{each.score:.2f}"), FactCell(each.rule or "", False)
-    return FactRow(each.head, each.tail, each.relation, each.evidence, cells)
+class _Header(BaseModel):
+    """The first line of the file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    unnoted: Literal["suggestions"]
+    source: StrictStr
+    source_format: StrictStr
+    source_checksum: StrictStr
+    model: StrictStr
+    calibrated: StrictBool
+    relations: dict[StrictStr, tuple[StrictStr, StrictStr]]
+    missing: tuple[MissingLabels, ...]
+    below_cutoff: BelowCutoff
+    documents: Count
+    suggestions: Count
 
 
 _HEADER, _SUGGESTION = TypeAdapter(_Header), TypeAdapter(Suggestion)
@@ -302,7 +284,7 @@ T = TypeVar("T")
 
 
 def _read(lines: Iterator[tuple[int, str]]) -> SuggestionSet:
-    number, line = next(lines, (1, "{}"))
+    _, line = next(lines, (1, "{}"))
     record = _parsed(line, "line 1")
     if not isinstance(record, dict) or record.get("unnoted") != FILE_TYPE:
         fail(Kind.MALFORMED, None, "line 1", short_repr(record), "the first line of a file of suggestions")
@@ -310,17 +292,15 @@ def _read(lines: Iterator[tuple[int, str]]) -> SuggestionSet:
     for index, estimate in enumerate(header.missing):
         _check(estimate.relation in header.relations, f"line 1.missing[{index}].relation", estimate.relation)
     reading, documents = ReadContext(DefectLog()), dict[str, Document]()
-    for number, line in _take(lines, header.documents, "documents"):
-        place = f"line {number}"
-        found = _parsed(line, place)
-        _check(isinstance(found, dict), place, found)
+    for place, found in _take(lines, header.documents, "documents"):
+        if not isinstance(found, dict):
+            fail(Kind.MALFORMED, None, place, short_repr(found), "a document")
         document = jsonl.document_from_record(found, reading, place)
         documents[document.id] = document
     labels = {name: document.labels for name, document in documents.items()}
     suggestions: dict[tuple[str, Triple], Suggestion] = {}
-    for number, line in _take(lines, header.suggestions, "suggestions"):
-        place = f"line {number}"
-        each = _validated(_SUGGESTION, _parsed(line, place), place)
+    for place, found in _take(lines, header.suggestions, "suggestions"):
+        each = _validated(_SUGGESTION, found, place)
         _check(each.document in documents, f"{place}.document", each.document)
         document = documents[each.document]
         _check(each.head < len(document.entities), f"{place}.head", each.head)
@@ -332,18 +312,17 @@ def _read(lines: Iterator[tuple[int, str]]) -> SuggestionSet:
         suggestions[each.document, each.triple] = each
     for number, line in lines:
         fail(Kind.MALFORMED, None, f"line {number}", short_repr(line), "the end of the file")
-    return SuggestionSet(
-        header.source, header.source_format, header.source_checksum, header.model, header.relations, documents,
-        tuple(suggestions.values()), header.missing, header.below_cutoff, header.calibrated,
-    )  # fmt: skip
+    fields = {name: value for name, value in header if name != "unnoted"}
+    return SuggestionSet(**fields | {"documents": documents, "suggestions": tuple(suggestions.values())})
 
 
-def _take(lines: Iterator[tuple[int, str]], count: int, name: str) -> Iterator[tuple[int, str]]:
+def _take(lines: Iterator[tuple[int, str]], count: int, name: str) -> Iterator[tuple[str, object]]:
+    """So many lines, with their place, parsed."""
     for index in range(count):
-        line = next(lines, None)
-        if line is None:
+        number, line = next(lines, (None, ""))
+        if number is None:
             fail(Kind.UNREADABLE, None, None, f"the end of the file after {index} {name}", f"{count}")
-        yield line
+        yield f"line {number}", _parsed(line, f"line {number}")
 
 
 def _parsed(line: str, place: str) -> object:
@@ -366,10 +345,5 @@ def _validated(adapter: TypeAdapter[T], record: object, place: str) -> T:
 
 def _check(holds: bool, place: str, value: object) -> None:
     if not holds:
-        fail(
-            Kind.MALFORMED,
-            None,
-            place,
-            short_repr(value),
-            "what fits the documents and the first line of this file",
-        )
+        expected = "what fits the documents and the first line of this file"
+        fail(Kind.MALFORMED, None, place, short_repr(value), expected)

@@ -4,7 +4,7 @@ Every document is scored by models that never saw its labels: they are trained o
 that was trained on a document has learnt that what was not labelled there does not hold.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from unnoted.calibration import OutOfFoldScores, fit_calibration, posterior_given_unlabelled
 from unnoted.calibration.propensity import PROPENSITY_SLOPE
 from unnoted.data.corpus import Corpus, RelationVocabulary
-from unnoted.data.document import Document, Triple
+from unnoted.data.document import Document
 from unnoted.data.formats import detect_format, write_documents
 from unnoted.data.loading import load_documents, require_facts
 from unnoted.errors import DataError, Defect, Kind
@@ -35,8 +35,6 @@ from unnoted.training.cross_validation import count_folds, run_cross_validation
 from unnoted.training.trainer import compute_features
 from unnoted.utils import plural, short_repr
 
-Log = Callable[[str], None]
-
 ROWS = 1 << 16
 """Pairs whose probabilities are computed at a time."""
 
@@ -50,57 +48,6 @@ LOG_RATIO_SPREAD = 0.4
 
 ONE_SIDED = 1.645
 """Standard deviations below which a normal variable lies with 95 %."""
-
-
-@dataclass(frozen=True, slots=True)
-class SuggestionLimits:
-    """What comes onto the list.
-
-    Attributes:
-        min_score: the lowest score.
-        max_suggestions: how many at most; those of the highest scores are kept.
-        max_label_errors: labelled facts that look wrong, at most: those of the lowest scores.
-    """
-
-    min_score: float = 0.01
-    max_suggestions: int = 200_000
-    max_label_errors: int = 200
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.min_score <= 1:
-            raise ValueError(f"min_score must be a number from 0 to 1, not {self.min_score}")
-        if self.max_suggestions < 1:
-            raise ValueError(f"max_suggestions must be 1 or more, not {self.max_suggestions}")
-        if self.max_label_errors < 0:
-            raise ValueError(f"max_label_errors must be 0 or more, not {self.max_label_errors}")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ScoredPairs:
-    """All candidate pairs with scores for every relation.
-
-    Attributes:
-        pairs: the pairs and their labels, P x K.
-        score: float32 [P, K], that the relation holds, labelled or not.
-        threshold: above which the model predicts a fact.
-        propensity_slope: of the labels (`priors.propensity`); None where the scores are not calibrated.
-    """
-
-    pairs: OutOfFoldScores
-    score: NDArray[np.float32]
-    threshold: float = 0.5
-    propensity_slope: float | None = PROPENSITY_SLOPE
-
-    @property
-    def is_calibrated(self) -> bool:
-        """Whether scores are probabilities."""
-        return self.propensity_slope is not None
-
-    def given_unlabelled(self) -> NDArray[np.float32]:
-        """The score if the fact is not labelled, [P, K]; without a calibration the same as `score`."""
-        if self.propensity_slope is None:
-            return self.score
-        return posterior_given_unlabelled(self.score, float(self.pairs.labelled.sum()), self.propensity_slope)
 
 
 def suggest(
@@ -118,8 +65,10 @@ def suggest(
     prior_multiplier: float | None = None,
     vocabulary: str | Path | None = None,
     changes: Mapping[str, Any] | None = None,
-    limits: SuggestionLimits | None = None,
-    log: Log = lambda line: None,
+    min_score: float = 0.01,
+    max_suggestions: int = 200_000,
+    max_label_errors: int = 200,
+    log: Callable[[str], None] = lambda line: None,
 ) -> SuggestionSet:
     """Suggest facts that are probably missing from the labels, and estimate how many are.
 
@@ -138,30 +87,28 @@ def suggest(
             that of the config. A review estimates it.
         vocabulary: a file of the relations with their names and descriptions.
         changes: other settings of the config by key.
-        limits: what comes onto the list.
+        min_score: the lowest score that is listed.
+        max_suggestions: how many at most; those of the highest scores are kept.
+        max_label_errors: labelled facts that look wrong, at most: those of the lowest scores.
         log: is given lines for the user.
 
     Raises:
         DataError: the documents cannot be read, or no fact is labelled.
         ValueError: the model was trained on some of the documents, or settings contradict each other.
     """
-    values: dict[str, Any] = dict(changes or {})
-    given = {
-        "encoder": encoder,
-        "folds": folds,
-        "vocabulary": vocabulary,
-        "prior_multiplier": prior_multiplier,
-    }
-    values |= {key: value for key, value in given.items() if value is not None}
-    names = None if vocabulary is None else RelationVocabulary.from_file(vocabulary)
+    if not (0 <= min_score <= 1 and max_suggestions >= 1 and max_label_errors >= 0):
+        raise ValueError(
+            "min_score must be from 0 to 1, max_suggestions 1 or more and max_label_errors 0 or more, "
+            f"not {min_score}, {max_suggestions} and {max_label_errors}"
+        )
     with TemporaryDirectory() as scratch:
         if isinstance(documents, Corpus):
             source = Path(scratch, "documents.jsonl")
             write_documents(source, documents.documents)
         else:
             source = Path(documents)
-        corpus = load_documents(source, vocabulary=names)
-        rules = None
+        names = None if vocabulary is None else RelationVocabulary.from_file(vocabulary)
+        corpus, rules = load_documents(source, vocabulary=names), None
         if model is not None:
             trained = RelationModel.from_pretrained(model)
             check_unseen(Path(model), corpus.documents, log)
@@ -169,7 +116,13 @@ def suggest(
         else:
             require_facts(len(corpus), sum(len(document.facts) for document in corpus), [source])
             folder = Path(scratch, "folds") if output is None else Path(output)
-            settings = load_config(config, {"train": source, "output": folder, **values}, log=log)
+            options = {
+                "encoder": encoder, "folds": folds, "vocabulary": vocabulary, "prior_multiplier": prior_multiplier,
+            }  # fmt: skip
+            given = {key: value for key, value in options.items() if value is not None}
+            settings = load_config(
+                config, {"train": source, "output": folder, **(changes or {}), **given}, log=log
+            )
             if scores is not None:
                 pairs, scored_by = OutOfFoldScores.load(Path(scores)), f"out of fold, {scores}"
             else:
@@ -189,13 +142,63 @@ def suggest(
         every = dict.fromkeys((*relations, *corpus.relations))
         by_id = {document.id: document for document in corpus}
         suggestions, below_cutoff = list_suggestions(
-            scored, by_id, limits or SuggestionLimits(), rules, named
+            scored, by_id, min_score, max_suggestions, max_label_errors, rules=rules, names=named
         )
         return SuggestionSet(
-            str(source), detect_format(source).key, content_digest(source), scored_by,
-            {relation: (named.get(relation, relation), described.get(relation, "")) for relation in every},
-            by_id, suggestions, estimate_missing(scored), below_cutoff, scored.is_calibrated,
-        )  # fmt: skip
+            source=str(source),
+            source_format=detect_format(source).key,
+            source_checksum=content_digest(source),
+            model=scored_by,
+            relations={each: (named.get(each, each), described.get(each, "")) for each in every},
+            documents=by_id,
+            suggestions=suggestions,
+            missing=estimate_missing(scored),
+            below_cutoff=below_cutoff,
+            calibrated=scored.is_calibrated,
+        )
+
+
+def _check_same_documents(scores: OutOfFoldScores, corpus: Corpus, source: Path) -> None:
+    """Refuse scores of other documents or relations, or beside other labels, than those that are here."""
+    labels = {document.id: document.labels for document in corpus}
+    others = [name for name in scores.documents if name not in labels]
+    if others:
+        found = f"scores of {plural(len(others), 'other document')}, such as {short_repr(others[0])}"
+    elif set(scores.relations).isdisjoint(corpus.relations):
+        found = f"scores of other relations, such as {short_repr(scores.relations[0])}"
+    elif not np.array_equal(scores.relabelled(labels).labelled, scores.labelled):
+        found = "scores of these documents with other labels"
+    else:
+        return
+    raise DataError(Defect(Kind.MALFORMED, str(source), None, "scores", found, "scores of this file"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredPairs:
+    """All candidate pairs with scores for every relation.
+
+    Attributes:
+        pairs: the pairs and their labels, P x K.
+        score: float32 [P, K], that the relation holds, labelled or not.
+        threshold: above which the model predicts a fact.
+        propensity_slope: of the labels (`calibration.propensity`); None where the scores are not calibrated.
+    """
+
+    pairs: OutOfFoldScores
+    score: NDArray[np.float32]
+    threshold: float = 0.5
+    propensity_slope: float | None = PROPENSITY_SLOPE
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether scores are probabilities."""
+        return self.propensity_slope is not None
+
+    def given_unlabelled(self) -> NDArray[np.float32]:
+        """The score if the fact is not labelled, [P, K]; without a calibration the same as `score`."""
+        if self.propensity_slope is None:
+            return self.score
+        return posterior_given_unlabelled(self.score, float(self.pairs.labelled.sum()), self.propensity_slope)
 
 
 def calibrate_scores(pairs: OutOfFoldScores, multiplier: float) -> ScoredPairs:
@@ -231,7 +234,10 @@ def score_corpus(model: RelationModel, corpus: Corpus) -> ScoredPairs:
 def list_suggestions(
     scored: ScoredPairs,
     documents: Mapping[str, Document],
-    limits: SuggestionLimits,
+    min_score: float,
+    max_suggestions: int,
+    max_label_errors: int,
+    *,
     rules: RuleSet | None = None,
     names: Mapping[str, str] | None = None,
 ) -> tuple[tuple[Suggestion, ...], BelowCutoff]:
@@ -240,29 +246,35 @@ def list_suggestions(
     Args:
         scored: all pairs.
         documents: by id. Known negatives are not suggested again.
-        limits: what comes onto the list.
+        min_score: see `suggest`, as the next two.
+        max_suggestions: how many.
+        max_label_errors: how many.
         rules: to be named where they imply a suggestion.
         names: readable names of relations, for the rules.
     """
     pairs, posterior = scored.pairs, scored.given_unlabelled()
-    unlabelled = ~pairs.labelled
-    for row, column in _known_negatives(pairs, documents):
-        unlabelled[row, column] = False
-    candidates = np.flatnonzero(unlabelled.ravel() & (posterior.ravel() >= limits.min_score))
+    unlabelled = _find_unlabelled(pairs, documents)
+    candidates = np.flatnonzero(unlabelled.ravel() & (posterior.ravel() >= min_score))
     # The margin decides between equals, such as scores that are all 0.
     keys = -pairs.margin.ravel()[candidates], -posterior.ravel()[candidates]
-    chosen = candidates[np.lexsort(keys)][: limits.max_suggestions]
+    chosen = candidates[np.lexsort(keys)][:max_suggestions]
     labelled = np.flatnonzero(pairs.labelled.ravel() & (scored.score.ravel() < scored.threshold))
-    errors = labelled[np.argsort(scored.score.ravel()[labelled], kind="stable")][: limits.max_label_errors]
-    implied = _implied(documents, rules, names or {})
+    errors = labelled[np.argsort(scored.score.ravel()[labelled], kind="stable")][:max_label_errors]
+    # What follows from labelled facts: the rule, and the sentences of its premises.
+    implied = {
+        (closed.document.id, derived.fact.triple): (derived.rule, derived.fact.evidence)
+        for closed in (close(documents.values(), rules) if rules else ())
+        for derived in closed.derived
+    }
 
     def suggestion(index: int, score: NDArray[np.float32], is_label: bool) -> Suggestion:
         row, column = divmod(index, len(pairs.relations))
         name = pairs.documents[pairs.document[row]]
         triple = int(pairs.head[row]), int(pairs.tail[row]), pairs.relations[column]
         rule, evidence = (None, ()) if is_label else implied.get((name, triple), (None, ()))
+        text = rule.to_text(lambda relation: (names or {}).get(relation, relation)) if rule else None
         evidence = evidence or _mentioning_sentences(documents[name], *triple[:2])
-        return Suggestion(name, *triple, round(float(score[row, column]), 6), evidence, rule, is_label)
+        return Suggestion(name, *triple, round(float(score[row, column]), 6), evidence, text, is_label)
 
     listed = [suggestion(index, posterior, False) for index in chosen.tolist()]
     listed += [suggestion(index, scored.score, True) for index in errors.tolist()]
@@ -271,6 +283,39 @@ def list_suggestions(
         total = posterior[unlabelled].sum(dtype=np.float64)
         expected = max(float(total - posterior.ravel()[chosen].sum(dtype=np.float64)), 0.0)
     return tuple(listed), BelowCutoff(int(unlabelled.sum()) - len(chosen), expected)
+
+
+def _find_unlabelled(pairs: OutOfFoldScores, documents: Mapping[str, Document]) -> NDArray[np.bool_]:
+    """The facts that are neither labelled nor known not to hold, [P, K]."""
+    unlabelled = ~pairs.labelled
+    columns = {relation: column for column, relation in enumerate(pairs.relations)}
+    for number, name in enumerate(pairs.documents):
+        if negatives := documents[name].negatives:
+            rows = np.flatnonzero(pairs.document == number)
+            for head, tail, relation in negatives:
+                if relation in columns:
+                    row = rows[(pairs.head[rows] == head) & (pairs.tail[rows] == tail)]
+                    unlabelled[row, columns[relation]] = False
+    return unlabelled
+
+
+def _mentioning_sentences(document: Document, head: int, tail: int) -> tuple[int, ...]:
+    """The sentences to look at: those that mention both, else those that mention them most.
+
+    The models of the folds are gone when the list is made, so that their attention is not used.
+
+    Example:
+        >>> from unnoted.data.document import Entity, Mention
+        >>> ada, bo = (Entity((Mention(sentence, 0, 1, "PER", "x"),)) for sentence in (0, 1))
+        >>> _mentioning_sentences(Document("d", (("x",), ("x",)), (ada, bo)), 0, 1)
+        (0, 1)
+    """
+    entities = document.entities[head], document.entities[tail]
+    shares = np.zeros(len(document.sentences))
+    for entity in entities:
+        for mention in entity.mentions:
+            shares[mention.sentence] += 1 / len(entity.mentions)
+    return supporting_sentences(*entities, shares)
 
 
 def estimate_missing(scored: ScoredPairs) -> tuple[MissingLabels, ...]:
@@ -285,7 +330,7 @@ def estimate_missing(scored: ScoredPairs) -> tuple[MissingLabels, ...]:
     labelled = pairs.labelled.sum(0)
     expected = labelled + np.where(pairs.labelled, 0, scored.given_unlabelled()).sum(0, dtype=np.float64)
     total = allocate_total(expected, labelled, max(1.0, expected.sum() / max(labelled.sum(), 1)))
-    factor = interval_factor(labelled)
+    factor = np.exp(ONE_SIDED * np.sqrt(LOG_RATIO_SPREAD**2 + 1 / (labelled + SHRINKAGE)))
     low, high = np.maximum(total / factor - labelled, 0), total * factor - labelled
     columns = (each.round(1).tolist() for each in (total - labelled, low, high))
     found = (MissingLabels(*row) for row in zip(pairs.relations, labelled.tolist(), *columns, strict=True))
@@ -322,76 +367,3 @@ def allocate_total(
     wanted = max(multiplier * float(labelled.sum()) - float(labelled.sum()), 0.0)
     total: NDArray[np.float64] = labelled + missing * (wanted / missing.sum() if missing.sum() else 0.0)
     return total
-
-
-def interval_factor(labelled: NDArray[np.int64]) -> NDArray[np.float64]:
-    """By what factor a relation's true facts lie above or below their estimate at most, nine times in ten, [K].
-
-    Example:
-        >>> interval_factor(np.array([5, 500])).round(2)
-        array([2.19, 1.94])
-    """
-    width: NDArray[np.float64] = np.exp(ONE_SIDED * np.sqrt(LOG_RATIO_SPREAD**2 + 1 / (labelled + SHRINKAGE)))
-    return width
-
-
-def _check_same_documents(scores: OutOfFoldScores, corpus: Corpus, source: Path) -> None:
-    """Refuse scores of other documents or relations, or beside other labels, than those that are here."""
-    labels = {document.id: document.labels for document in corpus}
-    others = [name for name in scores.documents if name not in labels]
-    if others:
-        found = f"scores of {plural(len(others), 'other document')}, such as {short_repr(others[0])}"
-    elif set(scores.relations).isdisjoint(corpus.relations):
-        found = f"scores of other relations, such as {short_repr(scores.relations[0])}"
-    elif not np.array_equal(scores.relabelled(labels).labelled, scores.labelled):
-        found = "scores of these documents with other labels"
-    else:
-        return
-    raise DataError(Defect(Kind.MALFORMED, str(source), None, "scores", found, "scores of this file"))
-
-
-def _known_negatives(pairs: OutOfFoldScores, documents: Mapping[str, Document]) -> Iterator[tuple[int, int]]:
-    """Row and column of each fact that a person said does not hold."""
-    negatives = {name: document.negatives for name, document in documents.items() if document.negatives}
-    columns = {relation: column for column, relation in enumerate(pairs.relations)}
-    wanted = [number for number, name in enumerate(pairs.documents) if name in negatives]
-    rows = np.flatnonzero(np.isin(pairs.document, wanted)).tolist()
-    place = {(int(pairs.document[row]), int(pairs.head[row]), int(pairs.tail[row])): row for row in rows}
-    for number in wanted:
-        for head, tail, relation in negatives[pairs.documents[number]]:
-            if (number, head, tail) in place and relation in columns:
-                yield place[number, head, tail], columns[relation]
-
-
-def _implied(
-    documents: Mapping[str, Document], rules: RuleSet | None, names: Mapping[str, str]
-) -> dict[tuple[str, Triple], tuple[str | None, tuple[int, ...]]]:
-    """What follows from labelled facts: the rule in words, and the sentences of its premises."""
-    if not rules:
-        return {}
-    return {
-        (closed.document.id, derived.fact.triple): (
-            derived.rule.to_text(lambda relation: names.get(relation, relation)), derived.fact.evidence
-        )
-        for closed in close(documents.values(), rules)
-        for derived in closed.derived
-    }  # fmt: skip
-
-
-def _mentioning_sentences(document: Document, head: int, tail: int) -> tuple[int, ...]:
-    """The sentences to look at: those that mention both, else those that mention them most.
-
-    The models of the folds are gone when the list is made, so that their attention is not used.
-
-    Example:
-        >>> from unnoted.data.document import Entity, Mention
-        >>> ada, bo = (Entity((Mention(sentence, 0, 1, "PER", "x"),)) for sentence in (0, 1))
-        >>> _mentioning_sentences(Document("d", (("x",), ("x",)), (ada, bo)), 0, 1)
-        (0, 1)
-    """
-    entities = document.entities[head], document.entities[tail]
-    shares = np.zeros(len(document.sentences))
-    for entity in entities:
-        for mention in entity.mentions:
-            shares[mention.sentence] += 1 / len(entity.mentions)
-    return supporting_sentences(*entities, shares)
