@@ -169,10 +169,7 @@ def convert(
     strict: Strict = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Convert documents to another format.
-
-    Files that are in that format already keep every record verbatim.
-    """
+    """Convert documents to another format, and say what it has no place for."""
     with lock_output(to, inputs=[*files, *([vocabulary] if vocabulary else [])], overwrite=overwrite):
         done = convert_files(files, to, format, read_vocabulary(vocabulary), strict)
     log_defects(done.log)
@@ -195,10 +192,7 @@ def split(
     strict: Strict = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Split a corpus by document, at random but reproducibly.
-
-    Parts whose names have the ending of the file keep its format, and each record verbatim.
-    """
+    """Split a corpus by document, at random but reproducibly."""
     parts = [_parse_part(part) for part in into]
     paths = [path for path, _ in parts]
     with lock_output(*paths, inputs=files, overwrite=overwrite):

@@ -1,53 +1,22 @@
-"""What people decide about facts, and a data file with these decisions: its format and everything else stay."""
+"""What people decide about facts, written into a data file: its format and everything else stay."""
 
-import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from unnoted.data.document import Document, Triple
+from unnoted.data.document import Decision, Document, Triple
 from unnoted.data.formats import FORMATS, detect_format
-from unnoted.data.formats.records import FileContent, write_content
+from unnoted.data.formats.records import Edits
 from unnoted.data.loading import stream_documents
 from unnoted.errors import DataError, Defect, Kind
-from unnoted.io import lock_output, refuse_stream
+from unnoted.io import lock_output, refuse_stream, write_lines
 from unnoted.utils import nearest, short_repr
+
+__all__ = ["Decision", "DecisionReport", "apply_decisions"]
 
 PROVENANCE = ".provenance.jsonl"
 """Ending of the file beside a written one, where its format has no place for provenance."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What a person decided about one fact.
-
-    Attributes:
-        document: the id of its document.
-        head: the index of an entity.
-        tail: the index of another one.
-        relation: from head to tail.
-        holds: whether it holds; if not, it becomes a known negative.
-        evidence: sentences that support it.
-        provenance: who, when, by which model, with which score: whatever JSON can hold.
-
-    Example:
-        >>> Decision("d1", 0, 2, "spouse", holds=False, provenance={"by": "ada"}).triple
-        (0, 2, 'spouse')
-    """
-
-    document: str
-    head: int
-    tail: int
-    relation: str
-    holds: bool
-    evidence: tuple[int, ...] = ()
-    provenance: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def triple(self) -> Triple:
-        """The fact without its evidence."""
-        return self.head, self.tail, self.relation
 
 
 @dataclass(slots=True)
@@ -67,61 +36,6 @@ class DecisionReport:
     rejected: int = 0
     unchanged: int = 0
     files: tuple[Path, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Edits:
-    """What decisions change in one document; the update function of its format gets them.
-
-    Attributes:
-        document: as it was read.
-        added: decisions whose facts become labels.
-        rejected: decisions whose facts become known negatives.
-        removed: facts that are no labels any more.
-        restored: known negatives that are none any more.
-    """
-
-    document: Document
-    added: list[Decision] = field(default_factory=list)
-    rejected: list[Decision] = field(default_factory=list)
-    removed: set[Triple] = field(default_factory=set)
-    restored: set[Triple] = field(default_factory=set)
-
-    def __bool__(self) -> bool:
-        return bool(self.added or self.rejected or self.removed or self.restored)
-
-    @property
-    def decisions(self) -> list[Decision]:
-        """The decisions that add something."""
-        return [*self.added, *self.rejected]
-
-    def apply(
-        self,
-        record: Mapping[str, Any],
-        facts: str,
-        triple_of: Callable[[Any], Triple],
-        entry: Callable[[Decision], dict[str, Any]],
-    ) -> dict[str, Any]:
-        """A JSON record with its lists of facts and `negatives` changed.
-
-        Args:
-            record: of the document.
-            facts: the key of its list of facts.
-            triple_of: the fact of an entry of either list.
-            entry: the new entry of a decision; its provenance is added.
-        """
-        changed = dict(record)
-        for key, gone, new in (
-            (facts, self.removed, self.added),
-            ("negatives", self.restored, self.rejected),
-        ):
-            kept = [each for each in record.get(key, []) if triple_of(each) not in gone]
-            for decision in new:
-                provenance = {"provenance": dict(decision.provenance)} if decision.provenance else {}
-                kept.append(entry(decision) | provenance)
-            if kept or key in record:
-                changed[key] = kept
-        return changed
 
 
 def apply_decisions(
@@ -168,29 +82,27 @@ def apply_decisions(
         valid = ", ".join(each.name for each in FORMATS.values() if each.update)
         expected = f"a format that can be updated ({valid})"
         raise DataError(Defect(Kind.UNREADABLE, str(source), None, None, format.name, expected))
-    edits, report = plan_edits(stream_documents(source), decisions)
-    contents: dict[Path, FileContent] = {to: format.update(source, edits)}
+    edits, report = _plan_edits(stream_documents(source), decisions)
+    provenance = []
     if not format.keeps_provenance:
-        lines = [
-            _provenance_line(each) for edit in edits.values() for each in edit.decisions if each.provenance
-        ]
-        if lines:
-            contents[Path(f"{to}{PROVENANCE}")] = "".join(lines)
-    with lock_output(*contents, inputs=[source], overwrite=overwrite):
-        for path, content in contents.items():
-            write_content(path, content)
-    report.files = tuple(contents)
+        for decision in (decision for edit in edits.values() for decision in edit.decisions):
+            if decision.provenance:
+                provenance.append(
+                    {key: value for key, value in asdict(decision).items() if key != "evidence"}
+                )
+    beside = Path(f"{to}{PROVENANCE}")
+    report.files = (to, beside) if provenance else (to,)
+    with lock_output(*report.files, inputs=[source], overwrite=overwrite):
+        format.update(source, edits, to)
+        if provenance:
+            write_lines(beside, provenance)
     return report
 
 
-def plan_edits(
+def _plan_edits(
     documents: Iterable[Document], decisions: Iterable[Decision]
 ) -> tuple[dict[str, Edits], DecisionReport]:
-    """What decisions change in documents, by document id; documents that nothing changes are left out.
-
-    Raises:
-        DataError: a decision names a document, an entity or a sentence that is not there.
-    """
+    """The decisions that change a document, by its id, accepted ones first; and what they change."""
     known = {document.id: document for document in documents}
     last: dict[tuple[str, Triple], Decision] = {}
     for number, decision in enumerate(decisions):
@@ -199,21 +111,17 @@ def plan_edits(
         last[decision.document, decision.triple] = decision
     edits: dict[str, Edits] = {}
     report = DecisionReport()
-    for (name, triple), decision in last.items():
-        document = known[name]
-        edit = edits.setdefault(name, Edits(document))
-        is_fact, is_negative = triple in document.labels, triple in document.negatives
-        if decision.holds:
-            edit.restored.update([triple] if is_negative else [])
-            edit.added.extend([] if is_fact else [decision])
-            report.added += not is_fact
-        else:
-            edit.removed.update([triple] if is_fact else [])
-            edit.rejected.extend([] if is_negative else [decision])
-            report.removed += is_fact
-            report.rejected += not is_negative
-        report.unchanged += is_fact if decision.holds else is_negative
-    return {name: edit for name, edit in edits.items() if edit}, report
+    for decision in sorted(last.values(), key=lambda decision: not decision.holds):
+        document = known[decision.document]
+        is_fact, is_negative = decision.triple in document.labels, decision.triple in document.negatives
+        if is_fact if decision.holds else is_negative:
+            report.unchanged += 1
+            continue
+        report.added += decision.holds
+        report.rejected += not decision.holds
+        report.removed += is_fact
+        edits.setdefault(document.id, Edits(document, [])).decisions.append(decision)
+    return edits, report
 
 
 def _check(decision: Decision, number: int, known: Mapping[str, Document]) -> None:
@@ -237,15 +145,3 @@ def _check(decision: Decision, number: int, known: Mapping[str, Document]) -> No
     for sentence in decision.evidence:
         if not 0 <= sentence < sentences:
             refuse("evidence", sentence, f"sentences below {sentences}")
-
-
-def _provenance_line(decision: Decision) -> str:
-    fields = {
-        "document": decision.document,
-        "head": decision.head,
-        "tail": decision.tail,
-        "relation": decision.relation,
-        "holds": decision.holds,
-        "provenance": dict(decision.provenance),
-    }
-    return json.dumps(fields, ensure_ascii=False) + "\n"

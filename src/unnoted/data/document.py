@@ -1,12 +1,12 @@
 """Documents: sentences of words, entities with typed mentions, labelled facts, explicit negatives.
 
 All classes are immutable and hold only what was read, so that a corpus of 80,000 abstracts fits in memory.
-An entity pair without a fact is *unlabelled*. It is negative only where a person said so.
+An entity pair without a fact is *unlabelled*. It is negative only where a person said so (`Decision`).
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 from unnoted.utils import plural
 
@@ -147,3 +147,35 @@ class Document:
         triples = {fact.triple for fact in labelled}
         left = tuple(negative for negative in self.negatives if negative not in triples)
         return replace(self, facts=labelled, negatives=left)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a person decided about one fact.
+
+    Attributes:
+        document: the id of its document.
+        head: the index of an entity.
+        tail: the index of another one.
+        relation: from head to tail.
+        holds: whether it holds; if not, it becomes a known negative.
+        evidence: sentences that support it.
+        provenance: who, when, by which model, with which score: whatever JSON can hold.
+
+    Example:
+        >>> Decision("d1", 0, 2, "spouse", holds=False, provenance={"by": "ada"}).triple
+        (0, 2, 'spouse')
+    """
+
+    document: str
+    head: int
+    tail: int
+    relation: str
+    holds: bool
+    evidence: tuple[int, ...] = ()
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def triple(self) -> Triple:
+        """The fact without its evidence."""
+        return self.head, self.tail, self.relation

@@ -9,37 +9,146 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.strategies import RELATIONS, corpora
+from tests.strategies import corpora
 from tests.unit.data.formats.test_annotated_text import row_documents, tool_documents
 
 from unnoted.data import DataError, load_documents, stream_documents, write_documents
 from unnoted.data.check import check_files
 from unnoted.data.decisions import Decision, apply_decisions
-from unnoted.data.formats import docred, jsonl
-from unnoted.errors import DefectLog
+from unnoted.data.formats import FORMATS, detect_format
 
-FILES = {
-    "brat": "out",
+NAMES = {
+    "docred": "a.json",
+    "jsonl": "a.jsonl",
     "label-studio": "a.json",
     "prodigy": "a.jsonl",
-    "spacy": "a.spacy",
     "columns": "a.jsonl",
     "parquet": "a.parquet",
+    "spacy": "a.spacy",
+    "brat": "corpus",
+    "pubtator": "a.txt",
 }
-STYLES = [{}, {"indent": 2}, {"separators": (",", ":")}, {"ensure_ascii": False}, {"indent": "\t"}]
+STYLES = [{}, {"separators": (",", ":")}, {"ensure_ascii": False}]
+UNKNOWN = {"mine": "MARK", "strange": [None, {"a": "ü☂"}]}
+
+
+# Files with things in them that nobody reads --------------------------------------------------------------------
+
+
+def strange_json(path, style, end, extra=()):
+    """A number is written as JSON never would write it, so that parsing and writing again would show."""
+    text = path.read_text("utf-8")
+    listed = text.startswith("[")
+    records = json.loads(text) if listed else [json.loads(line) for line in text.split("\n") if line]
+    records = [{**each, "x-unknown": UNKNOWN} for each in records] + list(extra)
+    written = [json.dumps(each, **style).replace('"MARK"', "1.50e0") for each in records]
+    whole = (
+        f"[ {f' ,{end}'.join(written)} ]{end}" if listed else "".join(f"{each}{end}{end}" for each in written)
+    )
+    path.write_bytes(whole.encode())
+
+
+def strange_parquet(path, style, end):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(path)
+    pq.write_table(table.append_column("x-unknown", pa.array([[{"a": 1}]] * table.num_rows)), path)
+
+
+def strange_docbin(path, style, end):
+    from spacy.tokens import DocBin
+    from spacy.vocab import Vocab
+
+    attrs = ("ENT_IOB", "ENT_TYPE", "ENT_KB_ID", "SENT_START", "LEMMA", "TAG")
+    packed = DocBin(attrs=attrs, store_user_data=True)
+    for doc in DocBin().from_disk(path).get_docs(Vocab()):
+        for token in doc:
+            token.lemma_, token.tag_ = f"lemma of {token.i}", "TAG"
+        doc.user_data["x-unknown"] = {"a": ["ü"]}
+        doc.cats, doc.spans["mine"] = {"sport": 0.25}, [doc[:1]]
+        packed.add(doc)
+    packed.to_disk(path)
+
+
+def strange_brat(path, style, end):
+    (path / "annotation.conf").write_text("[entities]\nORG\n")
+    for file in path.rglob("*.ann"):
+        marks = [line.split("\t")[0] for line in file.read_text("utf-8").split("\n") if line.startswith("T")]
+        lines = [f"A{n}\tSure {ref} high\n#9{n}\tAnnotatorNotes {ref}\tü\n" for n, ref in enumerate(marks)]
+        events = f"E1\tEvent:{marks[0]} \nM1\tNegation E1\n" if marks else ""
+        file.write_bytes((file.read_text("utf-8") + "".join(lines) + events).encode())
+
+
+def write_pubtator(path, documents):
+    blocks = []
+    for number, document in enumerate(documents):
+        lines = [f"{number}|t|Ada and Bo, {len(document.sentences)}", f"{number}|a|Both."]
+        lines += [f"{number}\t0\t3\tAda\tPER\tQ1", f"{number}\t8\t10\tBo\tPER\tQ2\tseventh column"]
+        blocks.append("".join(f"{line}\r\n" for line in [*lines, f"{number}\tmet\tQ1\tQ2"][: 4 + number % 2]))
+    path.write_bytes("\r\n\r\n".join(blocks).encode())
+
+
+REJECTED = {"text": "No.", "spans": [], "answer": "reject", "_task_hash": -7, "x-unknown": UNKNOWN}
+MAKERS = {
+    "parquet": strange_parquet,
+    "spacy": strange_docbin,
+    "brat": strange_brat,
+    "prodigy": lambda path, style, end: strange_json(path, style, end, [REJECTED]),
+}
+
+
+def make(folder, format, documents, style, end):
+    path = Path(folder) / NAMES[format]
+    if format == "pubtator":
+        write_pubtator(path, documents)
+    else:
+        write_documents(path, documents, format)
+        MAKERS.get(format, strange_json)(path, style, end)
+    assert detect_format(path).key == format
+    return path
 
 
 def content(path):
-    if path.is_dir():
-        return {
-            file.relative_to(path): file.read_bytes() for file in sorted(path.rglob("*")) if file.is_file()
-        }
-    return path.read_bytes()
+    """All bytes, file by file."""
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    return {file.relative_to(path).as_posix(): file.read_bytes() for file in files}
+
+
+def strange_things(path, format):
+    """All that nobody reads."""
+    if format == "spacy":
+        from spacy.tokens import DocBin
+        from spacy.vocab import Vocab
+
+        packed = DocBin().from_disk(path)
+        unread = [doc.user_data["x-unknown"] for doc in packed.get_docs(Vocab())]
+        return [tokens.tolist() for tokens in packed.tokens], packed.cats, packed.span_groups, unread
+    if format == "parquet":
+        import pyarrow.parquet as pq
+
+        return pq.read_table(path)["x-unknown"].to_pylist()
+    whole = b"".join(content(path).values())
+    words = (b"x-unknown", b"AnnotatorNotes", b"Sure", b"Negation", b"[entities]", b"seventh column", b"-7")
+    return [whole.count(word) for word in words]
 
 
 def pairs(document):
     count = len(document.entities)
     return [(head, tail) for head in range(count) for tail in range(count) if head != tail]
+
+
+@st.composite
+def decided(draw, documents):
+    """Decisions about any of the pairs of documents, also twice and about what is labelled."""
+    decisions = []
+    for document in documents:
+        triples = [fact.triple for fact in document.facts] + list(document.negatives)
+        triples += [(*pair, "new") for pair in pairs(document)]
+        for triple in draw(st.lists(st.sampled_from(triples), max_size=4)) if triples else []:
+            who = draw(st.sampled_from([{}, {"by": "Ada, ☂", "p": 0.5}]))
+            decisions.append(Decision(document.id, *triple, holds=draw(st.booleans()), provenance=who))
+    return decisions
 
 
 def expected(document, decisions):
@@ -53,67 +162,38 @@ def expected(document, decisions):
     return facts, negatives
 
 
-# JSON records ---------------------------------------------------------------------------------------------------
+def files(format):
+    if format in ("docred", "jsonl"):
+        return corpora
+    one = row_documents() if format in ("columns", "parquet") else tool_documents()
+    return st.lists(one, min_size=1, max_size=3, unique_by=lambda document: document.id)
 
 
-@st.composite
-def decided(draw):
-    """Documents, and decisions about any of their pairs, also twice and about what is labelled."""
-    documents = draw(corpora)
-    wide = [document for document in documents if len(document.entities) > 1]
-    decisions = []
-    for document in draw(st.lists(st.sampled_from(wide), max_size=6)) if wide else []:
-        known = [fact.triple for fact in document.facts] + list(document.negatives)
-        two = st.permutations(range(len(document.entities))).map(lambda order: order[:2])
-        fresh = st.builds(lambda pair, relation: (*pair, relation), two, RELATIONS)
-        triple = draw(st.sampled_from(known) | fresh if known else fresh)
-        evidence = (0,) if document.sentences and draw(st.booleans()) else ()
-        about = {"by": "Ada, ☂"} if draw(st.booleans()) else {}
-        decisions.append(Decision(document.id, *triple, draw(st.booleans()), evidence, about))
-    return documents, decisions
+@pytest.mark.parametrize("format", NAMES)
+@settings(max_examples=8, deadline=None)
+@given(st.data(), st.sampled_from(STYLES), st.sampled_from(["\n", "\r\n"]))
+def test_decisions_are_all_that_changes(format, data, style, end):
+    documents = data.draw(files(format))
+    with TemporaryDirectory() as folder:
+        source = make(folder, format, documents, style, end)
+        read = list(stream_documents(source))
+        decisions = data.draw(decided(read))
+        same, to, again = (Path(folder) / f"{name}{source.suffix}" for name in ("same", "to", "again"))
+        apply_decisions(source, decisions, to)
+        for before, after in zip(read, stream_documents(to), strict=True):
+            assert (after.labels, set(after.negatives)) == expected(before, decisions)
+            assert replace(after, facts=before.facts, negatives=before.negatives) == before
+            kept = [fact for fact in before.facts if fact.triple in after.labels]
+            assert list(after.facts)[: len(kept)] == kept
+        assert strange_things(to, format) == strange_things(source, format)
+        assert apply_decisions(to, decisions, again).added == 0
+        if format not in ("parquet", "spacy"):
+            apply_decisions(source, [], same)
+            assert content(same).values() and [*content(same).values()] == [*content(source).values()]
 
 
-def texts(documents, style):
-    """The documents in both JSON formats, with keys that nobody knows."""
-    strange = {"mine": 1.5, "strange": [None, {"a": 1}]}
-    theirs = json.dumps([{**strange, **docred.record(each)} for each in documents], **style)
-    ours = "\n\n".join(
-        json.dumps({**strange, **jsonl.record(each)}, **{**style, "indent": None}) for each in documents
-    )
-    return {"a.json": theirs, "a.jsonl": ours + "\n"}
-
-
-@settings(max_examples=25, deadline=None)
-@given(decided(), st.sampled_from(STYLES), st.sampled_from(["", "\ufeff"]))
-def test_decisions_are_read_again_and_other_fields_stay(drawn, style, mark):
-    documents, decisions = drawn
-    for name, text in texts(documents, style).items():
-        with TemporaryDirectory() as folder:
-            source, to = Path(folder, name), Path(folder, f"new-{name}")
-            source.write_bytes((mark + text).encode())
-            report = apply_decisions(source, decisions, to)
-            for before, after in zip(documents, stream_documents(to, log=DefectLog()), strict=True):
-                facts, negatives = expected(before, decisions)
-                assert (after.labels, set(after.negatives)) == (facts, negatives)
-                assert before.with_facts(()).entities == after.entities and before.text == after.text
-                kept = [fact for fact in before.facts if fact.triple in facts]
-                assert list(after.facts)[: len(kept)] == kept
-            assert report.files == (to,)
-            assert to.read_text("utf-8").count('"mine"') == len(documents)
-            again = Path(folder, f"again-{name}")
-            assert apply_decisions(to, decisions, again).added == 0
-            assert again.read_bytes() == to.read_bytes()
-
-
-@settings(max_examples=15, deadline=None)
-@given(corpora, st.sampled_from(STYLES), st.sampled_from(["\n", "\r\n"]))
-def test_without_decisions_every_byte_stays(documents, style, end):
-    for name, text in texts(documents, style).items():
-        with TemporaryDirectory() as folder:
-            source, to = Path(folder, name), Path(folder, f"new-{name}")
-            source.write_bytes(text.replace("\n", end).encode())
-            apply_decisions(source, [], to)
-            assert to.read_bytes() == source.read_bytes()
+def test_the_formats_that_can_be_updated():
+    assert {key for key, format in FORMATS.items() if format.update} == set(NAMES)
 
 
 def test_records_that_nothing_changes_are_copied_verbatim(tmp_path):
@@ -222,69 +302,6 @@ def test_a_format_without_update_is_refused(tmp_path):
 
 
 # Annotation tools -----------------------------------------------------------------------------------------------
-
-
-@st.composite
-def decided_in_tools(draw, documents):
-    """Documents, and decisions about facts that they have or have not."""
-    listed = draw(st.lists(documents, min_size=1, max_size=2, unique_by=lambda document: document.id))
-    decisions = []
-    for document in listed:
-        known = [fact.triple for fact in document.facts]
-        new = [(*pair, "new") for pair in pairs(document)]
-        if known or new:
-            triples = draw(st.lists(st.sampled_from(known + new), max_size=4, unique=True))
-            who = draw(st.sampled_from([{}, {"by": "Ada", "p": 0.5}]))
-            decisions += [
-                Decision(document.id, *triple, holds=draw(st.booleans()), provenance=who)
-                for triple in triples
-            ]
-    return listed, decisions
-
-
-def check(format, case):
-    documents, decisions = case
-    with TemporaryDirectory() as folder:
-        source, same, to = (Path(folder) / part / FILES[format] for part in "abc")
-        for path in (source, same, to):
-            path.parent.mkdir()
-        write_documents(source, documents, format)
-        read = list(load_documents(source))
-        apply_decisions(source, [], same)
-        assert content(same) == content(source)
-        apply_decisions(source, decisions, to)
-        for before, after in zip(read, load_documents(to), strict=True):
-            facts, negatives = expected(before, decisions)
-            assert (after.labels, set(after.negatives)) == (facts, negatives)
-            assert replace(after, facts=before.facts, negatives=before.negatives) == before
-
-
-@pytest.mark.parametrize("format", ["brat", "label-studio", "prodigy"])
-@settings(max_examples=8, deadline=None)
-@given(case=decided_in_tools(tool_documents()))
-def test_decisions_are_all_that_changes_in_annotated_text(format, case):
-    check(format, case)
-
-
-@pytest.mark.parametrize("format", ["columns", "parquet"])
-@settings(max_examples=6, deadline=None)
-@given(case=decided_in_tools(row_documents()))
-def test_decisions_are_all_that_changes_in_rows(format, case):
-    check(format, case)
-
-
-@settings(max_examples=5, deadline=None)
-@given(documents=st.lists(tool_documents(), min_size=1, max_size=1))
-def test_decisions_are_all_that_changes_in_a_docbin(documents):
-    """Decisions are about what was read: spaCy has an order of its own."""
-    with TemporaryDirectory() as folder:
-        write_documents(Path(folder) / "a.spacy", documents)
-        read = load_documents(Path(folder) / "a.spacy")[0]
-    decisions = [
-        Decision(read.id, *pair, "new", holds=pair[0] < pair[1], provenance={"by": "Ada"})
-        for pair in pairs(read)[:3]
-    ]
-    check("spacy", ([read], decisions))
 
 
 BRAT = """T1\tORG 0 4\tSony
@@ -423,6 +440,5 @@ def test_a_fact_of_a_pronoun_is_attached_to_a_mention_in_a_docbin(tmp_path):
     source, to = tmp_path / "a.spacy", tmp_path / "b.spacy"
     DocBin(docs=[doc]).to_disk(source)
     report = apply_decisions(source, [Decision("document 1", 0, 1, "left", holds=True)], to)
-    log = DefectLog()
-    (document,) = load_documents(to, log=log)
+    (document,) = load_documents(to)
     assert report.added == 1 and document.labels == {(0, 1, "left")}

@@ -5,7 +5,7 @@ from unittest.mock import patch
 import pytest
 
 from unnoted.data import Document, DocumentFormat, load_documents, register_format, write_documents
-from unnoted.data.formats import FORMATS, format_name
+from unnoted.data.formats import FORMATS, detect_format
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def tagged():
 def test_a_registered_format_is_recognised_first_and_written_by_its_suffix(tagged, tmp_path):
     path = tmp_path / "notes.tag"
     assert write_documents(path, [Document("#1", (), ()), Document("#2", (), ())]) == 2
-    assert format_name(path) == "tagged lines"
+    assert detect_format(path).name == "tagged lines"
     assert [document.id for document in load_documents(path)] == ["#1", "#2"]
     other = tmp_path / "notes.txt"
     assert write_documents(other, [Document("#1", (), ())], "tagged") == 1
@@ -55,7 +55,3 @@ def test_a_format_that_is_not_written_is_no_choice(tmp_path):
         ValueError, match="unknown format 'pubtator', expected one of docred, jsonl, predictions"
     ):
         write_documents(tmp_path / "out", [], "pubtator")
-
-
-def test_the_shipped_formats_and_their_keys():
-    assert {key: entry.key for key, entry in FORMATS.items()} == {key: key for key in FORMATS}

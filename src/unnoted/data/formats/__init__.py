@@ -4,10 +4,10 @@ A format of your own needs no change here: `register_format` adds it from any sc
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from unnoted.data.document import Document
 from unnoted.data.formats import (
@@ -22,13 +22,10 @@ from unnoted.data.formats import (
     pubtator,
     token_rows,
 )
-from unnoted.data.formats.records import TOOLS_PAGE, FileContent, ReadContext, describe_json
+from unnoted.data.formats.records import TOOLS_PAGE, Edits, ReadContext, describe_json
 from unnoted.errors import DataError, DefectLog, Kind, fail
 from unnoted.io import TextInput, is_special
 from unnoted.utils import lookup, register, short_repr
-
-if TYPE_CHECKING:
-    from unnoted.data.decisions import Edits
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +47,7 @@ class DocumentFormat:
         read_path: for such a format, yields the documents of a path.
         read_relations: for a file that has relations of documents in other files: keeps them in the context.
         main_file: where a document is two files, the one that stands for both.
-        select: the content of files, as one, with the records of the documents whose ids are wanted, verbatim.
-        update: the content of a file with the edits of some documents; records of others are copied verbatim.
+        update: writes a file with the edits of some documents to another one; all else is copied.
         keeps_provenance: whether `update` has a place for who decided.
         lossy: what documents have and this format has no place for (keys of `convert.PARTS`).
     """
@@ -67,8 +63,7 @@ class DocumentFormat:
     read_path: Callable[[Path, ReadContext], Iterator[Document]] | None = None
     read_relations: Callable[[TextIO, ReadContext], None] | None = None
     main_file: Callable[[Path], Path] | None = None
-    select: Callable[[Sequence[Path], Callable[[str], bool]], FileContent] | None = None
-    update: "Callable[[Path, Mapping[str, Edits]], FileContent] | None" = None
+    update: Callable[[Path, Mapping[str, Edits], Path], None] | None = None
     keeps_provenance: bool = True
     lossy: tuple[str, ...] = ()
 
@@ -86,18 +81,16 @@ def _sniff_plain_text(path: Path, start: bytes) -> bool:
     return not any(each.sniff(text) for each in FORMATS.values() if each.sniff and text)
 
 
-_LISTED = (
+_SHIPPED = (
     DocumentFormat(
-        "docred", "DocRED JSON", docred.sniff, docred.read, docred.write,
-        select=docred.select, update=docred.update,
+        "docred", "DocRED JSON", docred.sniff, docred.read, docred.write, update=docred.update,
     ),
     DocumentFormat(
-        "jsonl", "unnoted JSONL", jsonl.sniff, jsonl.read, jsonl.write, ".jsonl",
-        select=jsonl.select, update=jsonl.update,
+        "jsonl", "unnoted JSONL", jsonl.sniff, jsonl.read, jsonl.write, ".jsonl", update=jsonl.update,
     ),
     DocumentFormat(
         "pubtator", "PubTator", pubtator.sniff, pubtator.read, typed=True,
-        select=pubtator.select, update=pubtator.update, keeps_provenance=False,
+        update=pubtator.update, keeps_provenance=False,
     ),
     DocumentFormat(
         "relation-rows", "relation rows", pubtator.sniff_rows, read_relations=pubtator.read_rows,
@@ -108,38 +101,33 @@ _LISTED = (
     ),
     DocumentFormat(
         "label-studio", "Label Studio JSON", label_studio.sniff, label_studio.read, label_studio.write,
-        select=label_studio.select, update=label_studio.update, lossy=("evidence",),
+        update=label_studio.update, lossy=("evidence",),
     ),
     DocumentFormat(
         "prodigy", "Prodigy JSONL", prodigy.sniff, prodigy.read, prodigy.write,
-        select=prodigy.select, update=prodigy.update, lossy=("evidence",),
+        update=prodigy.update, lossy=("evidence",),
     ),
     DocumentFormat(
         "columns", "rows of tokens", token_rows.sniff, token_rows.read, token_rows.write,
-        select=token_rows.select, update=token_rows.update, keeps_provenance=False,
-        lossy=("text", "evidence"),
+        update=token_rows.update, keeps_provenance=False, lossy=("text", "evidence"),
     ),
     DocumentFormat(
         "parquet", "rows of tokens in Parquet", write=token_rows.write_parquet, suffix=".parquet",
         sniff_path=token_rows.sniff_parquet, read_path=token_rows.read_parquet,
-        select=token_rows.select_parquet, update=token_rows.update_parquet, keeps_provenance=False,
-        lossy=("text", "evidence"),
+        update=token_rows.update_parquet, keeps_provenance=False, lossy=("text", "evidence"),
     ),
     DocumentFormat(
         "brat", "brat standoff", write=brat.write, sniff_path=brat.sniff, read_path=brat.read,
-        main_file=brat.main_file, select=brat.select, update=brat.update, lossy=("evidence",),
+        main_file=brat.main_file, update=brat.update, lossy=("evidence",),
     ),
     DocumentFormat(
         "spacy", "spaCy DocBin", write=docbin.write, suffix=".spacy", sniff_path=docbin.sniff,
-        read_path=docbin.read, select=docbin.select, update=docbin.update, lossy=("evidence",),
+        read_path=docbin.read, update=docbin.update, lossy=("evidence",),
     ),
-    DocumentFormat(
-        "text", "plain text", sniff_path=_sniff_plain_text, read_path=plain_text.read,
-        select=plain_text.select,
-    ),
+    DocumentFormat("text", "plain text", sniff_path=_sniff_plain_text, read_path=plain_text.read),
 )  # fmt: skip
 
-FORMATS = {each.key: each for each in _LISTED}
+FORMATS = {each.key: each for each in _SHIPPED}
 """Every format by its key. To add one: a file in this folder and an entry here."""
 
 
@@ -200,12 +188,6 @@ def find_format(source: str | Path | TextInput) -> DocumentFormat | None:
         return detect_format(source)
     except DataError:
         return None
-
-
-def format_name(source: str | Path | TextInput) -> str:
-    """The name of an input's format, or "unknown"."""
-    format = find_format(source)
-    return format.name if format else "unknown"
 
 
 DEFAULT = "docred"

@@ -7,22 +7,19 @@ relation between the two spans of its entities that are nearest to each other.
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from sys import intern
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from pydantic import Field
 
-from unnoted.data.document import Document, Entity, Fact, Mention, Triple
+from unnoted.data.document import Decision, Document, Entity, Fact, Mention, Triple
 from unnoted.data.entity_clustering import cluster_mentions
-from unnoted.data.formats.records import ReadContext, Record, parse_as
+from unnoted.data.formats.records import Edits, ReadContext, Record, parse_as
 from unnoted.data.tokenization import split_at, split_text, word_spans
 from unnoted.data.validation import FieldNames
 from unnoted.errors import DefectLog, Kind, fail
 from unnoted.utils import short_repr
-
-if TYPE_CHECKING:
-    from unnoted.data.decisions import Decision, Edits
 
 TOOL_FIELDS = FieldNames(fact="relation {}", entity="entity {}", mention="entity {}, mention {}")
 """How errors name the parts of documents that tools have under other names."""
@@ -70,6 +67,10 @@ class SpanRelation:
     place: str = ""
     item: int = -1
 
+    def to_json(self) -> dict[str, Any]:
+        """Its spans and relation, for notes of ours in files of tools."""
+        return {"head": self.head, "tail": self.tail, "relation": self.relation}
+
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedText:
@@ -95,17 +96,11 @@ class AnnotatedText:
     words: Sequence[tuple[int, int]] | None = None
     sentences: Sequence[int] | None = None
 
-    @property
-    def entities(self) -> list[list[AnnotatedSpan]]:
-        """The spans of each entity; a cluster without any type is no entity."""
-        groups = cluster_mentions(self.spans, self.links).groups
-        return [group for group in groups if any(span.type is not None for span in group)]
-
 
 # From annotated text to documents -------------------------------------------------------------------------------
 
 
-def to_document(annotated: AnnotatedText, context: ReadContext, names: FieldNames = TOOL_FIELDS) -> Document:
+def to_document(annotated: AnnotatedText, context: ReadContext) -> Document:
     """The document of an annotated text: words cut where a span starts or ends, spans clustered, checked.
 
     A relation between two spans of one entity, or to something that is no span, is a defect and left out; the
@@ -124,14 +119,64 @@ def to_document(annotated: AnnotatedText, context: ReadContext, names: FieldName
             fail(Kind.MALFORMED, annotated.id, span.place, short_repr(span.name), "at least one word")
         return Mention(*place, intern(type), intern(span.name))
 
-    entities, owners = build_entities(annotated, mention, context.log)
-    facts, negatives = (
-        tuple(project_to_entities(relations, owners, annotated.id, context.log))
-        for relations in (annotated.relations, annotated.negatives)
-    )
-    labelled = tuple(Fact(*triple) for triple in facts)
-    document = Document(annotated.id, split.sentences, tuple(entities), labelled, annotated.text, negatives)
-    return context.validate(document, names)
+    document = build_document(annotated, split.sentences, mention, context.log, annotated.text)
+    return context.validate(document, TOOL_FIELDS)
+
+
+def build_document(
+    annotated: AnnotatedText,
+    sentences: tuple[tuple[str, ...], ...],
+    mention: Callable[[AnnotatedSpan, str], Mention],
+    log: DefectLog,
+    text: str | None = None,
+) -> Document:
+    """The document of clustered spans and of relations between them.
+
+    Args:
+        annotated: its spans are clustered; what a link cannot join is a defect.
+        sentences: the words.
+        mention: makes the mention of a span and a type.
+        log: takes what is wrong.
+        text: of the document.
+    """
+    clusters = cluster_mentions(annotated.spans, annotated.links)
+    for first, other in clusters.refused:
+        expected = f"the id of {short_repr(first.name)}, which it is linked to; they stay apart"
+        log.add(Kind.CONFLICTING_ID, annotated.id, other.place, short_repr(other.id), expected)
+    entities: list[Entity] = []
+    owners: dict[str, int] = {}
+    for group in clusters.groups:
+        kind = next((span.type for span in group if span.type is not None), None)
+        if kind is None:
+            found = short_repr(group[0].name)
+            log.add(Kind.UNLINKED_MENTION, annotated.id, group[0].place, found, "a type")
+            continue
+        owners.update((span.ref, len(entities)) for span in group)
+        identifier = next((span.id for span in group if span.id is not None), None)
+        entities.append(Entity(tuple(mention(span, span.type or kind) for span in group), identifier))
+    facts = tuple(Fact(*triple) for triple in _project(annotated.relations, owners, annotated.id, log))
+    negatives = tuple(_project(annotated.negatives, owners, annotated.id, log))
+    return Document(annotated.id, sentences, tuple(entities), facts, text, negatives)
+
+
+def _project(
+    relations: Iterable[SpanRelation], owners: Mapping[str, int], document: str, log: DefectLog
+) -> Iterator[Triple]:
+    """Relations between spans as triples of their entities, each once."""
+    seen: set[Triple] = set()
+    for each in relations:
+        missing = next((ref for ref in (each.head, each.tail) if ref not in owners), None)
+        if missing is not None:
+            expected = "a mention of an entity"
+            log.add(Kind.UNLINKED_ENTITY, document, each.place, short_repr(missing), expected)
+            continue
+        triple = owners[each.head], owners[each.tail], intern(each.relation)
+        if triple[0] == triple[1]:
+            found = f"{short_repr(each.relation)} between two mentions of one entity"
+            log.add(Kind.SELF_RELATION, document, each.place, found, "two entities")
+        elif triple not in seen:
+            seen.add(triple)
+            yield triple
 
 
 def _check_spans(annotated: AnnotatedText, context: ReadContext) -> None:
@@ -155,56 +200,6 @@ def _check_spans(annotated: AnnotatedText, context: ReadContext) -> None:
             log_misaligned(annotated.text, span.start, span.end, annotated.id, span.place, context.log)
     for missing in (ref for refs in annotated.links for ref in refs if ref not in known):
         context.log.add(Kind.UNLINKED_ENTITY, annotated.id, "coreference", short_repr(missing), "a mention")
-
-
-def build_entities(
-    annotated: AnnotatedText, mention: Callable[[AnnotatedSpan, str], Mention], log: DefectLog
-) -> tuple[list[Entity], dict[str, int]]:
-    """The entities of an annotated text, and for each span the index of its entity.
-
-    Args:
-        annotated: whose spans are clustered; what a link cannot join is a defect.
-        mention: makes the mention of a span and a type.
-        log: takes what is wrong.
-    """
-    clusters = cluster_mentions(annotated.spans, annotated.links)
-    for first, other in clusters.refused:
-        expected = f"the id of {short_repr(first.name)}, which it is linked to; they stay apart"
-        log.add(Kind.CONFLICTING_ID, annotated.id, other.place, short_repr(other.id), expected)
-    entities: list[Entity] = []
-    owners: dict[str, int] = {}
-    for group in clusters.groups:
-        kind = next((span.type for span in group if span.type is not None), None)
-        if kind is None:
-            found = short_repr(group[0].name)
-            log.add(Kind.UNLINKED_MENTION, annotated.id, group[0].place, found, "a type")
-            continue
-        owners.update((span.ref, len(entities)) for span in group)
-        identifier = next((span.id for span in group if span.id is not None), None)
-        entities.append(Entity(tuple(mention(span, span.type or kind) for span in group), identifier))
-    return entities, owners
-
-
-def project_to_entities(
-    relations: Iterable[SpanRelation], owners: Mapping[str, int], document: str, log: DefectLog
-) -> Iterator[Triple]:
-    """Relations between spans as triples of their entities, each once."""
-    seen: set[Triple] = set()
-    for each in relations:
-        missing = next((ref for ref in (each.head, each.tail) if ref not in owners), None)
-        if missing is not None:
-            expected = "a mention of an entity"
-            log.add(Kind.UNLINKED_ENTITY, document, each.place, short_repr(missing), expected)
-            continue
-        head, tail = owners[each.head], owners[each.tail]
-        if head == tail:
-            found = f"{short_repr(each.relation)} between two mentions of one entity"
-            log.add(Kind.SELF_RELATION, document, each.place, found, "two entities")
-            continue
-        triple = head, tail, intern(each.relation)
-        if triple not in seen:
-            seen.add(triple)
-            yield triple
 
 
 _FIRST_WITHOUT_BLANKS = "\u0e00"
@@ -255,17 +250,34 @@ def from_document(document: Document) -> AnnotatedText:
         group = []
         for mention in entity.mentions:
             count += 1
-            start, end = _character_span(mention, words, text)
+            inside = words[mention.sentence][mention.start : mention.end]
+            start, end = _with_blanks(inside[0][0], inside[-1][1], mention.name, text)
             group.append(AnnotatedSpan(f"T{count}", start, end, mention.type, text[start:end], entity.id))
         groups.append(group)
     links = [[span.ref for span in group] for group in groups if len(group) > 1 and group[0].id is None]
-    relations = [relation_between(groups, fact.triple) for fact in document.facts]
-    negatives = [relation_between(groups, triple) for triple in document.negatives]
+    relations = [_relation_between(groups, fact.triple) for fact in document.facts]
+    negatives = [_relation_between(groups, triple) for triple in document.negatives]
     spans = [span for group in groups for span in group]
     return AnnotatedText(document.id, text, spans, relations, links, negatives)
 
 
-def relation_between(entities: Sequence[Sequence[AnnotatedSpan]], triple: Triple) -> SpanRelation:
+def document_text(document: Document) -> str:
+    """The text of a document, or its words with blanks between them and each sentence on a line."""
+    if document.text is not None:
+        return document.text
+    return "\n".join(" ".join(sentence) for sentence in document.sentences)
+
+
+def _with_blanks(start: int, end: int, name: str, text: str) -> tuple[int, int]:
+    """The characters of a mention, with the blanks at its ends that its name has."""
+    before = len(name) - len(name.lstrip())
+    after = len(name) - len(name.rstrip())
+    if name.strip() and text[max(start - before, 0) : end + after] == name:
+        return start - before, end + after
+    return start, end
+
+
+def _relation_between(entities: Sequence[Sequence[AnnotatedSpan]], triple: Triple) -> SpanRelation:
     """A fact as a relation between the typed spans of its entities that start nearest to each other."""
     heads, tails = ([span for span in entities[index] if span.type is not None] for index in triple[:2])
     ordered = sorted(tails, key=_start)
@@ -282,27 +294,6 @@ def _start(span: AnnotatedSpan) -> int:
     return span.start
 
 
-def document_text(document: Document) -> str:
-    """The text of a document, or its words with blanks between them and each sentence on a line."""
-    if document.text is not None:
-        return document.text
-    return "\n".join(" ".join(sentence) for sentence in document.sentences)
-
-
-def _character_span(
-    mention: Mention, words: Sequence[Sequence[tuple[int, int]]], text: str
-) -> tuple[int, int]:
-    """The characters of a mention, with the blanks at its ends that its name has."""
-    inside = words[mention.sentence][mention.start : mention.end]
-    start, end = inside[0][0], inside[-1][1]
-    name = mention.name
-    before = len(name) - len(name.lstrip())
-    after = len(name) - len(name.rstrip())
-    if name.strip() and text[max(start - before, 0) : end + after] == name:
-        return start - before, end + after
-    return start, end
-
-
 # Decisions as edits of relations between spans ------------------------------------------------------------------
 
 UNNAMED = "related"
@@ -311,80 +302,79 @@ NOTE = "unnoted"
 """The field that keeps what a tool has no place for: known negatives, and who decided."""
 
 
-@dataclass(frozen=True, slots=True)
-class RelationEdits:
+class RelationEdits(NamedTuple):
     """What decisions change in one annotated text.
 
     Attributes:
-        added: relations of facts that become labels, with their decisions.
-        rejected: relations of facts that become known negatives, with their decisions.
+        new: relations of facts that become labels or known negatives, with their decisions.
         removed: relations that are deleted; several may be one fact.
         restored: known negatives that are deleted.
     """
 
-    added: list[tuple[SpanRelation, "Decision"]] = field(default_factory=list)
-    rejected: list[tuple[SpanRelation, "Decision"]] = field(default_factory=list)
-    removed: list[SpanRelation] = field(default_factory=list)
-    restored: list[SpanRelation] = field(default_factory=list)
-
-    @classmethod
-    def from_decisions(cls, annotated: AnnotatedText, edits: "Edits") -> "RelationEdits":
-        """Decisions about the facts of an annotated text as changes of its relations."""
-        entities = annotated.entities
-        owners = {span.ref: number for number, group in enumerate(entities) for span in group}
-
-        def attach(decisions: "list[Decision]") -> list[tuple[SpanRelation, "Decision"]]:
-            return [(relation_between(entities, decision.triple), decision) for decision in decisions]
-
-        def matching(relations: Iterable[SpanRelation], triples: set[Triple]) -> list[SpanRelation]:
-            return [
-                each
-                for each in relations
-                if (owners.get(each.head), owners.get(each.tail), each.relation) in triples
-            ]
-
-        return cls(
-            attach(edits.added),
-            attach(edits.rejected),
-            matching(annotated.relations, edits.removed),
-            matching(annotated.negatives, edits.restored),
-        )
+    new: list[tuple[SpanRelation, Decision]]
+    removed: list[SpanRelation]
+    restored: list[SpanRelation]
 
     @property
-    def new(self) -> list[tuple[SpanRelation, "Decision"]]:
-        """What is added, with the decisions."""
-        return [*self.added, *self.rejected]
+    def added(self) -> list[tuple[SpanRelation, Decision]]:
+        """Relations of facts that become labels."""
+        return [(each, decision) for each, decision in self.new if decision.holds]
+
+    @property
+    def rejected(self) -> list[tuple[SpanRelation, Decision]]:
+        """Relations of facts that become known negatives."""
+        return [(each, decision) for each, decision in self.new if not decision.holds]
+
+    @property
+    def provenance(self) -> list[dict[str, Any]]:
+        """Who decided, for each decision that says so."""
+        return [
+            each.to_json() | {"holds": decision.holds, "provenance": dict(decision.provenance)}
+            for each, decision in self.new
+            if decision.provenance
+        ]
 
 
-class NegativeRecord(Record):
-    """A known negative in a note of ours."""
+def edit_relations(annotated: AnnotatedText, edits: Edits) -> RelationEdits:
+    """Decisions about the facts of an annotated text as changes of its relations."""
+    groups = cluster_mentions(annotated.spans, annotated.links).groups
+    entities = [group for group in groups if any(span.type is not None for span in group)]
+    owners = {span.ref: number for number, group in enumerate(entities) for span in group}
 
+    def decided(relations: Iterable[SpanRelation]) -> list[SpanRelation]:
+        triples = edits.triples
+        return [
+            each
+            for each in relations
+            if (owners.get(each.head), owners.get(each.tail), each.relation) in triples
+        ]
+
+    new = [(_relation_between(entities, decision.triple), decision) for decision in edits.decisions]
+    return RelationEdits(new, decided(annotated.relations), decided(annotated.negatives))
+
+
+class _NegativeRecord(Record):
     head: str
     tail: str
     relation: str
 
 
-class NoteRecord(Record):
-    """A note of ours in the file of a tool."""
-
-    negatives: list[NegativeRecord] = Field([])
+class _NoteRecord(Record):
+    negatives: list[_NegativeRecord] = Field([])
 
 
-def note_negatives(note: object, document: str, place: str) -> list[SpanRelation]:
-    """The known negatives of a note; there are none where there is no note."""
-    if note is None:
-        return []
-    listed = parse_as(NoteRecord, note, document, place).negatives
+def read_note(note: object, document: str, place: str) -> list[SpanRelation]:
+    """The known negatives of a note of ours in the file of a tool; there are none where there is no note."""
+    listed = [] if note is None else parse_as(_NoteRecord, note, document, place).negatives
     return [
         SpanRelation(each.head, each.tail, each.relation, f"{place}.negatives[{number}]", number)
         for number, each in enumerate(listed)
     ]
 
 
-def make_note(relations: Iterable[SpanRelation]) -> dict[str, Any]:
+def make_note(negatives: Iterable[SpanRelation]) -> dict[str, Any]:
     """A note with known negatives."""
-    listed = [{"head": each.head, "tail": each.tail, "relation": each.relation} for each in relations]
-    return {"negatives": listed}
+    return {"negatives": [each.to_json() for each in negatives]}
 
 
 def update_note(note: object, edits: RelationEdits) -> dict[str, Any]:
@@ -392,15 +382,9 @@ def update_note(note: object, edits: RelationEdits) -> dict[str, Any]:
     fields = dict(note) if isinstance(note, dict) else {}
     restored = {each.item for each in edits.restored}
     kept = [each for number, each in enumerate(fields.get("negatives", [])) if number not in restored]
-    kept += make_note(relation for relation, _ in edits.rejected)["negatives"]
+    kept += [each.to_json() for each, _ in edits.rejected]
     if kept or "negatives" in fields:
         fields["negatives"] = kept
-    provenance = [
-        {"head": relation.head, "tail": relation.tail, "relation": relation.relation}
-        | {"holds": decision.holds, "provenance": dict(decision.provenance)}
-        for relation, decision in edits.new
-        if decision.provenance
-    ]
-    if provenance:
-        fields["provenance"] = [*fields.get("provenance", []), *provenance]
+    if edits.provenance:
+        fields["provenance"] = [*fields.get("provenance", []), *edits.provenance]
     return fields

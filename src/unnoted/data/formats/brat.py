@@ -12,10 +12,9 @@ pieces is taken from the start of the first to the end of the last. Mentions are
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from unnoted.data.document import Document
@@ -25,16 +24,14 @@ from unnoted.data.formats.annotated_text import (
     AnnotatedText,
     RelationEdits,
     SpanRelation,
+    edit_relations,
     from_document,
     to_document,
 )
-from unnoted.data.formats.records import FolderContent, ReadContext, read_text
+from unnoted.data.formats.records import Edits, ReadContext
 from unnoted.errors import DefectLog, Kind, fail
 from unnoted.io import new_folder, read_whole
 from unnoted.utils import short_repr
-
-if TYPE_CHECKING:
-    from unnoted.data.decisions import Decision, Edits
 
 OWN = "unnoted"
 """The knowledge base that ids without one are written to."""
@@ -52,7 +49,7 @@ _REFERENCE = re.compile(r"(N\S*)\t\S+ (\S+) (\S+:\S+)(?:\t.*)?", re.ASCII | re.D
 _EQUIVALENCE = re.compile(r"\*\t\S+((?: \S+)+)\s*", re.ASCII)
 _NEGATIVE = re.compile(rf"(#\S*)\t{NEGATIVE} (\S+)\t(\S+) (\S+)\s*", re.ASCII)
 _LINE = re.compile(r"[A-Z#]\d*\t|\*\t\S+ ")
-_NUMBERED = re.compile(r"([A-Z#])(\d{1,18})\t")
+_NUMBERED = re.compile(r"([R#])(\d{1,18})\t")
 _ABOUT = re.compile(r"[AM#]\S*\t\S+ (\S+)")
 
 
@@ -175,10 +172,8 @@ def write(path: str | Path, documents: Iterable[Document]) -> int:
     with new_folder(Path(path)) as folder:
         for document in documents:
             annotated = from_document(document)
-            base = folder / file_name(document.id)
-            base.parent.mkdir(parents=True, exist_ok=True)
             for suffix, content in ((".txt", annotated.text), (".ann", "".join(_lines(annotated)))):
-                base.with_name(base.name + suffix).write_bytes(content.encode())
+                (folder / f"{file_name(document.id)}{suffix}").write_bytes(content.encode())
             count += 1
     return count
 
@@ -232,9 +227,7 @@ def _pieces(text: str, span: AnnotatedSpan) -> Iterator[tuple[int, int]]:
 
 # Names of files -------------------------------------------------------------------------------------------------
 
-LONGEST_NAME = 200
-"""Bytes of a file's name, without its suffix."""
-_UNESCAPED = "/ !$&'()+,;=@^~"
+_UNESCAPED = " !$&'()+,;=@^~"
 """What a name may have beside letters, digits, `_`, `.` and `-`; the rest is written as `%` and digits."""
 
 
@@ -243,24 +236,9 @@ def file_name(identifier: str) -> str:
 
     Example:
         >>> file_name("train/note 1"), file_name("../a"), file_name("a:b")
-        ('train/note 1', '%2E%2E/a', 'a%3Ab')
+        ('train%2Fnote 1', '..%2Fa', 'a%3Ab')
     """
-    try:
-        parts = [_escape(part) for part in identifier.split("/")]
-    except UnicodeEncodeError:
-        fail(Kind.MALFORMED, identifier, "id", short_repr(identifier), "characters that UTF-8 can hold")
-    if any(len(part.encode()) > LONGEST_NAME for part in parts):
-        expected = f"at most {LONGEST_NAME} bytes"
-        fail(Kind.TOO_LARGE, identifier, "id", "an id too long for a file's name", expected)
-    return "/".join(parts)
-
-
-def _escape(part: str) -> str:
-    """A part of a path that means only itself: not hidden, not empty, not another folder."""
-    name = "".join(letter if letter.isalnum() else quote(letter, safe=_UNESCAPED) for letter in part)
-    if not name or name != name.strip():
-        return "".join(f"%{byte:02X}" for byte in part.encode()) or "%"
-    return "%2E" * (len(name) - len(name.lstrip("."))) + name.lstrip(".")
+    return "".join(letter if letter.isalnum() else quote(letter, safe=_UNESCAPED) for letter in identifier)
 
 
 def id_from_file(file: Path, folder: Path) -> str:
@@ -270,52 +248,32 @@ def id_from_file(file: Path, folder: Path) -> str:
         >>> id_from_file(Path("corpus/train/a%3Ab.txt"), Path("corpus")), id_from_file(Path("c/100%.txt"), Path("c"))
         ('train/a:b', '100%')
     """
-
-    def unescape(part: str) -> str:
-        try:
-            plain = "" if part == "%" else unquote(part, errors="strict")
-            return plain if _escape(plain) == part else part
-        except (UnicodeDecodeError, UnicodeEncodeError):
-            return part
-
-    return "/".join(map(unescape, file.relative_to(folder).with_suffix("").as_posix().split("/")))
+    return unquote(file.relative_to(folder).as_posix().removesuffix(file.suffix))
 
 
-# Files written again --------------------------------------------------------------------------------------------
+# Decisions written back -----------------------------------------------------------------------------------------
 
 
-def select(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> FolderContent:
-    """The files of certain documents, and those that belong to none, such as brat's settings."""
-    found: dict[str, bytes] = {}
-    for path in paths:
-        folder = path if path.is_dir() else path.parent
-        files = path.rglob("*") if path.is_dir() else (path.with_suffix(".txt"), path.with_suffix(".ann"))
-        for file in sorted(file for file in files if file.is_file()):
-            belongs = file.suffix in (".txt", ".ann") and file.with_suffix(".txt").exists()
-            if not belongs or is_wanted(id_from_file(file, folder)):
-                name, content = file.relative_to(folder).as_posix(), file.read_bytes()
-                if found.setdefault(name, content) != content:
-                    fail(Kind.MALFORMED, None, None, f"two different files {name}", "one of that name")
-    return FolderContent(found)
-
-
-def update(path: Path, edits: "Mapping[str, Edits]") -> FolderContent:
-    """The folder with lines added and removed; of a pair of files, a folder with the two."""
-    files = dict(select([path], lambda _: True).files)
-    for file, folder in text_files(path):
-        identifier = id_from_file(file, folder)
-        if identifier not in edits:
-            continue
-        annotations = file.with_suffix(".ann")
-        text = read_text(annotations) if annotations.exists() else ""
-        mark = "\ufeff" if text.startswith("\ufeff") else ""
-        lines = text.removeprefix(mark).split("\n")
-        annotated = parse(identifier, read_whole(file), lines, DefectLog())
-        changed = _updated_lines(
-            lines, RelationEdits.from_decisions(annotated, edits[identifier]), identifier
-        )
-        files[annotations.relative_to(folder).as_posix()] = (mark + "".join(changed)).encode()
-    return FolderContent(files)
+def update(path: Path, edits: Mapping[str, Edits], to: Path) -> None:
+    """Write the folder with lines added and removed; of a pair of files, a folder with the two."""
+    base = path if path.is_dir() else path.parent
+    with new_folder(to) as folder:
+        for file in (
+            path.rglob("*") if path.is_dir() else (path.with_suffix(".txt"), path.with_suffix(".ann"))
+        ):
+            if file.is_file():
+                copy = folder / file.relative_to(base)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(file.read_bytes())
+        for file, _ in text_files(path):
+            identifier = id_from_file(file, base)
+            if identifier in edits:
+                annotations = file.with_suffix(".ann")
+                lines = read_whole(annotations).split("\n") if annotations.exists() else []
+                annotated = parse(identifier, read_whole(file), lines, DefectLog())
+                changes = edit_relations(annotated, edits[identifier])
+                written = "".join(_updated_lines(lines, changes, identifier))
+                (folder / annotations.relative_to(base)).write_bytes(written.encode())
 
 
 def _updated_lines(lines: list[str], edits: RelationEdits, document: str) -> Iterator[str]:
@@ -324,27 +282,23 @@ def _updated_lines(lines: list[str], edits: RelationEdits, document: str) -> Ite
     numbers = {"R": 0, "#": 0}
     for number, line in enumerate(lines, start=1):
         if found := _NUMBERED.match(line):
-            numbers[found[1]] = max(numbers.get(found[1], 0), int(found[2]))
+            numbers[found[1]] = max(numbers[found[1]], int(found[2]))
         about = _ABOUT.match(line)
-        is_gone = number in gone or (
-            about is not None and about[1] in ids
-        )  # a relation takes its notes along
-        if not is_gone and (line or number < len(lines)):
+        takes_along = about is not None and about[1] in ids  # a relation takes its notes along
+        if number not in gone and not takes_along and (line or number < len(lines)):
             yield f"{line}\n"
-
-    def new_id(letter: str) -> str:
-        numbers[letter] += 1
-        return f"{letter}{numbers[letter]}"
-
-    def note(target: str, decision: "Decision", subject: Mapping[str, str]) -> Iterator[str]:
+    for each, decision in edits.new:
+        if decision.holds:
+            numbers["R"] += 1
+            target = f"R{numbers['R']}"
+            yield _relation_line(target, each, document)
+            subject = {}
+        else:
+            numbers["#"] += 1
+            target = each.head
+            yield _negative_line(f"#{numbers['#']}", each, document)
+            subject = {"not": f"{each.relation} {each.tail}"}
         if decision.provenance:
+            numbers["#"] += 1
             content = json.dumps({**subject, **decision.provenance}, ensure_ascii=False)
-            yield f"{new_id('#')}\t{PROVENANCE} {target}\t{content}\n"
-
-    for each, decision in edits.added:
-        identifier = new_id("R")
-        yield _relation_line(identifier, each, document)
-        yield from note(identifier, decision, {})
-    for each, decision in edits.rejected:
-        yield _negative_line(new_id("#"), each, document)
-        yield from note(each.head, decision, {"not": f"{each.relation} {each.tail}"})
+            yield f"#{numbers['#']}\t{PROVENANCE} {target}\t{content}\n"

@@ -13,7 +13,7 @@ spaCy's tokens, and sentences its own where it has set them.
 import zlib
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from itertools import chain
@@ -24,22 +24,20 @@ from unnoted.data.document import Document
 from unnoted.data.formats.annotated_text import (
     AnnotatedSpan,
     AnnotatedText,
-    RelationEdits,
     SpanRelation,
+    edit_relations,
     from_document,
     to_document,
 )
-from unnoted.data.formats.records import ReadContext, wrap_reader_errors
+from unnoted.data.formats.records import Edits, ReadContext, wrap_reader_errors
 from unnoted.data.tokenization import word_spans
 from unnoted.errors import Kind, fail
 from unnoted.io import Limits, read_bytes, write_binary
-from unnoted.utils import short_repr
+from unnoted.utils import require_extra, short_repr
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, DocBin, Span
     from spacy.vocab import Vocab
-
-    from unnoted.data.decisions import Edits
 
 WHOLE = "a whole .spacy file, as DocBin writes it"
 MAGIC = (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
@@ -64,18 +62,6 @@ def sniff(path: Path, start: bytes) -> bool:
         return False
 
 
-def import_spacy() -> None:
-    """Import spaCy.
-
-    Raises:
-        DataError: it is not installed; says how to install it.
-    """
-    try:
-        import spacy  # noqa: F401
-    except ModuleNotFoundError:
-        fail(Kind.UNREADABLE, None, None, "a .spacy file and no spaCy", "it: pip install 'unnoted[spacy]'")
-
-
 def read(path: Path, context: ReadContext) -> Iterator[Document]:
     """Yield the documents of a DocBin, one at a time."""
     return context.read_each(enumerate(_docs(path)), _document)
@@ -83,7 +69,7 @@ def read(path: Path, context: ReadContext) -> Iterator[Document]:
 
 def _docs(path: Path) -> "Iterator[Doc]":
     """The documents of a file as spaCy has them, without syntax, which could not be trusted in a damaged file."""
-    import_spacy()
+    require_extra("spacy", "spacy")
     from spacy.attrs import (  # type: ignore[import-not-found]  # compiled, without stubs
         ENT_ID,
         ENT_IOB,
@@ -154,9 +140,7 @@ def _parse(doc: "Doc", document: str) -> tuple[AnnotatedText, dict[str, int]]:
         sentences = None
         if doc.has_annotation("SENT_START"):
             sentences = tuple(token.idx for token in doc if token.is_sent_start)
-    firsts: dict[int, str] = {}
-    for ref, start in starts.items():
-        firsts.setdefault(start, ref)
+    firsts = {start: ref for ref, start in reversed(starts.items())}  # the first span that starts there
     data: dict[Any, Any] = doc.user_data
     relations = list(_relations(data.get(RELATIONS), firsts, document, "doc._.rel"))
     negatives = list(_relations(data.get(NEGATIVES), firsts, document, f"doc.user_data[{NEGATIVES!r}]"))
@@ -207,7 +191,7 @@ def _relations(
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:
     """Write a DocBin with the words, sentences and entities of each document; returns how many."""
-    import_spacy()
+    require_extra("spacy", "spacy")
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
 
@@ -269,54 +253,24 @@ def _by_tokens(
     return found
 
 
-def select(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> bytes:
-    """A DocBin of certain documents, each as it was packed."""
-    parts: list[DocBin] = []
-    for path in paths:
-        wanted = [number for number, doc in enumerate(_docs(path)) if is_wanted(document_id(doc, number))]
-        packed = _load(path)
-        for name in ("tokens", "spaces", "cats", "span_groups", "flags", "user_data"):
-            listed = getattr(packed, name)
-            setattr(packed, name, [listed[number] for number in wanted if number < len(listed)])
-        parts.append(packed)
-    whole = parts[0]
-    for packed in parts:
-        if packed.attrs != whole.attrs:
-            expected = f"{short_repr(whole.attrs)}, as in the first file"
-            fail(Kind.MALFORMED, None, "attrs", short_repr(packed.attrs), expected)
-        _store_user_data(packed)
-        if packed is not whole:
-            whole.merge(packed)
-    return whole.to_bytes()
-
-
-def _store_user_data(packed: "DocBin") -> None:
-    """Let every document have user data, possibly none; DocBins that differ in this cannot be merged."""
+def update(path: Path, edits: Mapping[str, Edits], to: Path) -> None:
+    """Write the DocBin with decisions in the user data of some documents; nothing else changes."""
     import srsly  # type: ignore[import-untyped]
 
+    packed = _load(path)
     stored = list(packed.user_data) + [None] * (len(packed.tokens) - len(packed.user_data))
     packed.user_data = [srsly.msgpack_dumps({}) if each is None else each for each in stored]
     packed.store_user_data = True
-
-
-def update(path: Path, edits: "Mapping[str, Edits]") -> bytes:
-    """The DocBin with decisions in the user data of some documents; nothing else changes."""
-    import srsly
-
-    if not edits:
-        return read_bytes(path)
-    packed = _load(path)
-    _store_user_data(packed)
     for number, doc in enumerate(_docs(path)):
         edit = edits.get(document_id(doc, number))
         if edit is not None:
             packed.user_data[number] = srsly.msgpack_dumps(_updated_data(doc, edit))
-    return packed.to_bytes()
+    write_binary(to, packed.to_bytes())
 
 
-def _updated_data(doc: "Doc", edit: "Edits") -> dict[Any, Any]:
+def _updated_data(doc: "Doc", edit: Edits) -> dict[Any, Any]:
     annotated, starts = _parse(doc, edit.document.id)
-    changes = RelationEdits.from_decisions(annotated, edit)
+    changes = edit_relations(annotated, edit)
     data: dict[Any, Any] = deepcopy(dict(doc.user_data))
     for key, gone, new in (
         (RELATIONS, changes.removed, changes.added),
@@ -329,12 +283,9 @@ def _updated_data(doc: "Doc", edit: "Edits") -> dict[Any, Any]:
             relations.setdefault(pair, {}).update(labels)
         if relations or key in data:
             data[key] = relations
-    provenance = [
-        {"head": starts[each.head], "tail": starts[each.tail], "relation": each.relation}
-        | {"holds": decision.holds, "provenance": dict(decision.provenance)}
-        for each, decision in changes.new
-        if decision.provenance
-    ]
-    if provenance:
+    if changes.provenance:
+        provenance = [
+            note | {"head": starts[note["head"]], "tail": starts[note["tail"]]} for note in changes.provenance
+        ]
         data[PROVENANCE] = [*data.get(PROVENANCE, ()), *provenance]
     return data

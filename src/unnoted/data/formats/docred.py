@@ -5,33 +5,29 @@ fields that we write are our own, and other programs ignore them: `text` of a do
 `labels`), and `id` of a mention. With them nothing is lost between writing and reading.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from sys import intern
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from pydantic import Field
 
-from unnoted.data.document import Document, Entity, Fact, Mention, Triple
+from unnoted.data.document import Decision, Document, Entity, Fact, Mention, Triple
 from unnoted.data.formats.records import (
+    Edits,
     OwnRecord,
     ReadContext,
     Span,
     first_fields,
     log_unknown_fields,
     parse_as,
-    read_list,
-    select_records,
     update_records,
 )
 from unnoted.data.tokenization import is_split_of
 from unnoted.data.validation import FieldNames
 from unnoted.errors import Kind, fail
-from unnoted.io import write_list
+from unnoted.io import ArrayReader, write_list
 from unnoted.utils import short_repr
-
-if TYPE_CHECKING:
-    from unnoted.data.decisions import Decision, Edits
 
 FIELDS = FieldNames(
     mention="vertexSet[{}][{}]", entity="vertexSet[{}]", fact="labels[{}]", negative="negatives[{}]",
@@ -86,7 +82,7 @@ def sniff(start: str) -> bool:
 
 def read(stream: TextIO, context: ReadContext) -> Iterator[Document]:
     """Yield the documents of a DocRED file, one at a time."""
-    return context.read_each(read_list(stream, context), _document)
+    return context.read_each(ArrayReader(stream, context.limits).numbered(), _document)
 
 
 def _document(numbered: tuple[int, int, object], context: ReadContext) -> Document:
@@ -163,24 +159,19 @@ def _mentions(entity: Entity) -> list[dict[str, Any]]:
     ]
 
 
-def select(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> str:
-    """The records of certain documents, verbatim."""
-    return select_records(paths, is_wanted, lambda fields, _: str(fields["title"]))
-
-
-def update(path: Path, edits: "Mapping[str, Edits]") -> str:
-    """The file with the labels and negatives of some documents changed."""
+def update(path: Path, edits: Mapping[str, Edits], to: Path) -> None:
+    """Write the file with the labels and negatives of some documents changed."""
 
     def change(fields: dict[str, Any], _: int) -> dict[str, Any] | None:
         edit = edits.get(str(fields["title"]))
-        if edit is None:
-            return None
-        return edit.apply(fields, "labels", lambda label: (label["h"], label["t"], label["r"]), _label)
+        return edit and edit.apply(
+            fields, "labels", lambda label: (label["h"], label["t"], label["r"]), _label
+        )
 
-    return update_records(path, change)
+    update_records(path, to, change)
 
 
-def _label(decision: "Decision") -> dict[str, Any]:
+def _label(decision: Decision) -> dict[str, Any]:
     entry: dict[str, Any] = {"h": decision.head, "t": decision.tail, "r": decision.relation}
     if decision.holds:
         entry["evidence"] = list(decision.evidence)

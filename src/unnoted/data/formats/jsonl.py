@@ -4,34 +4,30 @@ A document has words (`sentences`, mentions as word spans of a sentence), or raw
 spans), or both (then mentions are word spans, and the text is kept).
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
 from pathlib import Path
 from sys import intern
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO, TypeAlias
 
 from pydantic import Field
 
-from unnoted.data.document import Document, Entity, Fact, Mention, Sentence, Triple
+from unnoted.data.document import Decision, Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.data.formats import prodigy, token_rows
 from unnoted.data.formats.annotated_text import log_misaligned
 from unnoted.data.formats.records import (
+    Edits,
     OwnRecord,
     ReadContext,
     log_unknown_fields,
     parse_as,
-    select_records,
+    read_lines,
     update_records,
 )
-from unnoted.data.tokenization import SplitText, is_split_of, split_text
+from unnoted.data.tokenization import is_split_of, split_text
 from unnoted.data.validation import FieldNames
-from unnoted.errors import DefectLog, Kind, fail
-from unnoted.io import numbered_lines, parse_record, write_lines
+from unnoted.errors import Kind, fail
+from unnoted.io import numbered_lines, write_lines
 from unnoted.utils import nearest, short_repr
-
-if TYPE_CHECKING:
-    from unnoted.data.decisions import Decision, Edits
 
 FIELDS = FieldNames()
 
@@ -82,32 +78,12 @@ def sniff(start: str) -> bool:
 
 def read(stream: TextIO, context: ReadContext) -> Iterator[Document]:
     """Yield the documents of a JSONL file, one at a time; blank lines are skipped."""
-    lines = numbered_lines(stream, context.limits)
-    numbered = ((number, line) for number, line in lines if line.strip())
-    first = list(islice(numbered, 2))
-    if len(first) == 2 and _is_continued(*(line for _, line in first)):
-        place, found = f"line {first[0][0]}", "a JSON object over several lines"
-        fail(Kind.UNREADABLE, None, place, found, "one document per line; `jq -c . FILE` writes them so")
-    return context.read_each(chain(first, numbered), _line)
+    return context.read_each(read_lines(numbered_lines(stream, context.limits), context), _line)
 
 
-def _is_continued(line: str, following: str) -> bool:
-    """Whether a line is the beginning of an object that continues in the next line."""
-    if following.lstrip().startswith("{"):
-        return False
-    try:
-        json.loads(line)
-    except json.JSONDecodeError as error:
-        return error.pos >= len(line.rstrip())
-    except (ValueError, RecursionError):
-        return False
-    return False
-
-
-def _line(numbered: tuple[int, str], context: ReadContext) -> Document:
-    context.log.line, line = numbered
-    place = f"line {numbered[0]}"
-    return document_from_record(parse_record(line, place), context, place)
+def _line(numbered: tuple[int, object], context: ReadContext) -> Document:
+    context.log.line, value = numbered
+    return document_from_record(value, context, f"line {numbered[0]}")
 
 
 def document_from_record(value: object, context: ReadContext, place: str = "") -> Document:
@@ -117,52 +93,66 @@ def document_from_record(value: object, context: ReadContext, place: str = "") -
     fields = parse_as(DocumentRecord, value, known, place if known is None else "")
     identifier = context.register_id(str(fields.id), "id")
     log_unknown_fields(fields, context.log, identifier)
-    for index, entity in enumerate(fields.entities):
-        if entity.model_extra:
-            log_unknown_fields(entity, context.log, identifier, f"entities[{index}]")
     if fields.sentences is not None:
-        sentences = tuple(tuple(map(intern, words)) for words in fields.sentences)
+        sentences: tuple[Sentence, ...] = tuple(tuple(map(intern, words)) for words in fields.sentences)
         if fields.text is not None and not is_split_of(fields.text, sentences):
             expected = "a text whose words are `sentences`"
             fail(Kind.MALFORMED, identifier, "text", short_repr(fields.text), expected)
-        entities = [_word_entity(each, identifier, sentences, context) for each in enumerate(fields.entities)]
+        entities = _build_entities(
+            fields, identifier, context, _word_mentions(sentences, identifier, context)
+        )
     elif fields.text is not None:
-        spans = _character_spans(fields, identifier, fields.text, context)
-        split = split_text(fields.text, spans)
+        split = split_text(fields.text, _character_spans(fields, identifier, fields.text, context))
         sentences = split.sentences
-        entities = [
-            _text_entity(each, identifier, fields.text, split, context.log)
-            for each in enumerate(fields.entities)
-        ]
+        entities = _build_entities(
+            fields, identifier, context, _text_mentions(fields.text, split.locate, identifier, context)
+        )
     else:
         fail(Kind.MALFORMED, identifier, "text", "nothing", "a string, or `sentences`")
-    finder = _EntityFinder(fields, entities, identifier, context.log)
-    facts = tuple(
-        Fact(*finder.triple("facts", number, fact), tuple(fact.evidence))
-        for number, fact in enumerate(fields.facts)
+    find = _entity_finder(fields, identifier)
+
+    def build_fact(fact: FactRecord, place: str) -> Fact:
+        if fact.model_extra:
+            log_unknown_fields(fact, context.log, identifier, place)
+        ends = find(fact.head, f"{place}.head"), find(fact.tail, f"{place}.tail")
+        return Fact(*ends, intern(fact.relation), tuple(fact.evidence))
+
+    facts = tuple(build_fact(fact, f"facts[{number}]") for number, fact in enumerate(fields.facts))
+    negatives = tuple(
+        build_fact(fact, f"negatives[{number}]").triple for number, fact in enumerate(fields.negatives)
     )
-    negatives = tuple(finder.triple("negatives", *each) for each in enumerate(fields.negatives))
-    document = Document(identifier, sentences, tuple(entities), facts, fields.text, negatives)
+    document = Document(identifier, sentences, entities, facts, fields.text, negatives)
     return context.validate(document, FIELDS)
 
 
-def _mentions(entity: EntityRecord, index: int, document: str) -> Iterator[tuple[str, MentionRecord, str]]:
-    """Each mention with its place and type."""
-    for number, mention in enumerate(entity.mentions):
-        kind = mention.type if mention.type is not None else entity.type
-        if kind is None:
-            fail(Kind.MALFORMED, document, f"entities[{index}].type", "nothing", "a string")
-        yield f"entities[{index}].mentions[{number}]", mention, intern(kind)
+MakeMention: TypeAlias = Callable[[MentionRecord, str, str], Mention]
+"""Makes a mention of its record, place and type."""
 
 
-def _word_entity(
-    numbered: tuple[int, EntityRecord], document: str, sentences: Sequence[Sentence], context: ReadContext
-) -> Entity:
-    index, entity = numbered
-    mentions = []
-    for place, mention, kind in _mentions(entity, index, document):
-        if mention.model_extra:
-            log_unknown_fields(mention, context.log, document, place)
+def _build_entities(
+    fields: DocumentRecord, document: str, context: ReadContext, make: MakeMention
+) -> tuple[Entity, ...]:
+    entities = []
+    for index, entity in enumerate(fields.entities):
+        if entity.model_extra:
+            log_unknown_fields(entity, context.log, document, f"entities[{index}]")
+        mentions = []
+        for number, mention in enumerate(entity.mentions):
+            place = f"entities[{index}].mentions[{number}]"
+            kind = mention.type if mention.type is not None else entity.type
+            if kind is None:
+                fail(Kind.MALFORMED, document, f"entities[{index}].type", "nothing", "a string")
+            if mention.model_extra:
+                log_unknown_fields(mention, context.log, document, place)
+            mentions.append(make(mention, place, intern(kind)))
+        entities.append(Entity(tuple(mentions), None if entity.id is None else str(entity.id)))
+    return tuple(entities)
+
+
+def _word_mentions(sentences: Sequence[Sentence], document: str, context: ReadContext) -> MakeMention:
+    """Mentions that are words of sentences."""
+
+    def make(mention: MentionRecord, place: str, type: str) -> Mention:
         if mention.sentence is None:
             fail(Kind.MALFORMED, document, f"{place}.sentence", "nothing", "a whole number")
         number, start, end = mention.sentence, mention.start, mention.end
@@ -170,16 +160,19 @@ def _word_entity(
         if name is None:
             context.limits.check("mention", end - start, "words in one mention", document, place)
             name = " ".join(sentences[number][start:end]) if 0 <= number < len(sentences) else ""
-        mentions.append(Mention(number, start, end, kind, intern(name)))
-    return Entity(tuple(mentions), None if entity.id is None else str(entity.id))
+        return Mention(number, start, end, type, intern(name))
+
+    return make
 
 
 def _character_spans(
     fields: DocumentRecord, document: str, text: str, context: ReadContext
 ) -> list[tuple[int, int]]:
+    """The characters of all mentions of a text."""
     spans: list[tuple[int, int]] = []
     for index, entity in enumerate(fields.entities):
-        for place, mention, _ in _mentions(entity, index, document):
+        for number, mention in enumerate(entity.mentions):
+            place = f"entities[{index}].mentions[{number}]"
             start, end = mention.start, mention.end
             if not 0 <= start < end <= len(text):
                 found = f"{short_repr(start)} to {short_repr(end)}"
@@ -192,71 +185,55 @@ def _character_spans(
     return spans
 
 
-def _text_entity(
-    numbered: tuple[int, EntityRecord], document: str, text: str, split: SplitText, log: DefectLog
-) -> Entity:
-    index, entity = numbered
-    mentions = []
-    for place, mention, kind in _mentions(entity, index, document):
+def _text_mentions(
+    text: str,
+    locate: Callable[[int, int], tuple[int, int, int] | None],
+    document: str,
+    context: ReadContext,
+) -> MakeMention:
+    """Mentions that are characters of a text."""
+
+    def make(mention: MentionRecord, place: str, type: str) -> Mention:
         if mention.sentence is not None:
-            found = short_repr(mention.sentence)
-            log.add(Kind.IGNORED_FIELD, document, f"{place}.sentence", found, "character offsets alone")
-        if mention.model_extra:
-            log_unknown_fields(mention, log, document, place)
+            found, expected = short_repr(mention.sentence), "character offsets alone"
+            context.log.add(Kind.IGNORED_FIELD, document, f"{place}.sentence", found, expected)
         covered = text[mention.start : mention.end]
         if mention.name is not None and mention.name != covered:
             expected = f"{short_repr(covered)}, the text there"
             fail(Kind.OFFSET_MISMATCH, document, f"{place}.name", short_repr(mention.name), expected)
-        span = split.locate(mention.start, mention.end)
+        span = locate(mention.start, mention.end)
         if span is None:
             fail(Kind.MALFORMED, document, f"{place}.start/end", short_repr(covered), "at least one word")
-        mentions.append(Mention(*span, kind, intern(covered)))
-    return Entity(tuple(mentions), None if entity.id is None else str(entity.id))
+        return Mention(*span, type, intern(covered))
+
+    return make
 
 
-class _EntityFinder:
+def _entity_finder(fields: DocumentRecord, document: str) -> Callable[[int | str, str], int]:
     """Finds the entities of facts, which are given by index or id."""
-
-    def __init__(
-        self, fields: DocumentRecord, entities: Sequence[Entity], document: str, log: DefectLog
-    ) -> None:
-        self.document, self.log = document, log
-        self.owners = _owners(entities)
-        # Where ids are numbers that are not indices, a number in a fact could mean either.
-        ids = [entity.id for entity in fields.entities]
-        self.ambiguous = any(type(each) is int for each in ids) and ids != list(range(len(ids)))
-
-    def triple(self, key: str, number: int, fact: FactRecord) -> Triple:
-        place = f"{key}[{number}]"
-        if fact.model_extra:
-            log_unknown_fields(fact, self.log, self.document, place)
-        head, tail = self.index(fact.head, f"{place}.head"), self.index(fact.tail, f"{place}.tail")
-        return head, tail, intern(fact.relation)
-
-    def index(self, given: int | str, place: str) -> int:
-        if isinstance(given, int):
-            if self.ambiguous:
-                expected = f"{str(given)!r} for the id, or entities without numbers as ids for the index"
-                fail(Kind.MALFORMED, self.document, place, short_repr(given), expected)
-            return given
-        expected = "the index of an entity, or an id that one entity has"
-        owners = self.owners.get(given, [])
-        if len(owners) > 1:
-            found = f"{short_repr(given)}, the id of entities[{owners[0]}] and entities[{owners[1]}]"
-            fail(Kind.MALFORMED, self.document, place, found, expected)
-        if not owners:
-            hint = nearest(given, self.owners) if self.log.keeps(Kind.MALFORMED) else ""
-            fail(Kind.MALFORMED, self.document, place, short_repr(given), expected + hint)
-        return owners[0]
-
-
-def _owners(entities: Iterable[Entity]) -> dict[str, list[int]]:
-    """The entities that have each id: one, unless it is used twice."""
+    ids = [entity.id for entity in fields.entities]
     owners: dict[str, list[int]] = {}
-    for index, entity in enumerate(entities):
-        if entity.id:
-            owners.setdefault(entity.id, []).append(index)
-    return owners
+    for index, identifier in enumerate(ids):
+        if identifier not in (None, ""):
+            owners.setdefault(str(identifier), []).append(index)
+    # Where ids are numbers that are not indices, a number in a fact could mean either.
+    ambiguous = any(type(each) is int for each in ids) and ids != list(range(len(ids)))
+
+    def find(given: int | str, place: str) -> int:
+        if isinstance(given, int):
+            if ambiguous:
+                expected = f"{str(given)!r} for the id, or entities without numbers as ids for the index"
+                fail(Kind.MALFORMED, document, place, short_repr(given), expected)
+            return given
+        found = owners.get(given, [])
+        if len(found) != 1:
+            problem = f", the id of entities[{found[0]}] and entities[{found[1]}]" if found else ""
+            hint = "" if found else nearest(given, owners)
+            expected = f"the index of an entity, or an id that one entity has{hint}"
+            fail(Kind.MALFORMED, document, place, short_repr(given) + problem, expected)
+        return found[0]
+
+    return find
 
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:
@@ -301,30 +278,27 @@ def _mention_record(document: Document, mention: Mention, inherited: str) -> dic
     return fields
 
 
-def select(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> str:
-    """The lines of certain documents, verbatim."""
-    return select_records(paths, is_wanted, lambda fields, _: str(fields["id"]))
-
-
-def update(path: Path, edits: "Mapping[str, Edits]") -> str:
-    """The file with the facts and negatives of some documents changed."""
+def update(path: Path, edits: Mapping[str, Edits], to: Path) -> None:
+    """Write the file with the facts and negatives of some documents changed."""
 
     def change(fields: dict[str, Any], _: int) -> dict[str, Any] | None:
         edit = edits.get(str(fields["id"]))
         if edit is None:
             return None
-        index = {identifier: owners[0] for identifier, owners in _owners(edit.document.entities).items()}
+        numbers = {entity.id: number for number, entity in enumerate(edit.document.entities)}
 
         def triple_of(fact: dict[str, Any]) -> Triple:
-            head, tail = (index[end] if isinstance(end, str) else end for end in (fact["head"], fact["tail"]))
+            head, tail = (
+                numbers[end] if isinstance(end, str) else end for end in (fact["head"], fact["tail"])
+            )
             return head, tail, fact["relation"]
 
         return edit.apply(fields, "facts", triple_of, _fact)
 
-    return update_records(path, change)
+    update_records(path, to, change)
 
 
-def _fact(decision: "Decision") -> dict[str, Any]:
+def _fact(decision: Decision) -> dict[str, Any]:
     entry: dict[str, Any] = {"head": decision.head, "tail": decision.tail, "relation": decision.relation}
     if decision.evidence:
         entry["evidence"] = list(decision.evidence)

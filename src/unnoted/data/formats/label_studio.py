@@ -11,10 +11,10 @@ A region's note `id: Q1` (`meta.text`) is its entity's id; a relation labelled `
 stays when decisions are written back.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from unnoted.data.document import Document
 from unnoted.data.entity_clustering import is_coreference
@@ -25,27 +25,17 @@ from unnoted.data.formats.annotated_text import (
     AnnotatedText,
     RelationEdits,
     SpanRelation,
+    edit_relations,
     from_document,
     make_note,
-    note_negatives,
+    read_note,
     to_document,
     update_note,
 )
-from unnoted.data.formats.records import (
-    ReadContext,
-    Record,
-    first_fields,
-    parse_as,
-    read_list,
-    select_records,
-    update_records,
-)
+from unnoted.data.formats.records import Edits, ReadContext, Record, first_fields, parse_as, update_records
 from unnoted.errors import DefectLog, Kind, fail
-from unnoted.io import write_list
+from unnoted.io import ArrayReader, write_list
 from unnoted.utils import short_repr
-
-if TYPE_CHECKING:
-    from unnoted.data.decisions import Edits
 
 DOCUMENT_ID = "document_id"
 """The field of `data` that keeps a document's id: Label Studio numbers its tasks itself."""
@@ -64,11 +54,10 @@ class AnnotationRecord(Record):
 
 
 class TaskRecord(Record):
-    """A task; `completions` are what the first versions called annotations."""
+    """A task."""
 
     data: dict[str, Any]
     annotations: list[AnnotationRecord] | None = None
-    completions: list[AnnotationRecord] | None = None
     predictions: list[Any] | None = None
     """An export has only the numbers of predictions, unless more was asked for."""
     meta: Any = None
@@ -101,27 +90,17 @@ class RelationRecord(Record):
 
 
 class Result(NamedTuple):
-    """The annotation or prediction of a task that counts: its key, its number in that list, and its items."""
+    """The annotation or prediction of a task that counts: its number in the list, and its items."""
 
     key: str
-    number: int | None
-    items: Sequence[dict[str, Any]]
-
-    @property
-    def place(self) -> str:
-        """Where it stands, for messages."""
-        return self.key if self.number is None else f"{self.key}[{self.number}]"
-
-    @property
-    def is_labelled(self) -> bool:
-        """Whether it has labels; a prediction has none."""
-        return self.key != "predictions"
+    number: int
+    items: list[dict[str, Any]]
 
 
 def sniff(start: str) -> bool:
     """Whether a file that starts like this is a list of tasks."""
     fields = first_fields(start)
-    lists = ("annotations", "predictions", "completions", "drafts")
+    lists = ("annotations", "predictions", "drafts")
     return start.startswith("[") and (
         fields.get("data", "").startswith("{") or any(fields.get(key, "").startswith("[") for key in lists)
     )
@@ -129,7 +108,7 @@ def sniff(start: str) -> bool:
 
 def read(stream: TextIO, context: ReadContext) -> Iterator[Document]:
     """Yield the documents of a list of tasks, one at a time."""
-    return context.read_each(read_list(stream, context), _document)
+    return context.read_each(ArrayReader(stream, context.limits).numbered(), _document)
 
 
 def _document(numbered: tuple[int, int, object], context: ReadContext) -> Document:
@@ -156,12 +135,12 @@ def _parse(task: TaskRecord, document: str, log: DefectLog) -> tuple[AnnotatedTe
     result = _choose(task, document, log)
     spans: dict[str, AnnotatedSpan] = {}
     relations: list[SpanRelation] = []
-    offsets = _Offsets(text)
+    units = _utf16_units(text)
     for number, item in enumerate(result.items):
-        place = f"{result.place}.result[{number}]"
+        place = f"{result.key}[{result.number}].result[{number}]"
         if item.get("type") == "labels":
             region = parse_as(RegionRecord, _with_id(item, number), document, place)
-            span = _span(region, document, place, offsets)
+            span = _span(region, document, place, text, units)
             unused = region.value.labels[1:]
             if spans.setdefault(span.ref, span) is not span:  # a region that two controls have labelled
                 unused = region.value.labels
@@ -173,9 +152,11 @@ def _parse(task: TaskRecord, document: str, log: DefectLog) -> tuple[AnnotatedTe
             found = short_repr(item.get("type"))
             log.add(Kind.UNUSED_ANNOTATION, document, place, found, "'labels' or 'relation'")
     links = [(each.head, each.tail) for each in relations if is_coreference(each.relation)]
-    facts = [each for each in relations if result.is_labelled and not is_coreference(each.relation)]
+    facts = []
+    if result.key == "annotations":  # a prediction has no labels
+        facts = [each for each in relations if not is_coreference(each.relation)]
     note = task.meta.get(NOTE) if isinstance(task.meta, dict) else None
-    negatives = note_negatives(note, document, f"meta.{NOTE}")
+    negatives = read_note(note, document, f"meta.{NOTE}")
     return AnnotatedText(document, text, list(spans.values()), facts, links, negatives), result
 
 
@@ -202,49 +183,22 @@ def _choose(task: TaskRecord, document: str, log: DefectLog) -> Result:
         changed = pair[1].updated_at
         return bool(pair[1].ground_truth), changed if isinstance(changed, str) else ""
 
-    for key, listed in (("annotations", task.annotations), ("completions", task.completions)):
-        usable = [(number, each) for number, each in enumerate(listed or []) if not each.was_cancelled]
-        if usable:
-            number, best = max(usable, key=rank)
-            if len(usable) > 1:
-                found = f"{len(usable)} annotations of one task; {key}[{number}] counts"
-                log.add(Kind.UNUSED_ANNOTATION, document, key, found, "one")
-            return Result(key, number, best.result)
+    usable = [pair for pair in enumerate(task.annotations or []) if not pair[1].was_cancelled]
+    if usable:
+        number, best = max(usable, key=rank)
+        if len(usable) > 1:
+            found = f"{len(usable)} annotations of one task; annotations[{number}] counts"
+            log.add(Kind.UNUSED_ANNOTATION, document, "annotations", found, "one")
+        return Result("annotations", number, best.result)
     whole = [(number, each) for number, each in enumerate(task.predictions or []) if isinstance(each, dict)]
     if not whole:
-        return Result("annotations", None, [])
+        return Result("predictions", 0, [])
     number, prediction = whole[-1]
     best = parse_as(AnnotationRecord, prediction, document, f"predictions[{number}]")
     return Result("predictions", number, best.result)
 
 
-class _Offsets:
-    """Character offsets of a text; older versions counted units of UTF-16, as the marked text shows."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.units: list[int] | None = None
-
-    def span(self, start: int, end: int, name: str | None) -> tuple[int, int]:
-        if name is None or self.is_name(self.text[max(start, 0) : max(end, 0)], name) or self.text.isascii():
-            return start, end
-        if self.units is None:
-            self.units = [
-                place for place, letter in enumerate(self.text) for _ in range(1 + (letter > "\uffff"))
-            ]
-            self.units.append(len(self.text))
-        if 0 <= start <= end < len(self.units):
-            first, last = self.units[start], self.units[end]
-            if self.is_name(self.text[first:last], name):
-                return first, last
-        return start, end
-
-    @staticmethod
-    def is_name(covered: str, name: str) -> bool:
-        return covered.split() == name.replace("\\n", "\n").split() or covered == name
-
-
-def _span(region: RegionRecord, document: str, place: str, offsets: _Offsets) -> AnnotatedSpan:
+def _span(region: RegionRecord, document: str, place: str, text: str, units: Sequence[int]) -> AnnotatedSpan:
     value = region.value
     if not value.labels:
         fail(Kind.MALFORMED, document, f"{place}.value.labels", "no label", "a type")
@@ -252,21 +206,34 @@ def _span(region: RegionRecord, document: str, place: str, offsets: _Offsets) ->
         _offset(each, document, f"{place}.value.{key}")
         for key, each in (("start", value.start), ("end", value.end))
     )
-    start, end = offsets.span(start, end, value.text)
-    covered = offsets.text[max(start, 0) : max(end, 0)]
-    inside = 0 <= start < end <= len(offsets.text)
-    if value.text is not None and inside and not offsets.is_name(covered, value.text):
-        expected = f"{short_repr(covered)}, the text at {start} to {end}"
-        fail(Kind.OFFSET_MISMATCH, document, f"{place}.value.text", short_repr(value.text), expected)
+    if 0 <= start < end and value.text is not None and not _is_name(text[start:end], value.text):
+        if end < len(units) and _is_name(text[units[start] : units[end]], value.text):
+            start, end = units[start], units[end]
+        elif end <= len(text):
+            expected = f"{short_repr(text[start:end])}, the text at {start} to {end}"
+            fail(Kind.OFFSET_MISMATCH, document, f"{place}.value.text", short_repr(value.text), expected)
+    covered = text[max(start, 0) : max(end, 0)]
     return AnnotatedSpan(region.id, start, end, value.labels[0], covered, _entity_id(region.meta), place)
 
 
+def _is_name(covered: str, name: str) -> bool:
+    return covered.split() == name.replace("\\n", "\n").split() or covered == name
+
+
+def _utf16_units(text: str) -> list[int]:
+    """The character of each unit of UTF-16, which some versions count; none where units are characters."""
+    if max(text, default="") <= "\uffff":
+        return []
+    units = [place for place, letter in enumerate(text) for _ in range(1 + (letter > "\uffff"))]
+    return [*units, len(text)]
+
+
 def _offset(given: int | str, document: str, place: str) -> int:
-    if isinstance(given, str):
-        if not (given.isascii() and given.isdecimal() and len(given) < 19):
-            fail(Kind.MALFORMED, document, place, short_repr(given), "a whole number")
-        return int(given)
-    return given
+    if isinstance(given, int):
+        return given
+    if not (given.isascii() and given.isdecimal() and len(given) < 19):
+        fail(Kind.MALFORMED, document, place, short_repr(given), "a whole number")
+    return int(given)
 
 
 def _entity_id(meta: object) -> str | None:
@@ -315,13 +282,8 @@ def _relation_item(each: SpanRelation) -> dict[str, Any]:
     return fields | {"labels": [each.relation]}
 
 
-def select(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> str:
-    """The tasks of certain documents, verbatim."""
-    return select_records(paths, is_wanted, document_id)
-
-
-def update(path: Path, edits: "Mapping[str, Edits]") -> str:
-    """The file with relations of some tasks added and removed.
+def update(path: Path, edits: Mapping[str, Edits], to: Path) -> None:
+    """Write the file with relations of some tasks added and removed.
 
     A task without annotation gets one: the regions of its prediction, and what was decided. Known negatives
     and provenance are kept in the task's `meta`.
@@ -332,9 +294,9 @@ def update(path: Path, edits: "Mapping[str, Edits]") -> str:
         if identifier not in edits:
             return None
         annotated, result = _parse(parse_as(TaskRecord, task, identifier), identifier, DefectLog())
-        return _updated(task, annotated, result, RelationEdits.from_decisions(annotated, edits[identifier]))
+        return _updated(task, annotated, result, edit_relations(annotated, edits[identifier]))
 
-    return update_records(path, change)
+    update_records(path, to, change)
 
 
 def _updated(
@@ -349,13 +311,12 @@ def _updated(
         if each.item in touched and each not in edits.removed
     ]
     kept += [_relation_item(each) for each, _ in edits.added]
-    meta = task.get("meta") if isinstance(task.get("meta"), dict) else {}
-    note = update_note((meta or {}).get(NOTE), edits)
-    updated = task | ({"meta": {**(meta or {}), NOTE: note}} if note else {})
-    if result.is_labelled and result.number is not None:
-        listed = list(task[result.key])
+    meta = task["meta"] if isinstance(task.get("meta"), dict) else {}
+    note = update_note(meta.get(NOTE), edits)
+    updated = task | ({"meta": {**meta, NOTE: note}} if note else {})
+    listed = list(task.get("annotations") or [])
+    if result.key == "annotations":
         listed[result.number] = listed[result.number] | {"result": kept}
-        return updated | {result.key: listed}
-    if edits.added:
-        return updated | {"annotations": [*(task.get("annotations") or []), {"result": kept}]}
-    return updated
+    elif edits.added:
+        listed.append({"result": kept})
+    return updated | ({"annotations": listed} if listed else {})

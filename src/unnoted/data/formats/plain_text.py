@@ -4,13 +4,13 @@ It has no mark to be detected by. So the name of a file decides (`.txt`), and no
 table: a damaged PubTator file is no text. A folder of such files is as many documents.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from unnoted.data.document import Document
 from unnoted.data.formats import brat
 from unnoted.data.formats.annotated_text import AnnotatedText, to_document
-from unnoted.data.formats.records import FileContent, ReadContext
+from unnoted.data.formats.records import ReadContext
 from unnoted.io import read_whole
 
 SUFFIX = ".txt"
@@ -36,10 +36,3 @@ def _document(source: tuple[Path, Path], context: ReadContext) -> Document:
     context.log.file = str(file)
     identifier = context.register_id(brat.id_from_file(file, folder), "file name")
     return to_document(AnnotatedText(identifier, read_whole(file)), context)
-
-
-def select(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> FileContent:
-    """The file, if it is one; else a folder with the files of certain documents."""
-    if len(paths) == 1 and not paths[0].is_dir():
-        return paths[0].read_bytes()
-    return brat.select(paths, is_wanted)

@@ -10,11 +10,11 @@ A document is called by its `id` (which we write), or by its `_task_hash`, or by
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from unnoted.data.document import Document
 from unnoted.data.entity_clustering import is_coreference
@@ -23,21 +23,21 @@ from unnoted.data.formats.annotated_text import (
     UNNAMED,
     AnnotatedSpan,
     AnnotatedText,
-    RelationEdits,
     SpanRelation,
+    edit_relations,
     from_document,
     make_note,
-    note_negatives,
+    read_note,
     to_document,
     update_note,
 )
 from unnoted.data.formats.records import (
+    Edits,
     ReadContext,
     Record,
     first_fields,
     parse_as,
     read_lines,
-    select_records,
     update_records,
 )
 from unnoted.data.tokenization import word_spans
@@ -45,26 +45,21 @@ from unnoted.errors import DefectLog, Kind
 from unnoted.io import numbered_lines, write_lines
 from unnoted.utils import short_repr
 
-if TYPE_CHECKING:
-    from unnoted.data.decisions import Edits
 
-
-class SpanRecord(Record):
-    """A span, or a token."""
+class TokenRecord(Record):
+    """A token, by its characters."""
 
     start: int
     end: int
+
+
+class SpanRecord(TokenRecord):
+    """A span, and its first and last token."""
+
     token_start: Any = None
     token_end: Any = None
     label: str | None = None
     kb_id: str | None = None
-
-
-class TokenRecord(Record):
-    """A token."""
-
-    start: int
-    end: int
 
 
 class RelationRecord(Record):
@@ -137,7 +132,7 @@ def _parse(task: TaskRecord, document: str, log: DefectLog) -> AnnotatedText:
     """The text of a task with what its annotator marked."""
     spans: dict[tuple[int, int], AnnotatedSpan] = {}
     for number, record in enumerate(task.spans or []):
-        span = _span(record, f"spans[{number}]", task.text)
+        span = _span(record, f"spans[{number}]", task.text, record.label, record.kb_id or None)
         if spans.setdefault((span.start, span.end), span) is not span:
             found = f"{short_repr(span.type)} where {short_repr(spans[span.start, span.end].type)} is"
             log.add(Kind.UNUSED_ANNOTATION, document, span.place, found, "one span of these characters")
@@ -154,17 +149,17 @@ def _parse(task: TaskRecord, document: str, log: DefectLog) -> AnnotatedText:
             links.append((head.ref, tail.ref))
         else:
             relations.append(SpanRelation(head.ref, tail.ref, label, place, number))
-    negatives = note_negatives(task.unnoted, document, NOTE)
+    negatives = read_note(task.unnoted, document, NOTE)
     return AnnotatedText(document, task.text, list(spans.values()), relations, links, negatives)
 
 
-def _span(record: SpanRecord | TokenRecord, place: str, text: str, is_listed: bool = True) -> AnnotatedSpan:
+def _span(
+    record: TokenRecord, place: str, text: str, type: str | None = None, identifier: str | None = None
+) -> AnnotatedSpan:
     """A span; one that stands at the end of a relation alone has no type."""
     start, end = record.start, record.end
     name = text[max(start, 0) : max(end, 0)]
-    if not is_listed or isinstance(record, TokenRecord):
-        return AnnotatedSpan(_ref(start, end), start, end, None, name, None, place)
-    return AnnotatedSpan(_ref(start, end), start, end, record.label, name, record.kb_id or None, place)
+    return AnnotatedSpan(_ref(start, end), start, end, type, name, identifier, place)
 
 
 def _ref(start: int, end: int) -> str:
@@ -177,16 +172,15 @@ def _end(
 ) -> AnnotatedSpan:
     """The span at one end of a relation, or the token where no span is given."""
     if span is not None:
-        return _span(span, f"{place}_span", task.text, is_listed=False)
-    tokens = task.tokens or []
+        return _span(span, f"{place}_span", task.text)
     for each in task.spans or []:
         first, last = each.token_start, each.token_end
         if token is not None and isinstance(first, int) and isinstance(last, int) and first <= token <= last:
             return _span(each, place, task.text)
+    tokens = task.tokens or []
     if token is None or not 0 <= token < len(tokens):
         return AnnotatedSpan(f"token {token}", 0, 0, None, "", None, place)
-    record = parse_as(TokenRecord, tokens[token], document, f"tokens[{token}]")
-    return _span(record, f"tokens[{token}]", task.text)
+    return _span(parse_as(TokenRecord, tokens[token], document, f"tokens[{token}]"), place, task.text)
 
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:
@@ -242,13 +236,8 @@ def _relation_item(head: Mapping[str, Any], child: Mapping[str, Any], label: str
     return fields | {"label": label}
 
 
-def select(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> str:
-    """The tasks of certain documents, verbatim."""
-    return select_records(paths, is_wanted, document_id)
-
-
-def update(path: Path, edits: "Mapping[str, Edits]") -> str:
-    """The file with relations of some tasks added and removed.
+def update(path: Path, edits: Mapping[str, Edits], to: Path) -> None:
+    """Write the file with relations of some tasks added and removed.
 
     Known negatives and provenance are kept in a field of our own, `unnoted`, which Prodigy leaves alone.
     """
@@ -258,7 +247,7 @@ def update(path: Path, edits: "Mapping[str, Edits]") -> str:
         if identifier not in edits or _answer(task) != "accept":
             return None
         annotated = _parse(parse_as(TaskRecord, task, identifier), identifier, DefectLog())
-        changes = RelationEdits.from_decisions(annotated, edits[identifier])
+        changes = edit_relations(annotated, edits[identifier])
         gone = {each.item for each in changes.removed}
         kept = [each for number, each in enumerate(task.get("relations") or []) if number not in gone]
         spans = {_ref(span["start"], span["end"]): span for span in reversed(task.get("spans") or [])}
@@ -268,4 +257,4 @@ def update(path: Path, edits: "Mapping[str, Edits]") -> str:
         note = update_note(task.get(NOTE), changes)
         return task | {"relations": kept} | ({NOTE: note} if note else {})
 
-    return update_records(path, change)
+    update_records(path, to, change)

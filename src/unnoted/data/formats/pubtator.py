@@ -9,22 +9,17 @@ Relation rows are document, relation, subject id, object id, separated by tabs. 
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from sys import intern
-from typing import TYPE_CHECKING, TextIO, TypeAlias
+from typing import NamedTuple, TextIO, TypeAlias
 
-from unnoted.data.document import Document, Entity, Fact, Mention
+from unnoted.data.document import Decision, Document, Entity, Fact, Mention, Triple
 from unnoted.data.formats.annotated_text import TOOL_FIELDS
-from unnoted.data.formats.records import ReadContext, RelationRow, read_text
+from unnoted.data.formats.records import Edits, ReadContext, RelationRow
 from unnoted.data.tokenization import split_text
 from unnoted.errors import DataError, Defect, DefectLog, Kind, fail
-from unnoted.io import Limits, numbered_lines
+from unnoted.io import Limits, numbered_lines, open_output, open_text
 from unnoted.utils import short_repr
-
-if TYPE_CHECKING:
-    from unnoted.data.decisions import Decision, Edits
 
 UNLINKED = frozenset({"-", "-1", ""})
 MUTATION_TYPES = frozenset({"SNP", "DNAMutation", "ProteinMutation", "Mutation"})
@@ -44,22 +39,13 @@ _TYPES = {"chem": "Chemical", "gene": "Gene", "disease": "Disease"}
 # Relation rows --------------------------------------------------------------------------------------------------
 
 
-def split_row(line: str) -> list[str] | None:
-    r"""The columns of a relation row without its end of line; None if it is no row.
-
-    Example:
-        >>> split_row("1\tspouse\tA\tB\tfalse"), split_row("1\tspouse\tA")
-        (['1', 'spouse', 'A', 'B', 'false'], None)
-    """
-    columns = line.split("\t")
-    is_row = all(columns) and (len(columns) == 4 or columns[4:] == [FALSE])
-    return columns if is_row else None
+def _is_row(columns: Sequence[str]) -> bool:
+    return len(columns) == 4 or columns[4:] == [FALSE]
 
 
 def sniff_rows(start: str) -> bool:
     """Whether a file that starts like this is a separate file of relation rows."""
-    columns = start.split("\n", 1)[0].rstrip("\r").split("\t")
-    return len(columns) == 4 or columns[4:] == [FALSE]
+    return _is_row(start.split("\n", 1)[0].rstrip("\r").split("\t"))
 
 
 def read_rows(stream: TextIO, context: ReadContext) -> None:
@@ -67,18 +53,15 @@ def read_rows(stream: TextIO, context: ReadContext) -> None:
     log = context.log
     for number, line in numbered_lines(stream, context.limits):
         text = line.rstrip("\r\n")
+        columns = text.split("\t")
         if not text:
             continue
-        try:
-            if (columns := split_row(text)) is None:
-                expected = "document, relation, subject and object, separated by tabs"
-                fail(Kind.MALFORMED, None, f"line {number}", short_repr(text), expected)
-        except DataError as error:
-            log.error(error)
+        if not _is_row(columns) or not all(columns):
+            expected = "document, relation, subject and object, separated by tabs"
+            place = f"line {number}"
+            log.error(DataError(Defect(Kind.MALFORMED, log.file, None, place, short_repr(text), expected)))
             continue
-        document, relation, subject, object_, *false = columns
-        row = RelationRow(relation, subject, object_, log.file, number, not false)
-        context.relation_rows.setdefault(document, []).append(row)
+        context.relation_rows.setdefault(columns[0], []).append(RelationRow(columns, log.file, number))
         log.relation_rows += 1
 
 
@@ -86,18 +69,15 @@ def log_unused_rows(context: ReadContext) -> None:
     """Log every row of a separate file whose document never came."""
     for document, rows in context.relation_rows.items():
         for row in rows:
-            place = f"line {row.line}"
-            context.log.add(
-                Kind.UNKNOWN_DOCUMENT, document, place, row.relation, "a known document", row.file
-            )
+            place, expected = f"line {row.line}", "a known document"
+            context.log.add(Kind.UNKNOWN_DOCUMENT, document, place, row.columns[1], expected, row.file)
     context.relation_rows.clear()
 
 
 # Documents ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(NamedTuple):
     """One mention line."""
 
     line: int
@@ -149,25 +129,26 @@ def _document(block: tuple[int, list[str]], context: ReadContext) -> Document:
         if columns[0] != identifier:
             fail(Kind.MALFORMED, identifier, f"line {number}", short_repr(line), f"a line of {identifier}")
         if _is_inline_row(columns):
-            rows.append(RelationRow(columns[1], columns[2], columns[3], log.file, number, len(columns) == 4))
+            rows.append(RelationRow(columns, log.file, number))
             log.relation_rows += 1
         else:
             annotations.append(_annotation(columns, number, identifier, text))
     split = split_text(text, [(item.start, item.end) for item in annotations], [title_end])
     entities, positions = _entities(annotations, split.locate, identifier, context)
-    facts = tuple(project_rows((row for row in rows if row.holds), positions, identifier, log))
-    rejected = project_rows((row for row in rows if not row.holds), positions, identifier, log)
-    negatives = tuple(fact.triple for fact in rejected)
-    document = Document(identifier, split.sentences, entities, facts, text, negatives)
+    facts, negatives = (
+        list(_project_rows((row for row in rows if len(row.columns) == size), positions, identifier, log))
+        for size in (4, 5)
+    )
+    labelled = tuple(Fact(*triple) for triple in facts)
+    document = Document(identifier, split.sentences, entities, labelled, text, tuple(negatives))
     return context.validate(document, TOOL_FIELDS)
 
 
 def _is_inline_row(columns: Sequence[str]) -> bool:
-    is_row = len(columns) == 4 or (len(columns) == 5 and columns[4] == FALSE)
-    return is_row and not is_offset(columns[1])
+    return _is_row(columns) and not _is_offset(columns[1])
 
 
-def is_offset(text: str) -> bool:
+def _is_offset(text: str) -> bool:
     """Digits as everybody writes them (Python takes those of every script), and not thousands of them."""
     return text.isascii() and text.isdecimal() and len(text) < 20
 
@@ -196,7 +177,7 @@ def _annotation(columns: list[str], number: int, identifier: str, text: str) -> 
         expected = "6 columns: document, start, end, mention, type, id (or 4: a relation)"
         fail(Kind.MALFORMED, identifier, place, f"{len(columns)} columns in {short_repr(columns)}", expected)
     _, start, end, mention, kind, ids = columns[:6]
-    if not (is_offset(start) and is_offset(end) and int(start) < int(end) <= len(text)):
+    if not (_is_offset(start) and _is_offset(end) and int(start) < int(end) <= len(text)):
         found = f"{short_repr(start)} to {short_repr(end)}"
         expected = f"whole numbers, 0 <= start < end <= {len(text)}"
         fail(Kind.MALFORMED, identifier, f"{place}, start/end", found, expected)
@@ -239,97 +220,75 @@ def _entities(
     return entities, {key: index for index, key in enumerate(mentions)}
 
 
-def project_rows(
+def _project_rows(
     rows: Iterable[RelationRow], positions: Positions, identifier: str, log: DefectLog
-) -> Iterator[Fact]:
-    """Rows as facts between entities; each row that cannot be one is logged by reason."""
-    by_id = {
-        single: index for (_, single), index in reversed(list(positions.items()))
-    }  # the first one counts
+) -> Iterator[Triple]:
+    """Rows as triples of entities; each row that cannot be one is logged by reason."""
+    by_id: dict[str, int] = {}
+    for (_, single), index in positions.items():
+        by_id.setdefault(single, index)
     for row in rows:
-
-        def drop(reason: Kind, found: str, expected: str, row: RelationRow = row) -> None:
-            log.add(reason, identifier, f"line {row.line}", short_repr(found), expected, row.file)
-
-        types = _TYPED_RELATION.match(row.relation)
+        _, relation, *ids = row.columns[:4]
+        types = _TYPED_RELATION.match(relation)
         ends: list[int] = []
-        for number, single in enumerate((row.subject, row.object), start=1):
+        for number, single in enumerate(ids, start=1):
             kind = _TYPES[types[number]] if types else None
-            index = positions.get((kind, single)) if kind else by_id.get(single)
-            if index is None:
+            end = positions.get((kind, single)) if kind else by_id.get(single)
+            if end is None:
                 reason = Kind.WRONG_TYPE if single in by_id else Kind.UNLINKED_ENTITY
-                drop(reason, single, f"a linked {kind or 'entity'}")
+                expected = f"a linked {kind or 'entity'}"
+                log.add(reason, identifier, f"line {row.line}", short_repr(single), expected, row.file)
                 break
-            ends.append(index)
-        if len(ends) < 2:
-            continue
-        if ends[0] == ends[1]:
-            drop(Kind.SELF_RELATION, row.subject, "two entities")
-        else:
-            yield Fact(ends[0], ends[1], intern(row.relation))
+            ends.append(end)
+        if len(ends) == 2 and ends[0] == ends[1]:
+            found, expected = short_repr(ids[0]), "two entities"
+            log.add(Kind.SELF_RELATION, identifier, f"line {row.line}", found, expected, row.file)
+        elif len(ends) == 2:
+            yield ends[0], ends[1], intern(relation)
 
 
-# Files written again --------------------------------------------------------------------------------------------
+# Decisions written back -----------------------------------------------------------------------------------------
 
 
-def select(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> str:
-    """The lines of certain documents, verbatim, with a blank line between documents."""
-    blocks = (
-        "".join(f"{line}\n" for line in lines)
-        for path in paths
-        for filled, lines in groupby(read_text(path).split("\n"), lambda line: bool(line.strip("\r\ufeff ")))
-        if filled
-    )
-    return "\n".join(
-        block.lstrip("\ufeff") for block in blocks if is_wanted(block.lstrip("\ufeff").partition("|")[0])
-    )
-
-
-def update(path: Path, edits: "Mapping[str, Edits]") -> str:
-    """The file with relation rows of some documents removed, and new ones at the end of their documents."""
-    text = read_text(path)
+def update(path: Path, edits: Mapping[str, Edits], to: Path) -> None:
+    """Write the file with relation rows of some documents removed, and new ones at the end of their documents."""
+    with open_text(path) as stream:
+        text = stream.read()
     end = "\r\n" if "\r\n" in text else "\n"
     lines = text.split("\n")
-    # Each document's last line, from which on its new rows are written.
+    # Each document's last line, after which its new rows are written.
     last = {_document_of(line): number for number, line in enumerate(lines) if line.strip()}
-    pieces: list[str] = []
+    written: list[str] = []
     for number, line in enumerate(lines):
-        document = _document_of(line)
-        edit = edits.get(document) if line.strip() else None
-        ended = line + ("\n" if number < len(lines) - 1 else "")
-        if edit is None:
-            pieces.append(ended)
-            continue
-        if not _is_removed(line, edit):
-            pieces.append(ended)
-        if last[document] == number:
-            if edit.decisions and not pieces[-1].endswith("\n"):
-                pieces[-1] += end
-            pieces += [_row(edit.document, decision) + end for decision in edit.decisions]
-    return "".join(pieces)
+        edit = edits.get(_document_of(line)) if line.strip() else None
+        if edit is None or not _is_decided(line, edit):
+            written.append(line)
+        if edit is not None and last[edit.document.id] == number:
+            written[-1] = written[-1].rstrip("\r") + end.removesuffix("\n")
+            written += [_row(edit.document, decision) + end.removesuffix("\n") for decision in edit.decisions]
+            written += [""] if number == len(lines) - 1 else []
+    with open_output(to) as output:
+        output.write("\n".join(written))
 
 
 def _document_of(line: str) -> str:
     """The id of the document that a line belongs to."""
-    return line.lstrip("\ufeff").replace("|", "\t", 1).split("\t", 1)[0]
+    return line.replace("|", "\t", 1).split("\t", 1)[0]
 
 
-def _is_removed(line: str, edit: "Edits") -> bool:
+def _is_decided(line: str, edit: Edits) -> bool:
+    """Whether a line is the row of a fact that was decided about."""
     columns = line.rstrip("\r").split("\t")
-    if not _is_inline_row(columns):
-        return False
-    gone = edit.removed if len(columns) == 4 else edit.restored
-    return any(fact.triple in gone for fact in _project(columns, edit.document))
+    return _is_inline_row(columns) and not edit.triples.isdisjoint(_project(columns, edit.document))
 
 
-def _project(columns: Sequence[str], document: Document) -> Iterator[Fact]:
+def _project(columns: Sequence[str], document: Document) -> Iterator[Triple]:
     """The fact of a row, if it is one."""
     positions = {(entity.type, entity.id or ""): index for index, entity in enumerate(document.entities)}
-    row = RelationRow(columns[1], columns[2], columns[3], "", 0)
-    return project_rows([row], positions, document.id, DefectLog())
+    return _project_rows([RelationRow(columns)], positions, document.id, DefectLog())
 
 
-def _row(document: Document, decision: "Decision") -> str:
+def _row(document: Document, decision: Decision) -> str:
     """The row of a decision.
 
     Raises:
@@ -337,10 +296,11 @@ def _row(document: Document, decision: "Decision") -> str:
     """
     subject, object_ = (document.entities[index].id or "" for index in (decision.head, decision.tail))
     columns = [document.id, decision.relation, subject, object_]
-    found = [fact.triple for fact in _project(columns, document)]
-    if found != [decision.triple] or any(letter in "".join(columns) for letter in "\t\r\n"):
+    is_named = list(_project(columns, document)) == [decision.triple]
+    if not is_named or any(letter in "".join(columns) for letter in "\t\r\n"):
         place = f"relation {short_repr(decision.relation)}"
         expected = "a relation and ids that name this pair alone"
-        found_ids = f"{subject}, {object_}"
-        raise DataError(Defect(Kind.MALFORMED, "decisions", document.id, place, found_ids, expected))
+        raise DataError(
+            Defect(Kind.MALFORMED, "decisions", document.id, place, f"{subject}, {object_}", expected)
+        )
     return "\t".join(columns + ([] if decision.holds else [FALSE]))

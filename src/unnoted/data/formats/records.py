@@ -1,31 +1,20 @@
-"""What the readers and writers of all formats share: the state of one read, JSON records, contents of files."""
+"""What the readers and writers of all formats share: the state of one read, JSON records, edits of files."""
 
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TextIO, TypeAlias, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
 
 from annotated_types import Len
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from unnoted.data.document import Document
+from unnoted.data.document import Decision, Document, Triple
 from unnoted.data.validation import FieldNames, validate
 from unnoted.errors import DataError, DefectLog, Kind, fail
-from unnoted.io import (
-    ENCODABLE,
-    ArrayReader,
-    Limits,
-    RepeatedKey,
-    TextInput,
-    new_folder,
-    open_output,
-    parse_record,
-    write_binary,
-)
+from unnoted.io import ENCODABLE, Limits, RepeatedKey, open_output, open_text, parse_record
 from unnoted.utils import describe_error, short_repr
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -36,14 +25,11 @@ Source = TypeVar("Source")
 
 
 class RelationRow(NamedTuple):
-    """A row of a PubTator relation file: what it says and where it stands."""
+    """A row of PubTator: document, relation, subject, object, and "false" if it does not hold."""
 
-    relation: str
-    subject: str
-    object: str
-    file: str
-    line: int
-    holds: bool = True
+    columns: Sequence[str]
+    file: str = ""
+    line: int = 0
 
 
 @dataclass(slots=True)
@@ -109,6 +95,7 @@ class OwnRecord(Record):
 Span: TypeAlias = Annotated[list[int], Len(2, 2)]
 
 _EXPECTED = {
+    "missing": "this field",
     "string_type": "a string",
     "int_type": "a whole number",
     "int_parsing_size": "a smaller number",
@@ -148,55 +135,27 @@ def parse_as(model: type[Model], value: object, document: str | None = None, pla
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        loc, _ = _location(first["loc"], first["type"])
+        details = error.errors(include_url=False)
+        first = details[0]
+        loc = _without_alternatives(first["loc"])
         for part in loc:
             place += f"[{part}]" if isinstance(part, int) else f"{'.' if place else ''}{part}"
-        is_missing = first["type"] == "missing"
-        found = "nothing" if is_missing else short_repr(first["input"])
-        details = _errors_with_none(model, value, loc) if is_missing else error.errors(include_url=False)
-        fail(Kind.MALFORMED, document, place or None, found, _expected(details, loc))
+        found = "nothing" if first["type"] == "missing" else short_repr(first["input"])
+        # A union has an error for each of its types.
+        valid = [_expected(detail) for detail in details if _without_alternatives(detail["loc"]) == loc]
+        fail(Kind.MALFORMED, document, place or None, found, " or ".join(dict.fromkeys(valid)))
 
 
-Loc: TypeAlias = tuple[int | str, ...]
+def _without_alternatives(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Where an error is, without the types of unions, which pydantic lists as if they were fields."""
+    return tuple(part for part in loc if part not in ("str", "int") and not str(part).startswith("list["))
 
 
-def _errors_with_none(model: type[BaseModel], value: object, loc: Loc) -> list[Any]:
-    """The errors of a record whose missing field is set to None: they say what it should be."""
-    try:
-        filled: Any = deepcopy(value)
-        parent = filled
-        for part in loc[:-1]:
-            parent = parent[part]
-        parent[loc[-1]] = None
-        model.model_validate(filled)
-    except ValidationError as error:
-        return list(error.errors(include_url=False))
-    except (LookupError, TypeError, RecursionError):
-        pass
-    return []
-
-
-def _location(loc: Loc, kind: str) -> tuple[Loc, bool]:
-    """Where an error is, without the alternatives of unions that pydantic names, and whether there are any."""
-    plain = tuple(part for part in loc if not str(part).startswith("list["))
-    in_union = len(plain) < len(loc)
-    if plain and kind != "missing" and plain[-1] in ("str", "int", "float"):
-        return plain[:-1], True
-    return plain, in_union
-
-
-def _expected(details: Iterable[Mapping[str, Any]], loc: Loc) -> str:
-    """What is valid at a place; a union has an error for each of its types."""
-    found = []
-    for detail in details:
-        if _location(detail["loc"], detail["type"])[0] == loc:
-            message = str(detail["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
-            message = _EXPECTED.get(detail["type"], message[:1].lower() + message[1:])
-            found.append("each key once" if isinstance(detail["input"], RepeatedKey) else message)
-            if not _location(detail["loc"], detail["type"])[1]:
-                break
-    return " or ".join(dict.fromkeys(found)) or "a value"
+def _expected(detail: Mapping[str, Any]) -> str:
+    if isinstance(detail["input"], RepeatedKey):
+        return "each key once"
+    message = str(detail["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
+    return _EXPECTED.get(detail["type"], message[:1].lower() + message[1:])
 
 
 FIELD_NAMES_KEPT = 1000
@@ -222,11 +181,6 @@ def read_lines(lines: Iterable[tuple[int, str]], context: ReadContext) -> Iterat
                 context.log.error(error)
             else:
                 yield number, record
-
-
-def read_list(stream: TextIO, context: ReadContext) -> Iterator[tuple[int, int, object]]:
-    """The elements of a JSON list, each with its index and the line at which it begins."""
-    return ArrayReader(stream, context.limits).numbered()
 
 
 @contextmanager
@@ -309,111 +263,77 @@ def describe_json(start: str) -> str:
     return f"a JSON list of objects with {keys}" + (f" ({known})" if known else "")
 
 
-# The content of files, to be written again ----------------------------------------------------------------------
+# Decisions written back -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class FolderContent:
-    """The files of a folder by name, each with its bytes."""
+class Edits(NamedTuple):
+    """The decisions that change one document, as the `update` of its format gets them."""
 
-    files: Mapping[str, bytes]
+    document: Document
+    decisions: list[Decision]
 
+    @property
+    def triples(self) -> set[Triple]:
+        """The facts that were decided about: each is removed where it stands, and written where it belongs."""
+        return {decision.triple for decision in self.decisions}
 
-FileContent: TypeAlias = str | bytes | FolderContent
+    def apply(
+        self,
+        record: Mapping[str, Any],
+        facts: str,
+        triple_of: Callable[[Any], Triple],
+        entry: Callable[[Decision], dict[str, Any]],
+    ) -> dict[str, Any]:
+        """A JSON record with its lists of facts and `negatives` changed.
 
-
-def read_text(path: Path) -> str:
-    """The text of a file, plain or gzip, as it is, line ends and byte order mark included."""
-    source = TextInput(path)
-    mark = "\ufeff" if source.first_bytes().startswith(b"\xef\xbb\xbf") else ""
-    with source.open() as stream:
-        return mark + stream.read()
-
-
-def write_content(path: str | Path, content: FileContent) -> None:
-    """Write a file or folder, which appears when it is complete."""
-    if isinstance(content, FolderContent):
-        with new_folder(Path(path)) as folder:
-            for name, inside in content.files.items():
-                file = folder / name
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(inside)
-    elif isinstance(content, bytes):
-        write_binary(path, content)
-    else:
-        with open_output(Path(path)) as stream:
-            stream.write(content)
-
-
-class PlacedRecord(NamedTuple):
-    """A record, its number as its reader counts (list: from 0, lines: from 1), and its place in the text."""
-
-    value: Any
-    number: int
-    start: int
-    end: int
+        Args:
+            record: of the document.
+            facts: the key of its list of facts.
+            triple_of: the fact of an entry of either list.
+            entry: the new entry of a decision; its provenance is added.
+        """
+        changed = dict(record)
+        gone = self.triples
+        for key, holds in ((facts, True), ("negatives", False)):
+            kept = [each for each in record.get(key, []) if triple_of(each) not in gone]
+            for decision in self.decisions:
+                if decision.holds == holds:
+                    provenance = {"provenance": dict(decision.provenance)} if decision.provenance else {}
+                    kept.append(entry(decision) | provenance)
+            if kept or key in record:
+                changed[key] = kept
+        return changed
 
 
-_BLANKS = re.compile(r"\ufeff?[ \t\r\n]*")
-_DECODER = json.JSONDecoder()
+_BETWEEN = re.compile(r"[\s,\[]*")
+"""What stands before the records of a JSON list or of JSON lines."""
 
 
-def placed_records(text: str) -> Iterator[PlacedRecord]:
-    """The records of a JSON list, or of JSON lines that are not blank, with their places in the text."""
-    position = _after_blanks(text, 0)
-    if text[position : position + 1] != "[":
-        start = 0
-        for number, line in enumerate(text.split("\n"), start=1):
-            begin = _after_blanks(line, 0)
-            if begin < len(line):
-                yield PlacedRecord(
-                    json.loads(line[begin:]), number, start + begin, start + len(line.rstrip())
-                )
-            start += len(line) + 1
-        return
-    number, position = 0, _after_blanks(text, position + 1)
-    while text[position] != "]":
-        position = _after_blanks(text, position + 1) if number else position  # after the comma
-        value, end = _DECODER.raw_decode(text, position)
-        yield PlacedRecord(value, number, position, end)
-        number, position = number + 1, _after_blanks(text, end)
-
-
-def _after_blanks(text: str, position: int) -> int:
-    blank = _BLANKS.match(text, position)
-    assert blank is not None  # it matches nothing at all, too
-    return blank.end()
-
-
-def update_records(path: Path, update: Callable[[Any, int], object]) -> str:
-    """The text of a JSON file with some records replaced; the others are copied verbatim.
+def update_records(path: Path, to: Path, update: Callable[[Any, int], object]) -> None:
+    """Write a JSON file with some records replaced; all other text is copied verbatim.
 
     Args:
         path: a JSON list or JSON lines.
-        update: gives the new value of a record, which has a number; None leaves it.
+        to: where to.
+        update: gives the new value of a record, which has a number as its reader counts (of a list: from 0, else
+            its line); None leaves it.
     """
-    text = read_text(path)
-    pieces, done = [], 0
-    for record in placed_records(text):
-        value = update(record.value, record.number)
-        if value is not None:
-            pieces += [text[done : record.start], json.dumps(value, ensure_ascii=text.isascii())]
-            done = record.end
-    return "".join([*pieces, text[done:]])
-
-
-def select_records(
-    paths: Sequence[Path], is_wanted: Callable[[str], bool], id_of: Callable[[Any, int], str]
-) -> str:
-    """The records of certain documents of JSON files, verbatim: a list if any of the files is one, else lines."""
-    kept: list[str] = []
-    listed = False
-    for path in paths:
-        text = read_text(path)
-        kept += [
-            text[record.start : record.end]
-            for record in placed_records(text)
-            if is_wanted(id_of(record.value, record.number))
-        ]
-        listed = listed or text.lstrip("\ufeff \t\r\n").startswith("[")
-    return "[" + ",\n".join(kept) + "]\n" if listed else "".join(f"{line}\n" for line in kept)
+    with open_text(path) as stream:
+        text = stream.read()
+    is_list = text.lstrip().startswith("[")
+    decode = json.JSONDecoder().raw_decode
+    number, copied, position = (0, 0, 0) if is_list else (1, 0, 0)
+    with open_output(to) as output:
+        while True:
+            between = _BETWEEN.match(text, position)
+            assert between is not None  # it matches nothing at all, too
+            start = between.end()
+            number += 0 if is_list else text.count("\n", position, start)
+            if text[start : start + 1] in ("", "]"):
+                break
+            value, position = decode(text, start)
+            if (changed := update(value, number)) is not None:
+                output.write(text[copied:start] + json.dumps(changed, ensure_ascii=text.isascii()))
+                copied = position
+            number += is_list
+        output.write(text[copied:])

@@ -16,8 +16,8 @@ decisions are written back.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from io import BytesIO
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, islice
 from pathlib import Path
 from sys import intern
@@ -25,35 +25,32 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from pydantic import AliasChoices, Field
 
-from unnoted.data.document import Document, Fact, Mention, Sentence
+from unnoted.data.document import Document, Mention, Sentence
 from unnoted.data.formats.annotated_text import (
     AnnotatedSpan,
     AnnotatedText,
-    RelationEdits,
     SpanRelation,
-    build_entities,
-    project_to_entities,
+    build_document,
+    edit_relations,
 )
 from unnoted.data.formats.records import (
+    Edits,
     OwnRecord,
     ReadContext,
     Record,
     first_fields,
     parse_as,
     read_lines,
-    select_records,
     update_records,
     wrap_reader_errors,
 )
 from unnoted.data.validation import FieldNames
 from unnoted.errors import Kind, fail
-from unnoted.io import ArrayReader, numbered_lines, open_binary_output, read_bytes, refuse_stream, write_lines
+from unnoted.io import ArrayReader, numbered_lines, open_binary_output, refuse_stream, write_lines
 from unnoted.utils import require_extra, short_repr
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
-
-    from unnoted.data.decisions import Edits
 
 FIELDS = FieldNames(fact="relations[{}]", entity="entity {}", mention="entity {}, mention {}")
 TOKENS = ("tokens", "words")
@@ -138,20 +135,14 @@ def _document(numbered: tuple[int, int | None, object], context: ReadContext) ->
 
     def mention(span: AnnotatedSpan, type: str) -> Mention:
         context.limits.check("mention", span.end - span.start, "words in one mention", identifier, span.place)
-        sentence = next(number for number in range(len(sentences)) if span.start < starts[number + 1])
+        sentence = bisect_right(starts, span.start) - 1
         if span.end > starts[sentence + 1]:
             found, expected = f"{span.start} to {span.end}", "a mention within one sentence"
             fail(Kind.MALFORMED, identifier, f"{span.place}.start/end", found, expected)
         offset = starts[sentence]
         return Mention(sentence, span.start - offset, span.end - offset, intern(type), intern(span.name))
 
-    entities, owners = build_entities(annotated, mention, context.log)
-    facts = tuple(
-        Fact(*triple) for triple in project_to_entities(annotated.relations, owners, identifier, context.log)
-    )
-    negatives = tuple(project_to_entities(annotated.negatives, owners, identifier, context.log))
-    document = Document(identifier, sentences, tuple(entities), facts, None, negatives)
-    return context.validate(document, FIELDS)
+    return context.validate(build_document(annotated, sentences, mention, context.log), FIELDS)
 
 
 def document_id(row: Mapping[str, Any], number: int) -> str:
@@ -278,23 +269,18 @@ def record(document: Document) -> dict[str, Any]:
     }
 
 
-def select(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> str:
-    """The rows of certain documents, verbatim."""
-    return select_records(paths, is_wanted, document_id)
+def update(path: Path, edits: Mapping[str, Edits], to: Path) -> None:
+    """Write the file with relations of some rows added and removed; there is no column for provenance."""
+    update_records(path, to, lambda row, number: _updated_row(row, number, edits))
 
 
-def update(path: Path, edits: "Mapping[str, Edits]") -> str:
-    """The file with relations of some rows added and removed; there is no column for provenance."""
-    return update_records(path, lambda row, number: _updated_row(row, number, edits))
-
-
-def _updated_row(row: dict[str, Any], number: int, edits: "Mapping[str, Edits]") -> dict[str, Any] | None:
+def _updated_row(row: dict[str, Any], number: int, edits: Mapping[str, Edits]) -> dict[str, Any] | None:
     """A row after the decisions about it; None if there are none."""
     identifier = document_id(row, number)
     if identifier not in edits:
         return None
     parsed = parse_as(RowRecord, row, identifier)
-    changes = RelationEdits.from_decisions(_parse(parsed, identifier, _sentences(parsed)), edits[identifier])
+    changes = edit_relations(_parse(parsed, identifier, _sentences(parsed)), edits[identifier])
     updated = dict(row)
     for column, gone, new in (
         ("relations", changes.removed, changes.added),
@@ -409,32 +395,13 @@ def write_parquet(path: str | Path, documents: Iterable[Document]) -> int:
     return count
 
 
-def select_parquet(paths: Sequence[Path], is_wanted: Callable[[str], bool]) -> bytes:
-    """The rows of certain documents, with all columns."""
+def update_parquet(path: Path, edits: Mapping[str, Edits], to: Path) -> None:
+    """Write the table with relations of some rows added and removed; other columns stay as they are."""
     pa = require_extra("pyarrow", "frames")
+    pq = require_extra("pyarrow.parquet", "frames")
 
-    parts = []
-    for path in paths:
-        table = _table(path)
-        columns = [name for name in IDS if name in table.column_names]
-        ids = table.select(columns).to_pylist() if columns else [{}] * table.num_rows
-        parts.append(table.filter([is_wanted(document_id(row, n)) for n, row in enumerate(ids, start=1)]))
-    names = [_class_names(part.schema.metadata) for part in parts]
-    if any(other != names[0] for other in names):
-        fail(Kind.MALFORMED, None, "schema", "files that number their classes differently", "one numbering")
-    try:
-        return _packed(pa.concat_tables(parts, promote_options="default"))
-    except pa.ArrowInvalid as error:
-        fail(Kind.MALFORMED, None, "schema", short_repr(str(error)), "columns of the same types in all files")
-
-
-def update_parquet(path: Path, edits: "Mapping[str, Edits]") -> bytes:
-    """The table with relations of some rows added and removed; other columns stay as they are."""
-    pa = require_extra("pyarrow", "frames")
-
-    if not edits:
-        return read_bytes(path)
-    table = _table(path)
+    with wrap_reader_errors(WHOLE_FILE):
+        table = pq.read_table(path)
     rows = [_updated_row(row, number, edits) or row for number, row in _parquet_rows(path)]
     for column in ("relations", "negatives"):
         listed = [row.get(column) for row in rows]
@@ -444,20 +411,5 @@ def update_parquet(path: Path, edits: "Mapping[str, Edits]") -> bytes:
             table = table.set_column(place, kind, pa.array(listed, kind.type))
         elif any(listed):
             table = table.append_column(column, pa.array(listed, _schema().field(column).type))
-    return _packed(table)
-
-
-def _table(path: Path) -> "pa.Table":
-    pq = require_extra("pyarrow.parquet", "frames")
-
-    refuse_stream(path)
-    with wrap_reader_errors(WHOLE_FILE):
-        return pq.read_table(path)
-
-
-def _packed(table: "pa.Table") -> bytes:
-    pq = require_extra("pyarrow.parquet", "frames")
-
-    buffer = BytesIO()
-    pq.write_table(table, buffer)
-    return buffer.getvalue()
+    with open_binary_output(to) as output:
+        pq.write_table(table, output)

@@ -4,7 +4,7 @@ import pytest
 from tests.unit.data.formats.factories import kinds, put, triples
 
 from unnoted.data import DataError, load_documents
-from unnoted.data.formats import format_name
+from unnoted.data.formats import detect_format
 
 
 def region(ref, start, end, name, kind="PER", **more):
@@ -37,7 +37,7 @@ def task(result=RESULT, text="Ada met Bo.", **more):
 def test_a_task_of_label_studio(tmp_path):
     path = put(tmp_path / "a.json", [task()])
     (document,) = load_documents(path)
-    assert (format_name(path), document.id, triples(document)) == (
+    assert (detect_format(path).name, document.id, triples(document)) == (
         "Label Studio JSON",
         "7",
         [("Ada", "met", "Bo")],

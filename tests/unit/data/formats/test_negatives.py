@@ -52,7 +52,7 @@ def test_entities_may_be_named_by_id(tmp_path):
         ({"head": 1, "tail": 1, "relation": "met"}, "negatives[0].tail", "two different entities"),
         ({"head": 0, "tail": 1, "relation": " "}, "negatives[0].relation", "the name of a relation"),
         ({"head": 0, "tail": 1, "relation": "saw"}, "negatives[0].relation", "a relation of the vocabulary"),
-        ({"head": 0, "tail": 1}, "negatives[0].relation", "a string"),
+        ({"head": 0, "tail": 1}, "negatives[0].relation", "this field"),
         ({"head": 0, "tail": 1, "relation": "\ud800"}, "negatives[0].relation", "UTF-8"),
         ("no", "negatives[0]", "an object"),
     ],

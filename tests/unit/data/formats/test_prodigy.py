@@ -6,7 +6,7 @@ import pytest
 from tests.unit.data.formats.factories import kinds, put, triples
 
 from unnoted.data import DataError, load_documents
-from unnoted.data.formats import format_name
+from unnoted.data.formats import detect_format
 
 WORDS = [("Ada", 0), ("met", 4), ("Bo", 8), (".", 10), ("She", 12), ("left", 16), (".", 20)]
 SPANS = [
@@ -46,7 +46,7 @@ def prodigy_task(**more):
 def test_a_task_of_prodigy(tmp_path):
     path = put(tmp_path / "a.jsonl", json.dumps(prodigy_task()))
     (document,) = load_documents(path)
-    assert (format_name(path), document.id, triples(document)) == (
+    assert (detect_format(path).name, document.id, triples(document)) == (
         "Prodigy JSONL",
         "-2",
         [("Ada", "MET", "Bo")],

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.data.formats.factories import put, triples
 
 from unnoted.data import DataError, load_documents
-from unnoted.data.formats import format_name
+from unnoted.data.formats import detect_format
 
 ROW = {"tokens": ["Ada", "Lorne", "met", "Bo", ".", "Ada", "Lorne", "left", "."], "orig_id": 5441}
 ENTITIES = [{"type": "Peop", "start": 0, "end": 2}, {"type": "Peop", "start": 3, "end": 4}]
@@ -18,7 +18,7 @@ def test_rows_as_the_hub_has_conll04(tmp_path, listed):
     row = ROW | {"entities": ENTITIES, "relations": [{"type": "Met", "head": 0, "tail": 1}]}
     path = put(tmp_path / "a.json", [row] if listed else json.dumps(row))
     (document,) = load_documents(path)
-    assert (format_name(path), document.id, triples(document)) == (
+    assert (detect_format(path).name, document.id, triples(document)) == (
         "rows of tokens",
         "5441",
         [("Ada Lorne", "Met", "Bo")],
