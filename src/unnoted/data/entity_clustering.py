@@ -12,41 +12,39 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import NamedTuple
 
 _COREFERENCE = frozenset({"coref", "coreference", "equiv", "same_as"})
 _ARTICLE = re.compile(r"^(?:the|an?)\s+(?=\S)")
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s?$")
 
 
-class Clusterable(Protocol):
-    """A mention that can be clustered: `ref` names it in links, `id` is its entity's in a knowledge base."""
+@dataclass(frozen=True, slots=True)
+class AnnotatedSpan:
+    """A mention as a tool marks it or a recognizer finds it: characters `start` to `end` (exclusive) of a text.
 
-    @property
-    def ref(self) -> str:
-        """Its name in links."""
-        ...
+    Attributes:
+        ref: the tool's name of the span, such as `T1`; relations and links refer to it.
+        start: the first character.
+        end: the first character after it.
+        type: None for a span that only coreference gives an entity, such as a pronoun. No relation is attached
+            to it when a fact is written, because tools have no such span in their lists of entities.
+        name: the marked text, as the tool has it.
+        id: its entity's id in a knowledge base, if it has one.
+        place: where it stands in the source, for messages.
+    """
 
-    @property
-    def type(self) -> str | None:
-        """None if only a link can tell."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """The marked text."""
-        ...
-
-    @property
-    def id(self) -> str | None:
-        """Of its entity in a knowledge base."""
-        ...
-
-
-AnyMention = TypeVar("AnyMention", bound=Clusterable)
+    ref: str
+    start: int
+    end: int
+    type: str | None
+    name: str
+    id: str | None = None
+    place: str = ""
 
 
-class Clusters(NamedTuple, Generic[AnyMention]):
+class Clusters(NamedTuple):
     """Clustered mentions.
 
     Attributes:
@@ -54,8 +52,8 @@ class Clusters(NamedTuple, Generic[AnyMention]):
         refused: pairs of mentions that a link would have joined although their entities have different ids.
     """
 
-    groups: list[list[AnyMention]]
-    refused: list[tuple[AnyMention, AnyMention]]
+    groups: list[list[AnnotatedSpan]]
+    refused: list[tuple[AnnotatedSpan, AnnotatedSpan]]
 
 
 def is_coreference(relation: str) -> bool:
@@ -79,9 +77,7 @@ def normalize_name(name: str) -> str:
     return _ARTICLE.sub("", _POSSESSIVE.sub("", plain))
 
 
-def cluster_mentions(
-    mentions: Sequence[AnyMention], links: Iterable[Sequence[str]] = ()
-) -> Clusters[AnyMention]:
+def cluster_mentions(mentions: Sequence[AnnotatedSpan], links: Iterable[Sequence[str]] = ()) -> Clusters:
     """Cluster mentions into entities by the three rules above.
 
     Args:
@@ -89,10 +85,8 @@ def cluster_mentions(
         links: refs of mentions that coreference joins; unknown refs are ignored.
 
     Example:
-        >>> from collections import namedtuple
-        >>> Marked = namedtuple("Marked", "ref type name id")
-        >>> ada, she = Marked("T1", "PER", "Ada Lorne", "Q1"), Marked("T2", None, "She", None)
-        >>> other = Marked("T3", "PER", "ada lorne's", None)
+        >>> ada, she = AnnotatedSpan("T1", 0, 9, "PER", "Ada Lorne", "Q1"), AnnotatedSpan("T2", 11, 14, None, "She")
+        >>> other = AnnotatedSpan("T3", 20, 31, "PER", "ada lorne's")
         >>> [[mention.name for mention in group] for group in cluster_mentions([ada, she, other], [("T1", "T2")]).groups]
         [['Ada Lorne', 'She', "ada lorne's"]]
     """
@@ -110,19 +104,18 @@ def cluster_mentions(
         for index in linked[1:]:
             if not sets.join(linked[0], index):
                 refused.append((mentions[linked[0]], mentions[index]))
+    keys = [(mention.type, normalize_name(mention.name)) for mention in mentions]
     roots_of: defaultdict[object, set[int]] = defaultdict(set)
     for index in anchored:
-        roots_of[_type_and_name(mentions[index])].add(sets.root(index))
-    for index, mention in enumerate(mentions):
+        roots_of[keys[index]].add(sets.root(index))
+    for index, key in enumerate(keys):
         if index not in anchored:
-            key = _type_and_name(mention)
             roots = roots_of[key]
             sets.join(next(iter(roots)) if len(roots) == 1 else first_of.setdefault(key, index), index)
-    return Clusters([[mentions[index] for index in group] for group in sets.groups()], refused)
-
-
-def _type_and_name(mention: Clusterable) -> tuple[str | None, str]:
-    return mention.type, normalize_name(mention.name)
+    groups: defaultdict[int, list[AnnotatedSpan]] = defaultdict(list)
+    for index, mention in enumerate(mentions):
+        groups[sets.root(index)].append(mention)
+    return Clusters(list(groups.values()), refused)
 
 
 class _DisjointSets:
@@ -147,9 +140,3 @@ class _DisjointSets:
         self.parents[high] = low
         self.ids[low] = next(iter(ids), None)
         return True
-
-    def groups(self) -> list[list[int]]:
-        found: defaultdict[int, list[int]] = defaultdict(list)
-        for index in range(len(self.parents)):
-            found[self.root(index)].append(index)
-        return list(found.values())

@@ -5,8 +5,7 @@ from tests.unit.data.formats.factories import put
 
 from unnoted.data import load_documents
 from unnoted.data.check import check_files
-from unnoted.data.entity_clustering import cluster_mentions
-from unnoted.data.formats.annotated_text import AnnotatedSpan
+from unnoted.data.entity_clustering import AnnotatedSpan, cluster_mentions
 from unnoted.errors import Kind
 
 

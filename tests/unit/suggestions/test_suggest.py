@@ -113,8 +113,6 @@ def test_without_a_calibration_scores_rank_and_nothing_is_estimated(scored):
     assert rest.expected is None and estimate_missing(plain) == ()
 
 
-
-
 def test_missing_labels_add_up_and_have_intervals(scored):
     _, found, _ = scored
     missing = estimate_missing(found)
@@ -132,8 +130,6 @@ def test_a_known_total_is_allocated_whole(rows, multiplier):
     assert (found >= labelled - 1e-9).all()
     if (expected > labelled).any() and multiplier > 1.01 and labelled.any():
         assert found.sum() == pytest.approx(multiplier * labelled.sum()) or found.sum() == labelled.sum()
-
-
 
 
 def test_exports_hold_the_same_suggestions(scored, tmp_path):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from pydantic import Field
 
 from unnoted.data.document import Decision, Document, Entity, Fact, Mention, Triple
-from unnoted.data.entity_clustering import cluster_mentions
+from unnoted.data.entity_clustering import AnnotatedSpan, cluster_mentions
 from unnoted.data.formats.records import Edits, ReadContext, Record, parse_as
 from unnoted.data.tokenization import split_at, split_text, word_spans
 from unnoted.data.validation import FieldNames
@@ -23,30 +23,6 @@ from unnoted.utils import short_repr
 
 TOOL_FIELDS = FieldNames(fact="relation {}", entity="entity {}", mention="entity {}, mention {}")
 """How errors name the parts of documents that tools have under other names."""
-
-
-@dataclass(frozen=True, slots=True)
-class AnnotatedSpan:
-    """A mention as a tool marks it: characters `start` to `end` (exclusive) of a text.
-
-    Attributes:
-        ref: the tool's name of the span, such as `T1`; relations refer to it.
-        start: the first character.
-        end: the first character after it.
-        type: None for a span that only coreference gives an entity, such as a pronoun. No relation is attached
-            to it when a fact is written, because tools have no such span in their lists of entities.
-        name: the marked text, as the tool has it.
-        id: its entity's id in a knowledge base, if it has one.
-        place: where it stands in the source, for messages.
-    """
-
-    ref: str
-    start: int
-    end: int
-    type: str | None
-    name: str
-    id: str | None = None
-    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

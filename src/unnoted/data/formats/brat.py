@@ -18,9 +18,8 @@ from pathlib import Path
 from urllib.parse import quote, unquote
 
 from unnoted.data.document import Document
-from unnoted.data.entity_clustering import is_coreference
+from unnoted.data.entity_clustering import AnnotatedSpan, is_coreference
 from unnoted.data.formats.annotated_text import (
-    AnnotatedSpan,
     AnnotatedText,
     RelationEdits,
     SpanRelation,

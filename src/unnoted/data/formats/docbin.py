@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unnoted.data.document import Document
+from unnoted.data.entity_clustering import AnnotatedSpan
 from unnoted.data.formats.annotated_text import (
-    AnnotatedSpan,
     AnnotatedText,
     SpanRelation,
     edit_relations,

@@ -17,11 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from unnoted.data.document import Document
-from unnoted.data.entity_clustering import is_coreference
+from unnoted.data.entity_clustering import AnnotatedSpan, is_coreference
 from unnoted.data.formats.annotated_text import (
     NOTE,
     UNNAMED,
-    AnnotatedSpan,
     AnnotatedText,
     RelationEdits,
     SpanRelation,

@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 from pydantic import AliasChoices, Field
 
 from unnoted.data.document import Document, Mention, Sentence
+from unnoted.data.entity_clustering import AnnotatedSpan
 from unnoted.data.formats.annotated_text import (
-    AnnotatedSpan,
     AnnotatedText,
     SpanRelation,
     build_document,

@@ -3,26 +3,15 @@
 Needs an extra: `pip install 'unnoted[spacy]'` or `'unnoted[gliner]'`; neither is imported before it is used.
 """
 
-from unnoted.data.ner.recognizers import (
-    GLINER_TYPES,
-    SPACY_TYPES,
-    EntityRecognizer,
-    EntitySpan,
-    GlinerRecognizer,
-    SpacyRecognizer,
-)
-from unnoted.data.ner.text import EntityTypeMapping, RecognizerSource, TextReader, cluster_spans, parse_types
+from unnoted.data.ner.recognizers import EntityRecognizer, EntitySpan, GlinerRecognizer, SpacyRecognizer
+from unnoted.data.ner.text import RecognizerSource, TextReader, parse_types
 
 __all__ = [
-    "GLINER_TYPES",
-    "SPACY_TYPES",
     "EntityRecognizer",
     "EntitySpan",
-    "EntityTypeMapping",
     "GlinerRecognizer",
     "RecognizerSource",
     "SpacyRecognizer",
     "TextReader",
-    "cluster_spans",
     "parse_types",
 ]

@@ -1,8 +1,7 @@
 """From texts to documents: entities are recognized, their types mapped to the model's, and clustered."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import tee
 from os import PathLike, fspath
 from pathlib import Path
@@ -10,8 +9,9 @@ from sys import intern
 from typing import TYPE_CHECKING, TypeAlias
 from warnings import warn
 
-from unnoted.data.document import Document, Entity, Mention
-from unnoted.data.entity_clustering import cluster_mentions
+from unnoted.data.document import Document, Mention
+from unnoted.data.entity_clustering import AnnotatedSpan
+from unnoted.data.formats.annotated_text import AnnotatedText, build_document
 from unnoted.data.ner.recognizers import (
     GLINER_CONFIG,
     EntityRecognizer,
@@ -37,73 +37,22 @@ LEFT_OUT = ""
 """The name of types whose mentions are left out."""
 
 
-class EntityTypeMapping:
-    """Maps the types of a recognizer to those of a model.
-
-    A given name comes first. A type that the model knows keeps its name, another one gets its usual name if
-    the model knows that. Any other type keeps its name and is logged once: the model has never seen it.
-
-    Args:
-        known: the types that the model knows; if there are none, every type keeps its name.
-        given: names that come first; an empty name leaves the mentions of a type out.
-        usual: the usual names of the recognizer's types.
-        log: is given a line for each type that the model does not know; by default a warning.
-
-    Raises:
-        ValueError: a given name is not known to the model.
-
-    Example:
-        >>> mapping = EntityTypeMapping(["LOC", "PER"], {"DATE": ""}, {"GPE": "LOC", "PERSON": "PER"}, print)
-        >>> [mapping[type] for type in ("PERSON", "LOC", "DATE")]
-        ['PER', 'LOC', '']
-        >>> mapping["LAW"]
-        the model does not know entities of type LAW (it knows LOC, PER)
-        'LAW'
-    """
-
-    def __init__(
-        self,
-        known: Collection[str] = (),
-        given: Mapping[str, str] | None = None,
-        usual: Mapping[str, str] | None = None,
-        log: Callable[[str], None] = warn,
-    ) -> None:
-        self.known = frozenset(known)
-        self.given = dict(given or {})
-        self.usual = dict(usual or {})
-        self.log = log
-        self._logged: set[str] = set()
-        for type, name in self.given.items():
-            if self.known and name != LEFT_OUT and name not in self.known:
-                valid = ", ".join(sorted(self.known)) + nearest(name, self.known)
-                raise ValueError(
-                    f"type {short_repr(type)}: the model has no type {short_repr(name)}, only {valid}"
-                )
-
-    def __getitem__(self, type: str) -> str:
-        """The model's name of a type; empty if its mentions are left out."""
-        if type in self.given:
-            return self.given[type]
-        if not self.known or type in self.known:
-            return type
-        usual = self.usual.get(type)
-        if usual is not None and usual in self.known:
-            return usual
-        if type not in self._logged:
-            self._logged.add(type)
-            known = ", ".join(sorted(self.known))
-            self.log(f"the model does not know entities of type {type} (it knows {known})")
-        return type
-
-
 class TextReader:
     """Turns texts into documents with entities.
 
-    Words and sentences are those of `split_text`, as in documents that are given as text.
+    Words and sentences are those of `split_text`, as in documents that are given as text. Types of the recognizer
+    become types of the model: a name in `types` comes first; a type that the model knows keeps its name, another
+    one gets its usual name if the model knows that. Any other type keeps its name and is logged once: the model
+    has never seen it.
 
     Args:
         recognizer: finds the mentions.
-        types: maps their types.
+        known: the types that the model knows; if there are none, every type keeps its name.
+        types: the model's names of the recognizer's types; an empty name leaves mentions out.
+        log: is given a line for each type that the model does not know; by default a warning.
+
+    Raises:
+        ValueError: a name in `types` is not known to the model.
 
     Example:
         >>> import spacy
@@ -115,9 +64,23 @@ class TextReader:
         [('Ada', 'PER', 2)]
     """
 
-    def __init__(self, recognizer: EntityRecognizer, types: EntityTypeMapping) -> None:
+    def __init__(
+        self,
+        recognizer: EntityRecognizer,
+        known: Collection[str] = (),
+        types: Mapping[str, str] | None = None,
+        log: Callable[[str], None] = warn,
+    ) -> None:
         self.recognizer = recognizer
-        self.types = types
+        self.known = frozenset(known)
+        self.types = dict(types or {})
+        self.log = log
+        for type, name in self.types.items():
+            if self.known and name != LEFT_OUT and name not in self.known:
+                valid = ", ".join(sorted(self.known)) + nearest(name, self.known)
+                raise ValueError(
+                    f"type {short_repr(type)}: the model has no type {short_repr(name)}, only {valid}"
+                )
 
     @classmethod
     def load(
@@ -144,13 +107,11 @@ class TextReader:
             name = _find_only_pipeline() if entities is None else fspath(entities)
             if Path(name, GLINER_CONFIG).is_file():
                 labels = choose_gliner_labels(known, types)
-                recognizer = GlinerRecognizer.load(Path(name), labels)
-                return cls(recognizer, EntityTypeMapping(known, labels, log=log))
+                return cls(GlinerRecognizer.load(Path(name), labels), known, labels, log)
             entities = SpacyRecognizer.load(name)
-        chosen: EntityRecognizer = (
-            entities if isinstance(entities, EntityRecognizer) else SpacyRecognizer(entities)
-        )
-        return cls(chosen, EntityTypeMapping(known, types, chosen.usual_types, log))
+        if not isinstance(entities, EntityRecognizer):
+            entities = SpacyRecognizer(entities)
+        return cls(entities, known, types, log)
 
     def read(
         self, texts: Iterable[tuple[str, str]], log: DefectLog | None = None, limits: Limits | None = None
@@ -178,80 +139,50 @@ class TextReader:
         self,
         name: str,
         text: str,
-        spans: Sequence[EntitySpan],
+        spans: Iterable[EntitySpan],
         log: DefectLog,
         limits: Limits | None = None,
     ) -> Document:
-        """The document of one text with its recognized mentions."""
-        clusters = self.cluster(text, spans)
-        mentions = [(span.start, span.end) for cluster in clusters for span in cluster]
-        split = split_text(text, mentions)
-        entities = []
-        for cluster in clusters:
-            located = ((span, split.locate(span.start, span.end)) for span in cluster)
-            entity = Entity(
-                tuple(
-                    Mention(*place, intern(span.type), text[span.start : span.end])
-                    for span, place in located
-                    if place is not None
-                ),
-                next((span.kb_id for span in cluster if span.kb_id), None),
-            )
-            entities.append(entity)
-        document = Document(name, split.sentences, tuple(entities), text=text)
+        """The document of one text with its recognized mentions, clustered in the order of the text.
+
+        White space around a mention is cut off; what is recognized twice with one type counts once, and what has
+        no letter does not count.
+        """
+        recognized: dict[tuple[int, int, str], EntitySpan] = {}
+        for span in spans:
+            covered, type = text[span.start : span.end], self._rename(span.type)
+            if covered.strip() and type != LEFT_OUT:
+                start = span.start + len(covered) - len(covered.lstrip())
+                end = span.end - len(covered) + len(covered.rstrip())
+                recognized.setdefault((start, end, type), span)
+        mentions: list[AnnotatedSpan] = []
+        links: defaultdict[int, list[str]] = defaultdict(list)
+        for start, end, type in sorted(recognized):
+            span, ref = recognized[start, end, type], str(len(mentions))
+            mentions.append(AnnotatedSpan(ref, start, end, type, text[start:end], span.kb_id or None))
+            if span.cluster is not None:
+                links[span.cluster].append(ref)
+        split = split_text(text, [(mention.start, mention.end) for mention in mentions])
+
+        def locate(mention: AnnotatedSpan, type: str) -> Mention:
+            place = split.locate(mention.start, mention.end)
+            assert place is not None  # a mention has a letter, and so a word
+            return Mention(*place, intern(type), mention.name)
+
+        annotated = AnnotatedText(name, text, mentions, (), list(links.values()))
+        document = build_document(annotated, split.sentences, locate, log, text)
         return validate(document, log, FieldNames(), None, limits or Limits.current())
 
-    def cluster(self, text: str, spans: Sequence[EntitySpan]) -> list[list[EntitySpan]]:
-        """The mentions of each entity with the model's types, in the order of the document's entities."""
-        types = [self.types[span.type] for span in spans]
-        named = zip(spans, types, strict=True)
-        return cluster_spans(text, [replace(span, type=type) for span, type in named if type != LEFT_OUT])
-
-
-@dataclass(frozen=True, slots=True)
-class _NamedSpan:
-    """A recognized span as `cluster_mentions` needs it."""
-
-    ref: str
-    type: str
-    name: str
-    id: str | None
-    span: EntitySpan
-
-
-def cluster_spans(text: str, spans: Sequence[EntitySpan]) -> list[list[EntitySpan]]:
-    """Cluster recognized mentions into entities, in the order of the text.
-
-    Args:
-        text: that the spans are of.
-        spans: in any order. White space around a mention is cut off; a place that is found twice with one type
-            counts once, and a place without any letter does not count.
-
-    Returns:
-        The mentions of each entity; entities come in the order of their first mentions.
-
-    Example:
-        >>> text = "Ada met Bo. ADA’s boat sank."
-        >>> spans = [EntitySpan(*span, "PER") for span in ((0, 3), (8, 10), (12, 17))]
-        >>> [[text[one.start : one.end] for one in cluster] for cluster in cluster_spans(text, spans)]
-        [['Ada', 'ADA’s'], ['Bo']]
-    """
-    stripped: dict[tuple[int, int, str], EntitySpan] = {}
-    for span in spans:
-        covered = text[span.start : span.end]
-        if covered.strip():
-            start = span.start + len(covered) - len(covered.lstrip())
-            end = span.end - len(covered) + len(covered.rstrip())
-            stripped.setdefault((start, end, span.type), replace(span, start=start, end=end))
-    named = []
-    links: defaultdict[int, list[str]] = defaultdict(list)
-    for number, place in enumerate(sorted(stripped)):
-        span = stripped[place]
-        name = text[span.start : span.end]
-        named.append(_NamedSpan(str(number), span.type, name, span.kb_id, span))
-        if span.cluster is not None:
-            links[span.cluster].append(str(number))
-    return [[one.span for one in group] for group in cluster_mentions(named, links.values()).groups]
+    def _rename(self, type: str) -> str:
+        """The model's name of a type."""
+        usual = self.recognizer.usual_types.get(type, type)
+        name = usual if type not in self.known and usual in self.known else type
+        if type not in self.types and self.known and name not in self.known:
+            self.log(
+                f"the model does not know entities of type {type} (it knows {', '.join(sorted(self.known))})"
+            )
+            self.types[type] = type
+        return self.types.get(type, name)
 
 
 def _find_only_pipeline() -> str:

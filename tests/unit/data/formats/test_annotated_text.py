@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.strategies import TITLES, word_documents
 
 from unnoted.data import DataError, Document, Entity, Fact, Mention, load_documents, write_documents
-from unnoted.data.formats.annotated_text import AnnotatedSpan, AnnotatedText, to_document
+from unnoted.data.entity_clustering import AnnotatedSpan
+from unnoted.data.formats.annotated_text import AnnotatedText, to_document
 from unnoted.data.formats.records import ReadContext
 from unnoted.data.tokenization import split_text
 from unnoted.errors import DefectLog

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnoted.data.ner import EntitySpan, cluster_spans
+from unnoted.data.ner import EntitySpan, SpacyRecognizer, TextReader
+from unnoted.errors import DefectLog
 
 TEXT = "Ada Lorne of the World Bank met Paris. The World Bank's Lorne, ada  lorne, likes Paris and Paris."
 
@@ -15,8 +16,12 @@ def place(name, nth=0, **known):
     return EntitySpan(start, start + len(name), known.pop("type", "X"), **known)
 
 
+def build(mentions):
+    return TextReader(SpacyRecognizer(None)).build_document("1", TEXT, mentions, DefectLog())
+
+
 def clustered(*mentions):
-    return [[TEXT[one.start : one.end] for one in entity] for entity in cluster_spans(TEXT, mentions)]
+    return [[mention.name for mention in entity.mentions] for entity in build(mentions).entities]
 
 
 def test_names_join_whatever_their_case_blanks_articles_and_endings():
@@ -34,12 +39,6 @@ def test_ids_join_and_part():
     assert clustered(place("Paris", **person), place("Paris", 1, **city)) == [["Paris"], ["Paris"]]
 
 
-def test_a_name_without_an_id_goes_to_the_one_of_that_name_and_to_none_of_two():
-    first, second, third = place("Paris", kb_id="Q1"), place("Paris", 1, kb_id="Q2"), place("Paris", 2)
-    assert cluster_spans(TEXT, [first, third]) == [[first, third]]
-    assert cluster_spans(TEXT, [first, second, third]) == [[first], [second], [third]]
-
-
 def test_clusters_join_but_not_two_ids():
     one, other = place("Ada Lorne", cluster=0), place("Lorne", 1, cluster=0)
     assert clustered(one, other) == [["Ada Lorne", "Lorne"]]
@@ -51,7 +50,7 @@ def test_blanks_are_cut_off_and_repeats_count_once():
     start = TEXT.index(" met ")
     around = EntitySpan(start, start + 5, "X")
     inner = EntitySpan(start + 1, start + 4, "X")
-    assert cluster_spans(TEXT, [around, inner, EntitySpan(3, 4, "X")]) == [[inner]]
+    assert clustered(around, inner, EntitySpan(3, 4, "X")) == [["met"]]
 
 
 SPANS = st.tuples(st.integers(0, len(TEXT) - 1), st.integers(1, 12)).map(
@@ -70,12 +69,12 @@ MENTIONS = st.lists(
 
 
 @given(MENTIONS)
-def test_every_place_once_no_two_ids_and_the_order_of_the_input_does_not_matter(mentions):
-    entities = cluster_spans(TEXT, mentions)
-    places = [(one.start, one.end, one.type) for entity in entities for one in entity]
-    assert len(places) == len(set(places))
-    assert all(TEXT[start:end].strip() == TEXT[start:end] != "" for start, end, _ in places)
-    assert all(len({one.kb_id for one in entity if one.kb_id}) <= 1 for entity in entities)
-    assert [entity[0].start for entity in entities] == sorted(entity[0].start for entity in entities)
-    if len({(one.start, one.end, one.type) for one in mentions}) == len(mentions) == len(places):
-        assert cluster_spans(TEXT, mentions[::-1]) == entities
+def test_every_place_once_and_the_order_of_the_input_does_not_matter(mentions):
+    document = build(mentions)
+    places = [(*one.span, one.type) for entity in document.entities for one in entity.mentions]
+    assert all(one.name.strip() == one.name != "" for entity in document.entities for one in entity.mentions)
+    assert [entity.mentions[0].span for entity in document.entities] == sorted(
+        entity.mentions[0].span for entity in document.entities
+    )
+    if len({(one.start, one.end, one.type) for one in mentions}) == len(mentions) == len(set(places)):
+        assert build(mentions[::-1]) == document
