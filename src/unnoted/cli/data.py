@@ -358,9 +358,7 @@ def fetch(
     chosen = download.Catalog.read(catalog or download.SHIPPED_CATALOG)
     with DownloadBars() as bars:
         if sample:
-            files = download.download_sample(
-                dataset, to, chosen, bars.show, overwrite, log=lambda line: log(f"note: {line}")
-            )
+            files = download.download_sample(dataset, to, chosen, bars.show, overwrite)
         else:
             files = download.download(dataset, to, chosen, bars.show, overwrite)
     entry = chosen.entry(dataset)

@@ -10,15 +10,13 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
-from enum import StrEnum
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, NamedTuple, TypeAlias
-from urllib.parse import urlsplit
 
 import requests
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
@@ -44,27 +42,6 @@ class DownloadError(ValueError):
     """A data set that cannot be downloaded, or a catalog that cannot be used."""
 
 
-def _check_url(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        host = (parts.hostname or "").encode("idna")
-        port = parts.port
-    except ValueError as error:  # a port that is no number, a host with an empty label
-        raise ValueError(f"no http address: {error}") from None
-    if not (re.fullmatch(r"[!-~]+", url) and parts.scheme in ("http", "https") and host and port != 0):
-        raise ValueError("no http address")
-    return url
-
-
-def _check_name(name: str) -> str:
-    """Refuse a name that does not stay below the target folder on every system."""
-    steps = PurePosixPath(name).parts
-    tidy = "/".join(steps) == name and name not in ("", "/") and ".." not in steps
-    if not tidy or re.search(r"[\\:\x00-\x1f]", name):
-        raise ValueError("not a plain path below the target folder")
-    return name
-
-
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -75,9 +52,9 @@ class CatalogFile(_Strict):
     `git_blob_sha1` is the name that git gives to the contents: `git hash-object FILE`.
     """
 
-    url: Annotated[str, AfterValidator(_check_url)]
-    sha256: str | None = Field(None, pattern="^[0-9a-fA-F]{64}$")
-    git_blob_sha1: str | None = Field(None, pattern="^[0-9a-fA-F]{40}$")
+    url: str = Field(pattern=r"^https?://[^\s/.][^\s]*$")
+    sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$")
+    git_blob_sha1: str | None = Field(None, pattern="^[0-9a-f]{40}$")
     size: int | None = Field(None, gt=0)
 
     @model_validator(mode="after")
@@ -95,8 +72,12 @@ class CatalogFile(_Strict):
         digest = hashlib.sha256() if self.sha256 else hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
         with path.open("rb") as stream:
             found = hashlib.file_digest(stream, lambda: digest).hexdigest()
-        right = (self.sha256 or self.git_blob_sha1 or "").lower()
+        right = self.sha256 or self.git_blob_sha1
         return None if found == right else f"checksum {found} instead of {right}"
+
+
+FileName: TypeAlias = Annotated[str, Field(pattern=r"^\w[\w.-]*(/\w[\w.-]*)*$")]
+"""A path that stays below the target folder on every system."""
 
 
 class CatalogEntry(_Strict):
@@ -104,7 +85,7 @@ class CatalogEntry(_Strict):
 
     licence: str = Field(pattern=r"\S")
     description: str = Field(pattern=r"\S")
-    files: dict[Annotated[str, AfterValidator(_check_name)], CatalogFile] = Field(min_length=1)
+    files: dict[FileName, CatalogFile] = Field(min_length=1)
 
 
 class Catalog(_Strict):
@@ -128,9 +109,8 @@ class Catalog(_Strict):
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
-            raise DownloadError(
-                f"{path}: {place}: {first['msg']}, not {short_repr(first['input'])}"
-            ) from None
+            found = short_repr(first["input"])
+            raise DownloadError(f"{path}: {place}: {first['msg']}, not {found}") from None
 
     def entry(self, dataset: str) -> CatalogEntry:
         """The data set of a name."""
@@ -140,32 +120,20 @@ class Catalog(_Strict):
             raise DownloadError(str(error)) from None
 
 
-class Outcome(StrEnum):
-    """How a file came to be there."""
-
-    DOWNLOADED = "downloaded"
-    VERIFIED = "already there and verified"
-    SELECTED = "selected"
-
-
 class DownloadedFile(NamedTuple):
-    """A file that is there and verified."""
+    """A file that is there and verified, and how it came to be there."""
 
     name: str
     path: Path
     size: int
-    outcome: Outcome
-
-
-def _ignore_progress(name: str, done: int, total: int | None) -> None:
-    pass
+    outcome: str
 
 
 def download(
     dataset: str,
     to: Path,
-    catalog: Catalog | None = None,
-    progress: Progress = _ignore_progress,
+    catalog: Catalog,
+    progress: Progress,
     overwrite: bool = False,
     names: Iterable[str] | None = None,
 ) -> list[DownloadedFile]:
@@ -174,7 +142,7 @@ def download(
     Args:
         dataset: its name in the catalog.
         to: the folder; made if it is not there.
-        catalog: by default the shipped one.
+        catalog: the shipped one, or a mirror's.
         progress: called with every chunk that arrives.
         overwrite: replace files that are there with other contents, instead of raising an error.
         names: of some files; all by default.
@@ -183,37 +151,32 @@ def download(
         DownloadError: the data set is unknown, a file cannot be downloaded or written, or is not what it should
             be. Files that were complete by then stay.
     """
-    files = (catalog or Catalog.read()).entry(dataset).files
+    files = catalog.entry(dataset).files
     chosen = {name: files[name] for name in (files if names is None else names)}
-    # All files that are there are verified first: a wrong one is not worth learning of after a long download.
-    present = {name: _is_present(name, file, to / name, overwrite) for name, file in chosen.items()}
-    done = []
-    for name, file in chosen.items():
-        target = to / name
-        if not present[name]:
-            try:
+    try:
+        # All files that are there are verified first: a wrong one is not worth learning of after a long download.
+        present = {name: _is_present(file, to / name, overwrite) for name, file in chosen.items()}
+        done = []
+        for name, file in chosen.items():
+            target = to / name
+            if not present[name]:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with lock_output(target, overwrite=True):
                     _download_file(name, file, target, progress)
-            except OSError as error:
-                raise DownloadError(f"{name}: cannot write {target}: {error.strerror or error}") from None
-        outcome = Outcome.VERIFIED if present[name] else Outcome.DOWNLOADED
-        done.append(DownloadedFile(name, target, target.stat().st_size, outcome))
+            outcome = "already there and verified" if present[name] else "downloaded"
+            done.append(DownloadedFile(name, target, target.stat().st_size, outcome))
+    except OSError as error:
+        raise DownloadError(f"{error.filename or to}: {error.strerror or error}") from None
     return done
 
 
-def _is_present(name: str, file: CatalogFile, target: Path, overwrite: bool) -> bool:
+def _is_present(file: CatalogFile, target: Path, overwrite: bool) -> bool:
     """Whether the right file is there; another one in its place is an error unless it may be overwritten."""
-    try:
-        if not target.exists():
-            return False
-        if not target.is_file():
-            raise DownloadError(f"{name}: {target} is a folder")
-        wrong = file.find_mismatch(target)
-    except OSError as error:
-        raise DownloadError(f"{name}: cannot read {target}: {error.strerror or error}") from None
+    if not target.exists():
+        return False
+    wrong = file.find_mismatch(target)
     if wrong and not overwrite:
-        raise DownloadError(f"{name}: {target} has other contents ({wrong}); --overwrite replaces it")
+        raise DownloadError(f"{target}: has other contents ({wrong}); --overwrite replaces it")
     return wrong is None
 
 
@@ -238,70 +201,54 @@ def _download_file(name: str, file: CatalogFile, target: Path, progress: Progres
                         limit = f"{file.size:,}" if file.size else limits.allowance("download")
                         raise DownloadError(f"{name}: {file.url} has more bytes than {limit}")
         except (requests.RequestException, HTTPError) as error:
-            raise DownloadError(
-                f"{name}: cannot download {file.url} ({describe_error(_first_cause(error))})"
-            ) from None
+            cause: BaseException = error  # the reason is inside what requests and urllib3 wrap around it
+            while cause.__context__ is not None:
+                cause = cause.__context__
+            raise DownloadError(f"{name}: cannot download {file.url} ({describe_error(cause)})") from None
         sink.flush()
         if wrong := file.find_mismatch(Path(sink.name)):
             raise DownloadError(f"{name}: the download from {file.url} is damaged: {wrong}")
 
 
-def _first_cause(error: BaseException) -> BaseException:
-    """The reason inside what requests and urllib3 wrap around it."""
-    while error.__context__ is not None:
-        error = error.__context__
-    return error
-
-
 # The sample ----------------------------------------------------------------------------------------------------
 
 
-class SampleFile(_Strict):
+class SampleFile(NamedTuple):
     """One file of a sample.
 
     Attributes:
         sources: the files in which the documents are looked up, as `data set/file`.
         ids: the documents, in order; of a file of relations, those that it has relations of. None for the whole
             file.
-        digest: of the documents that the results are about.
     """
 
     sources: list[str]
     ids: list[str] | None
-    digest: str
 
 
 @cache
 def read_samples() -> Mapping[str, Mapping[str, SampleFile]]:
     """The files of the sample of each data set, by name."""
     content = json.loads(SHIPPED_SAMPLE.read_text("utf-8"))
-    ids = content["ids"]
     return {
         dataset: {
-            name: SampleFile(sources=file["sources"], ids=ids.get(file["ids"]), digest=file["digest"])
-            for name, file in files.items()
+            name: SampleFile(file["sources"], content["ids"].get(file["ids"])) for name, file in files.items()
         }
         for dataset, files in content["datasets"].items()
     }
 
 
 def download_sample(
-    dataset: str,
-    to: Path,
-    catalog: Catalog | None = None,
-    progress: Progress = _ignore_progress,
-    overwrite: bool = False,
-    log: Callable[[str], None] = lambda line: None,
+    dataset: str, to: Path, catalog: Catalog, progress: Progress, overwrite: bool = False
 ) -> list[DownloadedFile]:
     """Download the public files and keep the sample of documents that the results pages are about.
 
     Args:
         dataset: `docred` (with the documents of Re-DocRED) or `chemdisgene`.
         to: the folder of the sample.
-        catalog: by default the shipped one.
+        catalog: the shipped one, or a mirror's.
         progress: called with every chunk that arrives.
         overwrite: replace files.
-        log: is given a line for each file whose documents are not those of the results pages.
 
     Raises:
         DownloadError: as for `download`, or a public file lacks documents of the sample.
@@ -323,11 +270,9 @@ def download_sample(
         done = []
         for name, file in files.items():
             selected = select_documents(name, file, folder)
-            if digest_documents(name, selected) != file.digest:
-                log(f"{name}: its documents are not those of the results pages")
             with atomic_write(to / name) as sink:
                 sink.write(selected)
-            done.append(DownloadedFile(name, to / name, len(selected), Outcome.SELECTED))
+            done.append(DownloadedFile(name, to / name, len(selected), "selected"))
     return done
 
 
@@ -343,41 +288,25 @@ def select_documents(name: str, file: SampleFile, folder: Path) -> bytes:
     Raises:
         DownloadError: a document is in no source.
     """
-    paths = [folder / source for source in file.sources]
+    contents = [(folder / source).read_bytes() for source in file.sources]
     if file.ids is None:
-        return paths[0].read_bytes()
+        return contents[0]
+    parts: dict[str, list[Any]] = {id: [] for id in file.ids}
     if name.endswith(".json"):
-        documents: dict[str, Any] = {}
-        for path in paths:
-            for document in json.loads(path.read_bytes()):
-                documents.setdefault(document["title"], document)
-        chosen = [documents[id] for id in file.ids if id in documents]
-        _check_complete(name, len(file.ids) - len(chosen), file)
-        return json.dumps(chosen, ensure_ascii=False, separators=(",", ":")).encode()
-    text = "".join(gzip.decompress(path.read_bytes()).decode("utf-8") for path in paths)
-    parts: dict[str, list[str]] = {id: [] for id in file.ids}
-    if name.endswith(".tsv.gz"):
-        for row in text.splitlines(keepends=True):
-            parts.get(row.partition("\t")[0], []).append(row)
+        for document in (document for content in contents for document in json.loads(content)):
+            parts.get(document["title"], []).append(document)
     else:
-        for block in re.split(r"\n(?:[ \t]*\n)+", text.strip("\n")):
-            parts.get(block.partition("|")[0], []).append(f"{block}\n\n")
-    _check_complete(name, sum(not part for part in parts.values()), file)
-    return gzip.compress("".join(part for id in file.ids for part in parts[id]).encode(), mtime=0)
-
-
-def _check_complete(name: str, missing: int, file: SampleFile) -> None:
-    if missing:
+        text = "".join(gzip.decompress(content).decode("utf-8") for content in contents)
+        if name.endswith(".tsv.gz"):
+            for row in text.splitlines(keepends=True):
+                parts.get(row.partition("\t")[0], []).append(row)
+        else:
+            for block in re.split(r"\n(?:[ \t]*\n)+", text.strip("\n")):
+                parts.get(block.partition("|")[0], []).append(f"{block}\n\n")
+    if missing := sum(not part for part in parts.values()):
         lacking = plural(missing, "document")
         raise DownloadError(f"{name}: {', '.join(file.sources)} lack {lacking} of the sample")
-
-
-def digest_documents(name: str, content: bytes) -> str:
-    """A digest of the documents of a file, whatever the order of JSON keys and of relation rows."""
     if name.endswith(".json"):
-        content = json.dumps(json.loads(content), sort_keys=True).encode()
-    else:
-        content = gzip.decompress(content)
-        if name.endswith(".tsv.gz"):
-            content = b"\n".join(sorted(content.splitlines()))
-    return hashlib.sha256(content).hexdigest()
+        chosen = [found[0] for found in parts.values()]
+        return json.dumps(chosen, ensure_ascii=False, separators=(",", ":")).encode()
+    return gzip.compress("".join(part for found in parts.values() for part in found).encode(), mtime=0)

