@@ -9,7 +9,6 @@ them (distractors), or deny a relation.
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from random import Random
 from sys import intern
 from typing import NamedTuple, TypeVar
@@ -38,7 +37,6 @@ from unnoted.data.synthetic.grammar import (
     WORK,
     EntityKind,
     Phrase,
-    Relation,
     Words,
 )
 
@@ -63,8 +61,8 @@ def generate_documents(documents: int, seed: int = 0, start: int = 0) -> Iterato
         >>> [document.id for document in generate_documents(2, seed=3, start=5)]
         ['generated-3-5', 'generated-3-6']
     """
-    _check_not_negative("documents", documents)
-    _check_not_negative("start", start)
+    if min(documents, start) < 0:
+        raise ValueError(f"documents and start must not be negative: {documents}, {start}")
     return (generate_document(index, seed) for index in range(start, start + documents))
 
 
@@ -76,41 +74,21 @@ def generate_document(index: int, seed: int = 0) -> Document:
         >>> document.id, document == generate_document(7, seed=1), document == generate_document(7, seed=2)
         ('generated-1-7', True, False)
     """
-    _check_not_negative("index", index)
     choices = Choices.of_document(index, seed)
     graph = EntityGraph(choices)
-    plans = plan_sentences(graph, choices)
+    plans = plan_sentences(graph, choices)  # which may add entities
     writer = Writer(graph.entities, choices)
-    sentences_of: dict[int, int] = {}
+    sentences_of: dict[int, set[int]] = {}
     for plan in plans:
         sentences_of |= dict.fromkeys(plan.statements, writer.write(plan))
-    evidence = {mask: _find_evidence(mask, sentences_of) for mask in set(graph.truth.values())}
-    # Sorted, so that the order does not tell stated facts from derived ones.
-    facts = [
-        Fact(fact[1], fact[2], RELATION_IDS[fact[0]], evidence[graph.truth[fact]])
-        for fact in sorted(graph.truth)
-    ]
+    facts = []
+    for (relation, head, tail), origin in sorted(
+        graph.truth.items()
+    ):  # does not tell stated facts from derived
+        evidence = set().union(*(sentences_of[statement] for statement in origin))
+        facts.append(Fact(head, tail, RELATION_IDS[relation], tuple(sorted(evidence))))
     entities = tuple([Entity(tuple(mentions)) for mentions in writer.mentions])
     return Document(f"generated-{seed}-{index}", tuple(writer.sentences), entities, tuple(facts))
-
-
-def _check_not_negative(name: str, number: int) -> None:
-    if number < 0:
-        raise ValueError(f"{name} must not be negative: {number}")
-
-
-@cache  # with so few statements and sentences, the same masks come again and again
-def _bits(mask: int) -> tuple[int, ...]:
-    """The positions of the set bits of a mask."""
-    return tuple(position for position in range(mask.bit_length()) if mask >> position & 1)
-
-
-def _find_evidence(provenance: int, sentences_of: dict[int, int]) -> tuple[int, ...]:
-    """The sentences of the statements that a fact is derived from."""
-    sentences = 0
-    for statement in _bits(provenance):
-        sentences |= sentences_of[statement]
-    return _bits(sentences)
 
 
 class Choices(Random):
@@ -145,6 +123,9 @@ class Choices(Random):
 Statement = tuple[int, int, int]
 """A fact as (relation number, head, tail)."""
 
+Origin = frozenset[int]
+"""The numbers of the statements that a fact is derived from."""
+
 # What follows from one fact: the relation, and whether head and tail change places.
 _UNARY = [
     [
@@ -159,20 +140,20 @@ _AS_FIRST = [[(NUMBERS[b], NUMBERS[c]) for a, b, c in COMPOSITIONS if a == id] f
 _AS_SECOND = [[(NUMBERS[a], NUMBERS[c]) for a, b, c in COMPOSITIONS if b == id] for id in NUMBERS]
 
 
-def close(statements: list[Statement]) -> dict[Statement, int]:
+def close(statements: list[Statement]) -> dict[Statement, Origin]:
     """The deductive closure of statements under the inverse, implication and composition rules.
 
     Returns:
-        Every true fact, and the bit mask of the statements that it was first derived from. Facts are derived
-        in breadth-first order, so a stated fact rests on its own statement, and a derived one on few.
+        Every true fact, and the statements that it was first derived from. Facts are derived in breadth-first
+        order, so a stated fact rests on its own statement, and a derived one on few.
 
     Example:
         >>> born, located = NUMBERS["born_in"], NUMBERS["located_in"]
         >>> truth = close([(born, 0, 1), (located, 1, 2)])
-        >>> truth[born, 0, 2] == 0b11, len(truth)
+        >>> truth[born, 0, 2] == {0, 1}, len(truth)
         (True, 3)
     """
-    truth = {statement: 1 << position for position, statement in enumerate(statements)}
+    truth = {statement: frozenset({number}) for number, statement in enumerate(statements)}
     queue = list(truth)
     # Neighbours of the facts already taken from the queue: each pair of facts meets once, when the later one
     # is taken.
@@ -180,16 +161,16 @@ def close(statements: list[Statement]) -> dict[Statement, int]:
     heads_of: dict[tuple[int, int], list[int]] = {}
     for fact in queue:
         relation, head, tail = fact
-        provenance = truth[fact]
+        origin = truth[fact]
         derived = [
-            ((r, tail, head) if swapped else (r, head, tail), provenance) for r, swapped in _UNARY[relation]
+            ((r, tail, head) if swapped else (r, head, tail), origin) for r, swapped in _UNARY[relation]
         ]
         for second, third in _AS_FIRST[relation]:
             ends = tails_of.get((second, tail), ())
-            derived += [((third, head, e), provenance | truth[second, tail, e]) for e in ends if e != head]
+            derived += [((third, head, e), origin | truth[second, tail, e]) for e in ends if e != head]
         for first, third in _AS_SECOND[relation]:
             starts = heads_of.get((first, head), ())
-            derived += [((third, s, tail), provenance | truth[first, s, head]) for s in starts if s != tail]
+            derived += [((third, s, tail), origin | truth[first, s, head]) for s in starts if s != tail]
         if _AS_FIRST[relation]:
             heads_of.setdefault((relation, tail), []).append(head)
         if _AS_SECOND[relation]:
@@ -229,7 +210,7 @@ class EntityGraph:
         entities: by number.
         of_kind: the entity numbers of each kind.
         statements: what sentences will say, in order.
-        truth: every true fact, with the bit mask of the statements it was derived from.
+        truth: every true fact, with the statements it was derived from.
     """
 
     def __init__(self, choices: Choices) -> None:
@@ -294,30 +275,23 @@ class EntityGraph:
 
     def _draw_statement(self, start: int) -> Statement | None:
         """One statement about an entity, or None if the role constraints forbid the one that was drawn."""
-        entity = self.entities[start]
+        choices, entity = self._choices, self.entities[start]
         weights, steps = STEPS[entity.kind.number]
-        relation, side, kind = steps[bisect(weights, self._choices.random() * weights[-1])]
+        relation, side, kind = steps[bisect(weights, choices.random() * weights[-1])]
         if entity.roles & relation.forbids[side]:
             return None
-        reached = self._reach(relation, kind, start, relation.forbids[1 - side])
-        if reached is None:
+        there = self.of_kind[kind.number]
+        if (relation.fresh or not there or choices.random() < kind.new) and self.has_room(kind):
+            reached = self.add_entity(kind, relation.fresh_roles)
+        elif relation.fresh:
             return None
+        else:
+            reached = choices.pick(there)
+            if reached == start or self.entities[reached].roles & relation.forbids[1 - side]:
+                return None
         entity.roles |= relation.adds[side]
         self.entities[reached].roles |= relation.adds[1 - side]
         return (relation.number, reached, start) if side else (relation.number, start, reached)
-
-    def _reach(
-        self, relation: Relation, kind: EntityKind, start: int, forbidden: frozenset[str]
-    ) -> int | None:
-        """The entity on the other side of a statement, if there is one."""
-        there = self.of_kind[kind.number]
-        if relation.fresh or not there or self._choices.random() < kind.new:
-            if self.has_room(kind):
-                return self.add_entity(kind, relation.fresh_roles)
-            if relation.fresh:
-                return None
-        reached = self._choices.pick(there)
-        return None if reached == start or self.entities[reached].roles & forbidden else reached
 
 
 # Sentence plans -------------------------------------------------------------------------------------------------
@@ -380,14 +354,7 @@ def _join_statements(first: Statement, second: Statement, choices: Choices) -> l
 
 
 def draw_distractors(graph: EntityGraph, choices: Choices) -> list[SentencePlan]:
-    """Draw sentences that state no fact; they may add entities that no fact is about.
-
-    Example:
-        >>> graph = EntityGraph(Choices("example"))
-        >>> plans = draw_distractors(graph, Choices("example"))
-        >>> any((relation, *plan.clauses[0][1:]) in graph.truth for plan in plans for relation in plan.denied)
-        False
-    """
+    """Draw sentences that state no fact; they may add entities that no fact is about."""
     drawn = []
     for _ in range(1 + choices.below(SIZES["most_distractors"])):
         neutral = choices.chance("neutral distractor")
@@ -459,21 +426,22 @@ class Writer:
         self.sentences: list[Words] = []
         self.mentions: list[list[Mention]] = [[] for _ in entities]
 
-    def write(self, plan: SentencePlan) -> int:
-        """Write a sentence; returns the bit mask of the sentences that are needed to understand it."""
+    def write(self, plan: SentencePlan) -> set[int]:
+        """Write a sentence; returns the numbers of the sentences that are needed to understand it."""
         choices, (phrase, head, tail) = self._choices, plan.clauses[0]
         subject = head if phrase.head_first else tail
+        entity = self._entities[subject]
         opening = plan.opening or (choices.pick(OPENERS) if choices.chance("opener") else ())
         words = self._words = [*opening, *self._parts(plan.clauses[0])[0]]
         pronoun = phrase.subject and self._is_antecedent(subject) and choices.chance("pronoun")
         if pronoun:
-            words += self._entities[subject].kind.pronouns[self._entities[subject].gender].split()
+            words += entity.kind.pronouns[entity.gender].split()
         else:
             self._mention(subject)
         present = [subject]
         relative = len(plan.clauses) > 1 and not pronoun and choices.chance("relative clause")
         if relative:
-            words += (",", self._entities[subject].kind.relative)
+            words += (",", entity.kind.relative)
         for clause in plan.clauses[:-1]:
             present.append(self._finish_clause(clause, relative))
             words.append("," if relative else "and")
@@ -483,8 +451,8 @@ class Writer:
         words[0] = intern(words[0][0].upper() + words[0][1:])
         self.sentences.append((*words, "."))
         self._present, self._named = present, present[1:] if pronoun else present
-        here = 1 << len(self.sentences) - 1
-        return here | here >> 1 if pronoun else here
+        here = len(self.sentences) - 1
+        return {here - 1, here} if pronoun else {here}
 
     def _parts(self, clause: Clause) -> tuple[Words, Words, Words]:
         """The words of a clause before, between and after its two entities."""
@@ -502,10 +470,9 @@ class Writer:
 
     def _is_antecedent(self, number: int) -> bool:
         """Whether a pronoun can only mean this entity: the last sentence names no other of its type."""
-        if number not in self._named:
-            return False
-        types = [self._entities[other].kind.type for other in self._present if other != number]
-        return self._entities[number].kind.type not in types
+        type = self._entities[number].kind.type
+        others = [self._entities[other].kind.type for other in self._present if other != number]
+        return number in self._named and type not in others
 
     def _mention(self, number: int, before_stop: bool = False) -> None:
         """Mention an entity: in full and with its description the first time, then in any of its forms."""
