@@ -65,8 +65,8 @@ def export(
 ) -> None:
     """Write the corpus in its own format, with accepted facts added and rejected ones as known negatives."""
     with closing(open_existing(file)) as store:
-        report, outcome = export_review(store, to, source, overwrite)
-    if outcome.tied:
-        log(f"note: {plural(outcome.tied, 'fact')} left unchanged: as many reviewers for as against")
+        report, tied = export_review(store, to, source, overwrite)
+    if tied:
+        log(f"note: {plural(tied, 'fact')} left unchanged: as many reviewers for as against")
     added, rejected = plural(report.added, "fact"), plural(report.rejected, "known negative")
     print_text(f"{added} added, {rejected}; written to {display_name(to)}", err=is_stream(to))

@@ -8,18 +8,17 @@ import json
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import closing
-from functools import cached_property
+from functools import cache
 from importlib.resources import files
-from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from unnoted.data.visualization import SCRIPT, STYLE
-from unnoted.review.item import show_item, usual_relations
+from unnoted.review.item import show_item
 from unnoted.review.progress import CompletenessEstimate, count_progress
-from unnoted.review.queue import FIRST, Filters, Queue
+from unnoted.review.queue import FIRST, Filters, count_queue, read_queue
 from unnoted.review.store import Author, Event, InvalidDecision, ReviewStore, Verdict
 from unnoted.suggestions import Order
 from unnoted.utils import require_extra
@@ -113,46 +112,17 @@ class ActiveReviewers:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock, self._lock = clock, Lock()
+        self._clock = clock
         self._looking: dict[str, tuple[int, float]] = {}
 
     def look(self, reviewer: str, item: int) -> None:
         """A reviewer is shown a fact."""
-        with self._lock:
-            self._looking[reviewer] = item, self._clock()
+        self._looking[reviewer] = item, self._clock()
 
     def items_of_others(self, reviewer: str) -> list[int]:
         """The facts at which others are looking."""
         since = self._clock() - LOOKING_SECONDS
-        with self._lock:
-            looking = list(self._looking.items())
-        return [item for name, (item, at) in looking if name != reviewer and at >= since]
-
-
-class AppState:
-    """What the routes share."""
-
-    def __init__(self, store: ReviewStore) -> None:
-        self.store, self.active = store, ActiveReviewers()
-        rows = store.query("SELECT * FROM relations ORDER BY labelled DESC, name, id")
-        self.relations = [dict(row) for row in rows]
-        self.names = {row["id"]: row["name"] or row["id"] for row in self.relations}
-        self.types = json.loads(store.about["types"])
-
-    @cached_property
-    def completeness(self) -> CompletenessEstimate:
-        """Reads all scores, so not before somebody asks."""
-        return CompletenessEstimate(self.store)
-
-    def answer(self, event: Event) -> dict[str, Any]:
-        """The answer to an event: the facts it is about, as they stand now."""
-        marks = ", ".join("?" * len(event.items))
-        rows = self.store.query(
-            f"SELECT id, state, document, head_name, tail_name, relation FROM items WHERE id IN ({marks})",
-            event.items,
-        )
-        items = {row["id"]: dict(row) | {"decisions": self.store.decisions_of(row["id"])} for row in rows}
-        return {"event": event.id, "undoes": event.undoes, "items": [items[item] for item in event.items]}
+        return [item for name, (item, at) in self._looking.items() if name != reviewer and at >= since]
 
 
 def create_app(store: ReviewStore, token: str, host: str = LOOPBACK) -> ASGIApp:
@@ -167,12 +137,12 @@ def create_app(store: ReviewStore, token: str, host: str = LOOPBACK) -> ASGIApp:
         MissingExtra: FastAPI is not installed.
     """
     app = require_extra("fastapi", "review").FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    state = AppState(store)
+    active = ActiveReviewers()
     add_error_handlers(app)
     _add_page(app)
-    _add_reading(app, state)
-    _add_queue(app, state)
-    _add_writing(app, state)
+    _add_reading(app, store, active)
+    _add_queue(app, store, active)
+    _add_writing(app, store)
     return Guard(app, token, server_names(host), lambda path: path.startswith("/api/"), MAX_BODY)
 
 
@@ -198,26 +168,24 @@ def _add_page(app: "FastAPI") -> None:
         app.get(path)(serve_file(content, MEDIA_TYPES[suffix]))
 
 
-def _add_reading(app: "FastAPI", state: AppState) -> None:
+def _add_reading(app: "FastAPI", store: ReviewStore, active: ActiveReviewers) -> None:
     from fastapi import HTTPException, Path, Query
 
-    store = state.store
+    relations = [dict(row) for row in store.query("SELECT * FROM relations ORDER BY labelled DESC, name, id")]
+    names = {row["id"]: row["name"] or row["id"] for row in relations}
+    types = json.loads(store.about["types"])
+    completeness = cache(lambda: CompletenessEstimate(store))  # reads all scores: not before somebody asks
 
     @app.get("/api/session")
     async def session() -> dict[str, Any]:
         """What does not change while the page is open."""
-        return {
-            "suggestions": store.about["suggestions"],
-            "source": store.about["source"],
-            "model": store.about["model"],
-            "calibrated": json.loads(store.about["calibrated"]),
-            "relations": state.relations,
-            "types": state.types,
-        }
+        about = {name: store.about[name] for name in ("suggestions", "source", "model")}
+        calibrated = json.loads(store.about["calibrated"])
+        return about | {"calibrated": calibrated, "relations": relations, "types": types}
 
     @app.get("/api/progress")
     def progress(reviewer: Annotated[Reviewer, Query(alias="as")]) -> dict[str, Any]:
-        return count_progress(store, reviewer) | {"completeness": state.completeness.to_json()}
+        return count_progress(store, reviewer) | {"completeness": completeness().to_json()}
 
     @app.get("/api/documents")
     def documents(search: Annotated[str, Query(max_length=200)] = "") -> list[str]:
@@ -226,60 +194,68 @@ def _add_reading(app: "FastAPI", state: AppState) -> None:
         return [row["id"] for row in store.query(sql, (search,))]
 
     @app.get("/api/changes")
-    def changes(since: Annotated[int, Query(ge=0, lt=2**63)]) -> list[dict[str, Any]]:
+    def changes(since: Annotated[Number, Query()]) -> list[dict[str, Any]]:
         """Items that an event after this one was about, by whomever."""
         sql = "SELECT id, state FROM items WHERE last_event > ? ORDER BY last_event DESC LIMIT 500"
         return [dict(row) for row in store.query(sql, (since,))]
 
     @app.get("/api/items/{item}")
     async def one(
-        item: Annotated[int, Path(ge=0, lt=2**63)], reviewer: Annotated[Reviewer, Query(alias="as")]
+        item: Annotated[Number, Path()], reviewer: Annotated[Reviewer, Query(alias="as")]
     ) -> dict[str, Any]:
         try:
-            shown = show_item(store, item, state.names, state.types)
+            shown = show_item(store, item, names, types)
         except LookupError as error:
             raise HTTPException(404, str(error)) from None
-        state.active.look(reviewer, item)
+        active.look(reviewer, item)
         return shown
 
     @app.get("/api/usual")
     async def usual(head_type: str, tail_type: str) -> list[str]:
-        return usual_relations(store, head_type, tail_type)
+        """Relations that are labelled between two types of entities, the most frequent first."""
+        rows = store.query(
+            """SELECT relation FROM type_pairs WHERE head_type = ? AND tail_type = ?
+               ORDER BY labelled DESC, relation""",
+            (head_type, tail_type),
+        )
+        return [row["relation"] for row in rows]
 
 
-def _add_queue(app: "FastAPI", state: AppState) -> None:
+def _add_queue(app: "FastAPI", store: ReviewStore, active: ActiveReviewers) -> None:
     from fastapi import Query
-
-    def queue(asked: QueueRequest) -> Queue:
-        return Queue(state.store, asked.reviewer, asked.order, asked)
 
     @app.get("/api/queue")
     async def page(asked: Annotated[QueueRequest, Query()]) -> dict[str, Any]:
-        found = queue(asked)
-        rows = found.page(asked.after, asked.limit)
-        total = {"total": found.count()} if asked.after == FIRST else {}
+        rows = read_queue(store, asked.reviewer, asked.order, asked, after=asked.after, limit=asked.limit)
+        total = {"total": count_queue(store, asked.reviewer, asked)} if asked.after == FIRST else {}
         return {"rows": rows, "more": len(rows) == asked.limit} | total
 
     @app.get("/api/next")
     async def following(asked: Annotated[QueueRequest, Query()]) -> dict[str, Any]:
         """The next fact that nobody else is looking at."""
-        rows = queue(asked).page(asked.after, 1, state.active.items_of_others(asked.reviewer))
+        held = active.items_of_others(asked.reviewer)
+        rows = read_queue(store, asked.reviewer, asked.order, asked, after=asked.after, limit=1, held=held)
         return {"row": rows[0] if rows else None}
 
 
-def _add_writing(app: "FastAPI", state: AppState) -> None:
+def _add_writing(app: "FastAPI", store: ReviewStore) -> None:
     from fastapi import HTTPException
 
-    store = state.store
-
     def answer(write: Callable[[], Event | None]) -> dict[str, Any]:
+        """Record an event; the answer has the facts it is about, as they stand now."""
         try:
             event = write()
         except InvalidDecision as error:
             raise HTTPException(409, str(error)) from None
         if event is None:
             raise HTTPException(409, "There is nothing to undo.")
-        return state.answer(event)
+        items = []
+        for item in event.items:
+            (row,) = store.query(
+                "SELECT id, state, document, head_name, tail_name, relation FROM items WHERE id = ?", (item,)
+            )
+            items.append(dict(row) | {"decisions": store.decisions_of(item)})
+        return {"event": event.id, "undoes": event.undoes, "items": items}
 
     @app.post("/api/decisions")
     async def decide(asked: DecisionRequest) -> dict[str, Any]:

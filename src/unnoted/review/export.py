@@ -1,67 +1,16 @@
 """The decisions of a review, written back into the corpus that the suggestions came from."""
 
 import json
-import sqlite3
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from unnoted.data.decisions import Decision, DecisionReport, apply_decisions
 from unnoted.io import content_digest
 from unnoted.review.store import ReviewStore, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What the decisions of all reviewers come to.
-
-    Attributes:
-        decisions: facts that hold or do not, by the majority of those who decided.
-        tied: how many facts have as many for as against; they are left as they are.
-    """
-
-    decisions: tuple[Decision, ...]
-    tied: int
-
-
-def decide_by_majority(store: ReviewStore) -> Outcome:
-    """The outcome for every fact that somebody decided.
-
-    Its provenance says who decided what and when, which model proposed it, and with which score.
-    """
-    items = store.query(
-        """SELECT items.* FROM items JOIN documents ON documents.id = items.document
-           WHERE state IN ('accepted', 'rejected', 'disagreed') ORDER BY documents.position, items.id"""
-    )
-    decisions, tied = [], 0
-    for item in items:
-        votes = [each for each in store.decisions_of(item["id"]) if each["verdict"] != Verdict.SKIP]
-        balance = sum(1 if each["verdict"] == Verdict.ACCEPT else -1 for each in votes)
-        if balance == 0:
-            tied += 1
-            continue
-        fact = item["document"], item["head"], item["tail"], item["relation"]
-        evidence = tuple(json.loads(item["evidence"]))
-        decisions.append(
-            Decision(*fact, balance > 0, evidence, _provenance(item, votes, store.about["model"]))
-        )
-    return Outcome(tuple(decisions), tied)
-
-
-def _provenance(item: sqlite3.Row, votes: list[dict[str, Any]], model: str) -> dict[str, Any]:
-    return {
-        "decided": [
-            {"by": each["reviewer"], "at": each["at"], "holds": each["verdict"] == Verdict.ACCEPT}
-            for each in votes
-        ],
-        "model": model if item["proposed"] else None,
-        "score": item["score"] if item["proposed"] else None,
-    }
-
-
 def export_review(
     store: ReviewStore, to: Path, source: Path | None = None, overwrite: bool = False
-) -> tuple[DecisionReport, Outcome]:
+) -> tuple[DecisionReport, int]:
     """Write the corpus with accepted facts as labels and rejected ones as known negatives.
 
     Args:
@@ -69,6 +18,9 @@ def export_review(
         to: where to.
         source: the corpus, if it is not where it was when the suggestions were made.
         overwrite: replace a file that is there already.
+
+    Returns:
+        What was changed, and how many facts were left as they are because reviewers are tied over them.
 
     Raises:
         ValueError: the corpus is not there, or is not the one that the suggestions came from.
@@ -79,8 +31,39 @@ def export_review(
             f"{corpus}: this is not the corpus that the suggestions came from: its content has changed "
             f"(SHA-256 was {store.about['source_checksum'][:12]}...)"
         )
-    outcome = decide_by_majority(store)
-    return apply_decisions(corpus, outcome.decisions, to, overwrite), outcome
+    decisions, tied = decide_by_majority(store)
+    return apply_decisions(corpus, decisions, to, overwrite), tied
+
+
+def decide_by_majority(store: ReviewStore) -> tuple[list[Decision], int]:
+    """Which facts hold or do not, by the majority of those who decided, and the number of ties.
+
+    A decision's provenance says who decided what and when, which model proposed it, and with which score.
+    """
+    items = store.query(
+        """SELECT items.* FROM items JOIN documents ON documents.id = items.document
+           WHERE state IN ('accepted', 'rejected', 'disagreed') ORDER BY documents.position, items.id"""
+    )
+    decisions, tied = [], 0
+    for item in items:
+        votes = [
+            {"by": each["reviewer"], "at": each["at"], "holds": each["verdict"] == Verdict.ACCEPT}
+            for each in store.decisions_of(item["id"])
+            if each["verdict"] != Verdict.SKIP
+        ]
+        balance = sum(1 if each["holds"] else -1 for each in votes)
+        if balance == 0:
+            tied += 1
+            continue
+        proposed = item["proposed"]
+        provenance = {
+            "decided": votes,
+            "model": store.about["model"] if proposed else None,
+            "score": item["score"] if proposed else None,
+        }
+        fact = item["document"], item["head"], item["tail"], item["relation"]
+        decisions.append(Decision(*fact, balance > 0, tuple(json.loads(item["evidence"])), provenance))
+    return decisions, tied
 
 
 def find_source(store: ReviewStore) -> Path:

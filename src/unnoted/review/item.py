@@ -3,13 +3,11 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from unnoted.data.document import Document, Fact, Mention, Triple
+from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.data.visualization import FactGroup, FactRow, FactTable, render_document
-from unnoted.review.queue import rank_column
 from unnoted.suggestions import Order
 
 if TYPE_CHECKING:
@@ -42,42 +40,31 @@ def show_item(
     row = rows[0]
     document = store.document(row["document"])
     pair = row["head"], row["tail"]
-    evidence = tuple(json.loads(row["evidence"])) or _label_evidence(document, (*pair, row["relation"]))
+    evidence = tuple(json.loads(row["evidence"]))
+    for fact in document.facts:
+        if fact.triple == (*pair, row["relation"]):
+            evidence = evidence or fact.evidence
     facts = _known_facts(store, document)
+    # From other documents, if there are enough.
+    examples = store.query(
+        """SELECT document, head_name, tail_name, words FROM examples WHERE relation = ?
+           ORDER BY document = ?, position LIMIT ?""",
+        (row["relation"], document.id, EXAMPLES_SHOWN),
+    )
     text = render_document(document, facts, names=names, highlighted=pair, evidence=evidence, types=types)
+    columns = ("id", "document", "head", "tail", "relation", "score", "rule", "state")
     return {
-        "id": item,
-        "document": document.id,
-        "head": row["head"],
-        "tail": row["tail"],
-        "relation": row["relation"],
-        "score": row["score"],
-        "rule": row["rule"],
+        **{name: row[name] for name in columns},
         "labelled": bool(row["labelled"]),
         "proposed": bool(row["proposed"]),
-        "state": row["state"],
         "evidence": evidence,
-        "ranks": {order.value: row[rank_column(order)] for order in Order},
+        "ranks": {order.value: row[f"by_{order.value}"] for order in Order},
         "text": str(text),
         "facts": [[fact.head, fact.tail, fact.relation] for fact in facts.rows()],
         "entities": [{"name": entity.name, "type": entity.type} for entity in document.entities],
         "decisions": store.decisions_of(item),
-        "examples": _examples(store, row["relation"], document.id),
+        "examples": [dict(each) | {"words": json.loads(each["words"])} for each in examples],
     }
-
-
-def usual_relations(store: "ReviewStore", head_type: str, tail_type: str) -> list[str]:
-    """Relations that are labelled between two types of entities, the most frequent first."""
-    rows = store.query(
-        """SELECT relation FROM type_pairs WHERE head_type = ? AND tail_type = ?
-           ORDER BY labelled DESC, relation""",
-        (head_type, tail_type),
-    )
-    return [row["relation"] for row in rows]
-
-
-def _label_evidence(document: Document, triple: Triple) -> tuple[int, ...]:
-    return next((fact.evidence for fact in document.facts if fact.triple == triple), ())
 
 
 def _known_facts(store: "ReviewStore", document: Document) -> FactTable:
@@ -86,93 +73,68 @@ def _known_facts(store: "ReviewStore", document: Document) -> FactTable:
         "SELECT head, tail, relation, evidence, state FROM items WHERE document = ? AND state != 'open'",
         (document.id,),
     )
-    states = {(row["head"], row["tail"], row["relation"]): row["state"] for row in rows}
-    labelled = [fact for fact in document.facts if states.get(fact.triple) != "rejected"]
-    known = document.labels
-    accepted = [
-        Fact(row["head"], row["tail"], row["relation"], tuple(json.loads(row["evidence"])))
-        for row in rows
-        if row["state"] == "accepted" and (row["head"], row["tail"], row["relation"]) not in known
+    rejected, accepted, known = set(), [], document.labels
+    for head, tail, relation, evidence, state in rows:
+        if state == "rejected":
+            rejected.add((head, tail, relation))
+        elif state == "accepted" and (head, tail, relation) not in known:
+            accepted.append(FactRow(head, tail, relation, tuple(json.loads(evidence))))
+    labelled = [
+        FactRow(fact.head, fact.tail, fact.relation, fact.evidence)
+        for fact in document.facts
+        if fact.triple not in rejected
     ]
-    groups = (FactGroup(_rows(labelled), "Labelled"), FactGroup(_rows(accepted), "Accepted here", "✓"))
+    groups = (FactGroup(tuple(labelled), "Labelled"), FactGroup(tuple(accepted), "Accepted here", "✓"))
     return FactTable(tuple(group for group in groups if group.rows))
 
 
-def _rows(facts: Sequence[Fact]) -> tuple[FactRow, ...]:
-    return tuple(FactRow(fact.head, fact.tail, fact.relation, fact.evidence) for fact in facts)
-
-
-def _examples(store: "ReviewStore", relation: str, document: str) -> list[dict[str, Any]]:
-    """Labelled facts of the relation; from other documents if there are enough."""
-    rows = store.query(
-        """SELECT document, head_name, tail_name, words FROM examples WHERE relation = ?
-           ORDER BY document = ?, position LIMIT ?""",
-        (relation, document, EXAMPLES_SHOWN),
-    )
-    return [dict(row) | {"words": json.loads(row["words"])} for row in rows]
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """A labelled fact in a sentence.
-
-    Attributes:
-        document: the document's id.
-        head_name: the head's name.
-        tail_name: the tail's name.
-        words: the sentence; each word with `head`, `tail` or nothing beside it.
-    """
-
-    document: str
-    head_name: str
-    tail_name: str
-    words: tuple[tuple[str, str], ...]
-
-
-def find_examples(documents: Iterable[Document]) -> dict[str, list[Example]]:
-    """A few examples of each relation, best first, each from another document where there are enough.
+def find_examples(documents: Iterable[Document]) -> Iterator[tuple[str, int, str, str, str, str]]:
+    """A few labelled facts of each relation, best first, each from another document.
 
     The best is the shortest readable sentence that names both head and tail.
 
+    Returns:
+        Rows of the table of examples: the words are JSON, each with `head`, `tail` or nothing beside it.
+
     Example:
         >>> from unnoted.data.synthetic import generate_documents
-        >>> found = find_examples(generate_documents(5))
-        >>> best = next(iter(found.values()))[0]
-        >>> {mark for _, mark in best.words} == {"", "head", "tail"}
+        >>> *_, words = next(find_examples(generate_documents(5)))
+        >>> {mark for _, mark in json.loads(words)} == {"", "head", "tail"}
         True
     """
-    best: dict[str, dict[str, tuple[int, Example]]] = defaultdict(dict)
+    best: dict[str, dict[str, tuple[int, Entity, Entity, str]]] = defaultdict(dict)
     for document in documents:
         for fact in document.facts:
-            if (rated := _rate(document, fact)) is None:
+            found, of_relation = _best_sentence(document, fact), best[fact.relation]
+            if found is None or (document.id in of_relation and of_relation[document.id][0] <= found[0]):
                 continue
-            of_relation = best[fact.relation]
-            if document.id not in of_relation or rated[0] < of_relation[document.id][0]:
-                of_relation[document.id] = rated
+            of_relation[document.id] = found
             if len(of_relation) > EXAMPLES_PER_RELATION:
                 del of_relation[max(of_relation, key=lambda name: of_relation[name][0])]
-    return {
-        relation: [example for _, example in sorted(rated.values(), key=lambda each: each[0])]
-        for relation, rated in best.items()
-    }
+    for relation, of_relation in best.items():
+        rated = sorted(of_relation.items(), key=lambda each: each[1][0])
+        for position, (name, (_, head, tail, words)) in enumerate(rated):
+            yield relation, position, name, head.name, tail.name, words
 
 
-def _rate(document: Document, fact: Fact) -> tuple[int, Example] | None:
+def _best_sentence(document: Document, fact: Fact) -> tuple[int, Entity, Entity, str] | None:
     """A fact in its best sentence, and how many words that has; many more if it is not readable."""
     head, tail = document.entities[fact.head], document.entities[fact.tail]
-    rated = []
-    for one, other in product(head.mentions, tail.mentions):
-        if one.sentence == other.sentence and (one.end <= other.start or other.end <= one.start):
-            words = len(document.sentences[one.sentence])
-            rated.append((words if words in READABLE else 1000 + words, one, other))
-    if not rated:
+    pairs = [
+        (one, other)
+        for one, other in product(head.mentions, tail.mentions)
+        if one.sentence == other.sentence and (one.end <= other.start or other.end <= one.start)
+    ]
+    if not pairs:
         return None
-    rating, one, other = min(rated, key=lambda each: each[0])
-    marked = tuple(_mark(document.sentences[one.sentence], one, other))
-    return rating, Example(document.id, head.name, tail.name, marked)
 
+    def rate(pair: tuple[Mention, Mention]) -> int:
+        words = len(document.sentences[pair[0].sentence])
+        return words if words in READABLE else 1000 + words
 
-def _mark(sentence: Iterable[str], head: Mention, tail: Mention) -> Iterator[tuple[str, str]]:
-    for position, word in enumerate(sentence):
-        is_head, is_tail = (each.start <= position < each.end for each in (head, tail))
-        yield word, "head" if is_head else "tail" if is_tail else ""
+    one, other = min(pairs, key=rate)
+    marks = dict.fromkeys(range(one.start, one.end), "head") | dict.fromkeys(
+        range(other.start, other.end), "tail"
+    )
+    words = [(word, marks.get(place, "")) for place, word in enumerate(document.sentences[one.sentence])]
+    return rate((one, other)), head, tail, json.dumps(words)

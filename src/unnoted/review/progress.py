@@ -1,7 +1,7 @@
 """How far a review is: counts, pace, agreement of reviewers, completeness of the labels."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Any
@@ -15,27 +15,23 @@ from unnoted.suggestions.completeness import LEVEL
 PACE_WINDOW = timedelta(minutes=5)
 """Decisions a minute are counted over the last minutes: what was before a break does not count."""
 
+LAST_EVENT = "SELECT coalesce(max(id), 0) FROM events"
+
 
 def count_progress(store: ReviewStore, reviewer: str) -> dict[str, Any]:
     """The figures above the queue, without completeness."""
-    rows = store.query("SELECT state, proposed, count(*) AS number FROM items GROUP BY 1, 2")
-    counts = {(State(row["state"]), bool(row["proposed"])): row["number"] for row in rows}
+    rows = store.query("SELECT state, count(*) AS number FROM items WHERE proposed GROUP BY 1")
+    states = dict.fromkeys(State, 0) | {State(row["state"]): row["number"] for row in rows}
     reviewers = store.query(
         """SELECT reviewer AS name, sum(verdict = 'accept') AS accepted, sum(verdict = 'reject') AS rejected,
            sum(verdict = 'skip') AS skipped FROM current_decisions GROUP BY 1 ORDER BY count(*) DESC"""
     )
     return {
-        "states": {state: counts.get((state, True), 0) for state in State},
-        "added": sum(
-            count for (state, proposed), count in counts.items() if not proposed and state != State.OPEN
-        ),
+        "states": states,
         "pace": measure_pace(store, reviewer, datetime.now(UTC)),
         "reviewers": [dict(row) for row in reviewers],
-        "agreement": [
-            {"reviewers": pair, "both": found.both, "agreed": found.agreed, "kappa": found.kappa}
-            for pair, found in agreements(store).items()
-        ],
-        "last_event": store.value("SELECT coalesce(max(id), 0) FROM events"),
+        "agreement": count_agreement(store),
+        "last_event": store.value(LAST_EVENT),
     }
 
 
@@ -43,8 +39,8 @@ def measure_pace(store: ReviewStore, reviewer: str, now: datetime) -> float | No
     """A reviewer's decisions a minute of late; None before there are two."""
     since = (now - PACE_WINDOW).isoformat(timespec="milliseconds")
     rows = store.query(
-        """SELECT at FROM events WHERE reviewer = ? AND undoes IS NULL AND at >= ?
-           AND id > coalesce((SELECT max(id) FROM events), 0) - 5000 ORDER BY id""",
+        f"""SELECT at FROM events WHERE reviewer = ? AND undoes IS NULL AND at >= ?
+            AND id > ({LAST_EVENT}) - 5000 ORDER BY id""",
         (reviewer, since),
     )
     if len(rows) < 2:
@@ -53,47 +49,8 @@ def measure_pace(store: ReviewStore, reviewer: str, now: datetime) -> float | No
     return (len(rows) - 1) / max(taken.total_seconds() / 60, 1 / 60)
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """How far two reviewers agree on the facts that both have decided.
-
-    Attributes:
-        both: how many facts both have decided.
-        agreed: on how many they agree.
-        kappa: Cohen's kappa: 1 is full agreement, 0 that of chance; None where it is undefined, because they
-            share no fact, or each always decides alike.
-    """
-
-    both: int
-    agreed: int
-    kappa: float | None
-
-
-def cohen_kappa(accepted: int, first_only: int, second_only: int, rejected: int) -> Agreement:
-    """Cohen's kappa from the four counts.
-
-    Args:
-        accepted: facts that both accept.
-        first_only: facts that only the first accepts.
-        second_only: facts that only the second accepts.
-        rejected: facts that both reject.
-
-    Example:
-        >>> cohen_kappa(20, 5, 10, 15)
-        Agreement(both=50, agreed=35, kappa=0.4)
-        >>> cohen_kappa(3, 0, 0, 0).kappa is None
-        True
-    """
-    both, agreed = accepted + first_only + second_only + rejected, accepted + rejected
-    first, second = accepted + first_only, accepted + second_only
-    # By chance, counted in both²: integers, so that full agreement is 1 and not almost 1.
-    chance = first * second + (both - first) * (both - second)
-    beyond_chance = both * both - chance
-    return Agreement(both, agreed, (agreed * both - chance) / beyond_chance if beyond_chance else None)
-
-
-def agreements(store: ReviewStore) -> dict[tuple[str, str], Agreement]:
-    """Every two reviewers who have decided some of the same facts, and how far they agree."""
+def count_agreement(store: ReviewStore) -> list[dict[str, Any]]:
+    """For every two reviewers who have decided some of the same facts: how many, and how far they agree."""
     rows = store.query(
         """SELECT one.reviewer, other.reviewer, one.verdict = 'accept', other.verdict = 'accept', count(*)
            FROM current_decisions AS one JOIN current_decisions AS other ON one.item = other.item
@@ -103,8 +60,32 @@ def agreements(store: ReviewStore) -> dict[tuple[str, str], Agreement]:
     counts: dict[tuple[str, str], dict[tuple[int, int], int]] = {}
     for one, other, first, second, count in rows:
         counts.setdefault((one, other), {})[first, second] = count
-    cells = ((1, 1), (1, 0), (0, 1), (0, 0))
-    return {pair: cohen_kappa(*(found.get(cell, 0) for cell in cells)) for pair, found in counts.items()}
+    found = []
+    for pair, cells in counts.items():
+        four = [cells.get(cell, 0) for cell in ((1, 1), (1, 0), (0, 1), (0, 0))]
+        agreed = four[0] + four[3]
+        found.append({"reviewers": pair, "both": sum(four), "agreed": agreed, "kappa": cohen_kappa(*four)})
+    return found
+
+
+def cohen_kappa(accepted: int, first_only: int, second_only: int, rejected: int) -> float | None:
+    """Cohen's kappa: 1 is full agreement, 0 that of chance; None where each reviewer always decides alike.
+
+    Args:
+        accepted: facts that both accept.
+        first_only: facts that only the first accepts.
+        second_only: facts that only the second accepts.
+        rejected: facts that both reject.
+
+    Example:
+        >>> cohen_kappa(20, 5, 10, 15), cohen_kappa(3, 0, 0, 0)
+        (0.4, None)
+    """
+    both, agreed = accepted + first_only + second_only + rejected, accepted + rejected
+    first, second = accepted + first_only, accepted + second_only
+    # By chance, counted in both²: integers, so that full agreement is 1 and not almost 1.
+    chance = first * second + (both - first) * (both - second)
+    return (agreed * both - chance) / (both * both - chance) if both * both > chance else None
 
 
 class CompletenessEstimate:
@@ -126,35 +107,25 @@ class CompletenessEstimate:
     def to_json(self) -> dict[str, Any] | None:
         """The estimate from all decisions, with that of the label-frequency multiplier; None without facts."""
         with self._lock:
-            last = self.store.value("SELECT coalesce(max(id), 0) FROM events")
+            last = self.store.value(LAST_EVENT)
             if last != self._last_event:
                 self._estimate, self._last_event = self._compute(), last
             return self._estimate
 
     def _compute(self) -> dict[str, Any] | None:
-        found = estimate_completeness(
-            self._labels(), self._scores, review_decisions(self.store, self._position), self._below_cutoff
-        )
-        if found.found + found.missing == 0:
-            return None
-        multiplier, low, high = found.multiplier()
-        return {
-            **asdict(found),
-            "estimate": found.estimate,
-            "low": found.low,
-            "high": found.high,
-            "level": LEVEL,
-            "multiplier": {"estimate": multiplier, "low": low, "high": high},
-        }
-
-    def _labels(self) -> int:
-        """Facts in the corpus apart from accepted suggestions."""
         rejected, added = self.store.query(
             """SELECT coalesce(sum(labelled AND state = 'rejected'), 0),
                coalesce(sum(NOT labelled AND NOT proposed AND state = 'accepted'), 0)
                FROM items WHERE labelled OR NOT proposed"""
         )[0]
-        return int(self.store.about["labels"]) - int(rejected) + int(added)
+        labelled = int(self.store.about["labels"]) - int(rejected) + int(added)
+        decisions = review_decisions(self.store, self._position)
+        found = estimate_completeness(labelled, self._scores, decisions, self._below_cutoff)
+        if found.found + found.missing == 0:
+            return None
+        multiplier = dict(zip(("estimate", "low", "high"), found.multiplier(), strict=True))
+        interval = {"estimate": found.estimate, "low": found.low, "high": found.high, "level": LEVEL}
+        return asdict(found) | interval | {"multiplier": multiplier}
 
 
 def review_decisions(store: ReviewStore, position: dict[int, int]) -> list[ReviewDecision]:

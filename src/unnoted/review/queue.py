@@ -1,19 +1,18 @@
 """The queue: which facts are shown, in which order, a page at a time."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from unnoted.review.store import ReviewStore
 from unnoted.suggestions import Order
-
-if TYPE_CHECKING:
-    from unnoted.review.store import ReviewStore
 
 FIRST = -1
 """The rank before the first."""
+
+_JOINED = "items LEFT JOIN current_decisions AS mine ON mine.item = id AND mine.reviewer = :me"
 
 
 class View(StrEnum):
@@ -30,17 +29,14 @@ class View(StrEnum):
     ALL = "all"
 
 
-_CONDITIONS = {
+_OF_VIEW = {
     View.OPEN: "state = 'open' AND proposed",
     View.MINE: "proposed AND mine.item IS NULL",
     View.DECIDED: "state IN ('accepted', 'rejected', 'disagreed')",
-    View.ACCEPTED: "state = 'accepted'",
-    View.REJECTED: "state = 'rejected'",
-    View.SKIPPED: "state = 'skipped'",
-    View.DISAGREED: "state = 'disagreed'",
     View.ADDED: "NOT proposed AND state != 'open'",
     View.ALL: "(proposed OR state != 'open')",
 }
+"""The conditions of views that are not one state."""
 
 
 class Filters(BaseModel):
@@ -66,81 +62,61 @@ class Filters(BaseModel):
     suspicious: bool | None = None
     by: str | None = None
 
-    def conditions(self) -> tuple[str, dict[str, Any]]:
-        """The filters in SQL, and the values in it.
+    def conditions(self) -> str:
+        """The filters in SQL; their values go by their names.
 
         Example:
             >>> Filters(relation="met").conditions()
-            ("(state = 'open' AND proposed) AND relation = :relation", {'relation': 'met'})
+            "(state = 'open' AND proposed) AND relation = :relation"
         """
-        clauses = [f"({_CONDITIONS[self.view]})"]
-        values: dict[str, Any] = {}
-        for name, clause in (
-            ("relation", "relation = :relation"),
-            ("document", "document = :document"),
-            ("suspicious", "labelled = :suspicious"),
-            ("by", "id IN (SELECT item FROM current_decisions WHERE reviewer = :by)"),
-        ):
-            if (value := getattr(self, name)) is not None:
-                clauses.append(clause)
-                values[name] = value
-        if self.low > 0:
-            clauses.append("score >= :low")
-            values["low"] = self.low
-        if self.high < 1:
-            clauses.append("score <= :high")
-            values["high"] = self.high
-        return " AND ".join(clauses), values
+        conditions = {
+            "relation": "relation = :relation",
+            "document": "document = :document",
+            "low": "score >= :low",
+            "high": "score <= :high",
+            "suspicious": "labelled = :suspicious",
+            "by": "id IN (SELECT item FROM current_decisions WHERE reviewer = :by)",
+        }
+        given = self.model_dump(exclude_defaults=True)
+        view = _OF_VIEW.get(self.view, f"state = '{self.view}'")
+        return " AND ".join([f"({view})", *(sql for name, sql in conditions.items() if name in given)])
 
 
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """The queue as one reviewer sees it.
+def read_queue(
+    store: ReviewStore,
+    reviewer: str,
+    order: Order,
+    filters: Filters,
+    *,
+    after: int = FIRST,
+    limit: int = 100,
+    held: Collection[int] = (),
+) -> list[dict[str, Any]]:
+    """The facts of the queue that come after a rank, as one reviewer sees them.
 
-    Attributes:
+    Args:
         store: the review.
         reviewer: who looks.
         order: of the facts.
         filters: which facts.
+        after: the rank of the last one that was shown.
+        limit: at most so many.
+        held: facts to leave out: others are looking at them.
     """
-
-    store: "ReviewStore"
-    reviewer: str
-    order: Order
-    filters: Filters = field(default_factory=Filters)
-
-    def page(self, after: int = FIRST, limit: int = 100, held: Collection[int] = ()) -> list[dict[str, Any]]:
-        """The facts that come after a rank.
-
-        Args:
-            after: the rank of the last one that was shown.
-            limit: at most so many.
-            held: facts to leave out: others are looking at them.
-        """
-        where, values = self.filters.conditions()
-        rank = rank_column(self.order)
-        if held:
-            where += f" AND id NOT IN ({', '.join(str(int(item)) for item in held)})"
-        rows = self.store.query(
-            f"""SELECT id, {rank} AS rank, document, head, tail, head_name, tail_name, relation, score,
-                labelled, proposed, state, mine.verdict AS mine
-                FROM items LEFT JOIN current_decisions AS mine ON mine.item = id AND mine.reviewer = :me
-                WHERE {rank} > :after AND {where} ORDER BY {rank} LIMIT :limit""",
-            values | {"me": self.reviewer, "after": after, "limit": limit},
-        )
-        return [
-            dict(row) | {"labelled": bool(row["labelled"]), "proposed": bool(row["proposed"])} for row in rows
-        ]
-
-    def count(self) -> int:
-        """How many facts are shown in all."""
-        where, values = self.filters.conditions()
-        sql = f"""SELECT count(*) FROM items
-                  LEFT JOIN current_decisions AS mine ON mine.item = id AND mine.reviewer = :me
-                  WHERE {where}"""
-        return int(self.store.value(sql, values | {"me": self.reviewer}))
+    rank = f"by_{order.value}"
+    left_out = f"id NOT IN ({', '.join(str(int(item)) for item in held)})"
+    rows = store.query(
+        f"""SELECT id, {rank} AS rank, document, head, tail, head_name, tail_name, relation, score,
+            labelled, proposed, state, mine.verdict AS mine FROM {_JOINED}
+            WHERE {rank} > :after AND {filters.conditions()} AND {left_out} ORDER BY {rank} LIMIT :limit""",
+        filters.model_dump() | {"me": reviewer, "after": after, "limit": limit},
+    )
+    return [
+        dict(row) | {"labelled": bool(row["labelled"]), "proposed": bool(row["proposed"])} for row in rows
+    ]
 
 
-def rank_column(order: Order) -> str:
-    """The column of the ranks in an order."""
-    return f"by_{order.value}"
+def count_queue(store: ReviewStore, reviewer: str, filters: Filters) -> int:
+    """How many facts the queue shows in all."""
+    sql = f"SELECT count(*) FROM {_JOINED} WHERE {filters.conditions()}"
+    return int(store.value(sql, filters.model_dump() | {"me": reviewer}))

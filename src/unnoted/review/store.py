@@ -20,6 +20,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from unnoted.data.document import Document, Triple
 from unnoted.data.formats import jsonl
 from unnoted.data.formats.records import ReadContext
@@ -116,6 +118,9 @@ CREATE INDEX decisions_event ON decisions (event);
 CREATE INDEX decisions_item ON decisions (item);
 CREATE INDEX current_decisions_reviewer ON current_decisions (reviewer, verdict);
 """
+
+
+NOT_UNDONE = "NOT EXISTS (SELECT 1 FROM events AS later WHERE later.undoes = events.id)"
 
 
 class Verdict(StrEnum):
@@ -217,11 +222,24 @@ class ReviewStore:
             raise ValueError(f"{path}: this is no file of a review ({error})") from None
         self.document = lru_cache(DOCUMENTS_KEPT)(self._read_document)
 
+    def _connect(self) -> sqlite3.Connection:
+        address = f"{self.path.absolute().as_uri()}?mode=rw"
+        connection = sqlite3.connect(
+            address, uri=True, timeout=10, isolation_level=None, check_same_thread=False
+        )
+        connection.row_factory = sqlite3.Row
+        with suppress(sqlite3.DatabaseError):  # no database: the first query says so
+            for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "mmap_size=268435456"):
+                connection.execute(f"PRAGMA {setting}")
+        return connection
+
     def close(self) -> None:
         """Close the file."""
         with self._write_lock, self._read_lock:
             self._writer.close()
             self._reader.close()
+
+    # Reading
 
     def query(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[sqlite3.Row]:
         """The rows of a query."""
@@ -231,41 +249,6 @@ class ReviewStore:
     def value(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Any:  # noqa: ANN401
         """The first value of the first row of a query."""
         return self.query(sql, values)[0][0]
-
-    def decide(self, author: Author, item: int, verdict: Verdict) -> Event:
-        """Record a reviewer's verdict on a fact.
-
-        Raises:
-            InvalidDecision: there is no such fact.
-        """
-        with self._recording(author) as log:
-            return log.recorded or log.record((item, verdict))
-
-    def add_fact(self, author: Author, document: str, fact: Triple, instead_of: int | None = None) -> Event:
-        """Record a fact that a reviewer adds, or puts in the place of a proposed one.
-
-        Args:
-            author: who says so.
-            document: the document's id.
-            fact: that holds.
-            instead_of: the proposed fact that does not hold, if this one takes its place.
-
-        Raises:
-            InvalidDecision: there is no such document, entity or relation, or it is labelled already.
-        """
-        with self._recording(author) as log:
-            if (recorded := log.recorded) is not None:
-                return recorded
-            rejected = [] if instead_of is None else [(instead_of, Verdict.REJECT)]
-            item = log.find_or_add(self.document(document), fact)
-            if item is None and not rejected:
-                raise InvalidDecision("This fact is labelled already.")
-            return log.record(*rejected, *([] if item is None else [(item, Verdict.ACCEPT)]))
-
-    def undo(self, author: Author) -> Event | None:
-        """Undo a reviewer's last event; None if there is none."""
-        with self._recording(author) as log:
-            return log.recorded or log.undo()
 
     def decisions_of(self, item: int) -> list[dict[str, Any]]:
         """The last decision of each reviewer about a fact."""
@@ -283,79 +266,112 @@ class ReviewStore:
         context = ReadContext(DefectLog(str(self.path)))
         return jsonl.document_from_record(json.loads(rows[0][0]), context)
 
+    # Deciding
+
+    def decide(self, author: Author, item: int, verdict: Verdict) -> Event:
+        """Record a reviewer's verdict on a fact.
+
+        Raises:
+            InvalidDecision: there is no such fact.
+        """
+        with self._transaction():
+            return self._find_event(author) or self._record(author, [(item, verdict)])
+
+    def add_fact(self, author: Author, document: str, fact: Triple, instead_of: int | None = None) -> Event:
+        """Record a fact that a reviewer adds, or puts in the place of a proposed one.
+
+        Args:
+            author: who says so.
+            document: the document's id.
+            fact: that holds.
+            instead_of: the proposed fact that does not hold, if this one takes its place.
+
+        Raises:
+            InvalidDecision: there is no such document, entity or relation, or it is labelled already.
+        """
+        with self._transaction():
+            if (recorded := self._find_event(author)) is not None:
+                return recorded
+            decisions = [] if instead_of is None else [(instead_of, Verdict.REJECT)]
+            item = self._find_or_add(self.document(document), fact)
+            if item is not None:
+                decisions.append((item, Verdict.ACCEPT))
+            if not decisions:
+                raise InvalidDecision("This fact is labelled already.")
+            return self._record(author, decisions)
+
+    def undo(self, author: Author) -> Event | None:
+        """Undo a reviewer's last event; None if there is none."""
+        with self._transaction():
+            if (recorded := self._find_event(author)) is not None:
+                return recorded
+            last = self._writer.execute(
+                f"SELECT id FROM events WHERE reviewer = ? AND undoes IS NULL AND {NOT_UNDONE} ORDER BY id DESC",
+                (author.reviewer,),
+            ).fetchone()
+            return None if last is None else self._record(author, [], undoes=last["id"])
+
     @contextmanager
-    def _recording(self, author: Author) -> Iterator["_Log"]:
-        """A transaction: on disk when the block ends, and without a trace if it raises."""
+    def _transaction(self) -> Iterator[None]:
+        """Everything is on disk when the block ends, and nothing is if it raises."""
         with self._write_lock:
             self._writer.execute("BEGIN IMMEDIATE")
             try:
-                yield _Log(self._writer, author)
+                yield
                 self._writer.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.OperationalError):  # the disk may be full for that as well
                     self._writer.execute("ROLLBACK")
                 raise
 
-    def _connect(self) -> sqlite3.Connection:
-        address = f"{self.path.absolute().as_uri()}?mode=rw"
-        connection = sqlite3.connect(
-            address, uri=True, timeout=10, isolation_level=None, check_same_thread=False
-        )
-        connection.row_factory = sqlite3.Row
-        with suppress(sqlite3.DatabaseError):  # no database: the first query says so
-            for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "mmap_size=268435456"):
-                connection.execute(f"PRAGMA {setting}")
-        return connection
-
-
-class _Log:
-    """Records events within one transaction."""
-
-    def __init__(self, connection: sqlite3.Connection, author: Author) -> None:
-        self.connection, self.author = connection, author
-
-    @property
-    def recorded(self) -> Event | None:
+    def _find_event(self, author: Author) -> Event | None:
         """The same event, if it is here already: a browser that got no answer sends it again."""
-        found = self.connection.execute(
-            "SELECT id, undoes FROM events WHERE key = ?", (self.author.key,)
-        ).fetchone()
-        if found is None:
-            return None
-        return Event(found["id"], self._items_of(found["undoes"] or found["id"]), found["undoes"])
+        row = self._writer.execute("SELECT id, undoes FROM events WHERE key = ?", (author.key,)).fetchone()
+        return (
+            None
+            if row is None
+            else Event(row["id"], self._items_of(row["undoes"] or row["id"]), row["undoes"])
+        )
 
-    def record(self, *decisions: tuple[int, Verdict]) -> Event:
-        """Add an event with its decisions."""
-        event = self._add_event(None)
+    def _items_of(self, event: int) -> tuple[int, ...]:
+        rows = self._writer.execute("SELECT item FROM decisions WHERE event = ? ORDER BY id", (event,))
+        return tuple(row["item"] for row in rows)
+
+    def _record(
+        self, author: Author, decisions: Sequence[tuple[int, Verdict]], undoes: int | None = None
+    ) -> Event:
+        """Add an event with its decisions, or one that undoes another, and bring what follows up to date."""
+        execute, at = self._writer.execute, datetime.now(UTC).isoformat(timespec="milliseconds")
+        added = execute(
+            "INSERT INTO events (reviewer, at, key, queue_order, filters, undoes) VALUES (?, ?, ?, ?, ?, ?)",
+            (author.reviewer, at, author.key, author.order, author.filters, undoes),
+        )
+        event = added.lastrowid or 0
         try:
-            self.connection.executemany(
-                "INSERT INTO decisions (event, item, verdict) VALUES (?, ?, ?)",
-                [(event, item, verdict) for item, verdict in decisions],
-            )
+            for item, verdict in decisions:
+                execute(
+                    "INSERT INTO decisions (event, item, verdict) VALUES (?, ?, ?)", (event, item, verdict)
+                )
         except (sqlite3.IntegrityError, OverflowError):
             raise InvalidDecision("There is no such suggestion.") from None
-        items = tuple(item for item, _ in decisions)
-        self._update_state(items, event)
-        return Event(event, items)
+        items = self._items_of(undoes or event)
+        for item in items:
+            execute("DELETE FROM current_decisions WHERE item = ? AND reviewer = ?", (item, author.reviewer))
+            execute(
+                f"""INSERT INTO current_decisions (item, reviewer, verdict, event)
+                    SELECT item, reviewer, verdict, events.id FROM decisions JOIN events ON events.id = event
+                    WHERE item = ? AND reviewer = ? AND {NOT_UNDONE} ORDER BY decisions.id DESC LIMIT 1""",
+                (item, author.reviewer),
+            )
+            rows = execute("SELECT verdict FROM current_decisions WHERE item = ?", (item,))
+            state = combine([Verdict(row["verdict"]) for row in rows])
+            execute("UPDATE items SET state = ?, last_event = ? WHERE id = ?", (state, event, item))
+        return Event(event, items, undoes)
 
-    def undo(self) -> Event | None:
-        """Add an event that undoes the reviewer's last one."""
-        last = self.connection.execute(
-            """SELECT id FROM events WHERE reviewer = ? AND undoes IS NULL
-               AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.undoes = events.id)
-               ORDER BY id DESC LIMIT 1""",
-            (self.author.reviewer,),
-        ).fetchone()
-        if last is None:
-            return None
-        event, items = self._add_event(last["id"]), self._items_of(last["id"])
-        self._update_state(items, event)
-        return Event(event, items, last["id"])
-
-    def find_or_add(self, document: Document, fact: Triple) -> int | None:
+    def _find_or_add(self, document: Document, fact: Triple) -> int | None:
         """The item of a fact, added if there is none yet; None if it is labelled and nobody doubts it."""
         head, tail, relation = fact
-        found = self.connection.execute(
+        found = self._writer.execute(
             "SELECT id FROM items WHERE document = ? AND head = ? AND tail = ? AND relation = ?",
             (document.id, head, tail, relation),
         ).fetchone()
@@ -363,63 +379,23 @@ class _Log:
             return int(found["id"])
         if not all(0 <= entity < len(document.entities) for entity in (head, tail)) or head == tail:
             raise InvalidDecision("A fact needs two different entities of the document.")
-        if not self.connection.execute("SELECT 1 FROM relations WHERE id = ?", (relation,)).fetchone():
+        if not self._writer.execute("SELECT 1 FROM relations WHERE id = ?", (relation,)).fetchone():
             raise InvalidDecision(f"There is no relation {short_repr(relation)}.")
         if fact in document.labels:
             return None
         names = document.entities[head].name, document.entities[tail].name
-        item = self.connection.execute("SELECT coalesce(max(id), -1) + 1 FROM items").fetchone()[0]
+        item = int(self._writer.execute("SELECT coalesce(max(id), -1) + 1 FROM items").fetchone()[0])
         # Behind all others in every order.
-        self.connection.execute(
+        self._writer.execute(
             """INSERT INTO items (id, document, head, tail, relation, head_name, tail_name, score, evidence,
                labelled, proposed, by_score, by_document, by_random)
                VALUES (?, ?, ?, ?, ?, ?, ?, 1.0, '[]', 0, 0, ?, ?, ?)""",
             (item, document.id, head, tail, relation, *names, item, item, item),
         )
-        return int(item)
-
-    def _add_event(self, undoes: int | None) -> int:
-        author = self.author
-        at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        added = self.connection.execute(
-            "INSERT INTO events (reviewer, at, key, queue_order, filters, undoes) VALUES (?, ?, ?, ?, ?, ?)",
-            (author.reviewer, at, author.key, author.order, author.filters, undoes),
-        )
-        return added.lastrowid or 0
-
-    def _items_of(self, event: int) -> tuple[int, ...]:
-        rows = self.connection.execute("SELECT item FROM decisions WHERE event = ? ORDER BY id", (event,))
-        return tuple(row["item"] for row in rows)
-
-    def _update_state(self, items: Iterable[int], event: int) -> None:
-        """Bring what follows from the log up to date."""
-        reviewer = self.author.reviewer
-        for item in items:
-            last = self.connection.execute(
-                """SELECT events.id, verdict FROM decisions JOIN events ON events.id = decisions.event
-                   WHERE item = ? AND reviewer = ?
-                   AND NOT EXISTS (SELECT 1 FROM events AS later WHERE later.undoes = events.id)
-                   ORDER BY decisions.id DESC LIMIT 1""",
-                (item, reviewer),
-            ).fetchone()
-            self.connection.execute(
-                "DELETE FROM current_decisions WHERE item = ? AND reviewer = ?", (item, reviewer)
-            )
-            if last is not None:
-                self.connection.execute(
-                    "INSERT INTO current_decisions (item, reviewer, verdict, event) VALUES (?, ?, ?, ?)",
-                    (item, reviewer, last["verdict"], last["id"]),
-                )
-            rows = self.connection.execute("SELECT verdict FROM current_decisions WHERE item = ?", (item,))
-            state = combine([Verdict(row["verdict"]) for row in rows])
-            self.connection.execute(
-                "UPDATE items SET state = ?, last_event = ? WHERE id = ?", (state, event, item)
-            )
+        return item
 
 
-# Beginning and opening a review ---------------------------------------------------------------------------------
-
-_SQLITE = b"SQLite format 3\0"
+# Beginning and opening a review
 
 
 def review_path(suggestions: Path) -> Path:
@@ -438,7 +414,7 @@ def is_review(path: Path) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as stream:
-        return stream.read(len(_SQLITE)) == _SQLITE
+        return stream.read(16) == b"SQLite format 3\0"
 
 
 def open_existing(path: Path) -> ReviewStore:
@@ -469,7 +445,6 @@ def open_review(
     Example:
         >>> from tempfile import TemporaryDirectory
         >>> from unnoted.data.synthetic import generate_documents
-        >>> from unnoted.review import Queue
         >>> from unnoted.suggestions import Suggestion
         >>> (document,) = generate_documents(1)
         >>> listed = tuple(Suggestion(document.id, *pair, "met", 0.8) for pair in ((0, 1), (1, 0)))
@@ -479,10 +454,10 @@ def open_review(
         ...                   {document.id: document}, listed, ()).save(file)
         ...     store = open_review(file)
         ...     event = store.decide(Author("Ada", "a-key-of-its-own", Order.SCORE), 0, Verdict.ACCEPT)
-        ...     left = Queue(store, "Ada", Order.SCORE).page()
+        ...     states = [row["state"] for row in store.query("SELECT state FROM items ORDER BY id")]
         ...     store.close()
-        >>> [row["id"] for row in left]
-        [1]
+        >>> states
+        ['accepted', 'open']
     """
     if is_review(file):
         if database is not None:
@@ -529,8 +504,10 @@ def create_store(path: Path, suggestions: SuggestionSet, file: str, checksum: st
             connection.execute("PRAGMA synchronous=OFF")
             connection.executescript(TABLES)
             connection.execute("BEGIN")
-            for table, rows in _tables(suggestions, file, checksum):
-                _insert(connection, table, rows)
+            for table, rows in _tables(suggestions, file, checksum).items():
+                columns = len(connection.execute(f"SELECT * FROM {table}").description)
+                marks = ", ".join("?" * columns)
+                connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
             connection.execute("COMMIT")
             connection.executescript(INDEXES)
             connection.execute("ANALYZE")
@@ -541,12 +518,16 @@ def create_store(path: Path, suggestions: SuggestionSet, file: str, checksum: st
         partial.unlink(missing_ok=True)
 
 
-def _tables(
-    suggestions: SuggestionSet, file: str, checksum: str
-) -> Iterator[tuple[str, Iterable[tuple[Any, ...]]]]:
+def _tables(suggestions: SuggestionSet, file: str, checksum: str) -> dict[str, Iterable[tuple[Any, ...]]]:
     """The rows of each table of a new review."""
-    documents = suggestions.documents.values()
-    labels = Counter(fact.relation for document in documents for fact in document.facts)
+    documents, listed = suggestions.documents, suggestions.suggestions
+    labels = [(document, fact) for document in documents.values() for fact in document.facts]
+    labelled = Counter(fact.relation for _, fact in labels)
+    type_pairs = Counter(
+        (document.entities[fact.head].type, document.entities[fact.tail].type, fact.relation)
+        for document, fact in labels
+    )
+    missing = {each.relation: (each.missing, each.low, each.high) for each in suggestions.missing}
     about = {
         "suggestions": file,
         "suggestions_checksum": checksum,
@@ -555,66 +536,36 @@ def _tables(
         "source_checksum": suggestions.source_checksum,
         "model": suggestions.model,
         "calibrated": json.dumps(suggestions.calibrated),
-        "labels": str(labels.total()),
-        "types": json.dumps(entity_types(documents)),
+        "labels": str(len(labels)),
+        "types": json.dumps(entity_types(documents.values())),
         "below_cutoff": json.dumps(asdict(suggestions.below_cutoff)),
     }
-    yield "about", about.items()
-    yield (
-        "documents",
-        (
-            (document.id, position, json.dumps(jsonl.record(document), ensure_ascii=False))
-            for position, document in enumerate(documents)
+    # The place of each item in the orders, as the columns are.
+    orders = (Order.SCORE, Order.DOCUMENT, Order.RANDOM)
+    places = zip(*(np.argsort(rank(listed, order)).tolist() for order in orders), strict=True)
+
+    def items() -> Iterator[tuple[Any, ...]]:
+        for item, (each, place) in enumerate(zip(listed, places, strict=True)):
+            head, tail = (documents[each.document].entities[index].name for index in (each.head, each.tail))
+            yield (
+                item, each.document, *each.triple, head, tail, each.score, json.dumps(each.evidence), each.rule,
+                each.labelled, True, State.OPEN, 0, *place,
+            )  # fmt: skip
+
+    return {
+        "about": about.items(),
+        "documents": (
+            (name, position, json.dumps(jsonl.record(document), ensure_ascii=False))
+            for position, (name, document) in enumerate(documents.items())
         ),
-    )
-    missing = {each.relation: (each.missing, each.low, each.high) for each in suggestions.missing}
-    yield (
-        "relations",
-        (
-            (relation, name, description, labels[relation], *missing.get(relation, (None, None, None)))
+        "relations": (
+            (relation, name, description, labelled[relation], *missing.get(relation, (None, None, None)))
             for relation, (name, description) in suggestions.relations.items()
         ),
-    )
-    pairs = Counter(
-        (document.entities[fact.head].type, document.entities[fact.tail].type, fact.relation)
-        for document in documents
-        for fact in document.facts
-    )
-    yield "type_pairs", ((*key, count) for key, count in pairs.items())
-    yield (
-        "examples",
-        (
-            (relation, position, each.document, each.head_name, each.tail_name, json.dumps(each.words))
-            for relation, examples in find_examples(documents).items()
-            for position, each in enumerate(examples)
-        ),
-    )
-    yield "items", _items(suggestions)
-
-
-def _items(suggestions: SuggestionSet) -> Iterator[tuple[Any, ...]]:
-    ranks = []
-    for order in (Order.SCORE, Order.DOCUMENT, Order.RANDOM):  # as the columns are
-        place_of = [0] * len(suggestions.suggestions)
-        for place, item in enumerate(rank(suggestions.suggestions, order).tolist()):
-            place_of[item] = place
-        ranks.append(place_of)
-    for item, each in enumerate(suggestions.suggestions):
-        entities = suggestions.documents[each.document].entities
-        yield (
-            item, each.document, *each.triple, entities[each.head].name, entities[each.tail].name, each.score,
-            json.dumps(each.evidence), each.rule, each.labelled, True, State.OPEN, 0,
-            *(place_of[item] for place_of in ranks),
-        )  # fmt: skip
-
-
-def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[tuple[Any, ...]]) -> None:
-    iterator = iter(rows)
-    first = next(iterator, None)
-    if first is not None:
-        statement = f"INSERT INTO {table} VALUES ({', '.join('?' * len(first))})"
-        connection.execute(statement, first)
-        connection.executemany(statement, iterator)
+        "type_pairs": ((*types, count) for types, count in type_pairs.items()),
+        "examples": find_examples(documents.values()),
+        "items": items(),
+    }
 
 
 def _sync(path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.review.factories import Authors, opened, people, states, suggested
+from tests.unit.review.factories import Authors, opened, states, suggested
 
 from unnoted.review.store import (
     InvalidDecision,
@@ -17,7 +17,6 @@ from unnoted.review.store import (
     open_review,
     review_path,
 )
-from unnoted.suggestions import Order
 
 
 def log(store):
@@ -26,20 +25,6 @@ def log(store):
            ORDER BY events.id"""
     )
     return [tuple(row) for row in rows]
-
-
-def test_a_decision_is_written_with_its_reviewer(store):
-    event = store.decide(Authors("Ada")(), 0, Verdict.ACCEPT)
-    assert (event.id, event.items) == (1, (0,))
-    assert states(store) == ["accepted", "open", "open", "open", "open"]
-    assert log(store) == [("Ada", None, 0, "accept")]
-
-
-def test_it_is_on_disk_for_others_at_once(store):
-    store.decide(Authors()(), 2, Verdict.REJECT)
-    other = ReviewStore(store.path)
-    assert states(other)[2] == "rejected"
-    other.close()
 
 
 def test_every_write_waits_for_the_disk(store):
@@ -60,15 +45,6 @@ def test_an_undo_is_one_more_row_and_gives_back_what_was_said_before(store):
     assert states(store)[0] == "open"
     assert store.undo(ada()) is None
     assert len(log(store)) == 4
-
-
-def test_an_undo_takes_back_ones_own_act_only(store):
-    ada = Authors("Ada")
-    store.decide(ada(), 0, Verdict.ACCEPT)
-    store.decide(Authors("Bo")(), 0, Verdict.REJECT)
-    assert states(store)[0] == "disagreed"
-    store.undo(ada())
-    assert states(store)[0] == "rejected"
 
 
 def test_an_act_that_is_sent_twice_counts_once(store):
@@ -172,17 +148,6 @@ def test_another_file_is_refused(tmp_path):
     sqlite3.connect(tmp_path / "empty.db").execute("CREATE TABLE a (b)").connection.close()
     with pytest.raises(ValueError, match=r"empty\.db"):
         ReviewStore(tmp_path / "empty.db")
-
-
-def test_documents_come_back_as_they_were(store):
-    assert store.document("d1") == people("d1")
-
-
-def test_events_have_the_order_and_the_filters_under_which_facts_were_shown(store):
-    store.decide(Authors("Ada", Order.RANDOM)(), 0, Verdict.ACCEPT)
-    store.decide(Authors("Bo", Order.SCORE, '{"relation": "lives"}')(), 1, Verdict.ACCEPT)
-    rows = store.query("SELECT queue_order, filters FROM events ORDER BY id")
-    assert [tuple(row) for row in rows] == [("random", "{}"), ("score", '{"relation": "lives"}')]
 
 
 def test_threads_that_come_and_go_leave_no_connection_open(store):
