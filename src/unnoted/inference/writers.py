@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from unnoted.data.document import Document
-from unnoted.data.visualization import FactCell, FactGroup, FactRow, FactTable
+from unnoted.data.visualization import FactGroup, FactRow, FactTable
 from unnoted.inference.facts import DocumentRecord, FactRecord, format_record
 from unnoted.io import open_binary_output, open_output, write_lines, write_list
 from unnoted.utils import plural, require_extra
@@ -164,14 +164,14 @@ def fact_table(record: DocumentRecord) -> FactTable:
     Example:
         >>> fact = {"head": 0, "tail": 1, "relation": "P26", "score": 0.9996, "calibrated": True, "evidence": [0]}
         >>> table = fact_table({"id": "d1", "facts": [fact]})
-        >>> table.columns, next(table.rows()).cells
-        (('Probability',), (FactCell(text='0.999', strong=True, spoken=''),))
+        >>> table.columns, table.rows[0].cells
+        (('Probability',), ('0.999',))
     """
     facts = sorted(record["facts"], key=lambda fact: -fact["score"])
     lines = tuple(
         FactRow(
             fact["head"], fact["tail"], fact["relation"], tuple(fact["evidence"]),
-            (FactCell(format_score(fact["score"])),),
+            (format_score(fact["score"]),),
         )
         for fact in facts
     )  # fmt: skip

@@ -60,7 +60,7 @@ def show_item(
         "evidence": evidence,
         "ranks": {order.value: row[f"by_{order.value}"] for order in Order},
         "text": str(text),
-        "facts": [[fact.head, fact.tail, fact.relation] for fact in facts.rows()],
+        "facts": [[fact.head, fact.tail, fact.relation] for fact in facts.rows],
         "entities": [{"name": entity.name, "type": entity.type} for entity in document.entities],
         "decisions": store.decisions_of(item),
         "examples": [dict(each) | {"words": json.loads(each["words"])} for each in examples],

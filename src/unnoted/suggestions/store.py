@@ -27,7 +27,7 @@ from pydantic import (
 from unnoted.data.document import Document, Triple
 from unnoted.data.formats import jsonl
 from unnoted.data.formats.records import ReadContext
-from unnoted.data.visualization.document_html import FactCell, FactGroup, FactRow, FactTable
+from unnoted.data.visualization.document_html import FactGroup, FactRow, FactTable
 from unnoted.data.visualization.pages import DocumentEntry, documents_page
 from unnoted.errors import DataError, DefectLog, Kind, fail
 from unnoted.io import TextInput, numbered_lines, open_output, parse_json, write_lines
@@ -243,14 +243,13 @@ class SuggestionSet:
 
 def _fact_table(document: Document, listed: list[Suggestion]) -> FactTable:
     def row(each: Suggestion) -> FactRow:
-        cells = FactCell(f"{each.score:.2f}"), FactCell(each.rule or "", False)
+        cells = f"{each.score:.2f}", each.rule or ""
         return FactRow(each.head, each.tail, each.relation, each.evidence, cells)
 
     suggested = [row(each) for each in listed if not each.labelled][:MAX_PAGE_FACTS]
     suspicious = [row(each) for each in listed if each.labelled]
     labels = (
-        FactRow(fact.head, fact.tail, fact.relation, fact.evidence, (FactCell(""), FactCell("")))
-        for fact in document.facts
+        FactRow(fact.head, fact.tail, fact.relation, fact.evidence, ("", "")) for fact in document.facts
     )
     groups = (
         FactGroup(tuple(suggested), "suggested", "?", "suggested"),

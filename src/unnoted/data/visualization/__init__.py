@@ -7,7 +7,6 @@ still be read. All of it lies within the class `unnoted-document`, so that nothi
 from unnoted.data.visualization.document_html import (
     SCRIPT,
     STYLE,
-    FactCell,
     FactGroup,
     FactRow,
     FactTable,
@@ -28,7 +27,6 @@ __all__ = [
     "SCRIPT",
     "STYLE",
     "DocumentEntry",
-    "FactCell",
     "FactGroup",
     "FactRow",
     "FactTable",

@@ -1,15 +1,15 @@
 """A document as an HTML fragment: its sentences with their mentions, and a table of facts beside them."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
-from unnoted.data.document import Document, Sentence
+from unnoted.data.document import Document, Fact, Sentence
 from unnoted.utils import templates_of
 
 _TEMPLATES = files("unnoted.data.visualization") / "templates"
@@ -36,54 +36,15 @@ def environment() -> Environment:
 # Facts ----------------------------------------------------------------------------------------------------------
 
 
-class AnyFact(Protocol):
-    """A labelled or predicted fact."""
-
-    @property
-    def head(self) -> int:
-        """The index of an entity."""
-        ...
-
-    @property
-    def tail(self) -> int:
-        """The index of an entity."""
-        ...
-
-    @property
-    def relation(self) -> str:
-        """Its id."""
-        ...
-
-    @property
-    def evidence(self) -> tuple[int, ...]:
-        """Indices of sentences."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class FactCell:
-    """The content of a further column.
-
-    Attributes:
-        text: as it is written.
-        strong: whether it stands out; else it has a softer colour.
-        spoken: read aloud before it, where the eye sees it by the look.
-    """
-
-    text: str
-    strong: bool = True
-    spoken: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class FactRow:
-    """A fact, with a cell for every further column."""
+    """A fact, with the text of every further column."""
 
     head: int
     tail: int
     relation: str
     evidence: tuple[int, ...] = ()
-    cells: tuple[FactCell, ...] = ()
+    cells: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +73,7 @@ class FactTable:
         columns: the titles of the further columns.
 
     Example:
-        >>> from unnoted.data import Fact
-        >>> list(FactTable.from_facts([Fact(0, 1, "spouse", (2,))]).rows())
+        >>> FactTable.from_facts([Fact(0, 1, "spouse", (2,))]).rows
         [FactRow(head=0, tail=1, relation='spouse', evidence=(2,), cells=())]
     """
 
@@ -121,15 +81,14 @@ class FactTable:
     columns: tuple[str, ...] = ()
 
     @classmethod
-    def from_facts(cls, facts: Iterable[AnyFact]) -> "FactTable":
+    def from_facts(cls, facts: Iterable[Fact]) -> "FactTable":
         """Facts in one group without a heading."""
-        rows = (FactRow(fact.head, fact.tail, fact.relation, tuple(fact.evidence)) for fact in facts)
-        return cls((FactGroup(tuple(rows)),))
+        return cls((FactGroup(tuple(FactRow(*fact.triple, fact.evidence) for fact in facts)),))
 
-    def rows(self) -> Iterator[FactRow]:
+    @property
+    def rows(self) -> list[FactRow]:
         """All facts, in the order of reading."""
-        for group in self.groups:
-            yield from group.rows
+        return [row for group in self.groups for row in group.rows]
 
 
 # Sentences ------------------------------------------------------------------------------------------------------
@@ -155,27 +114,23 @@ def tag_mentions(
         highlighted: the entities that are outlined as head and as tail.
     """
     lines: list[list[MentionTags]] = [[] for _ in document.sentences]
-    roles = list(zip(("head", "tail"), highlighted, strict=False))
     for index, entity in enumerate(document.entities):
         first = min((mention.span for mention in entity.mentions), default=None)
-        marks = "".join(f" {role}" for role, role_entity in roles if role_entity == index)
+        marks = "".join(
+            f" {role}" for role, number in zip(("head", "tail"), highlighted, strict=False) if number == index
+        )
         for mention in dict.fromkeys(entity.mentions):
             opening = Markup(
                 '<span class="mention type-{}{}" data-entity="{}" data-type="{}" title="entity {}, {}">'
-            ).format(type_colour(mention.type, types), marks, index, mention.type, index, mention.type)
+            ).format(_type_colour(mention.type, types), marks, index, mention.type, index, mention.type)
             number = f"{mention.type} {index}" if mention.span == first else index
             closing = Markup('<small class="number">{}</small></span>').format(number)
             lines[mention.sentence].append(MentionTags(mention.start, mention.end, opening, closing))
     return lines
 
 
-def type_colour(type: str, types: Sequence[str]) -> int:
-    """The number of a type's colour.
-
-    Example:
-        >>> type_colour("PER", ["LOC", "PER"]), type_colour("unknown", ["LOC"])
-        (1, 7)
-    """
+def _type_colour(type: str, types: Sequence[str]) -> int:
+    """The number of a type's colour."""
     return types.index(type) % TYPE_COLOURS if type in types else TYPE_COLOURS - 1
 
 
@@ -224,7 +179,7 @@ def entity_types(documents: Iterable[Document]) -> list[str]:
 
 def render_document(
     document: Document,
-    facts: Iterable[AnyFact] | FactTable = (),
+    facts: Iterable[Fact] | FactTable = (),
     *,
     names: Mapping[str, str] | None = None,
     highlighted: Sequence[int] = (),
@@ -246,7 +201,7 @@ def render_document(
         anchor: the id of the fragment in its page, from which facts get theirs; without it, none has one.
 
     Example:
-        >>> from unnoted.data import Entity, Fact, Mention
+        >>> from unnoted.data import Entity, Mention
         >>> ada, bo = (Entity((Mention(0, i, i + 1, "PER", n),)) for i, n in ((0, "Ada"), (2, "<Bo>")))
         >>> document = Document("d1", (("Ada", "met", "<Bo>"),), (ada, bo), (Fact(0, 1, "met", (0,)),))
         >>> html = render_document(document, document.facts, highlighted=(0, 1))
@@ -262,7 +217,7 @@ def render_document(
             document=document,
             sentences=list(map(render_sentence, document.sentences, mentions)),
             table=table,
-            has_facts=any(group.rows for group in table.groups),
+            has_facts=bool(table.rows),
             names=names or {},
             highlighted=list(highlighted),
             evidence=sorted(evidence),

@@ -5,11 +5,10 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from unnoted.data.document import Document
+from unnoted.data.document import Document, Fact
 from unnoted.data.visualization.document_html import (
     SCRIPT,
     STYLE,
-    AnyFact,
     FactTable,
     entity_types,
     environment,
@@ -54,6 +53,14 @@ def documents_page(
         (True, 1)
     """
     types = entity_types(entry.document for entry in documents)
+    entries = (
+        (
+            document,
+            len(table.rows),
+            render_document(document, table, names=names, types=types, anchor=f"document-{number}"),
+        )
+        for number, (document, table, names) in enumerate(documents, start=1)
+    )
     cut = ""
     if total is not None and total > len(documents):
         counts = f"{format_count(len(documents))} of {format_count(total)}"
@@ -68,25 +75,16 @@ def documents_page(
             types=render_types(types) if types else "",
             at_once=AT_ONCE,
             later=len(documents) > AT_ONCE,
-            entries=_render_entries(documents, types),
+            entries=entries,
             style=Markup(STYLE),
             script=Markup(SCRIPT),
         )
     )
 
 
-def _render_entries(
-    documents: Iterable[DocumentEntry], types: Sequence[str]
-) -> Iterable[tuple[Document, int, Markup]]:
-    for number, (document, table, names) in enumerate(documents, start=1):
-        anchor = f"document-{number}"
-        rendered = render_document(document, table, names=names, types=types, anchor=anchor)
-        yield document, sum(1 for _ in table.rows()), rendered
-
-
 def notebook_html(
     document: Document,
-    facts: Iterable[AnyFact] | FactTable = (),
+    facts: Iterable[Fact] | FactTable = (),
     *,
     names: Mapping[str, str] | None = None,
     types: Sequence[str] | None = None,
@@ -102,7 +100,7 @@ def notebook_html(
     parts = (
         plural(len(document.sentences), "sentence"),
         plural(len(document.entities), "entity", "entities"),
-        plural(sum(1 for _ in table.rows()), "fact"),
+        plural(len(table.rows), "fact"),
     )
     rendered = render_document(document, table, names=names, types=types)
     return _render_cell(f"{document.id}: {', '.join(parts)}", rendered)

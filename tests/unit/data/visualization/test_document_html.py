@@ -1,5 +1,6 @@
 """A document as a fragment: what is in it, and that nothing of it is taken for markup."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.factories import fact, words
@@ -28,11 +29,6 @@ def test_sentences_and_mentions_say_what_they_are():
     assert (ada.attributes["data-entity"], ada.attributes["data-type"]) == ("0", "PER")
     assert (bo.attributes["data-entity"], bo.attributes["data-type"]) == ("1", "LOC")
     assert ada.classes[1] != bo.classes[1]  # the colour of its type
-
-
-def test_without_facts_there_is_only_the_text():
-    root = parse(render_document(example(facts=[fact(0, 1, "met")])))
-    assert not list(root.all("table"))
 
 
 def test_facts_are_listed_with_numbers():
@@ -117,26 +113,19 @@ def covered(root, entity):
     return [span.without("small") for span in root.all("span", data_entity=str(entity))]
 
 
-def test_a_nested_mention_lies_within_the_other():
-    root = draw((1, 5), (2, 3))
-    assert covered(root, 0) == ["b c d e"] and covered(root, 1) == ["c"]
-    assert root.only("span", data_entity="1").parent.attributes["data-entity"] == "0"
-
-
-def test_of_two_that_start_together_the_longer_is_not_split():
-    root = draw((0, 2), (0, 5))
-    assert covered(root, 0) == ["a b"] and covered(root, 1) == ["a b c d e"]
-
-
-def test_a_crossing_mention_is_split_and_numbered_once():
-    root = draw((0, 3), (1, 5))
-    assert covered(root, 0) == ["a b c"] and covered(root, 1) == ["b c", "d e"]
-    assert [small.text for small in root.all("small")] == ["T 0", "T 1"]
-
-
-def test_two_entities_at_one_place():
-    root = draw((2, 4), (2, 4))
-    assert covered(root, 0) == covered(root, 1) == ["c d"]
+@pytest.mark.parametrize(
+    ("spans", "texts"),
+    [
+        ([(1, 5), (2, 3)], [["b c d e"], ["c"]]),  # nested
+        ([(0, 2), (0, 5)], [["a b"], ["a b c d e"]]),  # of two that start together the longer is not split
+        ([(0, 3), (1, 5)], [["a b c"], ["b c", "d e"]]),  # of two that cross the second is
+        ([(2, 4), (2, 4)], [["c d"], ["c d"]]),
+    ],
+)
+def test_how_mentions_lie(spans, texts):
+    root = draw(*spans)
+    assert [covered(root, entity) for entity in range(2)] == texts
+    assert len(list(root.all("small"))) == 2
 
 
 @given(
@@ -164,12 +153,6 @@ def test_the_first_mention_in_reading_order_shows_the_type():
     assert texts == ["PER 0", "0"]
 
 
-def test_a_mention_that_is_listed_twice_is_drawn_once():
-    mention = Mention(0, 0, 1, "PER", "x")
-    document = Document("d", (("x",),), (Entity((mention, mention)),))
-    assert len(tag_mentions(document, ["PER"])[0]) == 1
-
-
 def test_more_types_than_colours():
     types = [f"T{number}" for number in range(TYPE_COLOURS + 1)]
     document = Document("d", (("x",),), tuple(Entity((Mention(0, 0, 1, kind, "x"),)) for kind in types))
@@ -182,7 +165,3 @@ def test_more_types_than_colours():
 def test_spaces_as_in_print():
     sentence = render_sentence(("He", "said", "(", "twice", ")", ":", "no", ",", "never", "."), [])
     assert sentence == "He said (twice): no, never."
-
-
-def test_an_empty_sentence():
-    assert render_sentence((), []) == ""
