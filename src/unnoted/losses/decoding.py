@@ -78,7 +78,14 @@ class DecisionRule:
         """How far each logit lies above what the rule asks of it, [P, K + 1] to [P, K]."""
         if self.reference == "threshold-class":
             return logits_above_threshold_class(logits)
-        return logits[:, 1:] - self._thresholds(logits)
+        if not isinstance(self.threshold, tuple):
+            return logits[:, 1:] - self.threshold
+        if len(self.threshold) != (relations := logits.shape[1] - 1):
+            raise ValueError(
+                f"{len(self.threshold)} thresholds do not fit {relations} relations: give one for each"
+            )
+        thresholds = torch.tensor(self.threshold, dtype=logits.dtype).to(logits.device, non_blocking=True)
+        return logits[:, 1:] - thresholds
 
     def decide(self, logits: Tensor, margin_threshold: float | None = None) -> Tensor:
         """The predicted relations, bool [P, K]; ties at the `top_k`-th place are all kept.
@@ -97,15 +104,6 @@ class DecisionRule:
         lowest = ranked.topk(min(self.top_k, ranked.shape[1]), dim=1).values[:, -1:]  # [P, 1]
         return above & (ranked[:, -margins.shape[1] :] >= lowest)
 
-    def _thresholds(self, logits: Tensor) -> Tensor | float:
-        if not isinstance(self.threshold, tuple):
-            return self.threshold
-        if len(self.threshold) != (relations := logits.shape[1] - 1):
-            raise ValueError(
-                f"{len(self.threshold)} thresholds do not fit {relations} relations: give one for each"
-            )
-        return torch.tensor(self.threshold, dtype=logits.dtype).to(logits.device, non_blocking=True)
-
     def to_json(self) -> dict[str, Any]:
         """The rule as JSON; `from_json` reads it."""
         return asdict(self)
@@ -116,6 +114,7 @@ class DecisionRule:
         threshold = value["threshold"]
         threshold = tuple(map(float, threshold)) if isinstance(threshold, list | tuple) else float(threshold)
         return cls(value["reference"], threshold, value["top_k"])
+
 
 
 LinkFunction: TypeAlias = Callable[[Tensor, float], Tensor]
@@ -356,12 +355,8 @@ class ScoreDecoder:
 
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON; `from_json` reads it. Without a calibration there is no key for it."""
-        written = {
-            "decision": self.decision.to_json(),
-            "link": asdict(self.link),
-            "priors": None if self.priors is None else self.priors.to_dict(),
-            "class_weighted": self.class_weighted,
-        }
+        written = asdict(replace(self, calibration=None))
+        del written["calibration"]
         return written if self.calibration is None else written | {"calibration": self.calibration.to_json()}
 
     @classmethod

@@ -12,7 +12,7 @@ a correction keeps from falling below 0.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal, Protocol, TypeAlias
+from typing import Annotated, ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,6 @@ from unnoted.priors import Priors
 MARGIN = 0.25
 """The margin of the paper's main results."""
 
-PerClass: TypeAlias = NDArray[np.float64]
-"""One number per class, [K]."""
-
 Margin: TypeAlias = Annotated[float, Field(ge=0)]
 CorrectionName: TypeAlias = Literal["none", "clamp", "flip"]
 NormalisationName: TypeAlias = Literal["per-batch", "expected"]
@@ -38,22 +35,18 @@ NormalisationName: TypeAlias = Literal["per-batch", "expected"]
 # --- Estimators: priors to the coefficients of the three means ---
 
 
-@dataclass(frozen=True, eq=False)
-class Coefficients:
-    """What the three means of a class are multiplied by; see the module's formula for the signs."""
+class Coefficients(NamedTuple):
+    """What the three means of each class are multiplied by, [K] each; the module's formula has the signs."""
 
-    positive: PerClass
-    unlabelled: PerClass
-    labelled: PerClass
+    positive: NDArray[np.float64]
+    unlabelled: NDArray[np.float64]
+    labelled: NDArray[np.float64]
 
 
 class Estimator(Protocol):
-    """Priors to coefficients."""
+    """Priors to the coefficients of every class."""
 
-    name: ClassVar[str]
-
-    def coefficients(self, priors: Priors) -> Coefficients:
-        """The coefficients of every class."""
+    def __call__(self, priors: Priors) -> Coefficients: ...
 
 
 @dataclass(frozen=True)
@@ -61,14 +54,11 @@ class PositiveNegative:
     """PN: every unlabelled pair counts as a negative; π, 1 - π, 0 (Eq. 3).
 
     Example:
-        >>> float(PositiveNegative().coefficients(Priors(("spouse",), (0.25,), (0.5,))).unlabelled[0])
+        >>> float(PositiveNegative()(Priors(("spouse",), (0.25,), (0.5,))).unlabelled[0])
         0.5
     """
 
-    name: ClassVar[str] = "pn"
-
-    def coefficients(self, priors: Priors) -> Coefficients:
-        """The coefficients of every class."""
+    def __call__(self, priors: Priors) -> Coefficients:
         overall = np.array(priors.overall)
         return Coefficients(overall, 1 - overall, np.zeros_like(overall))
 
@@ -78,14 +68,11 @@ class PositiveUnlabelled:
     """PU: the unlabelled pairs count as a fair sample of all pairs; π, 1, π (Eq. 5).
 
     Example:
-        >>> float(PositiveUnlabelled().coefficients(Priors(("spouse",), (0.25,), (0.5,))).unlabelled[0])
+        >>> float(PositiveUnlabelled()(Priors(("spouse",), (0.25,), (0.5,))).unlabelled[0])
         1.0
     """
 
-    name: ClassVar[str] = "pu"
-
-    def coefficients(self, priors: Priors) -> Coefficients:
-        """The coefficients of every class."""
+    def __call__(self, priors: Priors) -> Coefficients:
         overall = np.array(priors.overall)
         return Coefficients(overall, np.ones_like(overall), overall)
 
@@ -99,15 +86,11 @@ class ShiftedPositiveUnlabelled:
     1, π_u = 0 (that is π = π_l) gives the very coefficients of PN, and π_u = π (that is π_l = 0) those of PU.
 
     Example:
-        >>> priors = Priors(("spouse",), (0.25,), (0.5,))
-        >>> float(ShiftedPositiveUnlabelled().coefficients(priors).unlabelled[0])
+        >>> float(ShiftedPositiveUnlabelled()(Priors(("spouse",), (0.25,), (0.5,))).unlabelled[0])
         0.75
     """
 
-    name: ClassVar[str] = "s-pu"
-
-    def coefficients(self, priors: Priors) -> Coefficients:
-        """The coefficients of every class."""
+    def __call__(self, priors: Priors) -> Coefficients:
         overall, labelled = np.array(priors.overall), np.array(priors.labelled)
         return Coefficients(overall, 1 - labelled, overall - labelled)
 
@@ -129,9 +112,7 @@ class Surrogate(Protocol):
         """The probability that a trained logit shows."""
         ...
 
-    def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """The loss of every logit if positive and if negative."""
-        ...
+    def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]: ...
 
 
 @dataclass(frozen=True)
@@ -148,7 +129,6 @@ class Squared:
     link: ClassVar[Link] = Link("squared")
 
     def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """The loss of every logit if positive and if negative."""
         return _squares(logits[:, 1:], 1.0)
 
 
@@ -179,7 +159,6 @@ class SquaredRanking:
         return Link("ranking-margin", self.margin)
 
     def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """The loss of every logit if positive and if negative."""
         return _squares(logits_above_threshold_class(logits), self.margin)
 
 
@@ -197,7 +176,6 @@ class LogSigmoid:
     link: ClassVar[Link] = Link("sigmoid")
 
     def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """The loss of every logit if positive and if negative."""
         return log_sigmoids(logits[:, 1:])
 
 
@@ -215,7 +193,6 @@ class LogSigmoidRanking:
     link: ClassVar[Link] = Link("sigmoid-ranking")
 
     def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """The loss of every logit if positive and if negative."""
         return log_sigmoids(logits_above_threshold_class(logits))
 
 
@@ -228,88 +205,32 @@ def log_sigmoids(x: Tensor) -> tuple[Tensor, Tensor]:
     return -logsigmoid(x), -logsigmoid(-x)
 
 
-# --- Corrections: what to do with a class whose negative part, a difference of two means, falls below 0 ---
-
-
-def no_correction(positive: Tensor, negative: Tensor) -> Tensor:
-    """The plain sum, which is unbiased (Eq. 5 and 10); a flexible model drives it down without end.
-
-    Example:
-        >>> import torch
-        >>> no_correction(torch.tensor([2.0, 2.0]), torch.tensor([1.0, -1.0]))
-        tensor([3., 1.])
-    """
-    return positive + negative
-
-
-def clamp(positive: Tensor, negative: Tensor) -> Tensor:
-    """The negative part is at least 0 (Eq. 6 and 11); where it would be less, only positives have gradients.
-
-    Example:
-        >>> import torch
-        >>> clamp(torch.tensor([2.0, 2.0]), torch.tensor([1.0, -1.0]))
-        tensor([3., 2.])
-    """
-    return positive + negative.clamp(min=0)
-
-
-def flip(positive: Tensor, negative: Tensor) -> Tensor:
-    """Where the negative part is below 0, its opposite is the whole loss of the class (Kiryo et al., 2017).
-
-    A step then undoes the overfitting and does nothing else. This is how the paper's figures were made.
-
-    Example:
-        >>> import torch
-        >>> flip(torch.tensor([2.0, 2.0]), torch.tensor([1.0, -1.0]))
-        tensor([3., 1.])
-    """
-    return (-negative).where(negative < 0, positive + negative)
-
+# --- Corrections and normalisations ---
 
 CORRECTIONS: Mapping[CorrectionName, Callable[[Tensor, Tensor], Tensor]] = {
-    "none": no_correction,
-    "clamp": clamp,
-    "flip": flip,
+    # The plain sum, which is unbiased (Eq. 5 and 10); a flexible model drives it down without end.
+    "none": lambda positive, negative: positive + negative,
+    # The negative part is at least 0 (Eq. 6 and 11); where it would be less, only positives have gradients.
+    "clamp": lambda positive, negative: positive + negative.clamp(min=0),
+    # Where the negative part is below 0, its opposite is the whole loss of the class (Kiryo et al., 2017): a
+    # step then undoes the overfitting and does nothing else. This is how the paper's figures were made.
+    "flip": lambda positive, negative: (-negative).where(negative < 0, positive + negative),
 }
-"""Positive and negative parts [K] to the loss of each class [K], by name."""
-
-
-# --- Normalisations: what makes the sums over labelled and unlabelled pairs into means ---
-
-
-def per_batch(labelled: Tensor, unlabelled: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
-    """By the pairs that are in the batch, as the paper does.
-
-    A class that is absent from a batch has no positive term there. Most classes are absent from most batches,
-    so this shrinks the positive terms of a rare class by its probability of being present.
-
-    Example:
-        >>> import torch
-        >>> per_batch(torch.tensor([2.0]), torch.tensor([6.0]), torch.tensor([0.5]))
-        (tensor([2.]), tensor([6.]))
-    """
-    return labelled, unlabelled
-
-
-def expected(labelled: Tensor, unlabelled: Tensor, prior: Tensor) -> tuple[Tensor, Tensor]:
-    """By the expected pairs of a batch of N: N π_l and N (1 - π_l).
-
-    A class that is rarely present counts more where it is, and the mean over batches is unbiased.
-
-    Example:
-        >>> import torch
-        >>> expected(torch.tensor([2.0]), torch.tensor([6.0]), torch.tensor([0.5]))
-        (tensor([4.]), tensor([4.]))
-    """
-    pairs = labelled + unlabelled
-    return pairs * prior, pairs * (1 - prior)
-
+"""Positive and negative parts [K] to the loss of each class [K]: what is done about a class whose negative
+part, a difference of two means, falls below 0."""
 
 NORMALISATIONS: Mapping[NormalisationName, Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]] = {
-    "per-batch": per_batch,
-    "expected": expected,
+    # By the pairs in the batch, as the paper does. A class that is absent from a batch, as most are from most,
+    # has no positive term there: so the terms of a rare class shrink by its probability of being present.
+    "per-batch": lambda labelled, unlabelled, prior: (labelled, unlabelled),
+    # By the expected pairs of a batch of N: N π_l and N (1 - π_l). A class that is rarely present counts more
+    # where it is, and the mean over batches is unbiased.
+    "expected": lambda labelled, unlabelled, prior: (
+        (labelled + unlabelled) * prior,
+        (labelled + unlabelled) * (1 - prior),
+    ),
 }
-"""Weights of labelled and unlabelled pairs and the labelled prior [K] to the two divisors [K], by name."""
+"""Weights of labelled and unlabelled pairs and the labelled prior [K] to what their sums are divided by [K]."""
 
 
 # --- The loss ---
@@ -359,7 +280,7 @@ class PULoss(Loss):
         self.correction = correction
         self.normalisation = normalisation
         self.class_weight = class_weight
-        c = estimator.coefficients(priors)
+        c = estimator(priors)
         # Where the prior is 0, γ is infinite, but the coefficient that it multiplies is 0, and stays 0.
         gamma = np.array(priors.class_weight) if class_weight else np.ones(len(priors.relations))
         positive = np.where(np.isfinite(gamma), gamma, 1.0) * c.positive

@@ -23,19 +23,19 @@ PRIORS = Priors(("a", "b"), (0.01, 0.2), (0.03, 0.6))
 MIXED = torch.tensor([[True, False], [False, True], [False, False]])
 TABLE = {  # name: estimator, class of the surrogate, reference and top_k of the decision rule, link
     "atlop": (None, None, "threshold-class", 4, "threshold-softmax"),
-    "pn": ("pn", "Squared", "zero", None, "squared"),
-    "sr-pn": ("pn", "SquaredRanking", "threshold-class", None, "ranking-margin"),
-    "pu": ("pu", "Squared", "zero", None, "squared"),
-    "sr-pu": ("pu", "SquaredRanking", "threshold-class", None, "ranking-margin"),
-    "s-pu": ("s-pu", "Squared", "zero", None, "squared"),
-    "ssr-pu": ("s-pu", "SquaredRanking", "threshold-class", None, "ranking-margin"),
-    "s-pu-log-sigmoid": ("s-pu", "LogSigmoid", "zero", None, "sigmoid"),
-    "s-pu-log-sigmoid-ranking": ("s-pu", "LogSigmoidRanking", "threshold-class", None, "sigmoid-ranking"),
+    "pn": ("PositiveNegative", "Squared", "zero", None, "squared"),
+    "sr-pn": ("PositiveNegative", "SquaredRanking", "threshold-class", None, "ranking-margin"),
+    "pu": ("PositiveUnlabelled", "Squared", "zero", None, "squared"),
+    "sr-pu": ("PositiveUnlabelled", "SquaredRanking", "threshold-class", None, "ranking-margin"),
+    "s-pu": ("ShiftedPositiveUnlabelled", "Squared", "zero", None, "squared"),
+    "ssr-pu": ("ShiftedPositiveUnlabelled", "SquaredRanking", "threshold-class", None, "ranking-margin"),
+    "s-pu-log-sigmoid": ("ShiftedPositiveUnlabelled", "LogSigmoid", "zero", None, "sigmoid"),
+    "s-pu-log-sigmoid-ranking": ("ShiftedPositiveUnlabelled", "LogSigmoidRanking", "threshold-class", None, "sigmoid-ranking"),
     "label-likelihood": (None, None, "threshold-class", None, "sigmoid-ranking"),
     "cross-entropy": (None, None, "zero", None, "sigmoid"),
     "balanced-softmax": (None, None, "zero", 4, "balanced-softmax"),
     "adaptive-focal": (None, None, "threshold-class", 4, "adaptive-focal"),
-    "p3m": ("s-pu", "CosineSoftmax", "threshold-class", None, "cosine-softmax"),
+    "p3m": ("ShiftedPositiveUnlabelled", "CosineSoftmax", "threshold-class", None, "cosine-softmax"),
 }
 
 
@@ -54,7 +54,7 @@ def test_what_a_name_stands_for(name):
     assert loss.needs_cosines == (name == "p3m")
     if estimator is not None:
         assert (loss.decoder.priors, loss.decoder.class_weighted) == (PRIORS, True)
-        assert (loss.estimator.name, type(loss.surrogate).__name__) == (estimator, surrogate)
+        assert (type(loss.estimator).__name__, type(loss.surrogate).__name__) == (estimator, surrogate)
         assert (loss.correction, loss.normalisation, loss.class_weight) == ("flip", "per-batch", True)
 
 
