@@ -116,7 +116,6 @@ class DecisionRule:
         return cls(value["reference"], threshold, value["top_k"])
 
 
-
 LinkFunction: TypeAlias = Callable[[Tensor, float], Tensor]
 """From logits [P, K + 1] and the margin to the shown probability [P, K]."""
 

@@ -46,7 +46,9 @@ class Coefficients(NamedTuple):
 class Estimator(Protocol):
     """Priors to the coefficients of every class."""
 
-    def __call__(self, priors: Priors) -> Coefficients: ...
+    def __call__(self, priors: Priors) -> Coefficients:
+        """The coefficients of every class."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,7 @@ class PositiveNegative:
     """
 
     def __call__(self, priors: Priors) -> Coefficients:
+        """The coefficients of every class."""
         overall = np.array(priors.overall)
         return Coefficients(overall, 1 - overall, np.zeros_like(overall))
 
@@ -73,6 +76,7 @@ class PositiveUnlabelled:
     """
 
     def __call__(self, priors: Priors) -> Coefficients:
+        """The coefficients of every class."""
         overall = np.array(priors.overall)
         return Coefficients(overall, np.ones_like(overall), overall)
 
@@ -91,6 +95,7 @@ class ShiftedPositiveUnlabelled:
     """
 
     def __call__(self, priors: Priors) -> Coefficients:
+        """The coefficients of every class."""
         overall, labelled = np.array(priors.overall), np.array(priors.labelled)
         return Coefficients(overall, 1 - labelled, overall - labelled)
 
@@ -112,7 +117,9 @@ class Surrogate(Protocol):
         """The probability that a trained logit shows."""
         ...
 
-    def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]: ...
+    def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """The loss of every logit if positive and if negative."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -129,6 +136,7 @@ class Squared:
     link: ClassVar[Link] = Link("squared")
 
     def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """The loss of every logit if positive and if negative."""
         return _squares(logits[:, 1:], 1.0)
 
 
@@ -159,6 +167,7 @@ class SquaredRanking:
         return Link("ranking-margin", self.margin)
 
     def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """The loss of every logit if positive and if negative."""
         return _squares(logits_above_threshold_class(logits), self.margin)
 
 
@@ -176,6 +185,7 @@ class LogSigmoid:
     link: ClassVar[Link] = Link("sigmoid")
 
     def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """The loss of every logit if positive and if negative."""
         return log_sigmoids(logits[:, 1:])
 
 
@@ -193,6 +203,7 @@ class LogSigmoidRanking:
     link: ClassVar[Link] = Link("sigmoid-ranking")
 
     def __call__(self, logits: Tensor) -> tuple[Tensor, Tensor]:
+        """The loss of every logit if positive and if negative."""
         return log_sigmoids(logits_above_threshold_class(logits))
 
 

@@ -1,10 +1,8 @@
 """Documents → the features that a model sees: token ids, mention positions, candidate pairs, labels."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
-from functools import reduce
-from operator import add
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,38 +10,16 @@ from numpy.typing import NDArray
 from torch.utils.data import Dataset
 
 from unnoted.data.candidates import CandidatePairs
-from unnoted.data.document import Document, Triple
-from unnoted.models.tokenization import DocumentTokenizer, Ids, Offsets, first_defect, to_offsets
+from unnoted.data.document import Document
+from unnoted.models.tokenization import DocumentTokenizer, Ids, TokenizedDocument, refuse
 
 if TYPE_CHECKING:  # transformers takes seconds to import, and is needed only with a model
     from transformers import PreTrainedTokenizerBase
 
-DOCUMENTS_PER_CHUNK = 1024
-"""Documents whose features are computed at a time: the arrays in between are several times larger."""
 
-COLUMNS = (
-    "tokens",
-    "mention_position",
-    "mention_end",
-    "mention_sentence",
-    "mention_type",
-    "mention_entity",
-    "sentence_tokens",
-    "head",
-    "tail",
-    "fact_pair",
-    "fact_relation",
-    "evidence_pair",
-    "evidence_sentence",
-    "negative_pair",
-    "negative_relation",
-)
-"""The fields of `DocumentFeatures` that are arrays."""
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class FeatureReport:
-    """What became of the facts of documents; reports of parts of a corpus add up to that of the whole.
+    """What became of the facts of documents.
 
     Every fact is counted once: as kept, or under the first reason in the order below that leaves it out.
 
@@ -62,8 +38,8 @@ class FeatureReport:
         ignored_negatives: explicit negatives of an unknown relation or a pair that is not a candidate.
 
     Example:
-        >>> whole = FeatureReport(facts=2, self_facts=1) + FeatureReport(unknown_relations=Counter(spouse=3))
-        >>> whole.left_out, whole.lines()
+        >>> report = FeatureReport(facts=2, self_facts=1, unknown_relations=Counter(spouse=3))
+        >>> report.left_out, report.lines()
         (4, ['1 fact(s) relate an entity to itself', "3 fact(s) of the unknown relation 'spouse'"])
     """
 
@@ -79,11 +55,6 @@ class FeatureReport:
     empty_words: int = 0
     negatives: int = 0
     ignored_negatives: int = 0
-
-    def __add__(self, other: "FeatureReport") -> "FeatureReport":
-        return FeatureReport(
-            **{part.name: getattr(self, part.name) + getattr(other, part.name) for part in fields(self)}
-        )
 
     @property
     def left_out(self) -> int:
@@ -114,7 +85,7 @@ class FeatureReport:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DocumentFeatures:
-    """One document as the model sees it; arrays are read-only int32.
+    """One document as the model sees it; arrays are int32.
 
     Attributes:
         index: the document's index in the corpus.
@@ -157,16 +128,6 @@ class DocumentFeatures:
     negative_relation: Ids
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Chunk:
-    """The features of some documents: each column as flat values, with the offsets of the documents."""
-
-    ids: list[str]
-    entities: list[int]
-    columns: dict[str, tuple[Ids, Offsets]]
-    report: FeatureReport
-
-
 class FeatureSet(Dataset[DocumentFeatures]):
     """The features of a corpus, made by `featurise`.
 
@@ -178,37 +139,37 @@ class FeatureSet(Dataset[DocumentFeatures]):
     """
 
     def __init__(
-        self, relations: Sequence[str], pad_token: int, markers: bool, chunks: Sequence[_Chunk]
+        self,
+        relations: Sequence[str],
+        pad_token: int,
+        markers: bool,
+        documents: Sequence[DocumentFeatures],
+        report: FeatureReport,
     ) -> None:
         self.relations = tuple(relations)
         self.pad_token = pad_token
         self.markers = markers
-        self.report = reduce(add, (chunk.report for chunk in chunks), FeatureReport())
-        self._ids = [each for chunk in chunks for each in chunk.ids]
-        self._entities = [count for chunk in chunks for count in chunk.entities]
-        self._columns = {name: _concatenate([chunk.columns[name] for chunk in chunks]) for name in COLUMNS}
+        self.report = report
+        self._documents = documents
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._documents)
 
     def __getitem__(self, index: int) -> DocumentFeatures:
-        if not 0 <= index < len(self):
-            raise IndexError(f"document {index} of {len(self)}")
-        arrays = [values[offsets[index] : offsets[index + 1]] for values, offsets in self._columns.values()]
-        return DocumentFeatures(index, self._ids[index], self._entities[index], *arrays)
+        return self._documents[index]
 
     def __iter__(self) -> Iterator[DocumentFeatures]:
-        return (self[index] for index in range(len(self)))
+        return iter(self._documents)
 
     @property
-    def token_counts(self) -> Offsets:
+    def token_counts(self) -> NDArray[np.int64]:
         """The number of tokens of each document."""
-        return np.diff(self._columns["tokens"][1])
+        return np.array([len(document.tokens) for document in self], dtype=np.int64)
 
     @property
-    def pair_counts(self) -> Offsets:
+    def pair_counts(self) -> NDArray[np.int64]:
         """The number of candidate pairs of each document."""
-        return np.diff(self._columns["head"][1])
+        return np.array([len(document.head) for document in self], dtype=np.int64)
 
 
 class Featuriser:
@@ -248,168 +209,111 @@ class Featuriser:
         Raises:
             DataError: an index of a document points outside it.
         """
-        starts = range(0, len(documents), DOCUMENTS_PER_CHUNK)
-        chunks = [self._featurise(documents[start : start + DOCUMENTS_PER_CHUNK]) for start in starts]
-        return FeatureSet(self.relations, self.tokenizer.pad_token, self.markers, chunks)
-
-    def _featurise(self, documents: Sequence[Document]) -> _Chunk:
+        report, rows = FeatureReport(), []
         tokenized = self.tokenizer(documents)
-        if not all(_encodes(document.id) for document in documents):
-            raise first_defect(documents)
-        arrays = [self.candidates.index_pairs(document) for document in documents]
-        head, tail = (
-            np.concatenate([np.zeros(0, np.int32), *(pair[side] for pair in arrays)]) for side in (0, 1)
-        )
-        pairs = _PairRows(documents, head, tail, to_offsets(len(heads) for heads, _ in arrays))
-        facts = _Facts(documents, self._relation_index, pairs)
-        negative, ignored = self._negatives(documents, pairs)
-        mentions = tokenized.mention_offsets
-        types = np.array(
-            [
-                self._type_number.get(mention.type, 0)
-                for document in documents
-                for entity in document.entities
-                for mention in entity.mentions
-            ],
-            dtype=np.int32,
-        )
-        columns = {
-            "tokens": (tokenized.tokens, tokenized.token_offsets),
-            "mention_position": (tokenized.mention_position, mentions),
-            "mention_end": (tokenized.mention_end, mentions),
-            "mention_sentence": (tokenized.mention_sentence, mentions),
-            "mention_type": (types, mentions),
-            "mention_entity": (tokenized.mention_entity, mentions),
-            "sentence_tokens": (tokenized.sentence_tokens, tokenized.sentence_offsets),
-            "head": (head, pairs.offsets),
-            "tail": (tail, pairs.offsets),
-            **pairs.split("fact_pair", "fact_relation", facts.labels),
-            **pairs.split("evidence_pair", "evidence_sentence", facts.evidence),
-            **pairs.split("negative_pair", "negative_relation", negative),
-        }
-        report = FeatureReport(
-            documents=len(documents),
-            tokens=len(tokenized.tokens),
-            mentions=int(mentions[-1]),
-            pairs=len(head),
-            facts=len(facts.labels),
-            self_facts=facts.self_facts,
-            unknown_relations=facts.unknown_relations,
-            excluded_types=facts.excluded_types,
-            repeated_facts=facts.repeated,
-            empty_words=tokenized.empty_words,
-            negatives=len(negative),
-            ignored_negatives=ignored,
-        )
-        entities = [len(document.entities) for document in documents]
-        return _Chunk([document.id for document in documents], entities, columns, report)
+        for index, (document, tokens) in enumerate(zip(documents, tokenized, strict=True)):
+            rows.append(self._featurise(index, document, tokens, report))
+        return FeatureSet(self.relations, self.tokenizer.pad_token, self.markers, rows, report)
 
-    def _negatives(self, documents: Sequence[Document], pairs: "_PairRows") -> tuple[Offsets, int]:
-        """Explicit negatives as (row, relation) [N, 2], sorted, each once; and how many are ignored.
-
-        Ignored are those of an unknown relation or a pair that is not a candidate, and those that are labelled
-        too: documents made by hand may say both.
-        """
-        labelled: list[set[Triple]] = [
-            {fact.triple for fact in document.facts} if document.negatives else set()
-            for document in documents
+    def _featurise(
+        self, index: int, document: Document, tokenized: TokenizedDocument, report: FeatureReport
+    ) -> DocumentFeatures:
+        mentions = [
+            (number, mention)
+            for number, entity in enumerate(document.entities)
+            for mention in entity.mentions
         ]
-        flat = np.array(
-            [
-                (
-                    index,
-                    head,
-                    tail,
-                    self._relation_index.get(relation, -1),
-                    (head, tail, relation) in labelled[index],
-                )
-                for index, document in enumerate(documents)
-                for head, tail, relation in document.negatives
-            ],
-            dtype=np.int64,
+        head, tail = self.candidates.index_pairs(document)
+        facts, evidence, negatives = self._labels(document, head, tail, report)
+        report.documents += 1
+        report.tokens += len(tokenized.tokens)
+        report.mentions += len(mentions)
+        report.pairs += len(head)
+        report.facts += len(facts)
+        report.empty_words += tokenized.empty_words
+        report.negatives += len(negatives)
+        fact_pair, fact_relation = _columns(facts)
+        evidence_pair, evidence_sentence = _columns(evidence)
+        negative_pair, negative_relation = _columns(negatives)
+        return DocumentFeatures(
+            index=index,
+            id=document.id,
+            entities=len(document.entities),
+            tokens=tokenized.tokens,
+            mention_position=tokenized.mention_position,
+            mention_end=tokenized.mention_end,
+            mention_sentence=np.array([mention.sentence for _, mention in mentions], dtype=np.int32),
+            mention_type=np.array(
+                [self._type_number.get(mention.type, 0) for _, mention in mentions], dtype=np.int32
+            ),
+            mention_entity=np.array([entity for entity, _ in mentions], dtype=np.int32),
+            sentence_tokens=tokenized.sentence_tokens,
+            head=head,
+            tail=tail,
+            fact_pair=fact_pair,
+            fact_relation=fact_relation,
+            evidence_pair=evidence_pair,
+            evidence_sentence=evidence_sentence,
+            negative_pair=negative_pair,
+            negative_relation=negative_relation,
         )
-        document, head, tail, relation, is_labelled = flat.reshape(-1, 5).T
-        row, candidate = pairs.find(document, head, tail)
-        kept = candidate & (relation >= 0) & (is_labelled == 0)
-        return _unique_rows(row[kept], relation[kept]), int((~kept).sum())
+
+    def _labels(
+        self, document: Document, head: Ids, tail: Ids, report: FeatureReport
+    ) -> tuple[set[tuple[int, int]], set[tuple[int, int]], set[tuple[int, int]]]:
+        """Facts (row, relation), evidence (row, sentence) and explicit negatives (row, relation)."""
+        pairs = [(fact.head, fact.tail) for fact in document.facts]
+        pairs += [(negative[0], negative[1]) for negative in document.negatives]
+        entities = range(len(document.entities))
+        if not all(one in entities and other in entities for one, other in pairs):
+            refuse([document])
+        rows = _find_rows(pairs, head, tail, len(entities))
+
+        facts, evidence = set(), set()
+        for fact in document.facts:
+            row, relation = rows.get((fact.head, fact.tail)), self._relation_index.get(fact.relation)
+            if not all(0 <= sentence < len(document.sentences) for sentence in fact.evidence):
+                refuse([document])
+            if fact.head == fact.tail:
+                report.self_facts += 1
+            elif relation is None:
+                report.unknown_relations[fact.relation] += 1
+            elif row is None:
+                types = document.entities[fact.head].type, document.entities[fact.tail].type
+                report.excluded_types[":".join(types)] += 1
+            else:
+                report.repeated_facts += (row, relation) in facts
+                facts.add((row, relation))
+                evidence |= {(row, sentence) for sentence in fact.evidence}
+
+        negatives = set()
+        labelled = {fact.triple for fact in document.facts} if document.negatives else set()
+        for one, other, name in document.negatives:
+            row, relation = rows.get((one, other)), self._relation_index.get(name)
+            # Documents made by hand may say of a fact that it does not hold, too.
+            if row is None or relation is None or (one, other, name) in labelled:
+                report.ignored_negatives += 1
+            else:
+                negatives.add((row, relation))
+        return facts, evidence, negatives
 
 
-class _Facts:
-    """The facts of documents: labels (row, relation) [F, 2] and evidence (row, sentence) [V, 2], both sorted."""
-
-    def __init__(
-        self, documents: Sequence[Document], relation_index: dict[str, int], pairs: "_PairRows"
-    ) -> None:
-        facts = [(index, fact) for index, document in enumerate(documents) for fact in document.facts]
-        flat = np.array(
-            [(index, fact.head, fact.tail, relation_index.get(fact.relation, -1)) for index, fact in facts],
-            dtype=np.int64,
-        )
-        document, head, tail, relation = flat.reshape(-1, 4).T
-        row, candidate = pairs.find(document, head, tail)
-        itself = head == tail
-        unknown = ~itself & (relation < 0)
-        excluded = ~itself & ~unknown & ~candidate
-        self.self_facts = int(itself.sum())
-        self.unknown_relations = Counter(facts[i][1].relation for i in np.flatnonzero(unknown))
-        entities = [documents[index].entities for index, _ in facts]
-        self.excluded_types = Counter(
-            f"{entities[i][head[i]].type}:{entities[i][tail[i]].type}" for i in np.flatnonzero(excluded)
-        )
-        kept = ~(itself | unknown | excluded)
-        self.labels = _unique_rows(row[kept], relation[kept])
-        self.repeated = int(kept.sum()) - len(self.labels)
-
-        counts = np.array([len(fact.evidence) for _, fact in facts], dtype=np.int64)
-        sentence = np.array([number for _, fact in facts for number in fact.evidence], dtype=np.int64)
-        sentences = np.array([len(documents[index].sentences) for index, _ in facts], dtype=np.int64)
-        if ((sentence < 0) | (sentence >= np.repeat(sentences, counts))).any():
-            raise first_defect(documents)
-        of_kept = np.repeat(kept, counts)
-        self.evidence = _unique_rows(np.repeat(row, counts)[of_kept], sentence[of_kept])
+def _find_rows(
+    pairs: Collection[tuple[int, int]], head: Ids, tail: Ids, entities: int
+) -> dict[tuple[int, int], int]:
+    """The rows of pairs among the candidates, which are sorted; a pair that is no candidate is missing."""
+    if not len(pairs) or not len(head):
+        return {}
+    candidates = head.astype(np.int64) * entities + tail
+    wanted = np.array([one * entities + other for one, other in pairs])
+    rows = np.searchsorted(candidates, wanted).clip(max=len(candidates) - 1)
+    found = (candidates[rows] == wanted).tolist()
+    return {pair: row for pair, row, is_found in zip(pairs, rows.tolist(), found, strict=True) if is_found}
 
 
-class _PairRows:
-    """Finds the rows of entity pairs among the candidate pairs of several documents.
-
-    Args:
-        documents: in order.
-        head: of each candidate pair of all of them, ascending within a document.
-        tail: of each candidate pair, ascending within a head.
-        offsets: where the pairs of each document begin, and where the last ones end.
-    """
-
-    def __init__(self, documents: Sequence[Document], head: Ids, tail: Ids, offsets: Offsets) -> None:
-        self.offsets = offsets
-        self._documents = documents
-        self._entities: Offsets = np.array([len(d.entities) for d in documents], dtype=np.int64)
-        self._first = np.cumsum(self._entities**2) - self._entities**2
-        self._codes = self._encode(np.repeat(np.arange(len(documents)), np.diff(offsets)), head, tail)
-
-    def find(self, document: Offsets, head: Offsets, tail: Offsets) -> tuple[Offsets, NDArray[np.bool_]]:
-        """The row of each pair among all candidate pairs, and whether it is a candidate at all.
-
-        Raises:
-            DataError: an entity is not one of its document.
-        """
-        ends = np.stack([head, tail])
-        if ((ends < 0) | (ends >= self._entities[document])).any():
-            raise first_defect(self._documents)
-        codes = self._encode(document, head, tail)
-        rows: Offsets = np.searchsorted(self._codes, codes)
-        return rows, np.append(self._codes, -1)[rows] == codes
-
-    def split(self, pair_name: str, name: str, pairs: Offsets) -> dict[str, tuple[Ids, Offsets]]:
-        """(row, value) [N, 2], sorted by row, as two columns whose rows count within each document."""
-        row, value = pairs.T
-        offsets: Offsets = np.searchsorted(row, self.offsets)
-        within = row - np.repeat(self.offsets[:-1], np.diff(offsets))
-        return {pair_name: (within.astype(np.int32), offsets), name: (value.astype(np.int32), offsets)}
-
-    def _encode(self, document: Offsets, head: Offsets | Ids, tail: Offsets | Ids) -> Offsets:
-        """One number for each ordered pair of entities, ascending with the candidate pairs."""
-        heads, tails = head.astype(np.int64), tail.astype(np.int64)
-        return self._first[document] + heads * self._entities[document] + tails
+def _columns(rows: Collection[tuple[int, int]]) -> Ids:
+    """Pairs of numbers, sorted, as two arrays: [2, N]."""
+    return np.array(sorted(rows), dtype=np.int32).reshape(-1, 2).T
 
 
 def featurise(
@@ -427,23 +331,3 @@ def featurise(
         `DataLoader(features, batch_sampler=ShuffledBatches(features), collate_fn=Collator(features))`.
     """
     return Featuriser(tokenizer, relations, candidates or CandidatePairs(), types, markers)(documents)
-
-
-def _concatenate(parts: list[tuple[Ids, Offsets]]) -> tuple[Ids, Offsets]:
-    values = np.concatenate([np.zeros(0, np.int32), *(values for values, _ in parts)])
-    values.flags.writeable = False
-    counts = np.concatenate([np.zeros(0, np.int64), *(np.diff(offsets) for _, offsets in parts)])
-    return values, to_offsets(counts)
-
-
-def _unique_rows(row: Offsets, value: Offsets) -> Offsets:
-    """Distinct (row, value), sorted, [N, 2]."""
-    return np.unique(np.stack([row, value], axis=1), axis=0)
-
-
-def _encodes(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

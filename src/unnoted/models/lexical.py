@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
 
 from unnoted.models.batch import Batch
+from unnoted.models.pooling import enumerate_counts
 
 PLACES = ("apart", "in neighbouring sentences", "in one sentence", "in two sentences", "in three or more")
 """Where two entities are mentioned together."""
@@ -209,7 +210,7 @@ def _nearest_mentions(batch: Batch, found: CoMentions) -> tuple[Tensor, Tensor]:
         return first, torch.searchsorted(key, wanted, right=True) - first
 
     (head, heads), (tail, tails) = mentions_of(batch.head), mentions_of(batch.tail)
-    index, number = _enumerate(heads * tails)  # [N] each, N pairs of mentions
+    index, number = enumerate_counts(heads * tails)  # [N] each, N pairs of mentions
     one = order[head[index] + number // tails[index]]
     other = order[tail[index] + number % tails[index]]
     position, end = batch.mention_position, batch.mention_end
@@ -234,21 +235,9 @@ def _sentence_tokens(batch: Batch) -> tuple[Tensor, Tensor]:
 
 def _tokens_in_slots(begins: Tensor, ends: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Every token of every slot as (co-mention, slot, position in its document), [N] each."""
-    number, nth = _enumerate((ends - begins).clamp(min=0).flatten())
+    number, nth = enumerate_counts((ends - begins).clamp(min=0).flatten())
     slots = begins.shape[1]
     return number // slots, number % slots, begins.flatten()[number] + nth
-
-
-def _enumerate(counts: Tensor) -> tuple[Tensor, Tensor]:
-    """0 to n - 1 for each count n, one after the other: the index of the count, and the number.
-
-    Example:
-        >>> _enumerate(torch.tensor([2, 0, 3]))
-        (tensor([0, 0, 2, 2, 2]), tensor([0, 1, 0, 1, 2]))
-    """
-    owner = torch.arange(len(counts), device=counts.device).repeat_interleave(counts)
-    before = counts.cumsum(0) - counts
-    return owner, torch.arange(len(owner), device=counts.device) - before[owner]
 
 
 def _is_word(batch: Batch) -> Tensor:

@@ -1,15 +1,9 @@
-"""Pooling over groups of rows, and the layouts of the mentions and entities of a batch.
-
-Nothing here asks the device for a number: sizes come from the batch.
-"""
+"""Pooling over groups of rows, and the layouts of the mentions and entities of a batch."""
 
 import torch
 from torch import Tensor
 
 from unnoted.models.batch import Batch
-
-PLACES_AT_ONCE = 2**24
-"""How many documents x mentions x tokens `mention_means` looks at in one go."""
 
 
 def segment_logsumexp(values: Tensor, segment: Tensor, segments: int) -> Tensor:
@@ -109,23 +103,42 @@ def pool_entities(states: Tensor, batch: Batch) -> Tensor:
     return segment_logsumexp(mentions, batch.mention_entity, batch.entity_document.shape[0])
 
 
+def enumerate_counts(counts: Tensor) -> tuple[Tensor, Tensor]:
+    """0 to n - 1 for each count n, one after the other: the index of the count, and the number.
+
+    Example:
+        >>> enumerate_counts(torch.tensor([2, 0, 3]))
+        (tensor([0, 0, 2, 2, 2]), tensor([0, 1, 0, 1, 2]))
+    """
+    owner = torch.arange(len(counts), device=counts.device).repeat_interleave(counts)
+    before = counts.cumsum(0) - counts
+    return owner, torch.arange(len(owner), device=counts.device) - before[owner]
+
+
+def mention_tokens(batch: Batch) -> tuple[Tensor, Tensor]:
+    """The tokens of all mentions, both markers included: the mention's row and the position, [S] each."""
+    mention, number = enumerate_counts(batch.mention_end - batch.mention_position + 1)
+    return mention, batch.mention_position[mention] + number
+
+
 def mention_means(states: Tensor, batch: Batch) -> Tensor:
     """The mean of the states of each mention's tokens, [M, d], of token states [D, T, d].
 
     Both markers count as tokens of the mention. So a mention whose words have no token has a mean too.
     """
-    token = torch.arange(states.shape[1], device=states.device)  # [T]
-    first, last = (pad_mentions(place, batch) for place in (batch.mention_position, batch.mention_end))
-    # What stands at padding may be anything, even no number at all.
-    states = states.masked_fill(batch.attention_mask.unsqueeze(2) == 0, 0)
-    at_once = max(1, PLACES_AT_ONCE // max(1, len(batch.lengths) * len(token)))
-    pieces = []
-    for one, other in zip(torch.split(first, at_once, 1), torch.split(last, at_once, 1), strict=True):
-        within = (one.unsqueeze(2) <= token) & (token <= other.unsqueeze(2))  # [D, m, T]
-        pieces.append(within.to(states.dtype) @ states)
-    row = batch.mention_document * batch.mentions + batch.mention_slot  # [M]
-    sums = torch.cat(pieces, 1).flatten(0, 1).index_select(0, row)  # [M, d]
-    return sums / (batch.mention_end - batch.mention_position + 1).unsqueeze(1).to(sums.dtype)
+    mention, token = mention_tokens(batch)
+    return segment_mean(states[batch.mention_document[mention], token], mention, len(batch.mention_entity))
+
+
+def mentions_at_tokens(batch: Batch, width: int) -> Tensor:
+    """The row of the mention that each token belongs to, int64 [D, width]; -1 outside mentions.
+
+    Where mentions overlap, the last one of the document counts.
+    """
+    mention, token = mention_tokens(batch)
+    empty = mention.new_full((len(batch.lengths) * width,), -1)
+    place = batch.mention_document[mention] * width + token
+    return empty.scatter_reduce(0, place, mention, "amax").view(-1, width)
 
 
 def count_entities(batch: Batch) -> Tensor:

@@ -3,17 +3,19 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from torch.utils.data import Sampler
 
 from unnoted.models.features import DocumentFeatures, FeatureSet
-from unnoted.models.tokenization import Offsets
 
 BATCHES_PER_POOL = 50
 """Batches whose documents are sorted together. More mean less padding, fewer a better mix of documents."""
+
+Rows: TypeAlias = NDArray[np.int64]
+"""Some of a document's candidate pairs, by their rows."""
 
 MIN_UNLABELLED = 20
 """The number of unlabelled pairs that `RatioPairSampler` takes at least from a document."""
@@ -109,7 +111,7 @@ class PairSampler(Protocol):
 
     epoch: int
 
-    def sample(self, features: DocumentFeatures) -> tuple[Offsets, NDArray[np.float32]]:
+    def sample(self, features: DocumentFeatures) -> tuple[Rows, NDArray[np.float32]]:
         """The rows of the pairs to keep, ascending, and their weights.
 
         Every pair with a fact or an explicit negative is among them.
@@ -213,7 +215,7 @@ class UniformPairSampler:
         _check_seed(seed)
         self.rate, self.seed, self.epoch = rate, seed, 0
 
-    def sample(self, features: DocumentFeatures) -> tuple[Offsets, NDArray[np.float32]]:
+    def sample(self, features: DocumentFeatures) -> tuple[Rows, NDArray[np.float32]]:
         """The rows of the pairs to keep, ascending, and their weights."""
         decided, unlabelled = _split_pairs(features)
         kept = max(1, round(self.rate * len(unlabelled))) if len(unlabelled) else 0
@@ -245,7 +247,7 @@ class RatioPairSampler:
         _check_seed(seed)
         self.ratio, self.seed, self.epoch = ratio, seed, 0
 
-    def sample(self, features: DocumentFeatures) -> tuple[Offsets, NDArray[np.float32]]:
+    def sample(self, features: DocumentFeatures) -> tuple[Rows, NDArray[np.float32]]:
         """The rows of the pairs to keep, ascending, and their weights, which are 1."""
         decided, unlabelled = _split_pairs(features)
         wanted = max(MIN_UNLABELLED, int(self.ratio * len(np.unique(features.fact_pair))))
@@ -259,7 +261,7 @@ def _check_seed(seed: int) -> None:
         raise ValueError(f"the seed must be 0 or more, not {seed}")
 
 
-def _split_pairs(features: DocumentFeatures) -> tuple[Offsets, Offsets]:
+def _split_pairs(features: DocumentFeatures) -> tuple[Rows, Rows]:
     """The rows of the pairs with a fact or an explicit negative, and of the others."""
     decided = np.zeros(len(features.head), dtype=bool)
     decided[features.fact_pair] = True
@@ -267,8 +269,8 @@ def _split_pairs(features: DocumentFeatures) -> tuple[Offsets, Offsets]:
     return np.flatnonzero(decided), np.flatnonzero(~decided)
 
 
-def _choose(rows: Offsets, number: int, seed: int, epoch: int, features: DocumentFeatures) -> Offsets:
+def _choose(rows: Rows, number: int, seed: int, epoch: int, features: DocumentFeatures) -> Rows:
     """Some of the rows, without repetition."""
     generator = np.random.default_rng([seed, epoch, features.index])
-    chosen: Offsets = generator.choice(rows, number, replace=False, shuffle=False)
+    chosen: Rows = generator.choice(rows, number, replace=False, shuffle=False)
     return chosen

@@ -19,11 +19,11 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, pad
 
 from unnoted.models.batch import Batch
-from unnoted.models.encoders.lstm import MentionTable
 from unnoted.models.model import RelationModel, RelationOutput
+from unnoted.models.pooling import mentions_at_tokens
 
 TAGGER = "entity_tagger"
 """What the tagger is called within the model while a training runs."""
@@ -45,12 +45,12 @@ def entity_tags(batch: Batch) -> Tensor:
         batch: the documents.
     """
     width = batch.input_ids.shape[1]
-    table = MentionTable.from_batch(batch, width)
-    types = table.at_tokens(batch.mention_type)  # [D, T]
-    token = torch.arange(width, device=batch.device)
-    begins = table.at_tokens(batch.mention_position) == token  # [D, T]
-    tags = (2 * types - begins.long()).masked_fill(table.latest == 0, 0)
-    unknown = (table.latest > 0) & (types == 0)
+    mention = mentions_at_tokens(batch, width)  # [D, T]
+    inside = mention >= 0
+    types = pad(batch.mention_type, (0, 1))[mention]  # the row -1 is the last: the 0 that is appended
+    begins = pad(batch.mention_position, (0, 1))[mention] == torch.arange(width, device=batch.device)
+    tags = (2 * types - begins.long()).masked_fill(~inside, 0)
+    unknown = inside & (types == 0)
     outside = (batch.attention_mask == 0) | (batch.token_sentence == batch.sentences)
     return tags.masked_fill(unknown | outside, NO_TAG)
 

@@ -25,7 +25,6 @@ from unnoted.models.batch import Collator
 from unnoted.models.features import featurise
 from unnoted.models.model import ModelError
 from unnoted.models.samplers import BatchLimits
-from unnoted.models.tokenization import DocumentTokenizer, WordTable
 from unnoted.models.type_constraints import RelationTypes
 
 NOBODY = document_of("nobody", "No one came .")
@@ -294,21 +293,6 @@ def test_nobody_leaves_evaluation_mode_under_the_hands_of_another():
     left.set()
     thread.join()
     assert modes == [False, False] and model.training
-
-
-def test_words_looked_up_before_stay_as_they_were(monkeypatch):
-    """Also where the table is emptied in between."""
-    monkeypatch.setattr("unnoted.models.tokenization.MAX_CACHED_WORDS", 2)
-    table = DocumentTokenizer(reading_model().tokenizer)._words
-    assert isinstance(table, WordTable)
-
-    def tokens(found):
-        return [found.tokens[found.offsets[row] : found.offsets[row + 1]].tolist() for row in found.rows]
-
-    before = table.look_up(["was", "born", "in"])
-    expected = tokens(before)
-    table.look_up(["she", "lives", "there", "in"])
-    assert tokens(before) == expected
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ def test_tokens_of_sentences():
 
 def test_sentences_may_be_empty():
     document = document_of("d", "", "Ada came", "", entities=[[(1, 0, 1)], [(1, 1, 2)]])
-    counts = DocumentTokenizer(tokenizer())([document]).sentence_tokens
+    counts = DocumentTokenizer(tokenizer())([document])[0].sentence_tokens
     assert counts[0] == counts[2] == 0 < counts[1]
     (found,) = Extractor(reading_model()).extract([document], threshold=0.0)
     assert {fact.evidence for fact in found.facts} == {(1,)}

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from tests.reference.batches import random_batch
 from tests.reference.encoded import only, plain_entities, plain_mean, random_encoded
 
-from unnoted.models import pooling
 from unnoted.models.pooling import (
     count_entities,
     mention_means,
@@ -70,7 +69,7 @@ def test_entities_and_pairs_stand_where_they_belong():
     assert torch.equal(rows.flatten(0, 1)[pair_cells(batch)], expected)
 
 
-def test_entities_and_mentions_equal_plain_loops(monkeypatch):
+def test_entities_and_mentions_equal_plain_loops():
     batch = random_batch([30, 12, 20], [5, 2, 4])
     encoded = random_encoded(batch, 4)
     states, means = pool_entities(encoded.states, batch), mention_means(encoded.states, batch)
@@ -80,5 +79,3 @@ def test_entities_and_mentions_equal_plain_loops(monkeypatch):
         torch.testing.assert_close(states[batch.entity_document == document], torch.stack(plain))
         mentions = [plain_mean(alone.states, one, m) for m in range(len(one.mention_entity))]
         torch.testing.assert_close(means[batch.mention_document == document], torch.stack(mentions))
-    monkeypatch.setattr(pooling, "PLACES_AT_ONCE", 100)
-    torch.testing.assert_close(mention_means(encoded.states, batch), means)

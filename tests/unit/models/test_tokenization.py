@@ -1,6 +1,5 @@
-from itertools import pairwise
+from itertools import chain
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -14,26 +13,15 @@ from transformers import PreTrainedTokenizerFast
 from unnoted.data.document import Document, Entity, Mention
 from unnoted.errors import DataError
 from unnoted.models import tokenization
-from unnoted.models.tokenization import DocumentTokenizer, TokenizedDocuments, use_typed_markers
+from unnoted.models.tokenization import DocumentTokenizer, use_typed_markers
 
 
-def rows(tokenized: TokenizedDocuments) -> list[list[int]]:
-    return [tokenized.tokens[a:b].tolist() for a, b in pairwise(tokenized.token_offsets)]
-
-
-def by_entity(
-    tokenized: TokenizedDocuments, column: np.ndarray, corpus: list[Document]
-) -> list[list[list[int]]]:
-    """A mention column by document and entity."""
-    found: list[list[list[int]]] = [[[] for _ in document.entities] for document in corpus]
-    for document, (start, end) in enumerate(pairwise(tokenized.mention_offsets)):
-        for row in range(start, end):
-            found[document][tokenized.mention_entity[row]].append(int(column[row]))
-    return found
+def rows(tokenized) -> list[list[int]]:
+    return [document.tokens.tolist() for document in tokenized]
 
 
 def spelled(words: str, *spans: tuple[int, int]) -> str:
-    tokenized = DocumentTokenizer(word_piece())([document_of(words, *spans)])
+    [tokenized] = DocumentTokenizer(word_piece())([document_of(words, *spans)])
     return " ".join(word_piece().convert_ids_to_tokens(tokenized.tokens.tolist()))
 
 
@@ -42,16 +30,16 @@ def spelled(words: str, *spans: tuple[int, int]) -> str:
 @given(corpus=st.lists(documents(), max_size=4))
 def test_equals_the_plain_implementation(tokenizer, marker, corpus):
     tokenized = DocumentTokenizer(tokenizer(), markers=marker is not None)(corpus)
-    plain = [plain_tokens(document, tokenizer(), marker) for document in corpus]
-    assert rows(tokenized) == [tokens for tokens, _, _ in plain]
-    assert by_entity(tokenized, tokenized.mention_position, corpus) == [first for _, first, _ in plain]
-    assert by_entity(tokenized, tokenized.mention_end, corpus) == [last for _, _, last in plain]
-    sentences = [[[m.sentence for m in e.mentions] for e in document.entities] for document in corpus]
-    assert by_entity(tokenized, tokenized.mention_sentence, corpus) == sentences
+    for found, document in zip(tokenized, corpus, strict=True):
+        tokens, first, last = plain_tokens(document, tokenizer(), marker)
+        assert found.tokens.tolist() == tokens
+        assert found.mention_position.tolist() == list(chain(*first))
+        assert found.mention_end.tolist() == list(chain(*last))
 
 
 def test_mention_without_tokens_and_markers_is_at_the_next_token():
-    tokenized = DocumentTokenizer(word_piece(), markers=False)([document_of("a \x07 b \x07", (1, 2), (3, 4))])
+    document = document_of("a \x07 b \x07", (1, 2), (3, 4))
+    [tokenized] = DocumentTokenizer(word_piece(), markers=False)([document])
     assert tokenized.mention_position.tolist() == [2, 3] == tokenized.mention_end.tolist()
 
 
@@ -72,12 +60,12 @@ def test_markers_of_adjacent_nested_overlapping_and_equal_mentions(spans, expect
 
 def test_word_without_tokens_keeps_its_markers_and_is_counted():
     assert spelled("a \x07 b", (1, 2), (2, 3)) == "[CLS] a * * * b * [SEP]"
-    assert DocumentTokenizer(word_piece())([document_of("a \x07 b \x07", (1, 2))]).empty_words == 2
+    assert DocumentTokenizer(word_piece())([document_of("a \x07 b \x07", (1, 2))])[0].empty_words == 2
 
 
 def test_nothing_is_truncated_and_the_tokenizer_is_left_alone():
     before = word_piece().backend_tokenizer.to_str()
-    assert len(DocumentTokenizer(word_piece())([document_of(" ".join(["ab"] * 1000))]).tokens) == 2002
+    assert len(DocumentTokenizer(word_piece())([document_of(" ".join(["ab"] * 1000))])[0].tokens) == 2002
     assert word_piece().backend_tokenizer.to_str() == before
 
 
@@ -137,13 +125,13 @@ def mention(*place: int) -> tuple[Entity, ...]:
 @pytest.mark.parametrize(
     ("document", "field"),
     [
-        (document_of("a b", (1, 3)), "entities[0].mentions[0]"),
-        (document_of("a b", (0, 1), (1, 1)), "entities[1].mentions[0]"),
-        (document_of("a b", (-1, 1)), "entities[0].mentions[0]"),
-        (Document("d", (("a",),), mention(1, 0, 1)), "entities[0].mentions[0]"),
-        (Document("d", (("a",),), mention(-1, 0, 1)), "entities[0].mentions[0]"),
+        (document_of("a b", (1, 3)), "entities[0].mentions[0].start/end"),
+        (document_of("a b", (0, 1), (1, 1)), "entities[1].mentions[0].start/end"),
+        (document_of("a b", (-1, 1)), "entities[0].mentions[0].start/end"),
+        (Document("d", (("a",),), mention(1, 0, 1)), "entities[0].mentions[0].sentence"),
+        (Document("d", (("a",),), mention(-1, 0, 1)), "entities[0].mentions[0].sentence"),
         (Document("d", (("a",),), (Entity(()),)), "entities[0]"),
-        (document_of("a \ud800"), "sentences[0]"),
+        (document_of("a \ud800"), "sentence 0"),
     ],
 )
 def test_document_that_points_outside_itself_is_located(document, field):
@@ -206,14 +194,3 @@ def test_typed_markers_share_the_marker_of_the_tokenizer_and_skip_bare_word_star
 def test_typed_markers_need_markers():
     with pytest.raises(ValueError, match="markers"):
         DocumentTokenizer(word_piece(), markers=False).type_tokens(("PER",))
-
-
-def test_identity_is_that_of_the_tokens_not_of_the_last_call():
-    identity = DocumentTokenizer(word_piece()).identity
-    word_piece()(["a b c"], truncation=True, max_length=2, padding="max_length")
-    assert DocumentTokenizer(word_piece()).identity == identity
-    assert (
-        DocumentTokenizer(byte_level()).identity
-        != identity
-        != DocumentTokenizer(word_piece(), False).identity
-    )

@@ -247,7 +247,7 @@ class DocumentEncoder(nn.Module):
     def _count_states(self, plan: WindowPlan) -> int:
         """The numbers in the states of all layers, over all windows."""
         layers: int = getattr(self.model.config, "num_hidden_layers", UNKNOWN_LAYERS)
-        return len(plan.windows) * plan.width * layers * self.width
+        return len(plan.windows) * plan.source.shape[1] * layers * self.width
 
     def _encode_call(
         self, plan: WindowPlan, tokens: dict[str, Tensor], positions: Tensor, start: int, recompute: bool
@@ -264,7 +264,7 @@ class DocumentEncoder(nn.Module):
             states, rows = checkpoint(self._run, *inputs, use_reentrant=False)
         else:
             states, rows = self._run(*inputs)
-        missing = plan.width - width
+        missing = plan.source.shape[1] - width
         return pad(states, (0, 0, 0, missing)), None if rows is None else pad(rows, (0, missing))
 
     def _use_attention_matrices(self) -> None:

@@ -1,13 +1,11 @@
 """Encoders made for a corpus, without pretraining: vocabulary or BPE, GloVe vectors, new weights."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from functools import partial
-from math import isfinite
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -60,33 +58,6 @@ ENCODER_KINDS: dict[str, Callable[[], OwnConfig]] = {
 BRAN encoder of ChemDisGene, both as published."""
 
 
-@dataclass(frozen=True, slots=True)
-class VocabularyReport:
-    """What an encoder made from scratch knows.
-
-    Attributes:
-        tokens: number of tokens, special ones not counted.
-        kind: of the tokens.
-        with_vectors: number of words with a given vector, or None without vectors.
-        repeated: lines of the vector file that repeat one of these words; the first one counts.
-
-    Example:
-        >>> print(VocabularyReport(tokens=5, with_vectors=3, repeated=1))
-        5 words, 3 of them with given vectors; 1 repeated in the file, the first counts
-    """
-
-    tokens: int
-    kind: str = WORDS
-    with_vectors: int | None = None
-    repeated: int = 0
-
-    def __str__(self) -> str:
-        text = f"{self.tokens:,} {self.kind}"
-        if self.with_vectors is not None:
-            text += f", {self.with_vectors:,} of them with given vectors"
-        return f"{text}; {self.repeated:,} repeated in the file, the first counts" if self.repeated else text
-
-
 def make_encoder(
     folder: Path,
     documents: Iterable[Document],
@@ -97,7 +68,7 @@ def make_encoder(
     subwords: int = DEFAULT_SUBWORDS,
     min_document_frequency: int = 3,
     seed: int = 0,
-) -> VocabularyReport:
+) -> str:
     """Write a new encoder and its tokenizer to a folder, for `RelationModel.from_encoder`.
 
     Words and subwords are lower-cased. A vocabulary of words has those of enough documents, and those with a
@@ -116,6 +87,9 @@ def make_encoder(
         min_document_frequency: of words without a vector.
         seed: of the weights.
 
+    Returns:
+        What the encoder knows, in words.
+
     Raises:
         EncoderError: the vectors or the tokenizer cannot be used.
 
@@ -124,8 +98,9 @@ def make_encoder(
         >>> from unnoted.data.synthetic import generate_documents
         >>> from unnoted.models.encoders import load_encoder
         >>> with TemporaryDirectory() as folder:
-        ...     report = make_encoder(Path(folder), generate_documents(5), config=LSTMConfig(hidden_size=8))
+        ...     make_encoder(Path(folder), generate_documents(5), config=LSTMConfig(hidden_size=8))
         ...     load_encoder(folder).config.hidden_size
+        '50 words'
         8
     """
     config = LSTMConfig() if config is None else config
@@ -137,7 +112,7 @@ def make_encoder(
     given = None if vectors is None else read_glove(vectors)
     if given is not None and not statistics.document_frequency.keys() & given.rows.keys():
         raise EncoderError(
-            f"{vectors}: none of its {given.lines:,} words is among the documents' "
+            f"{vectors}: none of its {len(given.rows):,} words is among the documents' "
             f"{len(statistics.document_frequency):,} words in lower case"
         )
     made = _make_tokenizer(tokenizer, statistics, given, subwords, min_document_frequency)
@@ -149,11 +124,12 @@ def make_encoder(
         _copy_vectors(encoder.embedding, made.get_vocab(), given)
     with quiet_transformers():
         encoder.save_pretrained(folder)
-    known = len(made) - len(made.all_special_ids)
     kind = tokenizer if tokenizer in (WORDS, SUBWORDS) else f"tokens of {tokenizer}"
+    known = f"{len(made) - len(made.all_special_ids):,} {kind}"
     if given is None:
-        return VocabularyReport(known, kind)
-    return VocabularyReport(known, kind, sum(word in given.rows for word in made.get_vocab()), given.repeated)
+        return known
+    known += f", {sum(word in given.rows for word in made.get_vocab()):,} of them with given vectors"
+    return f"{known}; {given.repeated:,} repeated in the file, the first counts" if given.repeated else known
 
 
 class _CorpusStatistics:
@@ -185,7 +161,7 @@ def _fit_config(
     fitted.pad_token_id = DocumentTokenizer(tokenizer, markers=False).pad_token
     if isinstance(fitted, LSTMConfig):
         fitted.train_words = fitted.train_words or given is None
-        fitted.input_size = fitted.input_size if given is None else given.size
+        fitted.input_size = fitted.input_size if given is None else given.values.shape[1]
         fitted.types = fitted.types or statistics.types
         fitted.entities = fitted.entities or statistics.entities
     return fitted
@@ -259,7 +235,9 @@ def subword_tokenizer(occurrences: Counter[str], size: int) -> PreTrainedTokeniz
         initial_alphabet=[MARKER],
         show_progress=False,
     )
-    backend.train_from_iterator(_repeat(occurrences), trainer)
+    # Sorted: the order of documents must not matter.
+    repeated = (" ".join([word] * count) for word, count in sorted(occurrences.items()))
+    backend.train_from_iterator(repeated, trainer)
     return _wrap(backend)
 
 
@@ -274,43 +252,25 @@ def _wrap(backend: Tokenizer) -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=backend, **SPECIAL_TOKENS)  # type: ignore[no-untyped-call]
 
 
-def _repeat(occurrences: Counter[str]) -> Iterator[str]:
-    """Each word as often as it occurs, sorted: the order of documents must not matter."""
-    for word, count in sorted(occurrences.items()):
-        yield " ".join([word] * count)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WordVectors:
+class WordVectors(NamedTuple):
     """Words and their vectors, in the order of the file.
 
     Attributes:
         rows: the row of each word in `values`.
         values: float32 [words, size].
-        lines: number of lines of the file.
         repeated: number of lines that repeat a word; the first one counts.
     """
 
     rows: dict[str, int]
     values: NDArray[np.float32]
-    lines: int
     repeated: int
 
-    @property
-    def size(self) -> int:
-        """The size of a vector."""
-        return int(self.values.shape[1])
 
-
-def read_glove(path: Path, words: Container[str] | None = None) -> WordVectors:
+def read_glove(path: Path) -> WordVectors:
     r"""Read word vectors in GloVe's text format, plain or gzip: on each line a word and its values.
 
     There is no header; the first line says how many values there are. Some public files have words with spaces
     in them, so lines are split from the right.
-
-    Args:
-        path: the file.
-        words: keep only these, exactly as they are spelt; all by default.
 
     Raises:
         EncoderError: the file cannot be read, or a line is not of the format; names the line.
@@ -319,55 +279,41 @@ def read_glove(path: Path, words: Container[str] | None = None) -> WordVectors:
         >>> from tempfile import TemporaryDirectory
         >>> with TemporaryDirectory() as folder:
         ...     path = Path(folder) / "vectors.txt"
-        ...     _ = path.write_text("the 0.5 -1\n. . . 2 3\nof 1 0\n")
-        ...     vectors = read_glove(path, {"of", ". . .", "unseen"})
-        >>> vectors.rows, vectors.values.tolist(), vectors.lines
-        ({'. . .': 0, 'of': 1}, [[2.0, 3.0], [1.0, 0.0]], 3)
+        ...     _ = path.write_text("the 0.5 -1\n. . . 2 3\n")
+        ...     vectors = read_glove(path)
+        >>> vectors.rows, vectors.values.tolist()
+        ({'the': 0, '. . .': 1}, [[0.5, -1.0], [2.0, 3.0]])
     """
     rows: dict[str, int] = {}
     values: list[NDArray[np.float32]] = []
-    size = number = repeated = 0
+    size = repeated = 0
     try:
         with open_text(path) as stream:
             for number, line in numbered_lines(stream):
-                place = f"{path}, line {number}"
                 size = size or line.rstrip().count(" ")
-                word, fields = _split_line(line.rstrip(), size, place)
-                if words is not None and word not in words:
-                    continue
-                if word in rows:
-                    repeated += 1
-                    continue
-                rows[word] = len(values)
-                values.append(_parse_vector(fields, place))
+                word, *fields = line.rstrip().rsplit(" ", size)
+                vector = _parse_vector(fields)
+                # A word with spaces is one thing, too many values are another.
+                too_many = " " in word and _parse_vector(word.split(" ")[-1:]) is not None
+                if not word or not size or len(fields) < size or vector is None or too_many:
+                    raise EncoderError(
+                        f"{path}, line {number}: {short_repr(line)} is not a word and {size or 'its'} finite numbers"
+                    )
+                repeated += word in rows
+                if word not in rows:
+                    rows[word] = len(values)
+                    values.append(vector)
     except DataError as error:
         raise EncoderError(f"{path}: {error.defect.within_file}") from None
-    if not number:
+    if not values:
         raise EncoderError(f"{path}: the file is empty; expected a word and its values on each line")
-    kept = np.stack(values) if values else np.zeros((0, size), np.float32)
-    return WordVectors(rows, kept, number, repeated)
+    return WordVectors(rows, np.stack(values), repeated)
 
 
-def _split_line(line: str, size: int, place: str) -> tuple[str, list[str]]:
-    word, *fields = line.rsplit(" ", size)
-    if not word or not size or len(fields) < size:
-        raise EncoderError(f"{place}: {short_repr(line)} is not a word and {size or 'its'} values")
-    # A word with spaces is one thing, too many values are another.
-    if " " in word and _is_number(word.rpartition(" ")[2]):
-        raise EncoderError(f"{place}: {line.count(' ')} values, {size} on the lines before")
-    return word, fields
-
-
-def _parse_vector(fields: list[str], place: str) -> NDArray[np.float32]:
-    for value in fields:
-        if not _is_number(value):
-            raise EncoderError(f"{place}: {short_repr(value)} is not a finite number")
-    return np.array(fields, dtype=np.float32)
-
-
-def _is_number(field: str) -> bool:
-    """Whether a field is a finite number; Python also reads digits of other scripts, and `1_0`."""
+def _parse_vector(fields: list[str]) -> NDArray[np.float32] | None:
+    """The numbers; None where one is not a finite number."""
     try:
-        return field.isascii() and "_" not in field and isfinite(float(field))
+        vector = np.array(fields, dtype=np.float32)
     except ValueError:
-        return False
+        return None
+    return vector if np.isfinite(vector).all() else None

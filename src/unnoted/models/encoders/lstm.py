@@ -13,19 +13,17 @@ Reference:
     extraction dataset.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
 from unnoted.models.batch import Batch
 from unnoted.models.encoders.loading import EncoderError
-
-POSITIONS_AT_ONCE = 2**24
-"""Positions (documents x mentions x tokens) that `MentionTable` looks at in one go."""
+from unnoted.models.pooling import mentions_at_tokens
 
 
 class LSTMConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
@@ -169,7 +167,11 @@ class LSTMEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
 
     def __init__(self, config: LSTMConfig) -> None:
         super().__init__(config)
-        _check_sizes(config)
+        if config.hidden_size % 2:
+            raise EncoderError(f"LSTM encoder: hidden_size must be even, not {config.hidden_size}")
+        for width, rows in (("type_size", "types"), ("entity_size", "entities")):
+            if getattr(config, width) > 0 and getattr(config, rows) < 1:
+                raise EncoderError(f"LSTM encoder: {width} above 0 needs {rows} of 1 or more")
         size = config.hidden_size
         word_size = size if config.input_size is None else config.input_size
         embedding = nn.Embedding if config.train_words else FixedEmbedding
@@ -257,49 +259,6 @@ def _mention_embedding(rows: int, size: int) -> nn.Embedding | None:
     return nn.Embedding(rows + 1, size, padding_idx=0) if size > 0 else None
 
 
-def _check_sizes(config: LSTMConfig) -> None:
-    if config.hidden_size % 2:
-        raise EncoderError(f"LSTM encoder: hidden_size must be even, not {config.hidden_size}")
-    for width, rows in (("type_size", "types"), ("entity_size", "entities")):
-        if getattr(config, width) > 0 and getattr(config, rows) < 1:
-            raise EncoderError(
-                f"LSTM encoder: {width} {getattr(config, width)} needs {rows} of 1 or more, not {getattr(config, rows)}"
-            )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MentionTable:
-    """The mention that each token belongs to.
-
-    A mention's tokens are those from its position to its end, both included. Where mentions overlap, the last
-    one of the document counts.
-
-    Attributes:
-        batch: the documents.
-        latest: int64 [D, T], the mention's slot plus 1; 0 outside mentions.
-    """
-
-    batch: Batch
-    latest: Tensor
-
-    @classmethod
-    def from_batch(cls, batch: Batch, width: int) -> "MentionTable":
-        """The mentions at the first `width` tokens (T)."""
-        token = torch.arange(width, device=batch.device)
-        number = torch.arange(batch.mentions + 1, dtype=torch.int32, device=batch.device)
-        first, last = _by_slot(batch, batch.mention_position), _by_slot(batch, batch.mention_end, empty=-1)
-        latest = number.new_zeros(len(batch.lengths), width)  # [D, T]
-        at_once = max(1, POSITIONS_AT_ONCE // latest.numel())
-        for some in torch.split(number, at_once):
-            inside = (first[:, some, None] <= token) & (token <= last[:, some, None])  # [D, some, T]
-            latest = torch.maximum(latest, (inside * some[:, None]).amax(1))
-        return cls(batch, latest.long())
-
-    def at_tokens(self, values: Tensor) -> Tensor:
-        """Values of mentions, int64 [M], at each of their tokens, [D, T]; 0 outside mentions."""
-        return _by_slot(self.batch, values).gather(1, self.latest)
-
-
 def mention_inputs(batch: Batch, width: int) -> dict[str, Tensor]:
     """The type and the entity that each token belongs to, by the names of `LSTMEncoder`'s arguments.
 
@@ -307,18 +266,13 @@ def mention_inputs(batch: Batch, width: int) -> dict[str, Tensor]:
         `mention_types`, int64 [D, T], the number of the type; 0 outside mentions and for unknown types.
         `mention_entities`, int64 [D, T], the entity's index in its document plus 1; 0 outside mentions.
     """
-    table = MentionTable.from_batch(batch, width)
+    mention = mentions_at_tokens(batch, width)
+    entity = batch.entity_slot[batch.mention_entity] + 1
+    # The row -1 is the last: the 0 that is appended.
     return {
-        "mention_types": table.at_tokens(batch.mention_type),
-        "mention_entities": table.at_tokens(batch.entity_slot[batch.mention_entity] + 1),
+        "mention_types": pad(batch.mention_type, (0, 1))[mention],
+        "mention_entities": pad(entity, (0, 1))[mention],
     }
-
-
-def _by_slot(batch: Batch, values: Tensor, empty: int = 0) -> Tensor:
-    """Values of mentions by document and slot, [D, 1 + mentions]; column 0 stands for no mention."""
-    table = values.new_full((len(batch.lengths), batch.mentions + 1), empty)
-    table[batch.mention_document, batch.mention_slot + 1] = values
-    return table
 
 
 AutoConfig.register(LSTMConfig.model_type, LSTMConfig)

@@ -11,11 +11,13 @@ A plan is made on the CPU from the documents' lengths alone; applying it is inde
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from unnoted.models.batch import Batch
+from unnoted.models.pooling import segment_mean
 
 EPSILON = 1e-10
 """Keeps the renormalisation of attention finite."""
@@ -71,32 +73,30 @@ def split_document(document: int, length: int, limit: int) -> list[Window]:
     return [Window(document, 0, outer, ends=1), *middle, Window(document, last_first, outer, starts=1)]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class WindowPlan:
-    """The windows of a batch as index tensors; W windows of L tokens, C the most windows over one token.
+class WindowPlan(NamedTuple):
+    """The windows of a batch of D documents and T tokens as index tensors; W windows of L tokens.
 
     Attributes:
         windows: in order.
+        lengths: the number of tokens of each document.
         document: int64 [W], row into the batch's documents.
-        source: int64 [W, L], the token of the document at each position of the window.
+        first: int64 [W], the first token of the document in the window.
+        offset: int64 [W], token t of the document is at position t - offset of the window.
+        source: int64 [W, L], the token of the document at each position: its first at an inserted start token and
+            its last at an inserted end token.
         mask: int64 [W, L], 0 at padding.
-        slot: int64 [D, T, C], where token t's states are: window * L + position in it.
-        used: bool [D, T, C], False where fewer than C windows cover the token.
-        is_split: bool [D], whether the document has more than one window.
+        place: int64 [W, L], where the state of each position goes: the token of the document; T from inserted
+            tokens and padding.
     """
 
     windows: tuple[Window, ...]
+    lengths: tuple[int, ...]
     document: Tensor
+    first: Tensor
+    offset: Tensor
     source: Tensor
     mask: Tensor
-    slot: Tensor
-    used: Tensor
-    is_split: Tensor
-
-    @property
-    def width(self) -> int:
-        """L, the number of tokens of the widest window."""
-        return self.source.shape[1]
+    place: Tensor
 
 
 def plan_windows(lengths: Sequence[int], limit: int, device: torch.device | str = "cpu") -> WindowPlan:
@@ -109,51 +109,28 @@ def plan_windows(lengths: Sequence[int], limit: int, device: torch.device | str 
     document = torch.tensor([window.document for window in windows])
     first = torch.tensor([window.first for window in windows])
     count = torch.tensor([window.count for window in windows])
-    offset = first - torch.tensor([window.starts for window in windows])  # token t is at position t - offset
+    offset = first - torch.tensor([window.starts for window in windows])
     widths = torch.tensor([window.width for window in windows])
     position = torch.arange(int(widths.max()))  # [L]
-    source = position + offset[:, None]  # [W, L]
+    token = position + offset[:, None]  # [W, L]
+    before, after = token < first[:, None], token >= (first + count)[:, None]
     last = torch.tensor(lengths)[document][:, None] - 1
-    source = torch.where(source < first[:, None], 0, source)
-    source = torch.where(source >= (first + count)[:, None], last, source)
+    source = token.where(~before, 0).where(~after, last)
+    place = token.masked_fill(before | after, max(lengths))
     mask = (position < widths[:, None]).long()
-    slot, used = _token_slots(document, first, count, offset, len(lengths), max(lengths), len(position))
-    is_split = torch.bincount(document, minlength=len(lengths)) > 1
-    tensors = (document, source, mask, slot, used, is_split)
-    return WindowPlan(windows, *(tensor.to(device, non_blocking=True) for tensor in tensors))
-
-
-def _token_slots(
-    document: Tensor, first: Tensor, count: Tensor, offset: Tensor, documents: int, tokens: int, width: int
-) -> tuple[Tensor, Tensor]:
-    # A list of what is covered rather than a table of windows by tokens, which grows with the square.
-    window = torch.repeat_interleave(count)  # [sum of counts]
-    covered = torch.arange(len(window)) - (count.cumsum(0) - count - first)[window]  # the token
-    token = document[window] * tokens + covered
-    order = token.argsort(stable=True)  # by token, then by window
-    total = torch.bincount(token, minlength=documents * tokens)
-    rank = torch.empty_like(order)
-    rank[order] = torch.arange(len(order)) - (total.cumsum(0) - total)[token[order]]
-    slot = torch.zeros(documents, tokens, int(total.max()), dtype=torch.int64)
-    used = torch.zeros(slot.shape, dtype=torch.bool)
-    index = (document[window], covered, rank)
-    slot[index] = window * width + covered - offset[window]
-    used[index] = True
-    return slot, used
+    tensors = (each.to(device, non_blocking=True) for each in (document, first, offset, source, mask, place))
+    return WindowPlan(windows, tuple(lengths), *tensors)
 
 
 def merge_states(plan: WindowPlan, states: Tensor) -> Tensor:
     """The windows' states [W, L, d] as the documents' states [D, T, d]: the mean over the windows."""
-    flat = states.flatten(0, 1)
-    used = plan.used.to(states.dtype)
-    total = flat[plan.slot[:, :, 0]] * used[:, :, :1]
-    for layer in range(1, plan.slot.shape[2]):
-        total = total + flat[plan.slot[:, :, layer]] * used[:, :, layer : layer + 1]
-    return total / used.sum(2, keepdim=True).clamp(min=1)  # nothing covers padding
+    documents, width = len(plan.lengths), max(plan.lengths) + 1  # the last place is for what counts nowhere
+    row = (plan.document[:, None] * width + plan.place).flatten()
+    merged = segment_mean(states.flatten(0, 1), row, documents * width)
+    return merged.view(documents, width, states.shape[2])[:, :-1]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MentionPositions:
+class MentionPositions(NamedTuple):
     """The positions of mentions in windows: N by window, since a mention may lie in several.
 
     Attributes:
@@ -171,22 +148,21 @@ class MentionPositions:
     @classmethod
     def from_plan(cls, plan: WindowPlan, batch: Batch) -> "MentionPositions":
         """The positions of all mentions of a batch."""
-        document, position = batch.mention_document, batch.mention_position
-        mention, layer = plan.used[document, position].nonzero(as_tuple=True)  # [N]
-        slot = plan.slot[document, position][mention, layer]
-        window, order = (slot // plan.width).sort(stable=True)
-        count = window.bincount(minlength=len(plan.windows))
-        rank = torch.arange(len(window), device=window.device) - (count.cumsum(0) - count)[window]
-        table = slot.new_zeros(len(plan.windows), max(1, int(count.max())))
-        table[window, rank] = slot[order] % plan.width
-        return cls(mention[order], window, rank, table)
+        token = batch.mention_position - plan.first[:, None]  # [W, M]
+        count = torch.tensor([window.count for window in plan.windows], device=batch.device)
+        covers = (plan.document[:, None] == batch.mention_document) & (token >= 0) & (token < count[:, None])
+        window, mention = covers.nonzero(as_tuple=True)  # [N], by window
+        rank = covers.long().cumsum(1)[window, mention] - 1
+        table = token.new_zeros(len(plan.windows), max(1, int(covers.sum(1).max())))
+        table[window, rank] = batch.mention_position[mention] - plan.offset[window]
+        return cls(mention, window, rank, table)
 
 
 def merge_attention(plan: WindowPlan, positions: MentionPositions, rows: Tensor, batch: Batch) -> Tensor:
     """The attention of each entity over its document, [E, H, T]: the mean over its mentions.
 
-    A mention's attention is the sum over the windows in which it lies, renormalised where the document was
-    split. Nothing of size mentions x tokens of the document is made.
+    A mention's attention is the sum over the windows in which it lies, without inserted tokens, renormalised
+    where the document was split. Nothing of size mentions x tokens of the document is made.
 
     Args:
         plan: of the windows.
@@ -194,24 +170,16 @@ def merge_attention(plan: WindowPlan, positions: MentionPositions, rows: Tensor,
         rows: [N, H, L], the attention from each position over its window.
         batch: the documents.
     """
-    counts = positions.window.bincount(minlength=len(plan.windows)).tolist()
-    pieces = []  # the positions of each window, and their attention to tokens of the document
-    for window, mentions, own in zip(
-        plan.windows, torch.split(positions.mention, counts), torch.split(rows, counts), strict=True
-    ):
-        if len(mentions):
-            pieces.append((window, mentions, own[:, :, window.starts : window.starts + window.count]))
+    entities, width = len(batch.entity_document), max(plan.lengths) + 1
+    place = plan.place[positions.window]  # [N, L]
+    rows = rows.masked_fill((place == width - 1).unsqueeze(1), 0)
     mass = rows.new_zeros(len(batch.mention_entity), rows.shape[1])  # [M, H]
-    for _, mentions, inside in pieces:
-        mass = mass.index_add(0, mentions, inside.sum(2))
-    size = batch.mention_entity.bincount(minlength=len(batch.entity_document)).to(rows.dtype)  # [E]
-    is_split = plan.is_split[batch.mention_document].unsqueeze(1)
-    weight = 1 / (
-        size[batch.mention_entity].unsqueeze(1) * torch.where(is_split, mass + EPSILON, 1)
-    )  # [M, H]
-    total = rows.new_zeros(len(batch.entity_document), rows.shape[1], max(batch.lengths))
-    for window, mentions, inside in pieces:
-        tokens = slice(window.first, window.first + window.count)
-        weighted = inside * weight[mentions].unsqueeze(2)
-        total[:, :, tokens].index_add_(0, batch.mention_entity[mentions], weighted)
-    return total
+    mass = mass.index_add(0, positions.mention, rows.sum(2))
+    is_split = plan.document.bincount(minlength=len(plan.lengths)) > 1  # [D]
+    mass = torch.where(is_split[batch.mention_document].unsqueeze(1), mass + EPSILON, 1)
+    size = batch.mention_entity.bincount(minlength=entities)[batch.mention_entity].unsqueeze(1)  # [M, 1]
+    weighted = rows / (mass * size)[positions.mention].unsqueeze(2)  # [N, H, L]
+    row = batch.mention_entity[positions.mention].unsqueeze(1) * width + place  # [N, L]
+    total = rows.new_zeros(entities * width, rows.shape[1])
+    total = total.index_add(0, row.flatten(), weighted.transpose(1, 2).flatten(0, 1))
+    return total.view(entities, width, rows.shape[1])[:, :-1].transpose(1, 2)

@@ -10,7 +10,6 @@ from tests.reference.batches import random_batch
 from tests.reference.encoded import only, random_encoded, some_pairs
 from torch import nn
 
-from unnoted.models import pooling
 from unnoted.models.architectures import (
     ARCHITECTURES,
     DocuNetPairEncoder,
@@ -120,7 +119,6 @@ def test_very_many_entities(model):
 
 
 LIMITS = [
-    (pooling, "PLACES_AT_ONCE"),
     (atlop, "PRODUCTS_AT_ONCE"),
     (kd_docre, "CELLS_KEPT"),
     (gain, "WEIGHTS_AT_ONCE"),

@@ -341,11 +341,6 @@ def test_a_document_with_mentions_does_not_depend_on_its_batch():
     )
 
 
-def test_moved_batches_make_their_inputs_where_they_are():
-    batch = random_batch([8], [2]).to("meta")
-    assert all(values.device.type == "meta" for values in mention_inputs(batch, 8).values())
-
-
 def test_every_parameter_gets_a_gradient_under_fast_dropout():
     encoder = DocumentEncoder(with_mentions(num_attention_heads=0).float(), attention=False).train()
     batch = random_batch([20, 12], [3, 2])

@@ -70,7 +70,12 @@ def test_merged_attention_equals_a_plain_walk_over_the_windows(lengths, limit, s
     positions = MentionPositions.from_plan(plan, batch)
     generator = torch.Generator().manual_seed(0)
     matrices = torch.rand(
-        len(plan.windows), 2, plan.width, plan.width, generator=generator, dtype=torch.float64
+        len(plan.windows),
+        2,
+        plan.source.shape[1],
+        plan.source.shape[1],
+        generator=generator,
+        dtype=torch.float64,
     )
     rows = matrices[positions.window, :, positions.table[positions.window, positions.rank]]  # [N, H, L]
     merged = merge_attention(plan, positions, rows, batch)
