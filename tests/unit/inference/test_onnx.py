@@ -46,7 +46,7 @@ def test_scores_are_those_of_torch(model, exported):
     )  # the default where there is one
     expected, facts = scores_of(by_torch)
     found, same = scores_of(by_onnx)
-    assert plan_windows([200], 60).is_split.any()
+    assert len(plan_windows([200], 60).windows) > 1
     for name, scores in expected.items():
         torch.testing.assert_close(found[name], scores, rtol=0, atol=1e-3)
     assert [[(f.head, f.tail, f.relation, f.evidence) for f in each] for each in same] == [
