@@ -51,8 +51,7 @@ FormatName = Annotated[
     typer.Option(
         "--format",
         help="The format to write: docred, jsonl, predictions, label-studio, prodigy, brat (a folder), "
-        "spacy, columns or parquet; by default that of the name's ending (`.jsonl`, `.spacy`, `.parquet`), "
-        "else docred.",
+        "spacy or columns; by default that of the name's ending (`.jsonl`, `.spacy`), else docred.",
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="The random seed; the same seed gives the same result.")]

@@ -51,9 +51,8 @@ def sources(folder: Path) -> list[Files]:
     for name, format in (("ls.json", "label-studio"), ("tasks.jsonl", "prodigy"), ("rows.jsonl", "columns")):
         write_documents(folder / name, generate_documents(1, seed=3), format)
         found.append({name: (folder / name).read_bytes()})
-    for name in ("rows.parquet", "docs.spacy"):
-        write_documents(folder / name, generate_documents(1, seed=4))
-        found.append({name: (folder / name).read_bytes()})
+    write_documents(folder / "docs.spacy", generate_documents(1, seed=4))
+    found.append({"docs.spacy": (folder / "docs.spacy").read_bytes()})
     text = '{"id": "1", "text": "Ada met Bo.", "entities": [{"type": "PER", "mentions": [{"start": 0, "end": 3}]},'
     text += '{"type": "PER", "mentions": [{"start": 8, "end": 10}]}], "facts": [{"head": 0, "tail": 1, "relation": "m"}]}'
     found.append({"docs.jsonl": text.encode()})

@@ -23,7 +23,6 @@ NAMES = {
     "label-studio": "a.json",
     "prodigy": "a.jsonl",
     "columns": "a.jsonl",
-    "parquet": "a.parquet",
     "spacy": "a.spacy",
     "brat": "corpus",
     "pubtator": "a.txt",
@@ -46,14 +45,6 @@ def strange_json(path, style, end, extra=()):
         f"[ {f' ,{end}'.join(written)} ]{end}" if listed else "".join(f"{each}{end}{end}" for each in written)
     )
     path.write_bytes(whole.encode())
-
-
-def strange_parquet(path, style, end):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(path)
-    pq.write_table(table.append_column("x-unknown", pa.array([[{"a": 1}]] * table.num_rows)), path)
 
 
 def strange_docbin(path, style, end):
@@ -91,7 +82,6 @@ def write_pubtator(path, documents):
 
 REJECTED = {"text": "No.", "spans": [], "answer": "reject", "_task_hash": -7, "x-unknown": UNKNOWN}
 MAKERS = {
-    "parquet": strange_parquet,
     "spacy": strange_docbin,
     "brat": strange_brat,
     "prodigy": lambda path, style, end: strange_json(path, style, end, [REJECTED]),
@@ -111,8 +101,8 @@ def make(folder, format, documents, style, end):
 
 def content(path):
     """All bytes, file by file."""
-    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
-    return {file.relative_to(path).as_posix(): file.read_bytes() for file in files}
+    files = path.rglob("*") if path.is_dir() else [path]
+    return {file.relative_to(path): file.read_bytes() for file in files if file.is_file()}
 
 
 def strange_things(path, format):
@@ -124,10 +114,6 @@ def strange_things(path, format):
         packed = DocBin().from_disk(path)
         unread = [doc.user_data["x-unknown"] for doc in packed.get_docs(Vocab())]
         return [tokens.tolist() for tokens in packed.tokens], packed.cats, packed.span_groups, unread
-    if format == "parquet":
-        import pyarrow.parquet as pq
-
-        return pq.read_table(path)["x-unknown"].to_pylist()
     whole = b"".join(content(path).values())
     words = (b"x-unknown", b"AnnotatorNotes", b"Sure", b"Negation", b"[entities]", b"seventh column", b"-7")
     return [whole.count(word) for word in words]
@@ -165,7 +151,7 @@ def expected(document, decisions):
 def files(format):
     if format in ("docred", "jsonl"):
         return corpora
-    one = row_documents() if format in ("columns", "parquet") else tool_documents()
+    one = row_documents() if format == "columns" else tool_documents()
     return st.lists(one, min_size=1, max_size=3, unique_by=lambda document: document.id)
 
 
@@ -183,13 +169,12 @@ def test_decisions_are_all_that_changes(format, data, style, end):
         for before, after in zip(read, stream_documents(to), strict=True):
             assert (after.labels, set(after.negatives)) == expected(before, decisions)
             assert replace(after, facts=before.facts, negatives=before.negatives) == before
-            kept = [fact for fact in before.facts if fact.triple in after.labels]
-            assert list(after.facts)[: len(kept)] == kept
+            assert {fact for fact in before.facts if fact.triple in after.labels} <= set(after.facts)
         assert strange_things(to, format) == strange_things(source, format)
         assert apply_decisions(to, decisions, again).added == 0
-        if format not in ("parquet", "spacy"):
+        if format != "spacy":
             apply_decisions(source, [], same)
-            assert content(same).values() and [*content(same).values()] == [*content(source).values()]
+            assert content(same) == content(source)
 
 
 def test_the_formats_that_can_be_updated():

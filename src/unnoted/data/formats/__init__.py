@@ -112,11 +112,6 @@ _SHIPPED = (
         update=token_rows.update, keeps_provenance=False, lossy=("text", "evidence"),
     ),
     DocumentFormat(
-        "parquet", "rows of tokens in Parquet", write=token_rows.write_parquet, suffix=".parquet",
-        sniff_path=token_rows.sniff_parquet, read_path=token_rows.read_parquet,
-        update=token_rows.update_parquet, keeps_provenance=False, lossy=("text", "evidence"),
-    ),
-    DocumentFormat(
         "brat", "brat standoff", write=brat.write, sniff_path=brat.sniff, read_path=brat.read,
         main_file=brat.main_file, update=brat.update, lossy=("evidence",),
     ),

@@ -188,10 +188,10 @@ def wrap_reader_errors(expected: str) -> Iterator[None]:
     """Turn everything that another library raises over a file into one located error.
 
     Example:
-        >>> with wrap_reader_errors("a Parquet file"):
+        >>> with wrap_reader_errors("a .spacy file"):
         ...     {}["schema"]
         Traceback (most recent call last):
-        unnoted.errors.DataError: : damaged content (KeyError: 'schema'), expected a Parquet file
+        unnoted.errors.DataError: : damaged content (KeyError: 'schema'), expected a .spacy file
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Rows of tokens, as `datasets` has them: one document per row, as JSON lines, a JSON list, or Parquet.
+"""Rows of tokens, as `datasets` has them: one document per row, as JSON lines or a JSON list.
 
 | column | |
 |---|---|
@@ -10,18 +10,18 @@
 | `negatives` | like `relations`: what a person said does not hold |
 | `id` | the document's name; also called `orig_id`, `doc_id`; else the number of the row |
 
-Numbers of tags have their names in the schema of a Parquet file. Mentions are clustered to entities by `id`,
+Mentions are clustered to entities by `id`,
 `clusters` and name (`unnoted.data.entity_clustering`). Other columns are not used here, and stay when
 decisions are written back.
 """
 
-import json
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain
 from pathlib import Path
 from sys import intern
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 from pydantic import AliasChoices, Field
 
@@ -42,15 +42,11 @@ from unnoted.data.formats.records import (
     parse_as,
     read_lines,
     update_records,
-    wrap_reader_errors,
 )
 from unnoted.data.validation import FieldNames
 from unnoted.errors import Kind, fail
-from unnoted.io import ArrayReader, numbered_lines, open_binary_output, refuse_stream, write_lines
-from unnoted.utils import require_extra, short_repr
-
-if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+from unnoted.io import ArrayReader, numbered_lines, write_lines
+from unnoted.utils import short_repr
 
 FIELDS = FieldNames(fact="relations[{}]", entity="entity {}", mention="entity {}, mention {}")
 TOKENS = ("tokens", "words")
@@ -59,6 +55,7 @@ IDS = ("id", "orig_id", "doc_id", "document_id")
 RELATION = ("type", "label", "relation")
 OUTSIDE = "O"
 """The tag of a token that is in no mention."""
+_TAG = re.compile(r"O?|(?P<prefix>[BIESMLU])-(?P<type>.+)|(?![BIESMLU](?:-|$))(?P<plain>.+)", re.DOTALL)
 LONGEST_NAME = 1_000
 """Words of a mention that its name is made of."""
 
@@ -202,29 +199,19 @@ def _tagged(tags: object, words: int, document: str, key: str) -> Iterator[tuple
         fail(Kind.MALFORMED, document, key, f"{len(listed)} tags", f"{words}, one for each token")
     start, open_type = 0, ""
     for place, tag in enumerate([*listed, OUTSIDE]):
-        mark, kind = _split_tag(tag, document, f"{key}[{place}]")
-        continues = bool(open_type) and mark in ("I", "E", "M", "L") and kind == open_type
+        found = _TAG.fullmatch(tag) if isinstance(tag, str) else None
+        if found is None:
+            expected = "tags as names, such as 'B-PER', 'PER' or 'O'"
+            fail(Kind.MALFORMED, document, f"{key}[{place}]", short_repr(tag), expected)
+        prefix, kind = found["prefix"] or "I", found["type"] or found["plain"] or ""
+        continues = bool(open_type) and prefix in "IEML" and kind == open_type
         if open_type and not continues:
             yield start, place, open_type
         start = start if continues else place
         open_type = kind
-        if kind and mark in ("E", "L", "S", "U"):
+        if kind and prefix in "ELSU":
             yield start, place + 1, kind
             open_type = ""
-
-
-def _split_tag(tag: object, document: str, place: str) -> tuple[str, str]:
-    """The prefix of a tag, which is `I` where it has none, and its type, which is empty outside mentions."""
-    if not isinstance(tag, str):
-        expected = "tags as names, such as 'B-PER' (a Parquet file of `datasets` has them in its schema)"
-        fail(Kind.MALFORMED, document, place, short_repr(tag), expected)
-    if tag in (OUTSIDE, ""):
-        return OUTSIDE, ""
-    if tag[0] in "BIESMLU" and (tag[1:2] == "-" or len(tag) == 1):
-        if not tag[2:]:
-            fail(Kind.MALFORMED, document, place, short_repr(tag), "a tag with a type, such as 'B-PER'")
-        return tag[0], tag[2:]
-    return "I", tag
 
 
 def _relations(
@@ -294,122 +281,3 @@ def _updated_row(row: dict[str, Any], number: int, edits: Mapping[str, Edits]) -
         if kept or column in row:
             updated[column] = kept
     return updated
-
-
-# Parquet --------------------------------------------------------------------------------------------------------
-
-MAGIC = b"PAR1"
-WHOLE_FILE = "a whole Parquet file"
-ROWS_AT_ONCE = 256
-
-
-def sniff_parquet(path: Path, start: bytes) -> bool:
-    """Whether a file is a Parquet file."""
-    return start.startswith(MAGIC)
-
-
-def read_parquet(path: Path, context: ReadContext) -> Iterator[Document]:
-    """Yield the documents of a Parquet file, one at a time."""
-    rows = ((number, None, row) for number, row in _parquet_rows(path))
-    return context.read_each(rows, _document)
-
-
-def _parquet_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of a file with their numbers; numbers of classes are replaced by their names."""
-    pq = require_extra("pyarrow.parquet", "frames")
-
-    refuse_stream(path)
-    with wrap_reader_errors(WHOLE_FILE):
-        file = pq.ParquetFile(path)
-        names = _class_names(file.schema_arrow.metadata)
-        batches = file.iter_batches(ROWS_AT_ONCE)
-    number = 0
-    while True:
-        with wrap_reader_errors(WHOLE_FILE):
-            batch = next(batches, None)
-            found = [] if batch is None else batch.to_pylist()
-        if batch is None:
-            return
-        for row in found:
-            number += 1
-            yield number, {key: _with_names(value, names.get(key)) for key, value in row.items()}
-
-
-def _class_names(metadata: Mapping[bytes, bytes] | None) -> dict[str, list[str]]:
-    """The names of the classes of each column, as `datasets` keeps them in the schema of a Parquet file."""
-    try:
-        info = json.loads((metadata or {}).get(b"huggingface", b"{}"))
-        features = info["info"]["features"].items()
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return {}
-    found = {}
-    for key, feature in features:
-        while isinstance(feature, dict) and "feature" in feature:
-            feature = feature["feature"]
-        if isinstance(feature, list) and feature:
-            feature = feature[0]
-        names = feature.get("names") if isinstance(feature, dict) else None
-        if isinstance(names, list) and all(isinstance(name, str) for name in names):
-            found[key] = names
-    return found
-
-
-def _with_names(value: Any, names: Sequence[str] | None) -> Any:  # noqa: ANN401 - whatever a column holds
-    """Numbers of classes as their names, however deep they are in lists."""
-    if names is None:
-        return value
-    if isinstance(value, list):
-        return [_with_names(each, names) for each in value]
-    return names[value] if isinstance(value, int) and 0 <= value < len(names) else value
-
-
-def _schema() -> "pa.Schema":
-    pa = require_extra("pyarrow", "frames")
-
-    whole, text = pa.int64(), pa.string()
-    mention = pa.struct({"start": whole, "end": whole, "type": text, "id": text})
-    relation = pa.struct({"head": whole, "tail": whole, "type": text})
-    return pa.schema(
-        {
-            "id": text,
-            "tokens": pa.list_(pa.list_(text)),
-            "entities": pa.list_(mention),
-            "relations": pa.list_(relation),
-            "clusters": pa.list_(pa.list_(whole)),
-            "negatives": pa.list_(relation),
-        }
-    )
-
-
-def write_parquet(path: str | Path, documents: Iterable[Document]) -> int:
-    """Write one row per document; returns how many."""
-    pa = require_extra("pyarrow", "frames")
-    pq = require_extra("pyarrow.parquet", "frames")
-
-    count = 0
-    records = map(record, documents)
-    with open_binary_output(Path(path)) as output, pq.ParquetWriter(output, _schema()) as writer:
-        while part := list(islice(records, ROWS_AT_ONCE)):
-            writer.write_table(pa.Table.from_pylist(part, _schema()))
-            count += len(part)
-    return count
-
-
-def update_parquet(path: Path, edits: Mapping[str, Edits], to: Path) -> None:
-    """Write the table with relations of some rows added and removed; other columns stay as they are."""
-    pa = require_extra("pyarrow", "frames")
-    pq = require_extra("pyarrow.parquet", "frames")
-
-    with wrap_reader_errors(WHOLE_FILE):
-        table = pq.read_table(path)
-    rows = [_updated_row(row, number, edits) or row for number, row in _parquet_rows(path)]
-    for column in ("relations", "negatives"):
-        listed = [row.get(column) for row in rows]
-        place = table.schema.get_field_index(column)
-        if place >= 0:
-            kind = table.schema.field(place)
-            table = table.set_column(place, kind, pa.array(listed, kind.type))
-        elif any(listed):
-            table = table.append_column(column, pa.array(listed, _schema().field(column).type))
-    with open_binary_output(to) as output:
-        pq.write_table(table, output)

@@ -30,7 +30,7 @@ def test_a_docbin_as_the_tutorial_of_spacy_makes_it(tmp_path):
     assert document.negatives == ()  # the tutorial writes 0 for whatever nobody labelled
 
 
-@pytest.mark.parametrize("content", [b"\x78\x9cnothing", b"\x78\x9c", b"PAR1", b"PAR1xxxxPAR1"])
+@pytest.mark.parametrize("content", [b"\x78\x9cnothing", b"\x78\x9c"])
 def test_a_damaged_binary_file_is_named(tmp_path, content):
     path = tmp_path / "a.spacy"
     path.write_bytes(content)
