@@ -1,6 +1,7 @@
 """Runs on real data, as `grid.yaml` lists them; finished runs are not repeated."""
 
 import os
+import random
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,12 @@ from typing import Any
 import yaml
 
 from unnoted.data import load_documents
+from unnoted.data.compare import compare_labels
 from unnoted.data.convert import split_documents
 from unnoted.data.formats import write_documents
 from unnoted.data.hide_labels import fit_setting, hide_labels
 from unnoted.experiments.grid import run_grid, with_seeds
+from unnoted.io import write_json
 from unnoted.training import Record, TrainingConfig, load_config
 from unnoted.training.run_directory import RunDirectory, fingerprint
 
@@ -47,7 +50,10 @@ def train(grid: dict[str, Any], names: list[str], folder: Path, jobs: int | None
     """Perform runs that are not finished, side by side, each with its share of the cores."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, entry in grid["made"].items():
-        _make_documents(folder / f"{name}.jsonl", entry)
+        if "complete" in entry:
+            _make_priors(folder / f"{name}.json", entry)
+        else:
+            _make_documents(folder / f"{name}.jsonl", entry)
     runs = [run for name in names for run in settings_of(grid, name, folder)]
     run_grid(runs, folder, jobs or os.cpu_count() or 1, print)
 
@@ -62,6 +68,15 @@ def _make_documents(path: Path, entry: dict[str, Any]) -> None:
     if "shares" in entry:
         documents = split_documents(documents, entry["shares"], 0)[entry["part"]]
     write_documents(path, documents)
+
+
+def _make_priors(path: Path, entry: dict[str, Any]) -> None:
+    """Write multipliers by relation, from a random sample of the documents that also have complete labels, once."""
+    if path.is_file():
+        return
+    labelled, complete = load_documents(*entry["of"]), load_documents(*entry["complete"])
+    drawn = random.Random(0).sample(complete.documents, entry["documents"])
+    write_json(path, compare_labels(labelled, drawn).priors(labelled.relations.ids))
 
 
 def titles(grid: dict[str, Any]) -> dict[str, str]:

@@ -15,7 +15,9 @@ def test_every_run_loads_and_no_two_are_equal(tmp_path):
     for each in settings.values():
         assert each.test and {path for path in each.train if path.parts[1] == "runs"} <= made
     assert len({each.model_dump_json() for each in settings.values()}) == len(settings)
-    assert train.select_runs(GRID, ["docred-best*"]) == ["docred-best", "docred-best-rules"]
+    assert train.select_runs(GRID, ["docred-best*"]) == [
+        "docred-best", "docred-best-rules", "docred-best-sample"
+    ]  # fmt: skip
     with pytest.raises(ValueError, match="nothing"):
         train.select_runs(GRID, ["nothing"])
 

@@ -4,12 +4,15 @@ The ratio of true to labelled facts is what a prior multiplier has to be; it dif
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
 from unnoted.data.document import Document, Entity
+
+PSEUDO_LABELS = 5
+"""So many labels with the multiplier of all relations are added to those of each: a few say little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,31 @@ class LabellingComparison:
             "only in A": self.only_in_a,
             "only in B": self.only_in_b,
         }
+
+    def priors(self, relations: Collection[str]) -> dict[str, dict[str, float]]:
+        """What `Priors.from_file` reads: multipliers by relation, shrunk towards that of all (`*`), at least 1.
+
+        Args:
+            relations: those of the training documents.
+
+        Raises:
+            ValueError: A has no facts.
+
+        Example:
+            >>> from collections import Counter
+            >>> found = LabellingComparison(in_a=Counter(spouse=5, child=15), in_b=Counter(spouse=25, child=15))
+            >>> found.priors(["spouse", "child", "born in"])
+            {'*': {'multiplier': 2.0}, 'spouse': {'multiplier': 3.5}, 'child': {'multiplier': 1.25}}
+        """
+        if self.overall.ratio is None:
+            raise ValueError("the first labelling has no facts to compare; give documents that have some")
+        overall = max(1.0, self.overall.ratio)
+
+        def shrunk(row: RelationComparison) -> float:
+            return max(1.0, (row.in_b + PSEUDO_LABELS * overall) / (row.in_a + PSEUDO_LABELS))
+
+        rows = {row.relation: shrunk(row) for row in self.relations if row.relation in relations}
+        return {name: {"multiplier": round(value, 4)} for name, value in {"*": overall, **rows}.items()}
 
     def to_json(self) -> dict[str, Any]:
         """All figures."""
