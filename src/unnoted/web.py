@@ -8,7 +8,7 @@ import hmac
 import json
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping, Sequence
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -175,13 +175,17 @@ def add_error_handlers(app: "FastAPI") -> None:
 
     async def answer_invalid(request: "Request", error: Exception) -> "Response":
         assert isinstance(error, RequestValidationError)
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"][1:]))
-        message = f"{first['msg']}: {short_repr(first['input'])}"
-        return JSONResponse({"error": f"{place}: {message}" if place else message}, 422)
+        details = [{**detail, "loc": detail["loc"][1:]} for detail in error.errors()]  # without "body"
+        return JSONResponse({"error": first_problem(details)}, 422)
 
     app.add_exception_handler(HTTPException, answer_http)
     app.add_exception_handler(RequestValidationError, answer_invalid)
+
+
+def first_problem(details: Sequence[Mapping[str, Any]]) -> str:
+    """The first error that pydantic found: its place, what is wrong, and the value."""
+    place = ".".join(map(str, details[0]["loc"]))
+    return f"{place + ': ' if place else ''}{details[0]['msg']}: {short_repr(details[0]['input'])}"
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -20,14 +20,12 @@ from hypothesis import strategies as st
 
 from unnoted.errors import DataError, Kind
 from unnoted.io import (
-    ArrayReader,
     Limits,
     RepeatedKey,
     TextInput,
     YamlError,
     atomic_write,
     check_checksums,
-    check_output,
     content_digest,
     hold_lock,
     is_held,
@@ -37,8 +35,8 @@ from unnoted.io import (
     open_output,
     open_text,
     parse_json,
-    parse_record,
     parse_yaml,
+    read_array,
     read_whole,
     rereadable,
     write_checksums,
@@ -47,6 +45,12 @@ from unnoted.io import (
 )
 
 TEXT = "größer\n" * 50_000
+
+
+def elements(text):
+    """The values of a JSON list."""
+    stream = text if isinstance(text, io.StringIO) else io.StringIO(text)
+    return [value for _, _, value in read_array(stream)]
 
 
 def failure(action):
@@ -176,22 +180,20 @@ def test_an_endless_device_is_refused():
         assert failure(lambda: list(numbered_lines(stream))).kind is Kind.TOO_LARGE
 
 
-def test_a_gzip_bomb_is_refused_and_its_limits_can_be_raised(tmp_path, monkeypatch):
-    path = tmp_path / "bomb.gz"
-    path.write_bytes(gzip.compress(b"x\n" * 10_000_000))
-    assert "UNNOTED_MAX_RATIO" in failure(lambda: read(path)).expected
-    monkeypatch.setenv("UNNOTED_MAX_RATIO", "2000")
-    assert len(read(path)) == 20_000_000
-    monkeypatch.setenv("UNNOTED_MAX_DECOMPRESSED", "1000000")
-    assert "UNNOTED_MAX_DECOMPRESSED" in failure(lambda: read(path)).expected
-
-
-def test_a_whole_file_has_a_limit(tmp_path, monkeypatch):
-    path = tmp_path / "relations.json"
-    path.write_text('["a"]' + " " * 1000)
-    assert read_whole(path).startswith('["a"]')
-    monkeypatch.setenv("UNNOTED_MAX_DOCUMENT", "500")
-    assert failure(lambda: read_whole(path)).kind is Kind.TOO_LARGE
+@pytest.mark.parametrize(
+    ("name", "limit", "content"),
+    [
+        ("bomb.gz", "DECOMPRESSED", gzip.compress(b"x\n" * 1_000_000)),
+        ("relations.json", "DOCUMENT", b'["a"]' + b" " * 2_000_000),
+    ],
+)
+def test_what_a_whole_file_may_hold_can_be_changed(tmp_path, monkeypatch, name, limit, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert len(read_whole(path)) >= 2_000_000
+    monkeypatch.setenv(f"UNNOTED_MAX_{limit}", "1000000")
+    defect = failure(lambda: read_whole(path))
+    assert defect.kind is Kind.TOO_LARGE and f"UNNOTED_MAX_{limit}" in defect.expected
 
 
 @pytest.mark.parametrize("text", ["many", "0", "-3", "1.5", "٣", "9" * 40])
@@ -310,8 +312,6 @@ def test_an_output_is_written_by_one_process_at_a_time(tmp_path, start):
             lock_output(name, overwrite=True),
         ):
             pass
-        with pytest.raises(ValueError, match="another process is writing it"):
-            check_output(name, overwrite=True)
     with lock_output(tmp_path / "other.json"):
         pass
     writer.communicate("")
@@ -425,10 +425,8 @@ def test_a_file_that_grows_too_large_is_named(tmp_path, name):
 
 def test_places_where_nothing_can_be_written_are_named_before_the_work(tmp_path):
     (tmp_path / "file").write_text("x")
-    (tmp_path / "a").symlink_to("b")
-    (tmp_path / "b").symlink_to("a")
     device = Path("/dev/unnoted-does-not-exist")
-    for path in (tmp_path, tmp_path / "file" / "out", tmp_path / "nowhere" / "out", tmp_path / "a", device):
+    for path in (tmp_path, tmp_path / "file" / "out", tmp_path / "nowhere" / "out", device):
         with pytest.raises(OSError), open_output(path):
             pytest.fail("work was done")
     assert not device.exists()
@@ -469,7 +467,7 @@ def test_a_folder_is_there_when_it_is_complete(tmp_path):
         pass
 
 
-@pytest.mark.parametrize("form", ["/dev/fd/{}", "/proc/self/fd/{}", "/proc/thread-self/fd/{}"])
+@pytest.mark.parametrize("form", ["/dev/fd/{}", "/proc/self/fd/{}"])
 def test_an_open_file_goes_on_where_it_stands(tmp_path, form):
     path = tmp_path / "redirected.gz"
     with path.open("w") as stream:
@@ -531,32 +529,31 @@ class Pieces(io.StringIO):
 @given(st.lists(VALUES, max_size=5), st.integers(0, 4), st.integers(1, 60))
 def test_lists_and_values_are_what_json_says(values, indent, size):
     text = json.dumps(values, indent=indent or None)
-    assert list(ArrayReader(Pieces(text, size))) == values
-    assert parse_json(text) == values == parse_record(text, "line 1")
+    assert elements(Pieces(text, size)) == values
+    assert parse_json(text) == values == parse_json(text, "line 1")
 
 
 @given(st.data())
 def test_every_truncation_is_noticed(data):
     text = json.dumps([{"title": "Ada", "pos": [0, 2.5], "nothing": None}] * 2)
     length = data.draw(st.integers(1, len(text) - 1))
-    assert failure(lambda: list(ArrayReader(io.StringIO(text[:length])))).kind is Kind.UNREADABLE
+    assert failure(lambda: elements(text[:length])).kind is Kind.UNREADABLE
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1] 2", "[1 2]", "[{a: 1}]", "[NaN]", "[" * 100_000])
 def test_a_list_that_is_none_is_refused(text):
-    assert failure(lambda: list(ArrayReader(io.StringIO(text)))).kind is Kind.UNREADABLE
+    assert failure(lambda: elements(text)).kind is Kind.UNREADABLE
 
 
 def test_elements_know_their_line():
     text = '[\n{"a":\n1},\n\n{"a": 2}\n]'
     for size in (1, 5, 100):
-        assert [(i, line) for i, line, _ in ArrayReader(Pieces(text, size)).numbered()] == [(0, 2), (1, 5)]
+        assert [(i, line) for i, line, _ in read_array(Pieces(text, size))] == [(0, 2), (1, 5)]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        '{"a": {"b": 1, "c": 2, "b": 3}}',
         '{"a": ' + "1" * 5000 + "}",
         "[" * 100_000,
         '{"a": NaN}',
@@ -571,8 +568,8 @@ def test_a_file_that_is_one_value_is_refused(text):
 
 
 def test_a_repeated_key_is_handed_to_the_reader_that_knows_the_place():
-    (record,) = ArrayReader(io.StringIO('[{"a": {"b": 1, "b": 2}}]'))
-    assert type(record) is dict and type(record["a"]) is RepeatedKey and record["a"].key == "b"
+    (record,) = elements('[{"a": {"b": 1, "b": 2}}]')
+    assert type(record) is dict and record["a"] == RepeatedKey("b")
 
 
 @pytest.mark.parametrize(
@@ -580,7 +577,7 @@ def test_a_repeated_key_is_handed_to_the_reader_that_knows_the_place():
 )
 def test_an_element_beyond_the_limit_is_not_read_to_its_end(text):
     stream = io.StringIO(text * 2)
-    assert failure(lambda: list(ArrayReader(stream, Limits(document=100)))).kind is Kind.TOO_LARGE
+    assert failure(lambda: list(read_array(stream, Limits(document=100)))).kind is Kind.TOO_LARGE
     assert stream.tell() < 3_000_000
 
 

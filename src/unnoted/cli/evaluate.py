@@ -1,8 +1,7 @@
 """`unnoted evaluate`: how good are these predictions, or the predictions of this model?"""
 
-from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -25,18 +24,14 @@ from unnoted.cli.options import (
     read_vocabulary,
     to_json_text,
 )
-from unnoted.data.document import Document
 from unnoted.data.formats.predictions import read_predictions
 from unnoted.data.loading import stream_documents
 from unnoted.errors import DefectLog, Severity
 from unnoted.evaluation import BENCHMARKS, Evaluation, PredictionError, evaluate_extractor
 from unnoted.evaluation import evaluate as evaluate_predictions
 from unnoted.evaluation.report import format_evaluation
-from unnoted.io import TextInput, check_output, is_stream, lock_output, open_output
+from unnoted.io import TextInput, is_stream, lock_output, open_output
 from unnoted.utils import lookup
-
-if TYPE_CHECKING:  # torch takes seconds to load
-    from unnoted.inference import DecisionOptions, Extractor
 
 Gold = Annotated[
     list[Path],
@@ -121,41 +116,44 @@ def evaluate(
     if model is None and any(each is not None for each in (batch, device, target_precision, target_recall)):
         raise ValueError("--batch, --device, --target-precision and --target-recall need --model")
     inputs = [Path(path) for path in (*gold, *(train or ()), predictions, vocabulary, model) if path]
-    for output in filter(None, (curve, reliability)):
-        check_output(output, inputs, overwrite)
-    names = read_vocabulary(vocabulary)
-    defects, ignored = DefectLog(), DefectLog()
-    documents = tuple(stream_documents(*gold, vocabulary=names, log=defects))
-    seen = stream_documents(*train, vocabulary=names, log=defects) if train else None
-    options: dict[str, Any] = {
-        "benchmark": lookup("benchmark", benchmark, BENCHMARKS),
-        "frequent": relation or frequent,
-        "vocabulary": names,
-    }
-    if predictions is not None:
-        options |= {"threshold": threshold, "probabilities": reliability is not None}
-        try:
-            evaluation = evaluate_predictions(
-                documents, read_predictions(predictions, ignored), seen, **options
-            )
-        except PredictionError as error:
-            raise ValueError(f"{TextInput(predictions).name}: {error}") from None
-    else:
-        from unnoted.inference import DecisionOptions
+    outputs = [path for path in (curve, reliability) if path is not None]
+    with lock_output(*outputs, inputs=inputs, overwrite=overwrite):
+        names = read_vocabulary(vocabulary)
+        defects, ignored = DefectLog(), DefectLog()
+        documents = tuple(stream_documents(*gold, vocabulary=names, log=defects))
+        seen = stream_documents(*train, vocabulary=names, log=defects) if train else None
+        options: dict[str, Any] = {
+            "benchmark": lookup("benchmark", benchmark, BENCHMARKS),
+            "frequent": relation or frequent,
+            "vocabulary": names,
+        }
+        if predictions is not None:
+            options |= {"threshold": threshold, "probabilities": reliability is not None}
+            try:
+                evaluation = evaluate_predictions(
+                    documents, read_predictions(predictions, ignored), seen, **options
+                )
+            except PredictionError as error:
+                raise ValueError(f"{TextInput(predictions).name}: {error}") from None
+        else:
+            from unnoted.inference import DecisionOptions
 
-        assert model is not None  # one of the two was given
-        extractor = load_extractor(model, batch, device, backend, any_types)
-        decision = DecisionOptions(threshold, target_precision, target_recall)
-        evaluation = _evaluate_model(extractor, documents, seen, decision, options)
-        names = names or extractor.model.relations
-    log_defects(defects)
-    if unknown := ignored.total(Severity.DEFECT):
-        example = next(iter(ignored.examples.values()))[0]
-        log(f"note: {unknown:,} unknown fields of predictions ignored, e.g. {example}")
-    if curve is not None:
-        _write_curve(evaluation, curve, inputs, predictions)
-    if reliability is not None:
-        _draw_reliability(evaluation, reliability, inputs)
+            assert model is not None  # one of the two was given
+            extractor = load_extractor(model, batch, device, backend, any_types)
+            names = names or extractor.model.relations
+            options["threshold"] = DecisionOptions(threshold, target_precision, target_recall)
+            with progress(len(documents)) as report:
+                evaluation = evaluate_extractor(extractor, documents, seen, progress=report, **options)
+        log_defects(defects)
+        if unknown := ignored.total(Severity.DEFECT):
+            example = next(iter(ignored.examples.values()))[0]
+            log(f"note: {unknown:,} unknown fields of predictions ignored, e.g. {example}")
+        if curve is not None:
+            if evaluation.curve is None:
+                raise ValueError(f"{predictions}: has no scores; --curve needs a score for each prediction")
+            evaluation.curve.write_csv(curve)
+        if reliability is not None:
+            _draw_reliability(evaluation, reliability)
     titles = names.names if names else None
     text = (
         to_json_text(evaluation.to_json()) if as_json else format_evaluation(evaluation, per_relation, titles)
@@ -163,29 +161,11 @@ def evaluate(
     print_text(text, err=curve is not None and is_stream(curve))
 
 
-def _evaluate_model(
-    extractor: "Extractor",
-    documents: Sequence[Document],
-    train: Iterable[Document] | None,
-    decision: "DecisionOptions",
-    options: Mapping[str, Any],
-) -> Evaluation:
-    with progress(len(documents)) as report:
-        return evaluate_extractor(extractor, documents, train, threshold=decision, progress=report, **options)
-
-
-def _write_curve(evaluation: Evaluation, path: Path, inputs: list[Path], predictions: Path | None) -> None:
-    if evaluation.curve is None:
-        raise ValueError(f"{predictions}: has no scores; --curve needs a score for each prediction")
-    with lock_output(path, inputs=inputs, overwrite=True):  # what was there was looked at before the work
-        evaluation.curve.write_csv(path)
-
-
-def _draw_reliability(evaluation: Evaluation, path: Path, inputs: list[Path]) -> None:
+def _draw_reliability(evaluation: Evaluation, path: Path) -> None:
     if not evaluation.reliability:
         raise ValueError("--reliability needs a calibrated model (docs/concepts/probabilities.md)")
     from unnoted.experiments.plots import plot_reliability
 
     drawn = plot_reliability(evaluation.reliability)
-    with lock_output(path, inputs=inputs, overwrite=True), open_output(path) as stream:
+    with open_output(path) as stream:
         stream.write(drawn)

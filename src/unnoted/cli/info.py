@@ -1,7 +1,6 @@
 """`unnoted info`: which configs are there, what does one set, and what is a trained model?"""
 
 import json
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -73,8 +72,11 @@ def _print_model(path: str, as_json: bool) -> None:
     out = console()
     rows = table(path, "", "", text=2)
     rows.show_header = False
-    for row in _rows(description):
-        rows.add_row(*row)
+    for name, value in description.items():
+        if name not in ("relations", "settings", "record") and value:
+            rows.add_row(name.replace("_", " "), _shorten(value))
+    if description["settings"] is not None:
+        rows.add_row("settings", "in config.yaml; --json prints them, and the record of the training run")
     out.print(rows)
     out.print()
     relations = table(None, "relation", "name", "types", "labelled prior", "overall prior", text=3)
@@ -157,38 +159,13 @@ def _read_beside(path: Path) -> object:
         raise ModelError(f"{path} cannot be read ({' '.join(str(error).split())})") from error
 
 
-def _rows(description: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    encoder, architecture, decoder = (description[name] for name in ("encoder", "architecture", "decoder"))
-    yield (
-        "encoder",
-        f"{encoder['type']}, {encoder['layers']} layers of width {encoder['width']}, windows of "
-        f"{encoder['window']:,} tokens, {encoder['parameters']:,} parameters",
-    )
-    yield "architecture", f"{architecture['name']}, {architecture['parameters']:,} parameters"
-    yield "parameters", f"{description['parameters']:,} in {description['precision']}"
-    yield "candidate pairs", _shorten(description["candidates"])
-    if any(row["types"] is not None for row in description["relations"]):
-        yield "entity types", "a relation is predicted between types that it was labelled with"
-    if description["lexical_weight"]:
-        yield "lexical model", f"weight {description['lexical_weight']:g}"
-    if description["rules"]:
-        yield "rules", _shorten(description["rules"])
-    if decoder["calibrated"]:
-        expected = ", ".join(f"{name} {value:.3f}" for name, value in decoder["expected"].items())
-        yield "score", f"calibrated probability, threshold {decoder['threshold']:.3f} (expected {expected})"
-    else:
-        yield "score", f"not calibrated, threshold {decoder['threshold']:g}; link {decoder['link']['name']}"
-    yield "decision", ", ".join(f"{name} {value}" for name, value in decoder["decision"].items())
-    if description["undertrained"]:
-        yield "training", description["undertrained"]
-    if description["settings"] is not None:
-        yield "settings", "in config.yaml; --json prints them, and the record of the training run"
-    yield "relations", f"{len(description['relations']):,}"
-
-
 def _shorten(value: Any) -> str:  # noqa: ANN401
-    """JSON in one line; of a long list the first entries."""
+    """A value in one line; of a long list the first entries."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_shorten(each)}" for name, each in value.items())
+    if isinstance(value, float):
+        return f"{value:.4g}"
     if isinstance(value, list):
         listed = ", ".join(map(_shorten, value[:MAX_LISTED]))
         return listed + (f", … ({len(value):,})" if len(value) > MAX_LISTED else "")
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"{value:,}" if type(value) is int else str(value)

@@ -279,40 +279,22 @@ def progress(total: int, bar: bool = True) -> Iterator[Callable[[int], None]]:
     The first number that is reported was done before: it says nothing of the pace.
     """
     screen = Console(stderr=True)
-    if bar and screen.is_terminal:
-        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-        with Progress(*columns, console=screen, transient=True) as rows:
-            yield BarProgress(rows, total)
-    else:
-        yield LineProgress(total)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=screen, transient=True, disable=not (bar and screen.is_terminal)) as rows:
+        task, begun, last = rows.add_task("documents", total=total), False, time.monotonic()
 
+        def report(done: int) -> None:
+            nonlocal begun, last
+            if begun:
+                rows.update(task, completed=done)
+            else:
+                rows.reset(task, completed=done)
+                begun = True
+            if rows.disable and time.monotonic() - last >= SECONDS_A_LINE:
+                last = time.monotonic()
+                log(f"{done:,} of {plural(total, 'document')}")
 
-class BarProgress:
-    """Reports how many documents are done on a bar."""
-
-    def __init__(self, rows: Progress, total: int) -> None:
-        self.rows, self.task, self.begun = rows, rows.add_task("documents", total=total), False
-
-    def __call__(self, done: int) -> None:
-        """Report that so many documents are done."""
-        if self.begun:
-            self.rows.update(self.task, completed=done)
-        else:
-            self.rows.reset(self.task, completed=done)
-            self.begun = True
-
-
-class LineProgress:
-    """Reports how many documents are done in lines on stderr."""
-
-    def __init__(self, total: int) -> None:
-        self.total, self.last = total, time.monotonic()
-
-    def __call__(self, done: int) -> None:
-        """Report that so many documents are done."""
-        if time.monotonic() - self.last >= SECONDS_A_LINE:
-            self.last = time.monotonic()
-            log(f"{done:,} of {plural(self.total, 'document')}")
+        yield report
 
 
 # What options stand for

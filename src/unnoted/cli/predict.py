@@ -3,7 +3,7 @@
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -27,19 +27,14 @@ from unnoted.cli.options import (
     log,
     log_defects,
     on_interrupt,
-    print_text,
     progress,
     refuse_without_text,
     set_threads,
 )
 from unnoted.data.loading import stream_documents
 from unnoted.errors import DefectLog
-from unnoted.io import check_output, display_name, is_stream, partial_path, rereadable
+from unnoted.io import STANDARD, display_name, is_stream, lock_output, rereadable
 from unnoted.utils import plural
-
-if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait for it
-    from unnoted.inference import DecisionOptions, Extractor
-    from unnoted.inference.predict_files import ExtractionReport
 
 ResultFile = Annotated[
     Path | None,
@@ -91,80 +86,38 @@ def predict(
     """
     if to is None and format not in (None, "table"):
         raise ValueError(f"--format {format} needs --to")
-    if to is not None:
-        check_output(to, [*files, Path(model)], overwrite or partial_path(to).exists())
+    # Here, because it loads torch, which the other commands need not wait for.
     from unnoted.inference import DecisionOptions
-    from unnoted.inference.predict_files import threads_of_partial
+    from unnoted.inference.predict_files import partial_path, predict_files, threads_of_partial
+    from unnoted.inference.writers import format_from_name
 
-    if threads is None and to is not None and not is_stream(to):
-        threads = threads_of_partial(partial_path(to))
     options = DecisionOptions(threshold, target_precision, target_recall)
+    output = STANDARD if to is None else to
+    form = format or ("table" if to is None else format_from_name(output))
+    hint = "" if is_stream(output) else f"; the same command continues from {partial_path(output)}"
     with ExitStack() as stack:
+        # A partial file beside it shows that the output is of this very call, stopped before its last step.
+        overwrite = overwrite or partial_path(output).exists()
+        stack.enter_context(lock_output(output, inputs=[*files, Path(model)], overwrite=overwrite))
+        stack.enter_context(on_interrupt(f"interrupted{hint}"))
         if text:
             extractor = load_extractor(model, batch, device, backend, any_types)
             kept = [stack.enter_context(find_entities(extractor, files, entities, type or []))]
         else:
             refuse_without_text(entities, type)
             kept = stack.enter_context(rereadable(files))
-        total = _count_documents(kept)  # finds bad documents before the long work
+        defects = DefectLog()
+        total = sum(1 for _ in stream_documents(*kept, log=defects))  # finds faults before the long work
+        log_defects(defects)
         if not text:
             extractor = load_extractor(model, batch, device, backend, any_types)
-        set_threads(extractor, threads)
-        if to is None:
-            _print_tables(extractor, kept, total, options)
-            return
-        hint = "" if is_stream(to) else f"; the same command continues from {to}.partial"
-        with on_interrupt(f"interrupted{hint}"):
-            _write(extractor, model, kept, total, to, format, options, overwrite)
-
-
-def _count_documents(files: list[Path]) -> int:
-    """Read all documents, count them, and log their defects."""
-    defects = DefectLog()
-    total = sum(1 for _ in stream_documents(*files, log=defects))
-    log_defects(defects)
-    return total
-
-
-def _print_tables(extractor: "Extractor", files: list[Path], total: int, options: "DecisionOptions") -> None:
-    from unnoted.inference.predict_files import ExtractionReport
-
-    report = ExtractionReport()
-    documents = report.count_documents(stream_documents(*files), extractor.model.candidates)
-    # No bar where the results go to the same terminal.
-    with progress(total, bar=not sys.stdout.isatty()) as report_progress:
-        for number, extraction in enumerate(extractor.extract(documents, threshold=options), start=1):
-            print_text(str(extraction))
-            report.facts += len(extraction.facts)
-            report_progress(number)
-    _log_report(report)
-
-
-def _write(
-    extractor: "Extractor",
-    model: str,
-    files: list[Path],
-    total: int,
-    to: Path,
-    format: str | None,
-    options: "DecisionOptions",
-    overwrite: bool,
-) -> None:
-    from unnoted.inference.predict_files import predict_files
-    from unnoted.inference.writers import format_from_name
-
-    if format is None:
-        format = format_from_name(to)
-    with progress(total) as report_progress:
-        report = predict_files(
-            extractor, model, files, to, format, options, on_progress=report_progress, overwrite=overwrite
-        )
-    _log_report(report)
-    documents = plural(report.documents, "document")
-    written = f"{plural(report.facts, 'fact')} of {documents} written to {display_name(to)}"
-    typer.echo(written, err=is_stream(to))
-
-
-def _log_report(report: "ExtractionReport") -> None:
+        set_threads(extractor, threads or threads_of_partial(partial_path(output)))
+        # No bar where the results go to the same terminal.
+        bar = not (is_stream(output) and sys.stdout.isatty())
+        report_progress = stack.enter_context(progress(total, bar))
+        report = predict_files(extractor, model, kept, output, form, options, report_progress)
     for line in report.notes():
         log(f"note: {line}")
+    if to is not None:
+        facts, documents = plural(report.facts, "fact"), plural(report.documents, "document")
+        typer.echo(f"{facts} of {documents} written to {display_name(to)}", err=is_stream(to))

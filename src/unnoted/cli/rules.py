@@ -22,7 +22,7 @@ from unnoted.cli.options import (
     to_json_text,
 )
 from unnoted.data.loading import load_documents
-from unnoted.io import check_output, open_output
+from unnoted.io import lock_output, open_output
 from unnoted.rules import (
     ImpliedFrequency,
     ProposedRule,
@@ -83,19 +83,18 @@ def propose(
     An example: unnoted rules propose own.jsonl --to rules.txt, choose in rules.txt, then
     unnoted train best --train own.jsonl --rules rules.txt
     """
-    if to is not None:
-        check_output(to, files, overwrite)
-    corpus = load_documents(*files, vocabulary=read_vocabulary(vocabulary))
-    name = corpus.relations.name
-    found = propose_rules(corpus.documents, multiplier, name=name, limit=limit if to is None else None)
-    if as_json:
-        print_text(to_json_text({"rules": [_proposal_json(each) for each in found]}))
-    else:
-        _print_proposals(found[:limit], name)
-    if to is not None:
-        with open_output(to) as stream:
-            stream.write(proposals_text(found, name))
-        log(f"{len(found):,} rules written to {to}; remove the # of those that always hold")
+    with lock_output(*([to] if to else []), inputs=files, overwrite=overwrite):
+        corpus = load_documents(*files, vocabulary=read_vocabulary(vocabulary))
+        name = corpus.relations.name
+        found = propose_rules(corpus.documents, multiplier, name=name, limit=limit if to is None else None)
+        if as_json:
+            print_text(to_json_text({"rules": [_proposal_json(each) for each in found]}))
+        else:
+            _print_proposals(found[:limit], name)
+        if to is not None:
+            with open_output(to) as stream:
+                stream.write(proposals_text(found, name))
+            log(f"{len(found):,} rules written to {to}; remove the # of those that always hold")
 
 
 def _figures(each: ImpliedFrequency) -> tuple[str, ...]:

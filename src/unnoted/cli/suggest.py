@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from unnoted.cli.options import Vocabulary, console, handle_errors, log, on_interrupt, table
-from unnoted.io import check_output
+from unnoted.io import lock_output
 from unnoted.suggestions import SuggestionSet
 from unnoted.utils import format_count, plural, shorten
 
@@ -71,9 +71,9 @@ def suggest(
     Every document is scored by models that never saw its labels.
     An example: unnoted suggest own.jsonl --encoder FOLDER --to suggestions.jsonl
     """
-    check_output(to, [path for path in (file, model, scores, rules, vocabulary) if path is not None])
+    read = [path for path in (file, model, scores, rules, vocabulary) if path is not None]
     kept = "; the same command continues" if output else ""
-    with on_interrupt(f"interrupted; nothing was written{kept}"):
+    with lock_output(to, inputs=read), on_interrupt(f"interrupted; nothing was written{kept}"):
         # Here, because they load torch, which the other commands need not wait for.
         from unnoted.suggestions.suggest import suggest as run
         from unnoted.training.config import parse_changes

@@ -2,18 +2,13 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from os import PathLike
-from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from unnoted.data.document import Document
 from unnoted.data.formats.jsonl import document_from_record
@@ -23,16 +18,15 @@ from unnoted.errors import DataError, DefectLog
 from unnoted.inference.facts import ExtractedFact, Extraction, ExtractionStream
 from unnoted.inference.parallel import map_parallel
 from unnoted.inference.scoring import (
-    BatchFacts,
     BatchScores,
     DecisionOptions,
     ScoredPairs,
-    Selection,
     find_facts,
     guided_sentences,
     score_batch,
     supporting_sentences,
 )
+from unnoted.losses import ScoreDecoder
 from unnoted.models.batch import Batch, Collator
 from unnoted.models.features import Featuriser
 from unnoted.models.samplers import BatchLimits, SortedBatches
@@ -46,7 +40,6 @@ CHUNK = 256
 BATCH = BatchLimits(documents=8, tokens=8192, pairs=16384)
 """How large a batch is by default."""
 
-T = TypeVar("T")
 Source: TypeAlias = Document | Mapping[str, Any]
 """A document, or a dictionary with `text` or `sentences`, and `entities` (docs/reference/formats.md)."""
 
@@ -58,7 +51,7 @@ class Extractor:
 
     One extractor may be used from several threads at once: each calls `extract` for its own documents, and gets
     what it would get alone, bit for bit. The stream that `extract` returns belongs to the thread that called.
-    The model is in evaluation mode while facts are extracted, and afterwards in the mode in which it was.
+    The model is put into evaluation mode: call its `train()` to go on training it.
 
     Args:
         model: with its tokenizer, as `from_encoder` and `from_pretrained` give it.
@@ -72,27 +65,6 @@ class Extractor:
     Raises:
         ModelError: the model has no tokenizer.
         ValueError: there is no such device, or `chunk` is below 1.
-
-    Example:
-        >>> from tokenizers import Tokenizer, models, pre_tokenizers
-        >>> from transformers import BertConfig, PreTrainedTokenizerFast
-        >>> from unnoted.models.model import RelationConfig, RelationModel
-        >>> words = ["[UNK]", "[CLS]", "[SEP]", "*", "Ada", "met", "Bo"]
-        >>> vocabulary = {word: number for number, word in enumerate(words)}
-        >>> backend = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
-        >>> backend.pre_tokenizer = pre_tokenizers.Whitespace()
-        >>> encoder = BertConfig(vocab_size=7, hidden_size=8, num_hidden_layers=1, num_attention_heads=2,
-        ...                      intermediate_size=16, max_position_embeddings=16)
-        >>> model = RelationModel(RelationConfig(
-        ...     encoder_config=encoder.to_dict(), relations=["met"], embedding=8, block=4))
-        >>> model.tokenizer = PreTrainedTokenizerFast(
-        ...     tokenizer_object=backend, unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]")
-        >>> text = {"id": "d1", "text": "Ada met Bo.", "entities": [
-        ...     {"type": "PER", "mentions": [{"start": 0, "end": 3}]},
-        ...     {"type": "PER", "mentions": [{"start": 8, "end": 10}]}]}
-        >>> (extraction,) = Extractor(model).extract([text], threshold=0.0)
-        >>> [(fact.head, fact.relation, fact.tail, fact.evidence) for fact in extraction.facts]
-        [(0, 'met', 1, (0,)), (1, 'met', 0, (0,))]
     """
 
     def __init__(
@@ -187,7 +159,6 @@ class Extractor:
         documents: Iterable[Source],
         *,
         threshold: float | DecisionOptions | None = None,
-        floor: float | None = None,
         log: DefectLog | None = None,
         on_scores: OnScores | None = None,
     ) -> ExtractionStream:
@@ -200,8 +171,6 @@ class Extractor:
                 (docs/reference/formats.md). May be a stream without end: it is taken a chunk at a time.
             threshold: the least score of a predicted fact, or how it is chosen, such as
                 `DecisionOptions(target_precision=0.9)`; by default the threshold that the model stores.
-            floor: also return facts that are not predicted (`decided` is False) if their score is at least
-                this: for rankings.
             log: counts the defects of dictionaries, such as unknown fields.
             on_scores: called with the scores of every pair of each document that has any, as arrays.
 
@@ -214,10 +183,13 @@ class Extractor:
                 f"documents must be a list or another iterable, not one {type(documents).__name__}"
             )
         options = threshold if isinstance(threshold, DecisionOptions) else DecisionOptions(threshold)
-        selection = Selection.from_options(self.model.decoder, options, floor)
-        chunks = _chunks(iter_documents(documents, log), self.chunk)
+        decoder = options.decoder(self.model.decoder)
+        stream = iter_documents(documents, log)
+        chunks = iter(lambda: list(islice(stream, self.chunk)), [])
         return ExtractionStream(
-            extraction for chunk in chunks for extraction in self._extract_chunk(chunk, selection, on_scores)
+            extraction
+            for chunk in chunks
+            for extraction in self._extract_chunk(chunk, decoder, options.threshold, on_scores)
         )
 
     def extract_text(
@@ -265,121 +237,116 @@ class Extractor:
         return TextReader.load(entities, self.entity_types, types, log)
 
     def _extract_chunk(
-        self, documents: list[Document], selection: Selection, on_scores: OnScores | None
-    ) -> list[Extraction]:
-        candidates = self.model.candidates
-        scored = [number for number, document in enumerate(documents) if candidates.count(document)]
+        self,
+        documents: list[Document],
+        decoder: ScoreDecoder,
+        threshold: float | None,
+        on_scores: OnScores | None,
+    ) -> Iterator[Extraction]:
+        """The facts of some documents, which are computed in batches of similar length."""
         facts: list[tuple[ExtractedFact, ...]] = [()] * len(documents)
-        torch.get_num_threads()  # a new thread takes over the number that was set only when asked for it
-        with evaluation_mode(self.model):
-            unlabelled = [documents[number].with_facts(()) for number in scored]
-            for index, extracted in self._extract_facts(unlabelled, selection, on_scores):
-                facts[scored[index]] += extracted
-        return [Extraction(*each) for each in zip(documents, facts, strict=True)]
+        with_pairs = [number for number, each in enumerate(documents) if self.model.candidates.count(each)]
+        if with_pairs:
+            torch.get_num_threads()  # a new thread takes over the number that was set only when asked for it
+            self.model.eval()
+            unlabelled = [documents[number].with_facts(()) for number in with_pairs]
+            features = self._featurise(unlabelled)
+            collate = Collator(features)
+            batches = list(SortedBatches(features, self.batch))
 
-    def _extract_facts(
-        self, documents: list[Document], selection: Selection, on_scores: OnScores | None
-    ) -> Iterator[tuple[int, tuple[ExtractedFact, ...]]]:
-        """The index of a document and facts of it; documents come in any order, facts of one in their order."""
-        if not documents:
-            return
-        features = self._featurise(documents)
-        collate = Collator(features)
-        batches = list(SortedBatches(features, self.batch))
+            def extract_batch(indices: list[int]) -> "_BatchResult":
+                return self._extract_batch(
+                    collate([features[index] for index in indices]),
+                    [unlabelled[index] for index in indices],
+                    decoder,
+                    threshold,
+                    on_scores is not None,
+                )
 
-        def process(indices: list[int]) -> _BatchResult:
-            return self._process(collate([features[index] for index in indices]), selection, on_scores)
+            threads = None if self.device == "cpu" else 1
+            for indices, result in zip(batches, map_parallel(extract_batch, batches, threads), strict=True):
+                for index, found in zip(indices, result.facts, strict=True):
+                    facts[with_pairs[index]] = tuple(found)
+                for pairs in result.scored_pairs:
+                    assert on_scores is not None  # they were asked for
+                    on_scores(pairs)
+        return map(Extraction, documents, facts)
 
-        threads = None if self.device == "cpu" else 1
-        for indices, result in zip(batches, map_parallel(process, batches, threads), strict=True):
-            if on_scores is not None and result.scores is not None:
-                for scored in result.scored_pairs([documents[index] for index in indices], result.scores):
-                    on_scores(scored)
-            for facts in result.facts:
-                bounds = [0, *facts.pair.searchsorted(result.ends)]
-                for place, index in enumerate(indices):
-                    rows = range(bounds[place], bounds[place + 1])
-                    yield index, self._facts_of_document(documents[index], result, facts, rows)
-
-    def _process(self, batch: Batch, selection: Selection, on_scores: OnScores | None) -> "_BatchResult":
-        """Score a batch; several threads may do so at once."""
-        ends = batch.pair_document.bincount(minlength=len(batch.lengths)).cumsum(0).numpy()
-        head, tail = (batch.entity_slot[side].numpy() for side in (batch.head, batch.tail))
-        moved = batch.to(self.model.device)
-        scores = score_batch(self.model, moved, selection, self._typed)
-        return _BatchResult(
-            head, tail, ends, find_facts(moved, scores), None if on_scores is None else scores
-        )
-
-    def _facts_of_document(
-        self, document: Document, result: "_BatchResult", facts: BatchFacts, rows: range
-    ) -> tuple[ExtractedFact, ...]:
-        relations, entities, calibrated = self.model.relations, document.entities, self.is_calibrated
-        extracted = []
-        evidence: dict[int, tuple[int, ...]] = {}  # by row of shares: the facts of a pair have the same
-        for row in rows:
-            pair, share = facts.pair[row], int(facts.share[row])
-            head, tail = int(result.head[pair]), int(result.tail[pair])
-            relation = relations[int(facts.relation[row])]
-            if share not in evidence:
-                shares = facts.shares[share, : len(document.sentences)]
-                if (threshold := self.model.config.evidence_threshold) is None:
-                    evidence[share] = supporting_sentences(entities[head], entities[tail], shares)
-                else:
-                    evidence[share] = guided_sentences(shares, threshold)
-            extracted.append(
+    def _extract_batch(
+        self,
+        batch: Batch,
+        documents: list[Document],
+        decoder: ScoreDecoder,
+        threshold: float | None,
+        with_scores: bool,
+    ) -> "_BatchResult":
+        """The facts of D documents with P pairs; several threads may call it at once."""
+        model, moved = self.model, batch.to(self.model.device)
+        scores = score_batch(model, moved, decoder, threshold, self._typed)
+        found = find_facts(moved, scores)
+        head, tail = (batch.entity_slot[side].numpy() for side in (batch.head, batch.tail))  # [P]
+        document_of = batch.pair_document.tolist()
+        facts: list[list[ExtractedFact]] = [[] for _ in documents]
+        previous, evidence = -1, tuple[int, ...]()
+        for row, (pair, number) in enumerate(zip(found.pair, found.relation, strict=True)):
+            here, relation = document_of[pair], model.relations[number]
+            if pair != previous:  # all facts of a pair have the same evidence
+                shares = next(found.shares)[: len(documents[here].sentences)]
+                previous, evidence = pair, self._evidence(documents[here], head[pair], tail[pair], shares)
+            facts[here].append(
                 ExtractedFact(
-                    head=head,
-                    tail=tail,
+                    head=int(head[pair]),
+                    tail=int(tail[pair]),
                     relation=relation,
-                    name=relations.name(relation),
-                    score=float(facts.score[row]),
-                    evidence=evidence[share],
-                    decided=bool(facts.decided[row]),
-                    calibrated=calibrated,
-                    rule=None if facts.rule is None else self._rule(int(facts.rule[row])),
+                    name=model.relations.name(relation),
+                    score=found.score[row],
+                    evidence=evidence,
+                    calibrated=self.is_calibrated,
+                    rule=None if found.rule is None else self._rule(found.rule[row]),
                 )
             )
-        return tuple(extracted)
+        return _BatchResult(facts, _scored_pairs(documents, batch, head, tail, scores) if with_scores else [])
+
+    def _evidence(
+        self, document: Document, head: int, tail: int, shares: NDArray[np.float64]
+    ) -> tuple[int, ...]:
+        threshold = self.model.config.evidence_threshold
+        if threshold is not None:
+            return guided_sentences(shares, threshold)
+        return supporting_sentences(document.entities[head], document.entities[tail], shares)
 
     def _rule(self, number: int) -> str | None:
         propagation = self.model.rule_propagation
-        return (
-            None
-            if propagation is None or number < 0
-            else propagation.rules[number].to_text(self.model.relations.name)
-        )
+        if propagation is None or number < 0:
+            return None
+        return propagation.rules[number].to_text(self.model.relations.name)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _BatchResult:
-    """What was found in a batch of D documents with P pairs.
+class _BatchResult(NamedTuple):
+    """The facts of each document of a batch, and the scores of all their pairs where these are asked for."""
 
-    Attributes:
-        head: [P], the index of the head entity within its document.
-        tail: [P].
-        ends: [D], where the pairs of each document end.
-        facts: the facts.
-        scores: of every pair; None where nobody asked.
-    """
+    facts: list[list[ExtractedFact]]
+    scored_pairs: list[ScoredPairs]
 
-    head: NDArray[np.int64]
-    tail: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    facts: list[BatchFacts]
-    scores: BatchScores | None
 
-    def scored_pairs(self, documents: list[Document], scores: BatchScores) -> Iterator[ScoredPairs]:
-        """The scores of all pairs, document by document."""
-        decoder, logits = scores.decoder, scores.logits
-        arrays = (decoder.scores(logits), decoder.probabilities(logits), scores.decided)
-        score, probability, decided = (each.cpu().numpy() for each in arrays)  # [P, K]
-        for document, start, end in zip(documents, [0, *self.ends[:-1]], self.ends, strict=True):
-            rows = slice(start, end)
-            yield ScoredPairs(
-                document, self.head[rows], self.tail[rows], score[rows], probability[rows],
-                decoder.is_calibrated, decided[rows],
-            )  # fmt: skip
+def _scored_pairs(
+    documents: list[Document],
+    batch: Batch,
+    head: NDArray[np.int64],
+    tail: NDArray[np.int64],
+    scores: BatchScores,
+) -> list[ScoredPairs]:
+    """The scores of all pairs, document by document."""
+    decoder, logits = scores.decoder, scores.logits
+    columns = (decoder.scores(logits), decoder.probabilities(logits), scores.decided)  # [P, K] each
+    ends = batch.pair_document.bincount(minlength=len(documents)).cumsum(0)[:-1].numpy()
+    score, probability, decided = (np.split(each.cpu().numpy(), ends) for each in columns)
+    heads, tails = np.split(head, ends), np.split(tail, ends)
+    parts = zip(documents, heads, tails, score, probability, decided, strict=True)
+    return [
+        ScoredPairs(document, one, other, scores, probabilities, predicted, decoder.is_calibrated)
+        for document, one, other, scores, probabilities, predicted in parts
+    ]
 
 
 def iter_documents(sources: Iterable[Source], log: DefectLog | None = None) -> Iterator[Document]:
@@ -413,59 +380,6 @@ def iter_documents(sources: Iterable[Source], log: DefectLog | None = None) -> I
             raise log.located(error) from None
 
 
-def _chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Cut a stream into lists, taking no more of it than is asked for."""
-    stream = iter(items)
-    while chunk := list(islice(stream, size)):
-        yield chunk
-
-
-@dataclass(slots=True)
-class _Users:
-    """How many use a model now, and whether it was in training before the first of them."""
-
-    count: int
-    training: bool
-
-
-_lock = Lock()
-_users: WeakKeyDictionary[nn.Module, _Users] = WeakKeyDictionary()
-
-
-@contextmanager
-def evaluation_mode(model: nn.Module) -> Iterator[None]:
-    """Keep a model in evaluation mode; afterwards it is in the mode in which it was.
-
-    A training run evaluates its model now and then, and a service uses one model from many threads: the first
-    user puts it into evaluation mode, and the last puts it back.
-
-    Example:
-        >>> model = nn.Dropout().train()
-        >>> with evaluation_mode(model), evaluation_mode(model):
-        ...     model.training
-        False
-        >>> model.training
-        True
-    """
-    with _lock:
-        users = _users.setdefault(model, _Users(0, model.training))
-        users.count += 1
-        if users.count == 1:
-            model.eval()
-    try:
-        yield
-    finally:
-        with _lock:
-            users.count -= 1
-            if users.count == 0:
-                del _users[model]
-                model.train(users.training)
-
-
-DEVICE_FAILURES = (RuntimeError, AssertionError, ImportError, TypeError, ValueError)
-"""What torch raises, by kind of device, where there is none."""
-
-
 def find_device(name: torch.device | str) -> torch.device:
     """The device of a name, after a number was stored on it and read back.
 
@@ -476,14 +390,13 @@ def find_device(name: torch.device | str) -> torch.device:
         >>> find_device("cpu")
         device(type='cpu')
     """
-    shown = ascii(str(name)[:40])
     try:
         device = torch.device(name)
         if device.type == "meta":
             raise ValueError("it holds no values")
         torch.ones(1, device=device).cpu()
-    except DEVICE_FAILURES:
+    except (RuntimeError, AssertionError, ImportError, TypeError, ValueError):  # by kind of device
         gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
         usable = ", ".join(["cpu", *(f"cuda:{number}" for number in range(gpus))])
-        raise ValueError(f"device {shown} cannot be used; usable here: {usable}") from None
+        raise ValueError(f"device {str(name)[:40]!a} cannot be used; usable here: {usable}") from None
     return device

@@ -43,7 +43,6 @@ class FactRecord(TypedDict):
             list[tuple[int, int]], Field(description="characters of the tail's mentions, if text was given")
         ]
     ]
-    decided: NotRequired[Annotated[bool, Field(description="false for a fact below the decision threshold")]]
     rule: NotRequired[Annotated[str, Field(description="the rule that implies the fact, if one does")]]
 
 
@@ -82,8 +81,6 @@ class ExtractedFact:
         name: the relation's readable name, or its id.
         score: from 0 to 1; orders facts, also across relations. A probability if `calibrated`.
         evidence: the supporting sentences (`unnoted.inference.scoring`), ascending.
-        decided: whether the fact reaches the decision threshold. False only where facts below it were asked
-            for (`floor`).
         calibrated: whether the score is a calibrated probability.
         rule: the rule that implies it, in words; None where the model scored it by itself.
         head_entity: name, type, id and character offsets of the head; every fact of an `Extraction` has it.
@@ -96,7 +93,6 @@ class ExtractedFact:
     name: str
     score: float
     evidence: tuple[int, ...] = ()
-    decided: bool = True
     calibrated: bool = False
     rule: str | None = None
     head_entity: FactEntity | None = field(default=None, compare=False, repr=False)
@@ -191,8 +187,6 @@ class Extraction:
         }
         if self.document.text is not None:
             record["head_offsets"], record["tail_offsets"] = list(head.offsets), list(tail.offsets)
-        if not fact.decided:
-            record["decided"] = False
         if fact.rule is not None:
             record["rule"] = fact.rule
         return record

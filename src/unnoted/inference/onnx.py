@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from unnoted.io import CHECKSUMS, check_output, content_digest, read_json, write_json
+from unnoted.io import CHECKSUMS, content_digest, read_json, write_json
 from unnoted.models.encoders import DocumentEncoder
 from unnoted.models.model import ModelError, RelationModel
 from unnoted.utils import describe_error, require_extra, short_repr, wrap_errors
@@ -74,7 +74,6 @@ def export_onnx(path: str | Path, to: Path, *, int8: bool = False) -> Exported:
     """
     for package in ("onnx", "onnxscript", "onnxruntime"):
         require_extra(package, "onnx")
-    check_output(to, [Path(path)])
     if to.exists():
         raise ValueError(f"{to} exists: an export is written to a new folder")
     model = RelationModel.from_pretrained(path, dtype=torch.float32)

@@ -11,11 +11,10 @@ import tempfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from types import TracebackType
 from typing import Any, cast
 
 import torch
@@ -27,15 +26,13 @@ from unnoted.data.loading import stream_documents
 from unnoted.data.ner import TextReader
 from unnoted.errors import DataError, DefectLog, Kind, fail
 from unnoted.inference.extractor import Extractor
-from unnoted.inference.facts import DocumentRecord, Extraction
+from unnoted.inference.facts import DocumentRecord
 from unnoted.inference.scoring import DecisionOptions
 from unnoted.inference.writers import RESULT_WRITERS, Results
 from unnoted.io import (
     TextInput,
     content_digest,
     is_stream,
-    lock_output,
-    partial_path,
     read_whole,
 )
 from unnoted.models.model_io import TOKENIZER_FILES
@@ -98,6 +95,16 @@ class ExtractionReport:
         return lines
 
 
+def partial_path(output: Path) -> Path:
+    """Where results are kept until the output is complete.
+
+    Example:
+        >>> print(partial_path(Path("facts.jsonl")))
+        facts.jsonl.partial
+    """
+    return Path(f"{output}.partial")
+
+
 def predict_files(
     extractor: Extractor,
     model: str | Path,
@@ -105,12 +112,9 @@ def predict_files(
     to: Path,
     format: str,
     options: DecisionOptions | None = None,
-    log: DefectLog | None = None,
     on_progress: Callable[[int], None] = lambda done: None,
-    *,
-    overwrite: bool = False,
 ) -> ExtractionReport:
-    """Extract the facts of all documents of some files into one file.
+    """Extract the facts of all documents of some files into one file, which the caller has locked.
 
     The same call, made again after an interruption, continues and writes what it would have written without
     one. `to` appears when it is complete. A pipe, a device or `-` gets the results as they are found; none are
@@ -123,48 +127,39 @@ def predict_files(
         to: where to write; a name ending in `.gz` is compressed.
         format: one of `RESULT_WRITERS`.
         options: which facts are predicted; by default the model's threshold decides.
-        log: counts the defects of the files.
         on_progress: called with the number of documents that are completed.
-        overwrite: replace a file that is there already.
 
     Raises:
         DataError: a file cannot be read, or a document cannot be used.
-        ValueError: `to` is one of the files that are read, or is there already, or another process is writing
-            it, or `to.partial` is something else than what the same call left.
+        ValueError: `to.partial` is something else than what the same call left.
     """
-    write = lookup("format", format, RESULT_WRITERS)
     options = DecisionOptions() if options is None else options
-    report = ExtractionReport()
-    documents = report.count_documents(stream_documents(*files, log=log), extractor.model.candidates)
-    extractions = extractor.extract(documents, threshold=options)  # refuses bad options before a file is made
-    # A partial file beside it shows that `to` is of this very call, stopped before its last step.
-    overwrite = overwrite or partial_path(to).exists()
-    with lock_output(to, inputs=[*files, Path(model)], overwrite=overwrite):
-        if is_stream(to):
-            on_progress(0)
-            records = report.count_facts(_report_progress(extractions, on_progress))
-            write(to, Results(records, lambda: stream_documents(*files), str(model)))
-            return report
-        with PartialResults(partial_path(to), fingerprint(extractor, model, files, options)) as partial:
-            # `extractions` takes its first document only when it is iterated: those skipped here are not computed.
-            report.resumed = done = partial.skip_completed(documents, extractor.chunk)
+    write, report = lookup("format", format, RESULT_WRITERS), ExtractionReport()
+    documents = report.count_documents(stream_documents(*files), extractor.model.candidates)
+    # Bad options are refused here; the first document is taken when the extractions are iterated.
+    extractions = extractor.extract(documents, threshold=options)
+
+    def compute() -> Iterator[DocumentRecord]:
+        on_progress(report.resumed)
+        for done, extraction in enumerate(extractions, start=report.resumed + 1):
+            yield extraction.to_json()
             on_progress(done)
-            for extraction in extractions:
-                partial.append(extraction)
-                done += 1
-                on_progress(done)
-            records = report.count_facts(partial.records())
-            write(to, Results(records, lambda: stream_documents(*files), str(model)))
-            partial.remove()
+
+    def write_results(records: Iterable[DocumentRecord]) -> None:
+        counted = report.count_facts(records)
+        write(to, Results(counted, lambda: stream_documents(*files), str(model)))
+
+    if is_stream(to):
+        write_results(compute())
+        return report
+    path = partial_path(to)
+    with closing(PartialResults(path, fingerprint(extractor, model, files, options))) as partial:
+        report.resumed = partial.skip_completed(documents, extractor.chunk)
+        for record in compute():
+            partial.append(record)
+        write_results(partial.records())
+    path.unlink()
     return report
-
-
-def _report_progress(
-    extractions: Iterable[Extraction], on_progress: Callable[[int], None]
-) -> Iterator[DocumentRecord]:
-    for done, extraction in enumerate(extractions, start=1):
-        yield extraction.to_json()
-        on_progress(done)
 
 
 def fingerprint(
@@ -197,7 +192,7 @@ def _digests(model: str | Path, names: Sequence[str]) -> str:
 
 
 class PartialResults:
-    """The results so far, open for more, while the output is locked; used in a `with` statement.
+    """The results so far, open for more, while the output is locked.
 
     Args:
         path: the file; made if it is not there. A link is not followed.
@@ -214,34 +209,20 @@ class PartialResults:
     def __init__(self, path: Path, fingerprint: Mapping[str, Any]) -> None:
         self.path = path
         self._header = json.dumps({self.HEADER: fingerprint}).encode() + b"\n"
-        if (
-            path.is_symlink()
-            or (path.exists() and not path.is_file())
-            or (path.exists() and path.stat().st_nlink > 1)
-        ):
-            raise self._not_ours("a link or no regular file")
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
-        except OSError as error:
-            raise OSError(error.errno, f"cannot write here: {error.strerror}", str(path)) from None
-        self._stream = os.fdopen(descriptor, "r+b")
+        exists = path.exists() or path.is_symlink()
+        if exists and (path.is_symlink() or not path.is_file()):
+            raise self._refusal("a link or no regular file")
+        self._stream = path.open("r+b" if exists else "x+b")
         try:
             self._check_header()
         except BaseException:
-            self._stream.close()
+            self.close()
             raise
 
-    def __enter__(self) -> "PartialResults":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
+    def close(self) -> None:
+        """Close the file."""
+        with suppress(OSError):  # it tries once more to write what could not be written, which was reported
             self._stream.close()
-        except OSError:  # it tries once more to write what could not be written, which was reported
-            if kind is None:
-                raise
 
     def skip_completed(self, documents: Iterator[Document], chunk: int = 1) -> int:
         """Take the documents that are completed from a stream, and return how many.
@@ -264,52 +245,40 @@ class PartialResults:
             name = self._parse(self._stream.readline(), number)["id"]
             document = next(documents, None)
             if document is None or document.id != name:
-                other = (
-                    "there are no more documents" if document is None else f"it is document {document.id!r}"
-                )
-                raise ValueError(
-                    f"{self.path}: line {number} is of document {name!r}, but in the input {other}; delete the "
-                    "file to start anew"
-                )
+                other = f"has {'no more' if document is None else repr(document.id)} there"
+                raise self._damage(f"line {number} is of document {name!r}, and the input {other}")
         self._stream.truncate()
         return done
 
-    def append(self, extraction: Extraction) -> None:
+    def append(self, record: DocumentRecord) -> None:
         """Add one document's result; it survives a kill from now on."""
-        result = json.dumps(extraction.to_json(), ensure_ascii=False).encode()
+        result = json.dumps(record, ensure_ascii=False).encode()
         self._write(b"%b\t%08x\n" % (result, zlib.crc32(result)))
 
     def records(self) -> Iterator[DocumentRecord]:
-        """All results, as `Extraction.to_json` gives them."""
+        """All results."""
         self._stream.seek(len(self._header))
         for number, line in enumerate(self._stream, start=2):
             yield self._parse(line, number)
-
-    def remove(self) -> None:
-        """Remove the file: its results are in a safe place."""
-        self.path.unlink()
 
     def _check_header(self) -> None:
         """Check the first line; write it if it is missing or was cut."""
         first, mark = self._stream.readline(), f'{{"{self.HEADER}": '.encode()
         if not (first.startswith(mark) or mark.startswith(first)):
-            raise self._not_ours(f"{first[:40]!r} in line 1")
+            raise self._refusal(f"{first[:40]!r} in line 1")
         if not first.endswith(b"\n"):
             self._stream.truncate(0)
             self._write(self._header)
-            return
-        if first == self._header:
-            return
-        try:
-            old, new = (json.loads(line)[self.HEADER] for line in (first, self._header))
-            name = next(name for name in sorted(old.keys() | new.keys()) if old.get(name) != new.get(name))
-        except (ValueError, RecursionError, AttributeError, StopIteration):
-            raise ValueError(f"{self.path}: line 1 is damaged; delete the file to start anew") from None
-        raise ValueError(
-            f"{self.path}: an interrupted run had another {shorten(strip_control(name))} "
-            f"({short_repr(old.get(name), 200)}, now {short_repr(new.get(name), 200)}); delete the file to start "
-            "anew"
-        )
+        elif first != self._header:
+            try:
+                old, new = (json.loads(line)[self.HEADER] for line in (first, self._header))
+                name = next(key for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key))
+            except (ValueError, RecursionError, AttributeError, StopIteration):
+                raise self._damage("line 1 is damaged") from None
+            raise self._damage(
+                f"an interrupted run had another {shorten(strip_control(name))} "
+                f"({short_repr(old.get(name), 200)}, now {short_repr(new.get(name), 200)})"
+            )
 
     def _write(self, line: bytes) -> None:
         self._stream.seek(0, os.SEEK_END)
@@ -322,12 +291,13 @@ class PartialResults:
     def _parse(self, line: bytes, number: int) -> DocumentRecord:
         result, _, checksum = line.removesuffix(b"\n").rpartition(b"\t")
         if checksum != b"%08x" % zlib.crc32(result):
-            raise ValueError(
-                f"{self.path}: line {number} does not match its checksum; delete the file to start anew"
-            )
+            raise self._damage(f"line {number} does not match its checksum")
         return cast(DocumentRecord, json.loads(result))
 
-    def _not_ours(self, what: str) -> ValueError:
+    def _damage(self, what: str) -> ValueError:
+        return ValueError(f"{self.path}: {what}; delete the file to start anew")
+
+    def _refusal(self, what: str) -> ValueError:
         return ValueError(
             f"{self.path}: {what}: this is not what an interrupted run left; move it, or write to another file"
         )

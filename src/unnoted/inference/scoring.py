@@ -12,6 +12,7 @@ Models whose attention was trained on evidence take every sentence above a thres
 without attention, a sentence's share is its share of the mentions of both entities.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +68,8 @@ class DecisionOptions:
     def __post_init__(self) -> None:
         given = {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
         for name, value in given.items():
-            check_share(name, value)
+            if not 0 <= value <= 1:
+                raise ValueError(f"{name} must be between 0 and 1, not {value}")
         if len(given) > 1:
             raise ValueError(f"give only one of {' and '.join(given)}")
 
@@ -82,46 +84,6 @@ class DecisionOptions:
         return decoder if self.target_recall is None else decoder.at_recall(self.target_recall)
 
 
-def check_share(name: str, value: float) -> None:
-    """Refuse what is not between 0 and 1."""
-    if not 0 <= value <= 1:
-        raise ValueError(f"{name} must be between 0 and 1, not {value}")
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which facts of a batch are predicted, and which are returned.
-
-    Attributes:
-        decoder: decides, and gives the scores.
-        threshold: predict facts of at least this score; None leaves it to the decoder.
-        floor: also return facts that are not predicted, of at least this score.
-    """
-
-    decoder: ScoreDecoder
-    threshold: float | None = None
-    floor: float | None = None
-
-    @classmethod
-    def from_options(
-        cls, decoder: ScoreDecoder, options: DecisionOptions, floor: float | None
-    ) -> "Selection":
-        """The selection that a user asks for."""
-        if floor is not None:
-            check_share("floor", floor)
-        return cls(options.decoder(decoder), options.threshold, floor)
-
-    def apply(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """Which facts are predicted and which are returned, bool [P, K] each, from logits [P, K + 1]."""
-        least = [each for each in (self.threshold, self.floor) if each is not None]
-        scores = self.decoder.scores(logits) if least else None  # [P, K]
-        if scores is None or self.threshold is None:
-            decided = self.decoder.decide(logits)
-        else:
-            decided = scores >= self.threshold
-        return decided, decided if scores is None or self.floor is None else decided | (scores >= self.floor)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchScores:
     """What the model says of a batch of P pairs and K relations, on its device.
@@ -129,9 +91,8 @@ class BatchScores:
     Attributes:
         encoded: the tokens.
         logits: [P, K + 1].
-        decoder: turns logits into scores; only for the pairs with facts, which are few.
+        decoder: turns logits into scores.
         decided: [P, K], the predicted facts.
-        returned: [P, K], those and the others that were asked for.
         rule: [P, K], the number of the rule that raised a score, or -1; None for a model without rules.
     """
 
@@ -139,31 +100,26 @@ class BatchScores:
     logits: Tensor
     decoder: ScoreDecoder
     decided: Tensor
-    returned: Tensor
     rule: Tensor | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BatchFacts:
-    """F facts of a batch, ordered by pair, then by relation, in numpy.
+    """F facts of a batch, ordered by pair, then by relation.
 
     Attributes:
         pair: [F], row into the batch's pairs.
         relation: [F], index into the relations.
         score: [F].
-        decided: [F].
-        shares: [Q, S], each sentence's attention share, of the Q different pairs.
-        share: [F], row into `shares`.
         rule: [F], the number of the rule that implies the fact, or -1; None for a model without rules.
+        shares: each sentence's attention share, [S], for each pair with facts, in their order.
     """
 
-    pair: NDArray[np.int64]
-    relation: NDArray[np.int64]
-    score: NDArray[np.float64]
-    decided: NDArray[np.bool_]
-    shares: NDArray[np.floating[Any]]
-    share: NDArray[np.int64]
-    rule: NDArray[np.int16] | None = None
+    pair: list[int]
+    relation: list[int]
+    score: list[float]
+    rule: list[int] | None
+    shares: Iterator[NDArray[np.float64]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,8 +132,8 @@ class ScoredPairs:
         tail: [P].
         score: [P, K], as facts have it.
         probability: [P, K]; without a calibration what the loss's link gives, which may have ties.
-        calibrated: whether scores are calibrated probabilities.
         decided: [P, K], which facts are predicted.
+        calibrated: whether scores are calibrated probabilities.
     """
 
     document: Document
@@ -185,65 +141,59 @@ class ScoredPairs:
     tail: NDArray[np.int64]
     score: NDArray[np.float64]
     probability: NDArray[np.floating[Any]]
-    calibrated: bool
     decided: NDArray[np.bool_]
+    calibrated: bool
 
 
 # Not inference mode: a model may be asked during its training, and must not keep tensors made here.
 @torch.no_grad()
 def score_batch(
-    model: "RelationModel", batch: Batch, selection: Selection, typed: "TypeConstraints | None" = None
+    model: "RelationModel",
+    batch: Batch,
+    decoder: ScoreDecoder,
+    threshold: float | None = None,
+    typed: "TypeConstraints | None" = None,
 ) -> BatchScores:
-    """Score the pairs of a batch, which is on the device of the model; the model is in evaluation mode."""
+    """Score the pairs of a batch, which is on the device of the model; the model is in evaluation mode.
+
+    Args:
+        model: scores.
+        batch: the documents.
+        decoder: decides, and gives the scores.
+        threshold: predict facts of at least this score; None leaves it to the decoder.
+        typed: which relations the types of a pair allow, whatever the threshold.
+    """
     output = model(batch, typed)
-    logits, encoded, rule, allowed = output.logits, output.encoded, output.rule, output.allowed  # [P, K + 1]
-    decided, returned = selection.apply(logits)
-    if allowed is not None:  # whatever the threshold
-        decided, returned = decided & allowed, returned & allowed
-    return BatchScores(encoded, logits, selection.decoder, decided, returned, rule)
+    logits = output.logits  # [P, K + 1]
+    decided = decoder.decide(logits) if threshold is None else decoder.scores(logits) >= threshold
+    if output.allowed is not None:
+        decided = decided & output.allowed
+    return BatchScores(output.encoded, logits, decoder, decided, output.rule)
 
 
 @torch.no_grad()
-def find_facts(batch: Batch, scored: BatchScores) -> list[BatchFacts]:
-    """The facts of a batch, in several pieces where pairs and sentences are very many.
-
-    Args:
-        batch: on the model's device.
-        scored: what the model says of it.
-    """
-    encoded = scored.encoded
+def find_facts(batch: Batch, scored: BatchScores) -> BatchFacts:
+    """The facts of a batch, which is on the model's device."""
     # The one place where the CPU waits for the device: the number of facts is known only now.
-    pair, relation = scored.returned.nonzero(as_tuple=True)  # [F]
-    pairs, counts = torch.unique_consecutive(pair, return_counts=True)
-    attention = None if encoded.attention is None or not len(pairs) else encoded.entity_attention
-    pieces, start = [], 0
-    at_once = max(1, MAX_SHARES // max(1, batch.sentences))
-    for some, count in zip(torch.split(pairs, at_once), torch.split(counts, at_once), strict=True):
-        facts = slice(start, start + int(count.sum()))
-        start = facts.stop
+    pair, relation = scored.decided.nonzero(as_tuple=True)  # [F]
+    pairs, fact_pair = torch.unique_consecutive(pair, return_inverse=True)  # [Q], [F] into it
+    score = scored.decoder.scores(scored.logits[pairs])[fact_pair, relation]  # [Q, K] to [F]
+    rule = None if scored.rule is None else scored.rule[pair, relation].tolist()
+    shares = sentence_shares(batch, scored.encoded, pairs)
+    return BatchFacts(pair.tolist(), relation.tolist(), score.tolist(), rule, shares)
+
+
+@torch.no_grad()
+def sentence_shares(batch: Batch, encoded: "Encoded", pairs: Tensor) -> Iterator[NDArray[np.float64]]:
+    """Each sentence's share of what a pair attends to, [S] for each of some pairs [Q]; few are held at a time."""
+    if not len(pairs):
+        return
+    attention = None if encoded.attention is None else encoded.entity_attention
+    for some in torch.split(pairs, max(1, MAX_SHARES // max(1, batch.sentences))):
         shares = (
             mention_shares(batch, some) if attention is None else attention_shares(attention, batch, some)
         )
-        pieces.append(_facts_of_pairs(scored, some, count, relation[facts], shares))
-    return pieces
-
-
-def _facts_of_pairs(
-    scored: BatchScores, pairs: Tensor, count: Tensor, relation: Tensor, shares: Tensor
-) -> BatchFacts:
-    """The facts of the `pairs` [Q], `count` [Q] of each, with attention shares [Q, S]."""
-    share = torch.arange(len(count), device=count.device).repeat_interleave(count)  # [F]
-    pair = pairs[share]
-    score = scored.decoder.scores(scored.logits[pairs])[share, relation]  # [Q, K] to [F]
-    return BatchFacts(
-        pair.cpu().numpy(),
-        relation.cpu().numpy(),
-        score.cpu().numpy(),
-        scored.decided[pair, relation].cpu().numpy(),
-        shares.double().cpu().numpy(),
-        share.cpu().numpy(),
-        None if scored.rule is None else scored.rule[pair, relation].cpu().numpy(),
-    )
+        yield from shares.double().cpu().numpy()
 
 
 def attention_shares(attention: Tensor, batch: Batch, pair: Tensor) -> Tensor:

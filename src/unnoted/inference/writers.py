@@ -11,7 +11,7 @@ from unnoted.data.document import Document
 from unnoted.data.visualization import FactGroup, FactRow, FactTable
 from unnoted.inference.facts import DocumentRecord, FactRecord, format_record
 from unnoted.io import open_binary_output, open_output, write_lines, write_list
-from unnoted.utils import plural, require_extra
+from unnoted.utils import plural, require_extra, strip_control
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped, import-not-found, unused-ignore]
@@ -49,8 +49,7 @@ def fact_rows(records: Iterable[DocumentRecord]) -> Iterator[dict[str, Any]]:
     """
     for record in records:
         for fact in record["facts"]:
-            row = {name: fact.get(name) for name in FACT_COLUMNS}
-            yield row | {"document": record["id"], "decided": fact.get("decided", True)}
+            yield {name: fact.get(name) for name in FACT_COLUMNS} | {"document": record["id"]}
 
 
 def facts_frame(records: Iterable[DocumentRecord]) -> "DataFrame":
@@ -61,7 +60,7 @@ def facts_frame(records: Iterable[DocumentRecord]) -> "DataFrame":
     """
     pandas = require_extra("pandas", "frames")
     frame: DataFrame = pandas.DataFrame(list(fact_rows(records)), columns=FACT_COLUMNS)
-    types = {"head": "int64", "tail": "int64", "score": "float64", "calibrated": "bool", "decided": "bool"}
+    types = {"head": "int64", "tail": "int64", "score": "float64", "calibrated": "bool"}
     return frame.astype(types)  # also of a frame without rows
 
 
@@ -102,7 +101,7 @@ def fact_schema() -> Any:  # noqa: ANN401 - a schema of pyarrow, which is an ext
     pa = require_extra("pyarrow", "frames")
     types = {
         **dict.fromkeys(("head", "tail"), pa.int64()),
-        **dict.fromkeys(("calibrated", "decided"), pa.bool_()),
+        "calibrated": pa.bool_(),
         **dict.fromkeys(("head_offsets", "tail_offsets"), pa.list_(pa.list_(pa.int64()))),
         "score": pa.float64(),
         "evidence": pa.list_(pa.int64()),
@@ -152,10 +151,11 @@ def write_html(path: Path, results: Results) -> None:
 
 
 def write_text_table(path: Path, records: Iterable[DocumentRecord]) -> None:
-    """Write facts as a person reads them in a terminal."""
+    """Write facts as a person reads them in a terminal, which nothing in them can control."""
     with open_output(path) as stream:
         for record in records:
-            stream.write(format_record(record) + "\n")
+            stream.write(strip_control(format_record(record), keep="\n\t") + "\n")
+            stream.flush()
 
 
 def fact_table(record: DocumentRecord) -> FactTable:

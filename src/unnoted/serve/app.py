@@ -15,6 +15,7 @@ from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from fastapi.security import HTTPBearer
+from pydantic import Field
 
 from unnoted.data.document import Document
 from unnoted.data.visualization import SCRIPT, STYLE
@@ -22,28 +23,28 @@ from unnoted.errors import DataError
 from unnoted.inference import DecisionOptions, Extraction
 from unnoted.serve.batching import ExtractionService
 from unnoted.serve.extraction import (
-    INLINE,
     LINES,
     RETRY,
     StreamedResponse,
     build_document,
     check_text,
     draw,
-    extract_documents,
+    submit,
     to_json,
     to_record,
+    wait_for,
 )
 from unnoted.serve.schemas import (
-    DecisionQuery,
     DocumentResponse,
     Documents,
     ErrorResponse,
     ModelResponse,
-    StatusResponse,
     Texts,
 )
 from unnoted.utils import describe_error, templates_of
 from unnoted.web import ASGIApp, Guard, Message, Receive, Send, add_error_handlers, server_names
+
+Share = Annotated[float | None, Field(ge=0, le=1)]
 
 STREAM = "/extract/stream"
 WORK = frozenset({"/extract", "/extract/text", STREAM})
@@ -237,9 +238,19 @@ def _add_extraction(app: FastAPI, service: ExtractionService) -> None:
         }
     }
 
-    def decision(query: Annotated[DecisionQuery, Query()]) -> DecisionOptions:
+    def decision(
+        threshold: Annotated[
+            Share, Query(description="the least score of a fact; by default the model's threshold")
+        ] = None,
+        target_precision: Annotated[
+            Share, Query(description="of a calibrated model: the expected precision")
+        ] = None,
+        target_recall: Annotated[
+            Share, Query(description="of a calibrated model: the expected recall")
+        ] = None,
+    ) -> DecisionOptions:
         try:
-            options = DecisionOptions(**query.model_dump())
+            options = DecisionOptions(threshold, target_precision, target_recall)
             options.decoder(service.decoder)
         except ValueError as error:
             raise HTTPException(422, str(error)) from None
@@ -257,15 +268,14 @@ def _add_extraction(app: FastAPI, service: ExtractionService) -> None:
     async def extract(request: Request, documents: Documents, options: Decision) -> Response:
         given = documents if isinstance(documents, list) else [documents]
         check_count(len(given))
-        size = sum(len(one.text) for one in given)
 
         def build() -> list[tuple[Document, list[str]]]:
             return [
                 build_document(one, number, service.document_limits) for number, one in enumerate(given, 1)
             ]
 
-        built = await asyncio.to_thread(build) if size > INLINE else build()
-        extractions = await extract_documents(service, [document for document, _ in built], options)
+        built = await asyncio.to_thread(build)
+        extractions = await wait_for(service, submit(service, [document for document, _ in built], options))
         records = [to_record(one, notes) for one, (_, notes) in zip(extractions, built, strict=True)]
         return await _respond(request, service, extractions, records, isinstance(documents, list))
 
@@ -300,7 +310,7 @@ def _add_extraction(app: FastAPI, service: ExtractionService) -> None:
             raise HTTPException(422, error.defect.within_file) from None
         except ValueError as error:  # spaCy's, of a text that it does not take
             raise HTTPException(422, f"a text cannot be read: {describe_error(error)}") from error
-        extractions = await extract_documents(service, documents, options)
+        extractions = await wait_for(service, submit(service, documents, options))
         records = [to_record(one, with_entities=True) for one in extractions]
         return await _respond(request, service, extractions, records, isinstance(texts, list))
 
@@ -321,37 +331,33 @@ def _add_status(app: FastAPI, service: ExtractionService) -> None:
     """The paths that describe the service."""
 
     @app.get("/health", summary="Whether the service is alive")
-    async def health() -> StatusResponse:
-        return StatusResponse(status="ok")
+    async def health() -> dict[str, str]:
+        return {"status": "ok"}
 
     unavailable: dict[int | str, dict[str, Any]] = {
         503: {"model": ErrorResponse, "description": "it is stopping, or its queue is full"}
     }
 
     @app.get("/ready", summary="Whether the service takes documents now", responses=unavailable)
-    async def ready() -> StatusResponse:
+    async def ready() -> dict[str, str]:
         if service.is_stopping() or not service.queue.is_working:
             raise HTTPException(503, "the service is stopping", RETRY)
         if not service.queue.free:
             raise HTTPException(503, "the queue is full", RETRY)
-        return StatusResponse(status="ready")
+        return {"status": "ready"}
 
     @app.get(
         "/relations", summary="What the model knows", dependencies=[Depends(HTTPBearer(auto_error=False))]
     )
     async def relations() -> ModelResponse:
-        return ModelResponse.model_validate(
-            {
-                "model": service.name,
-                "calibrated": service.decoder.is_calibrated,
-                "threshold": service.decoder.threshold,
-                "text": service.reader is not None,
-                "types": service.types,
-                "relations": [
-                    {"id": each, "name": service.relations.name(each)} for each in service.relations
-                ],
-            }
-        )
+        return {
+            "model": service.name,
+            "calibrated": service.decoder.is_calibrated,
+            "threshold": service.decoder.threshold,
+            "text": service.reader is not None,
+            "types": list(service.types),
+            "relations": [{"id": each, "name": service.relations.name(each)} for each in service.relations],
+        }
 
     @app.get("/metrics", summary="Counters for Prometheus", response_class=PlainTextResponse)
     async def metrics() -> Response:

@@ -3,10 +3,9 @@
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 from fastapi import HTTPException, Request, Response
 from markupsafe import Markup
@@ -24,18 +23,15 @@ from unnoted.inference.writers import fact_table
 from unnoted.io import Limits
 from unnoted.serve.batching import ExtractionService, QueueClosed, QueueFull
 from unnoted.serve.schemas import DocumentRequest, DocumentResponse, EntityResponse, TextRequest
-from unnoted.utils import plural, short_repr
+from unnoted.utils import plural
+from unnoted.web import first_problem
 
-T = TypeVar("T")
 _LOG = logging.getLogger(__name__)
 
 LINES = "application/x-ndjson"
 
 MAX_CHARACTERS_PER_WORD = 20
 """Characters that a plain text may have for each word that it may have."""
-
-INLINE = 1 << 16
-"""Characters up to which a document is built at once; larger ones are built by a thread."""
 
 PAUSE = 0.005
 """Seconds between two looks whether the queue takes the next document of a stream."""
@@ -50,10 +46,9 @@ def build_document(request: DocumentRequest, number: int, limits: Limits) -> tup
         HTTPException: 422, with the document and the field.
     """
     log = DefectLog()
+    record = {"id": str(number), **request.model_dump(exclude_unset=True)}
     try:
-        document = document_from_record(
-            {"id": str(number), **request.fields()}, ReadContext(log, limits=limits)
-        )
+        document = document_from_record(record, ReadContext(log, limits=limits))
     except DataError as error:
         raise HTTPException(422, error.defect.within_file) from None
     defects = (each for kind, few in log.examples.items() if kind.severity is Severity.DEFECT for each in few)
@@ -76,24 +71,14 @@ def check_text(request: TextRequest, number: int, limits: Limits) -> tuple[str, 
     return name, request.text
 
 
-async def extract_documents(
-    service: ExtractionService, documents: Sequence[Document], options: DecisionOptions
-) -> list[Extraction]:
-    """The facts of documents, in time."""
-    results = _submit(service, documents, options)
-    try:
-        async with asyncio.timeout(service.limits.seconds):
-            return [await _result(one) for one in results]
-    except TimeoutError:
-        raise HTTPException(504, f"no result after {service.limits.seconds:g} s") from None
-    finally:
-        for one in results:
-            one.cancel()  # nobody waits for the others any more
-
-
-def _submit(
+def submit(
     service: ExtractionService, documents: Sequence[Document], options: DecisionOptions
 ) -> list[Future[Extraction]]:
+    """Put documents into the queue.
+
+    Raises:
+        HTTPException: 429, if it is full, or 503, if it was closed.
+    """
     try:
         return service.queue.submit(documents, options)
     except QueueFull:
@@ -102,11 +87,22 @@ def _submit(
         raise HTTPException(503, "the service is stopping", RETRY) from None
 
 
-async def _result(future: Future[Extraction]) -> Extraction:
+async def wait_for(service: ExtractionService, results: Sequence[Future[Extraction]]) -> list[Extraction]:
+    """The facts of documents that are in the queue, in time; otherwise nobody waits for them any more.
+
+    Raises:
+        HTTPException: 504, if they take too long, or 500, if the model failed.
+    """
     try:
-        return await asyncio.wrap_future(future)
+        async with asyncio.timeout(service.limits.seconds):
+            return [await asyncio.wrap_future(one) for one in results]
+    except TimeoutError:
+        raise HTTPException(504, f"no result after {service.limits.seconds:g} s") from None
     except Exception as error:
         raise HTTPException(500, f"the model failed at the document ({type(error).__name__})") from error
+    finally:
+        for one in results:
+            one.cancel()
 
 
 def to_record(
@@ -164,14 +160,12 @@ def draw(extractions: Sequence[Extraction], service: ExtractionService) -> Marku
     return Markup("\n").join(pieces)
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A document of a stream on its way, or what is wrong with it."""
+class _Line(NamedTuple):
+    """A line of a stream: its document in the queue, or what is wrong with it."""
 
     number: int
-    result: Future[Extraction] | None = None
-    notes: tuple[str, ...] = ()
-    error: HTTPException | None = None
+    result: Future[Extraction] | HTTPException
+    notes: Sequence[str] = ()
 
 
 class StreamedResponse(Response):
@@ -206,25 +200,18 @@ class StreamedResponse(Response):
         reading = asyncio.create_task(self._read(queue))
         try:
             while (line := await queue.get()) is not None:
-                yield await self._record(line)
+                try:
+                    if isinstance(line.result, HTTPException):
+                        raise line.result
+                    (extraction,) = await wait_for(self.service, [line.result])
+                    yield to_record(extraction, line.notes)
+                except HTTPException as error:
+                    yield {"error": error.detail, "line": line.number, "status": error.status_code}
         finally:
             reading.cancel()
             while not queue.empty():
-                if (line := queue.get_nowait()) is not None and line.result is not None:
+                if (line := queue.get_nowait()) is not None and isinstance(line.result, Future):
                     line.result.cancel()
-
-    async def _record(self, line: _Line) -> dict[str, Any] | DocumentResponse:
-        error = line.error
-        if line.result is not None:
-            try:
-                async with asyncio.timeout(self.service.limits.seconds):
-                    return to_record(await _result(line.result), line.notes)
-            except TimeoutError:
-                error = HTTPException(504, f"no result after {self.service.limits.seconds:g} s")
-            except HTTPException as failure:
-                error = failure
-        assert error is not None  # a line has one or the other
-        return {"error": error.detail, "line": line.number, "status": error.status_code}
 
     async def _read(self, queue: "asyncio.Queue[_Line | None]") -> None:
         """Read the lines of the request into the queue; whatever ends it, None is the last of them."""
@@ -235,12 +222,12 @@ class StreamedResponse(Response):
                 number += 1
                 await queue.put(await self._submit_line(line, number))
         except HTTPException as error:
-            await queue.put(_Line(number + 1, error=error))
+            await queue.put(_Line(number + 1, error))
         except ClientDisconnect:
             pass  # nobody is left to read an error
         except Exception:
             _LOG.exception("reading a stream failed after line %d", number)
-            await queue.put(_Line(number + 1, error=HTTPException(500, "the stream cannot be read")))
+            await queue.put(_Line(number + 1, HTTPException(500, "the stream cannot be read")))
         await queue.put(None)
 
     async def _lines(self) -> AsyncIterator[bytes]:
@@ -269,27 +256,16 @@ class StreamedResponse(Response):
 
     async def _submit_line(self, line: bytes, number: int) -> _Line:
         def build() -> tuple[Document, list[str]]:
-            try:
-                request = DocumentRequest.model_validate_json(line)
-            except ValidationError as error:
-                raise HTTPException(422, _first_error(error)) from None
+            request = DocumentRequest.model_validate_json(line)
             return build_document(request, number, self.service.document_limits)
 
         try:
-            document, notes = await (asyncio.to_thread(build) if len(line) > INLINE else _call(build))
+            document, notes = await asyncio.to_thread(build)
             while not self.service.queue.free and self.service.queue.is_working:
                 await asyncio.sleep(PAUSE)
-            (result,) = _submit(self.service, [document], self.options)
+            (result,) = submit(self.service, [document], self.options)
+            return _Line(number, result, notes)
+        except ValidationError as error:
+            return _Line(number, HTTPException(422, first_problem(error.errors(include_url=False))))
         except HTTPException as error:
-            return _Line(number, error=error)
-        return _Line(number, result, tuple(notes))
-
-
-async def _call(function: Callable[[], T]) -> T:
-    return function()
-
-
-def _first_error(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_context=False)[0]
-    place = ".".join(map(str, first["loc"]))
-    return f"{place}: {first['msg']}: {short_repr(first['input'])}" if place else first["msg"]
+            return _Line(number, error)

@@ -1,6 +1,6 @@
 """What requests and answers hold; requests are validated by it, and OpenAPI describes both."""
 
-from typing import Annotated, Any, NotRequired
+from typing import Annotated, NotRequired
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
 from typing_extensions import TypedDict
@@ -64,10 +64,6 @@ class DocumentRequest(_Request):
             raise ValueError("a document needs `text` or `sentences`")
         return self
 
-    def fields(self) -> dict[str, Any]:
-        """What the client sent."""
-        return self.model_dump(exclude_unset=True)
-
 
 class TextRequest(BaseModel):
     """A plain text."""
@@ -92,20 +88,6 @@ Texts = Annotated[
     | Annotated[Annotated[list[TextRequest], Field(min_length=1)], Tag("list")],
     Discriminator(_is_list),
 ]
-
-
-class DecisionQuery(BaseModel):
-    """Which facts are predicted; at most one is given."""
-
-    threshold: float | None = Field(
-        default=None, ge=0, le=1, description="the least score of a fact; by default the model's threshold"
-    )
-    target_precision: float | None = Field(
-        default=None, ge=0, le=1, description="of a calibrated model: the expected precision"
-    )
-    target_recall: float | None = Field(
-        default=None, ge=0, le=1, description="of a calibrated model: the expected recall"
-    )
 
 
 class MentionResponse(TypedDict):
@@ -140,25 +122,21 @@ class ErrorResponse(BaseModel):
     error: str
 
 
-class RelationResponse(BaseModel):
+class RelationResponse(TypedDict):
     """A relation that the model knows."""
 
     id: str
     name: str
 
 
-class ModelResponse(BaseModel):
+class ModelResponse(TypedDict):
     """What the model knows."""
 
     model: str
-    calibrated: bool = Field(description="whether scores are probabilities and targets can be given")
-    threshold: float = Field(description="the least score of a predicted fact")
-    text: bool = Field(description="whether plain text is taken (`/extract/text`)")
+    calibrated: Annotated[
+        bool, Field(description="whether scores are probabilities and targets can be given")
+    ]
+    threshold: Annotated[float, Field(description="the least score of a predicted fact")]
+    text: Annotated[bool, Field(description="whether plain text is taken (`/extract/text`)")]
     types: list[str]
     relations: list[RelationResponse]
-
-
-class StatusResponse(BaseModel):
-    """Whether the service is up."""
-
-    status: str

@@ -155,23 +155,6 @@ def test_errors_are_one_line(gold, predictions, train, tmp_path):
         assert result.stderr.startswith("error: ") and not result.stdout
 
 
-def test_ignored_fields_are_told(gold, tmp_path):
-    odd = written(tmp_path / "odd.json", [claim("Ada", 1, 2, "P551", colour="red")])
-    assert "1 unknown fields of predictions ignored" in run("--gold", gold, "--predictions", odd).stderr
-
-
-def test_the_curve_never_replaces_what_is_read(gold, predictions, tmp_path):
-    model = tmp_path / "model"
-    model.mkdir()
-    config = written(model / "config.json", {})
-    for read in (gold, predictions):
-        error = run("--predictions", predictions, "--gold", gold, "--curve", read, code=1).stderr
-        assert error == f"error: {read}: is read as input; write to another file\n"
-    error = run("--model", model, "--gold", gold, "--curve", config, code=1).stderr
-    assert error == f"error: {config}: is read as input; write to another file\n"
-    assert config.read_text("utf-8") == "{}"
-
-
 def test_reliability_is_drawn_of_probabilities(gold, tmp_path):
     rows = [
         claim("Ada", 1, 2, "P551", score=0.9),

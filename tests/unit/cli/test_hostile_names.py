@@ -135,40 +135,6 @@ def test_a_config_is_one_error(tmp_path, text, message):
     assert len(stderr) < 3000 and time.process_time() - began < 20
 
 
-def test_a_config_that_is_a_loop_of_links(tmp_path):
-    loop = tmp_path / "loop.yaml"
-    loop.symlink_to(loop)
-    assert "Too many levels of symbolic links" in run("info", loop, code=1).stderr
-    assert "line 1" in run("train", "small", "--set", "seed=!!int x", code=1).stderr
-
-
-def test_documents_without_facts_are_said_to_have_none(tmp_path):
-    path, to = tmp_path / "new.json", tmp_path / "left.json"
-    path.write_text(json.dumps([{**GOOD, "labels": []}]))
-    assert (
-        "note: the documents have no facts"
-        in run("data", "hide-labels", path, "--keep", "0.5", "--to", to).stderr
-    )
-    assert f"note: {path}: its documents have no facts" in run("data", "compare", path, path).stderr
-    options = ["--encoder", "recurrent", "--set", f"output={tmp_path / 'run'}"]
-    stderr = run("train", "small", "--train", path, *options, code=1).stderr
-    assert f"error: {path}: no fact in 1 document, expected labelled facts" in stderr
-    compared = [
-        "experiment",
-        "compare",
-        "--train",
-        path,
-        "--test",
-        path,
-        "--losses",
-        "atlop",
-        "--to",
-        tmp_path / "runs",
-    ]
-    stderr = run(*compared, "--encoder", "recurrent", code=1).stderr
-    assert f"error: {path}: no fact in 1 document, expected labelled facts" in stderr
-
-
 def test_json_stays_json(tmp_path):
     path = tmp_path / "next-line.json"
     path.write_text(json.dumps([named("A\x85B", "r\x9b31m")]))

@@ -14,6 +14,7 @@ from unnoted.configs import config_names
 from unnoted.io import CHECKSUMS
 from unnoted.losses.decoding import DecisionRule, Link, ScoreDecoder
 from unnoted.priors import Priors
+from unnoted.training import load_config
 
 app = typer.Typer()
 app.command()(info)
@@ -39,11 +40,13 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_configs_are_listed_and_shown():
+def test_configs_are_listed_and_shown(tmp_path):
     lines = run().stdout.splitlines()
     assert [line.split()[0] for line in lines] == list(config_names())
     assert list(json.loads(run("--json").stdout)) == list(config_names())
     assert yaml.safe_load(run("small").stdout).keys() == json.loads(run("small", "--json").stdout).keys()
+    (tmp_path / "own.yaml").write_text(run("docred-original/bert-base/ssr-pu").stdout, "utf-8")
+    assert load_config(tmp_path / "own.yaml") == load_config("docred-original/bert-base/ssr-pu")
 
 
 def test_a_model_as_json(folder):
@@ -61,7 +64,7 @@ def test_a_model_as_json(folder):
 
 def test_a_model_as_a_table(folder):
     text = run(folder).stdout
-    for part in ("bert, 2 layers of width 16", "atlop", "[ORG]", "sigmoid", "weight 0.7", "config.yaml"):
+    for part in ("type bert, layers 2, width 16", "atlop", "[ORG]", "sigmoid", "0.7", "config.yaml"):
         assert part in text
     (row,) = (line.split() for line in text.splitlines() if line.startswith(RELATIONS[0] + " "))
     assert row[-2:] == ["0.010000", "0.030000"]

@@ -6,13 +6,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-import yaml
 from typer.testing import CliRunner
 
 import unnoted
 from unnoted.cli.main import GROUPS, TOP, app, load_command
-from unnoted.configs import config_names
-from unnoted.training import load_config
 
 COMMANDS = [((name,), TOP) for name in TOP] + [
     ((group, name), table) for group, (table, _) in GROUPS.items() for name in table
@@ -57,12 +54,6 @@ def test_help_loads_no_command(arguments):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("module", ["evaluate", "experiments", "predict", "train"])
-def test_commands_load_torch_only_when_they_run(module):
-    code = f"import sys, unnoted.cli.{module}; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
 def test_the_version():
     assert run("--version").stdout == f"unnoted {version('unnoted')}\n"
     assert unnoted.__version__ == version("unnoted")
@@ -70,15 +61,6 @@ def test_the_version():
         [sys.executable, "-m", "unnoted", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout == f"unnoted {unnoted.__version__}\n"
-
-
-def test_a_config_is_shown_as_a_file_that_can_be_used(tmp_path):
-    lines = run("info").stdout.splitlines()
-    assert [line.split()[0] for line in lines] == list(config_names())
-    text = run("info", "docred-original/bert-base/ssr-pu").stdout
-    (tmp_path / "own.yaml").write_text(text, "utf-8")
-    assert load_config(tmp_path / "own.yaml") == load_config("docred-original/bert-base/ssr-pu")
-    assert yaml.safe_load(text) and "'small'" in run("info", "smal", code=1).stderr
 
 
 @pytest.mark.parametrize("command", [("--version",), ("info",)])

@@ -2,20 +2,16 @@
 
 import csv
 import gzip
-import io
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pyarrow.parquet as pq
 import pytest
 import spacy
 import torch
 import typer
-from rich.console import Console
-from rich.progress import Progress
-from tests.attacks.kill_predict import kill_predict
-from tests.attacks.two_writers import Rounds, two_writers
 from tests.markup import parse
 from tests.unit.inference.making import corpus, document_of, saved_model
 from typer.testing import CliRunner
@@ -26,7 +22,7 @@ from unnoted.cli.evaluate import evaluate
 from unnoted.data.formats import write_documents
 from unnoted.data.formats.predictions import read_predictions
 from unnoted.data.ner import TextReader
-from unnoted.inference import BATCH, Extractor
+from unnoted.inference import Extractor
 from unnoted.io import CHECKSUMS
 from unnoted.models.samplers import BatchLimits
 
@@ -86,15 +82,6 @@ def test_jsonl(model, documents, expected, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"documents.jsonl", "out.jsonl"}
 
 
-def test_documents_from_a_pipe(model, documents, expected, tmp_path):
-    run("predict", model, documents, "--to", tmp_path / "of-file.jsonl")
-    arguments = ["predict", str(model), "-", "--to", str(tmp_path / "of-stream.jsonl")]
-    result = CliRunner().invoke(app, arguments, input=documents.read_bytes())
-    assert result.exit_code == 0, result.output
-    assert (tmp_path / "of-stream.jsonl").read_bytes() == (tmp_path / "of-file.jsonl").read_bytes()
-    assert len(lines(tmp_path / "of-stream.jsonl")) == len(expected)
-
-
 def test_predictions_are_what_the_evaluation_reads(model, documents, expected, tmp_path):
     for out in (tmp_path / "out.json", tmp_path / "out.json.gz"):
         run("predict", model, documents, "--to", out)
@@ -103,38 +90,50 @@ def test_predictions_are_what_the_evaluation_reads(model, documents, expected, t
     assert gzip.decompress(out.read_bytes()) == (tmp_path / "out.json").read_bytes()
 
 
-def test_table(model, documents, expected, tmp_path):
+def test_table(model, documents, expected):
     shown = run("predict", model, documents).stdout
     assert shown == "".join(f"{extraction}\n" for extraction in expected)
     assert "nobody\n  no fact found\n" in shown
-    run("predict", model, documents, "--to", tmp_path / "out.txt", "--format", "table")
-    assert (tmp_path / "out.txt").read_text("utf-8") == shown
-    first = next(extraction for extraction in expected if extraction.facts)
-    fact = max(first.facts, key=lambda fact: fact.score)
-    assert f"{fact.score:.3f}  {first.document.entities[fact.head].name} | {fact.name} | " in shown
+    assert run("predict", model, "-", given=documents.read_bytes()).stdout == shown
+    assert run("predict", model, documents, "--to", "-", "--format", "table").stdout == shown
 
 
 def test_options(model, documents, tmp_path):
     out = tmp_path / "out.jsonl"
-    run("predict", model, documents, "--to", out, "--threshold", 0.55, "--batch", 3, "--device", "cpu")
+    options = ("--threshold", 0.55, "--batch", 3, "--device", "cpu", "--threads", 2)
+    result = run("predict", model, documents, "--to", out, *options)
+    assert torch.get_num_threads() == 2 and "2 threads" in result.stderr
+    torch.set_num_threads(1)
     extractor = Extractor.from_pretrained(model, BatchLimits(documents=3, tokens=8192, pairs=16384), "cpu")
     wanted = [extraction.to_json() for extraction in extractor.extract(DOCUMENTS, threshold=0.55)]
-    assert lines(out) == wanted and any(record["facts"] for record in wanted)
+    assert [{**record, "facts": len(record["facts"])} for record in lines(out)] == [
+        {**record, "facts": len(record["facts"])} for record in wanted
+    ]
+    assert any(record["facts"] for record in wanted)
 
 
 class Killed(BaseException):
     """Stands for the end of the program."""
 
 
+def stopping(after, error):
+    """Progress that ends the program once so many documents are done."""
+
+    @contextmanager
+    def progress(total, bar):
+        def report(done):
+            if done >= after:
+                raise error
+
+        yield report
+
+    return progress
+
+
 def interrupted(monkeypatch, after, *arguments):
     """Run the command until so many documents are done."""
-
-    def kill(self, done):
-        if done >= after:
-            raise Killed
-
     with monkeypatch.context() as patch:
-        patch.setattr(options.LineProgress, "__call__", kill)
+        patch.setattr(command, "progress", stopping(after, Killed))
         with pytest.raises(Killed):
             CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
 
@@ -173,17 +172,23 @@ def test_an_interrupted_run_goes_on(model, documents, tmp_path, monkeypatch, nam
 
 
 def test_whatever_is_computed_otherwise_does_not_go_on(documents, tmp_path, monkeypatch):
-    model, out = saved_model(tmp_path / "model"), tmp_path / "out.jsonl"
+    model, other = saved_model(tmp_path / "model"), saved_model(tmp_path / "other", seed=1)
+    out = tmp_path / "out.jsonl"
     interrupted(monkeypatch, 4, "predict", model, documents, "--to", out)
     before = (tmp_path / "out.jsonl.partial").read_bytes()
 
-    def refused(*options):
-        return run("predict", model, documents, "--to", out, *options, code=1).stderr
+    def refused(*options, by=model):
+        return run("predict", by, documents, "--to", out, *options, code=1).stderr
 
     assert "another batch ({'documents': 8," in refused("--batch", 3)
     assert "another threads (1, now 2)" in refused("--threads", 2)
     torch.set_num_threads(1)
-    (model / "checksums.json").unlink(missing_ok=True)
+    assert "another threshold" in refused("--threshold", 0.5)
+    assert "another model" in refused(by=other)
+    write_documents(documents, DOCUMENTS[1:])
+    assert "another input (['documents.jsonl (" in refused()
+    write_documents(documents, DOCUMENTS)
+    (model / CHECKSUMS).unlink()
     settings = model / "tokenizer_config.json"
     settings.write_text(settings.read_text("utf-8").replace("{", '{"note": "edited", ', 1), "utf-8")
     assert "another tokenizer (" in refused()
@@ -236,45 +241,14 @@ def test_a_pipe_gets_the_results_as_they_are_found(model, documents, expected, t
     assert pipe.is_fifo() and {path.name for path in tmp_path.iterdir()} == {"documents.jsonl", "pipe.gz"}
 
 
-@pytest.mark.slow
-def test_killed_anywhere_the_same_bytes():
-    attack = kill_predict(6, seed=0)
-    assert attack.kills == 6 and attack.equal == attack.outputs and not attack.left_behind
-
-
-@pytest.mark.slow
-def test_of_two_writers_one_works_and_the_other_says_why():
-    assert two_writers(3) == Rounds(rounds=3, one_worked=3, other_said_why=3, complete=3)
-
-
 def test_ctrl_c_says_how_to_continue(model, documents, tmp_path, monkeypatch):
-    def stop(self, done):
-        raise KeyboardInterrupt
-
     out = tmp_path / "out.jsonl"
     with monkeypatch.context() as patch:
-        patch.setattr(options.LineProgress, "__call__", stop)
+        patch.setattr(command, "progress", stopping(0, KeyboardInterrupt))
         stopped = run("predict", model, documents, "--to", out, code=130)
         assert notes(stopped) == [f"interrupted; the same command continues from {out}.partial"]
         assert notes(run("predict", model, documents, code=130)) == ["interrupted"]
     assert run("predict", model, documents, "--to", out).exit_code == 0
-
-
-def test_another_model_or_other_documents_do_not_go_on(model, documents, tmp_path, monkeypatch):
-    out = tmp_path / "out.jsonl"
-    interrupted(monkeypatch, 2, "predict", model, documents, "--to", out)
-    other = saved_model(tmp_path / "other", seed=1)
-    assert "another model" in run("predict", other, documents, "--to", out, code=1).stderr
-    assert (
-        "another threshold"
-        in run("predict", model, documents, "--to", out, "--threshold", 0.5, code=1).stderr
-    )
-    write_documents(documents, DOCUMENTS[1:])
-    changed = run("predict", model, documents, "--to", out, code=1).stderr
-    assert "another input (['documents.jsonl (" in changed
-    (tmp_path / "out.jsonl.partial").unlink()
-    run("predict", model, documents, "--to", out)
-    assert len(lines(out)) == len(DOCUMENTS) - 1
 
 
 def test_unknown_types_are_told(documents, tmp_path):
@@ -291,15 +265,6 @@ def test_progress_without_a_terminal(model, documents, tmp_path, monkeypatch):
     lines = run("predict", model, documents, "--to", tmp_path / "out.jsonl").stderr
     assert f"1 of {len(DOCUMENTS)} documents\n" in lines
     assert f"{len(DOCUMENTS)} of {len(DOCUMENTS)} documents\n" in lines
-
-
-def test_the_bar_counts_from_where_it_went_on():
-    with Progress(console=Console(file=io.StringIO(), force_terminal=True)) as bar:
-        report = options.BarProgress(bar, 1000)
-        for done in (900, 901, 902):
-            report(done)
-        (task,) = bar.tasks
-        assert task.completed == 902 and sum(sample.completed for sample in task._progress) == 2
 
 
 def cut(path):
@@ -358,13 +323,10 @@ def test_evaluate_a_model(model, documents, expected, tmp_path):
     assert 0 < summary["average_precision"] < 1
 
 
-def test_evaluate_a_model_at_a_threshold(model, documents, tmp_path):
-    predictions = tmp_path / "predictions.json"
-    run("predict", model, documents, "--to", predictions, "--threshold", 0.8)
-    common = ("evaluate", "--gold", documents, "--json")
-    of_file = json.loads(run(*common, "--predictions", predictions).stdout)
-    of_model = json.loads(run(*common, "--model", model, "--threshold", 0.8, "--batch", 2).stdout)
-    assert of_model["overall"] == of_file["overall"]
+def test_evaluate_a_model_at_a_threshold(model, documents):
+    common = ("evaluate", "--gold", documents, "--json", "--model", model, "--threshold")
+    few, many = (json.loads(run(*common, each).stdout)["overall"]["predicted"] for each in (0.8, 0.3))
+    assert 0 < few < many
 
 
 def test_evaluate_takes_predictions_or_a_model(model, documents, tmp_path):
@@ -379,10 +341,6 @@ def test_evaluate_names_the_relations_of_a_model(model, documents):
     shown = run("evaluate", "--gold", documents, "--model", model, "--per-relation").stdout
     assert "evidence sentences" in shown and "average precision" in shown
     assert "  child_of child of  " in shown
-
-
-def test_help_names_the_default_batch():
-    assert f"({BATCH.documents})" in run("predict", "--help").stdout
 
 
 def write(model, documents, to, *options):
@@ -429,13 +387,6 @@ def test_a_page_with_the_facts_drawn_in_their_documents(model, documents, expect
         f"{facts:,} facts predicted in {len(DOCUMENTS)} documents by the model {model.name}."
         in root.only("header").text
     )
-
-
-def test_a_page_of_too_many_documents_says_where_it_ends(model, documents, tmp_path, monkeypatch):
-    monkeypatch.setattr("unnoted.data.visualization.MOST_DOCUMENTS", 2)
-    root = parse(write(model, documents, tmp_path / "facts.html").read_text("utf-8"))
-    assert len(list(root.all("details"))) == 2
-    assert "The first 2 of 13 documents are shown here." in root.only("header").text
 
 
 TEXTS = {"one.txt": "Ada met Bo in Kelm. Ada slept.\n", "two.txt": "Bo likes Kelm, and 9 cats.\n"}
@@ -509,9 +460,3 @@ def test_a_text_without_entities_is_told(text_model, pipeline, tmp_path):
     (tmp_path / "plain.txt").write_text("It rained.")
     shown = run("predict", text_model, "--text", tmp_path / "plain.txt", "--entities", pipeline[1])
     assert "note: no entity found in 1 document of 1\n" in shown.stderr and "no fact found" in shown.stdout
-
-
-def test_threads_are_set_and_named(model, documents):
-    result = run("predict", model, documents, "--threads", 2)
-    assert torch.get_num_threads() == 2 and "2 threads" in result.stderr
-    torch.set_num_threads(1)

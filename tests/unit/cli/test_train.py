@@ -107,27 +107,3 @@ def test_training_draws_one_bar_and_no_warnings(tmp_path):
     lines = [line for line in re.split(r"[\r\n]+", done.stderr) if line]
     others = [line for line in lines if not line.startswith("training: ")]
     assert len(others) == 1 and others[0].startswith("1 thread")
-
-
-def test_torch_is_loaded_only_when_it_is_needed():
-    code = "import sys, unnoted.cli.train, unnoted.configs; unnoted.configs.config_names(); "
-    code += "sys.exit(any(name in sys.modules for name in ('torch', 'transformers')))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-def test_the_help_shows_about_ten_options():
-    options = set(re.findall(r"--[a-z][a-z-]+", run("--help").stdout)) - {"--help"}
-    assert (
-        8
-        <= len({option for option in options if option not in ("--install-completion", "--show-completion")})
-        <= 13
-    )
-
-
-def test_configs_are_listed_and_shown(tmp_path):
-    listed = run(app=shown).stdout.splitlines()
-    assert any(line.startswith("best ") for line in listed)
-    for name in ("best", "docred-original/bert-base/ssr-pu"):
-        (tmp_path / "own.yaml").write_text(run(name, app=shown).stdout)
-        assert load_config(tmp_path / "own.yaml").loss == load_config(name, {"train": "own.jsonl"}).loss
-    assert "'best'" in run("bst", app=shown, code=1).stderr

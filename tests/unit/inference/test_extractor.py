@@ -1,7 +1,6 @@
 """Documents in, facts out."""
 
 import json
-import threading
 import warnings
 from dataclasses import replace
 
@@ -19,7 +18,6 @@ from unnoted.data.formats import jsonl
 from unnoted.data.synthetic import generate_documents
 from unnoted.errors import DataError, DefectLog, Kind
 from unnoted.inference import DecisionOptions, Extractor
-from unnoted.inference.extractor import evaluation_mode
 from unnoted.losses import DecisionRule
 from unnoted.models.batch import Collator
 from unnoted.models.features import featurise
@@ -72,7 +70,7 @@ def test_facts_are_what_the_model_decides(positions):
         found = {(f.head, f.tail, f.relation): f.score for f in extraction.facts}
         assert list(found) == list(expected)  # also the order
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
-        assert all(f.decided and f.name == model.relations.name(f.relation) for f in extraction.facts)
+        assert all(f.name == model.relations.name(f.relation) for f in extraction.facts)
         count += len(expected)
     assert 20 < count < 0.9 * len(RELATIONS) * sum(len(d.entities) ** 2 for d in corpus(5))
 
@@ -143,48 +141,39 @@ def test_noted_facts_are_not_looked_at(model):
     assert found.facts == expected.facts and found.document.facts == noted.facts
 
 
-def test_threshold_and_floor():
-    model = reading_model(link="sigmoid-ranking")
+def test_a_threshold_is_the_least_score():
+    extractor = Extractor(reading_model(link="sigmoid-ranking"))
     document = corpus()[0]
-    (everything,) = Extractor(model).extract([document], threshold=0.0)
-    assert len(everything.facts) == len(RELATIONS) * model.candidates.count(document)
-    (likely,) = Extractor(model).extract([document], threshold=0.6)
+    (everything,) = extractor.extract([document], threshold=0.0)
+    assert len(everything.facts) == len(RELATIONS) * extractor.model.candidates.count(document)
+    (likely,) = extractor.extract([document], threshold=0.6)
     assert likely.facts == tuple(fact for fact in everything.facts if fact.score >= 0.6)
     assert 0 < len(likely.facts) < len(everything.facts)
 
-    (stated,) = Extractor(model).extract([document])
-    (both,) = Extractor(model).extract([document], floor=0.35)
-    assert tuple(fact for fact in both.facts if fact.decided) == stated.facts
-    assert {fact.decided for fact in both.facts} == {True, False}
-    (high,) = Extractor(model).extract([document], floor=0.99)
-    assert set(stated.facts) <= set(high.facts) and min(fact.score for fact in stated.facts) < 0.99
-    expected = [fact for fact in everything.facts if fact.score >= 0.35 or fact.score > 0.5]
-    assert [replace(fact, decided=True) for fact in both.facts] == expected
 
-
-def test_the_score_of_a_fixed_rule():
-    model = reading_model(link="squared")
-    model.decoder = replace(model.decoder, decision=DecisionRule("zero", 0.4))
-    (found,) = Extractor(model).extract([corpus()[0]], floor=0.0)
-    assert {fact.decided for fact in found.facts} == {True, False}
-    assert all(fact.decided == (fact.score > 0.5) for fact in found.facts)
-
-
-def test_the_score_of_a_calibrated_model_is_its_probability():
-    model = reading_model()
+def calibration():
     odds = np.linspace(4, -4, 400)
     expected = ExpectedFacts.from_probabilities(1 / (1 + np.exp(-odds)), np.ones(400), pairs=400)
-    calibration = Calibration((-2.0, 0.0, 2.0), (-4.0, -1.0, 4.0), expected, threshold=0.3)
-    model.decoder = replace(model.decoder, calibration=calibration)
-    logits = torch.tensor([[0.0, *torch.linspace(-2, 2, len(RELATIONS)).tolist()]], dtype=torch.float64)
-    decoder = model.decoder
-    torch.testing.assert_close(decoder.scores(logits), decoder.probabilities(logits))
-    assert decoder.threshold == 0.3
-    (found,) = Extractor(model).extract([corpus()[0]], floor=0.0)
-    assert all(fact.calibrated and fact.decided == (fact.score > decoder.threshold) for fact in found.facts)
-    assert {fact.decided for fact in found.facts} == {True, False}
-    (at_target,) = Extractor(model).extract([corpus()[0]], threshold=DecisionOptions(target_recall=0.99))
-    assert len(at_target.facts) > sum(fact.decided for fact in found.facts)
+    return Calibration((-2.0, 0.0, 2.0), (-4.0, -1.0, 4.0), expected, threshold=0.3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "threshold"),
+    [({"decision": DecisionRule("zero", 0.4)}, 0.5), ({"calibration": calibration()}, 0.3)],
+)
+def test_a_model_decides_by_its_score(changes, threshold):
+    model = reading_model(link="squared" if "decision" in changes else "ranking-margin")
+    model.decoder = replace(model.decoder, **changes)
+    extractor = Extractor(model)
+    (stated,), (everything,) = (extractor.extract([corpus()[0]], threshold=each) for each in (None, 0.0))
+    assert stated.facts == tuple(fact for fact in everything.facts if fact.score > threshold)
+    assert 0 < len(stated.facts) < len(everything.facts)
+    assert {fact.calibrated for fact in everything.facts} == {"calibration" in changes}
+    if "calibration" in changes:
+        logits = torch.tensor([[0.0, *torch.linspace(-2, 2, len(RELATIONS)).tolist()]], dtype=torch.float64)
+        torch.testing.assert_close(model.decoder.scores(logits), model.decoder.probabilities(logits))
+        (at_target,) = extractor.extract([corpus()[0]], threshold=DecisionOptions(target_recall=0.99))
+        assert len(at_target.facts) > len(stated.facts)
 
 
 def test_only_candidates_are_scored():
@@ -200,14 +189,9 @@ def test_only_candidates_are_scored():
     )
 
 
-def test_a_model_in_training_is_asked_without_dropout_and_goes_on_training(model):
+def test_a_model_in_training_is_asked_without_dropout(model):
     (expected,) = Extractor(model).extract([corpus()[0]])
-    try:
-        extractions = Extractor(model.train()).extract([corpus()[0]])
-        same([next(extractions)], [expected])
-        assert model.training and all(module.training for module in model.modules())
-    finally:
-        model.eval()
+    same(list(Extractor(model.train()).extract([corpus()[0]])), [expected])
 
 
 def test_a_saved_model_finds_the_same(tmp_path):
@@ -226,8 +210,6 @@ def test_bad_input(model, tmp_path):
     for one in (NOBODY, {"text": "Ada"}, "text"):
         with pytest.raises(TypeError, match="documents"):
             extractor.extract(one)
-    with pytest.raises(ValueError, match="floor"):
-        extractor.extract([NOBODY], floor=-1)
     with pytest.raises(ValueError, match="chunk"):
         Extractor(model, chunk=0)
     astray = document_of("astray", "One word", entities=[[(0, 1, 3)], [(0, 0, 1)]])
@@ -265,36 +247,6 @@ def test_threads_get_what_one_alone_gets_and_the_extractor_stays_sound():
     assert asked(extractor, shares[0]) == expected[0]
 
 
-def test_a_model_in_training_is_in_training_again_when_the_last_thread_is_done():
-    model = reading_model(torch.float32).train()
-    shares = [corpus(4, seed=number) for number in range(4)]
-    extractor = Extractor(model, chunk=2)
-    expected = [asked(Extractor(reading_model(torch.float32), chunk=2), share) for share in shares]
-    assert asked_at_once(extractor, shares) == expected
-    assert all(module.training for module in model.modules())
-
-
-def test_nobody_leaves_evaluation_mode_under_the_hands_of_another():
-    model, inside, left = torch.nn.Dropout().train(), threading.Event(), threading.Event()
-
-    def stays():
-        with evaluation_mode(model):
-            inside.set()
-            left.wait(10)
-            modes.append(model.training)
-
-    modes = []
-    thread = threading.Thread(target=stays)
-    thread.start()
-    assert inside.wait(10)
-    with evaluation_mode(model):
-        pass
-    modes.append(model.training)
-    left.set()
-    thread.join()
-    assert modes == [False, False] and model.training
-
-
 @pytest.fixture(scope="module")
 def typed_model():
     model = reading_model()
@@ -310,7 +262,7 @@ def facts_of(extractor, **asked):
     }
 
 
-@pytest.mark.parametrize("asked", [{}, {"threshold": 0.0}, {"floor": 0.0}])
+@pytest.mark.parametrize("asked", [{}, {"threshold": 0.0}])
 def test_only_relations_of_the_types(typed_model, asked):
     model = typed_model
     documents = {document.id: document for document in corpus()}

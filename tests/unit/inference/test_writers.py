@@ -46,13 +46,12 @@ def test_the_record_has_what_a_reader_needs_beside_what_it_had():
 
 
 def test_a_frame_has_one_row_for_each_fact():
-    below = ExtractedFact(1, 0, "P2", "visited by", 0.2, (), decided=False)
-    frame = ExtractionStream([extraction(DOCUMENT, FACT, below), extraction(corpus()[0])]).to_pandas()
+    other = ExtractedFact(1, 0, "P2", "visited by", 0.2)
+    frame = ExtractionStream([extraction(DOCUMENT, FACT, other), extraction(corpus()[0])]).to_pandas()
     assert list(frame.columns) == list(FACT_COLUMNS) and len(frame) == 3
     first = frame.iloc[0]
     assert (first["document"], first["head_name"], first["relation_name"]) == ("d1", "Ada", "visited")
     assert first["evidence"] == [0, 1] and first["head_offsets"] == [(0, 3), (15, 18)]
-    assert frame["decided"].tolist() == [True, False, True]
     assert frame["calibrated"].tolist() == [True, False, True]
     empty = ExtractionStream([]).to_pandas()
     assert len(empty) == 0 and empty.dtypes["score"] == "float64"
@@ -96,7 +95,7 @@ def test_parquet(tmp_path, monkeypatch):
     table = pq.read_table(tmp_path / "facts.parquet")
     assert table.schema.equals(fact_schema()) and table.num_rows == 5
     row = table.to_pylist()[4]
-    assert row["head_offsets"] == [[0, 3], [15, 18]] and row["tail_id"] is None and row["decided"] is True
+    assert row["head_offsets"] == [[0, 3], [15, 18]] and row["tail_id"] is None
     assert pq.ParquetFile(tmp_path / "facts.parquet").num_row_groups == 3
     write_parquet(tmp_path / "none.parquet", [])
     assert pq.read_table(tmp_path / "none.parquet").num_rows == 0

@@ -24,7 +24,7 @@ from unnoted.data.formats import (
 )
 from unnoted.data.formats.records import TOOLS_PAGE, Edits, ReadContext, describe_json
 from unnoted.errors import DataError, DefectLog, Kind, fail
-from unnoted.io import TextInput, is_special
+from unnoted.io import TextInput, is_stream
 from unnoted.utils import lookup, register, short_repr
 
 
@@ -157,7 +157,7 @@ def detect_format(source: str | Path | TextInput) -> DocumentFormat:
     """
     source = TextInput.of(source)
     try:
-        if not is_special(source.path):  # a stream is always text
+        if not is_stream(source.path):  # a stream is always text
             first = b"" if os.path.isdir(source.path) else source.first_bytes()
             for each in FORMATS.values():
                 if each.sniff_path and each.sniff_path(source.path, first):

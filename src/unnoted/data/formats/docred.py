@@ -26,7 +26,7 @@ from unnoted.data.formats.records import (
 from unnoted.data.tokenization import is_split_of
 from unnoted.data.validation import FieldNames
 from unnoted.errors import Kind, fail
-from unnoted.io import ArrayReader, write_list
+from unnoted.io import read_array, write_list
 from unnoted.utils import short_repr
 
 FIELDS = FieldNames(
@@ -82,7 +82,7 @@ def sniff(start: str) -> bool:
 
 def read(stream: TextIO, context: ReadContext) -> Iterator[Document]:
     """Yield the documents of a DocRED file, one at a time."""
-    return context.read_each(ArrayReader(stream, context.limits).numbered(), _document)
+    return context.read_each(read_array(stream, context.limits), _document)
 
 
 def _document(numbered: tuple[int, int, object], context: ReadContext) -> Document:

@@ -33,7 +33,7 @@ from unnoted.data.formats.annotated_text import (
 )
 from unnoted.data.formats.records import Edits, ReadContext, Record, first_fields, parse_as, update_records
 from unnoted.errors import DefectLog, Kind, fail
-from unnoted.io import ArrayReader, write_list
+from unnoted.io import read_array, write_list
 from unnoted.utils import short_repr
 
 DOCUMENT_ID = "document_id"
@@ -107,7 +107,7 @@ def sniff(start: str) -> bool:
 
 def read(stream: TextIO, context: ReadContext) -> Iterator[Document]:
     """Yield the documents of a list of tasks, one at a time."""
-    return context.read_each(ArrayReader(stream, context.limits).numbered(), _document)
+    return context.read_each(read_array(stream, context.limits), _document)
 
 
 def _document(numbered: tuple[int, int, object], context: ReadContext) -> Document:

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field, FiniteFloat
 from unnoted.data.document import Document
 from unnoted.data.formats.records import OwnRecord, log_unknown_fields, parse_as
 from unnoted.errors import DataError, DefectLog
-from unnoted.io import ENCODABLE, ArrayReader, TextInput, open_text, write_list
+from unnoted.io import ENCODABLE, TextInput, open_text, read_array, write_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +89,13 @@ def read_predictions(path: str | Path, log: DefectLog | None = None) -> Iterator
     log.file = TextInput(path).name
     try:
         with open_text(path) as stream:
-            yield from _predictions(ArrayReader(stream), log)
+            yield from _predictions(read_array(stream), log)
     except DataError as error:
         log.error(error)
 
 
-def _predictions(records: ArrayReader, log: DefectLog) -> Iterator[Prediction]:
-    for index, value in enumerate(records):
+def _predictions(records: Iterable[tuple[int, int, object]], log: DefectLog) -> Iterator[Prediction]:
+    for index, _, value in records:
         try:
             title = value.get("title") if isinstance(value, dict) else None
             known = title if isinstance(title, str) else None

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from unnoted.data.document import Decision, Document, Triple
 from unnoted.data.validation import FieldNames, validate
 from unnoted.errors import DataError, DefectLog, Kind, fail
-from unnoted.io import ENCODABLE, Limits, RepeatedKey, open_output, open_text, parse_record
+from unnoted.io import ENCODABLE, Limits, RepeatedKey, open_output, open_text, parse_json
 from unnoted.utils import describe_error, short_repr
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -176,7 +176,7 @@ def read_lines(lines: Iterable[tuple[int, str]], context: ReadContext) -> Iterat
     for number, line in lines:
         if line.strip():
             try:
-                record = parse_record(line, f"line {number}")
+                record = parse_json(line, f"line {number}")
             except DataError as error:
                 context.log.error(error)
             else:

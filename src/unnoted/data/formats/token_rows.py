@@ -45,7 +45,7 @@ from unnoted.data.formats.records import (
 )
 from unnoted.data.validation import FieldNames
 from unnoted.errors import Kind, fail
-from unnoted.io import ArrayReader, numbered_lines, write_lines
+from unnoted.io import numbered_lines, read_array, write_lines
 from unnoted.utils import short_repr
 
 FIELDS = FieldNames(fact="relations[{}]", entity="entity {}", mention="entity {}, mention {}")
@@ -109,9 +109,7 @@ def _rows(stream: TextIO, context: ReadContext) -> Iterator[tuple[int, int, obje
     while start.isspace():
         start = stream.read(1)
     if start == "[":
-        elements = ArrayReader(stream, context.limits)
-        elements.buffer = start
-        yield from elements.numbered()
+        yield from read_array(stream, context.limits, start)
     else:
         lines = numbered_lines(stream, context.limits)
         first, rest = next(lines, (1, ""))
