@@ -75,7 +75,7 @@ def demo(
     )
     write_report(shown, to / "report.html")
     print_text(demo_table(shown).to_text())
-    print_text(f"Never labelled, predicted by {shown.methods[-1].title}:")
+    print_text("Never labelled, predicted by best:")
     for line in shown.examples:
         print_text(f"  {line}")
     print_text(f"\nreport: {to / 'report.html'}\nalso: unnoted predict {to / 'best'} {to / 'test.jsonl'}")
@@ -226,7 +226,5 @@ def print_results(result: "TableResult", folder: Path, format: str = "text") -> 
     print_text(files[format].read_text("utf-8").rstrip("\n"))
     log(f"written: {', '.join(map(str, files.values()))}")
     if failed := {failure.run_id for row in result.rows for failure in row.failures}:
-        log(
-            f"failed: {len(failed)}; the reasons are listed below the table, more in {folder}/ADDRESS/log.txt"
-        )
+        log(f"failed: {len(failed)}; the reasons are listed below the table, more in {folder}/ID/log.txt")
         raise typer.Exit(1)

@@ -1,8 +1,7 @@
 """Architectures and losses compared on one's own documents, at several levels of labelling."""
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from unnoted.configs import read_config
@@ -15,20 +14,19 @@ from unnoted.experiments.grid import (
     FIRST_SEED,
     Log,
     Scale,
-    TrainingFile,
     execute,
     level_rule,
     make_training_file,
     with_seeds,
 )
 from unnoted.experiments.reproduce import applicable
-from unnoted.experiments.results import Row, TableResult
+from unnoted.experiments.results import CURVE, Row, TableResult
 from unnoted.losses import LOSSES, get_loss
 from unnoted.models.architectures import ARCHITECTURES
 from unnoted.training.config import TrainingConfig, is_used, load_config
 from unnoted.utils import lookup
 
-COLUMNS = ("Ign F1", "F1", "P", "R")
+COLUMNS = ("Ign F1", "F1", "P", "R", *CURVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +102,7 @@ def compare(
     comparison: Comparison, scale: Scale, folder: Path, jobs: int = 1, log: Log = lambda line: None
 ) -> TableResult:
     """Run every architecture with every loss at every level; finished runs in the folder are not repeated."""
-    result = execute(plan_comparison(comparison, scale, folder), folder, jobs, log)
-    return replace(result, notes=(*result.notes, *_summary(result)))
+    return execute(plan_comparison(comparison, scale, folder), folder, jobs, log)
 
 
 def plan_comparison(comparison: Comparison, scale: Scale, folder: Path) -> TableResult:
@@ -114,56 +111,37 @@ def plan_comparison(comparison: Comparison, scale: Scale, folder: Path) -> Table
     notes: list[str] = []
     compared: list[tuple[str, str]] = []
     for level in comparison.levels:
-        made = _training_file(comparison, scale, folder, level)
-        group, given, note = _level(comparison, level, made)
+        made = make_training_file(comparison.train, folder / "data", documents=scale.documents, level=level)
+        require_facts(made.documents, made.before, comparison.train)
+        if not made.after:
+            raise ValueError(f"level {level}: none of the {made.before:,} labels is left")
+        group = "all labels"
+        if level != "full":
+            kept = f"{100 * made.after / made.before:.0f} % of the labels"
+            group = f"{level}, {kept}" if level in LABELLING_SETTINGS else kept
+        note = f"{group}: {made.after:,} of {made.before:,} labels of {made.documents:,} documents"
+        given = {
+            "train": made.path,
+            "test": comparison.test,
+            "benchmark": comparison.benchmark,
+            "output": folder,
+            **_candidates(comparison),
+        }
+        if comparison.multiplier is not None:
+            multiplier = comparison.multiplier * made.before / made.after
+            given |= {"prior_multiplier": multiplier, "prior_file": None}
+            note += f"; prior ×{multiplier:.3g}"
         notes.append(note)
         for architecture in comparison.architectures:
-            baseline = f"{architecture}/{comparison.losses[0]}/{level}"
             for loss in comparison.losses:
-                settings = _settings(
-                    comparison, given | {"output": folder, "architecture": architecture, "loss": loss}, scale
-                )
                 name = f"{architecture}/{loss}/{level}"
                 title = f"{architecture}, {loss}" if len(comparison.architectures) > 1 else loss
+                settings = _settings(comparison, scale, architecture, loss, given)
                 rows.append(Row(name, title, group, with_seeds(settings, scale.seeds or (FIRST_SEED,))))
-                if name != baseline:
-                    compared.append((name, baseline))
+                if loss != comparison.losses[0]:
+                    compared.append((name, f"{architecture}/{comparison.losses[0]}/{level}"))
     title = f"{', '.join(comparison.losses)} on {comparison.train[0].name}"
     return TableResult(comparison.name, title, COLUMNS, tuple(rows), tuple(notes), tuple(compared))
-
-
-def _training_file(comparison: Comparison, scale: Scale, folder: Path, level: str) -> TrainingFile:
-    made = make_training_file(comparison.train, folder / "data", documents=scale.documents, level=level)
-    require_facts(made.documents, made.before, comparison.train)
-    if not made.after:
-        raise ValueError(f"level {level}: none of the {made.before:,} labels is left")
-    return made
-
-
-def _level(comparison: Comparison, level: str, made: TrainingFile) -> tuple[str, dict[str, object], str]:
-    """A level's title, such as "extreme, 20 % of the labels", its settings, and a note on its labels."""
-    title = "all labels"
-    if level != "full":
-        kept = f"{100 * made.kept:.0f} % of the labels"
-        title = f"{level}, {kept}" if level in LABELLING_SETTINGS else kept
-    given: dict[str, object] = {
-        "train": made.path, "test": comparison.test, "benchmark": comparison.benchmark
-    } | _candidates(comparison)  # fmt: skip
-    note = f"{title}: {made.after:,} of {made.before:,} labels of {made.documents:,} documents"
-    if comparison.multiplier is not None:
-        multiplier = comparison.multiplier / made.kept
-        given |= {"prior_multiplier": multiplier, "prior_file": None}
-        note += f"; prior ×{multiplier:.3g}"
-    return title, given, note
-
-
-def _settings(comparison: Comparison, given: Mapping[str, object], scale: Scale) -> TrainingConfig:
-    loss, architecture = str(given["loss"]), str(given["architecture"])
-    values = {key: value for key, value in given.items() if is_used(key, loss, architecture)}
-    if "encoder" in scale.changes:
-        values["encoder"] = scale.changes["encoder"]
-    started = load_config(comparison.config, values)
-    return load_config(comparison.config, {**values, **applicable(scale, started)})
 
 
 def _candidates(comparison: Comparison) -> dict[str, object]:
@@ -177,14 +155,13 @@ def _candidates(comparison: Comparison) -> dict[str, object]:
     return {"candidates": ",".join(f"{head}:{tail}" for head, tail in sorted(rule.types))}
 
 
-def _summary(result: TableResult) -> Iterator[str]:
-    """For each loss: at which levels it is better than the baseline, worse, or neither."""
-    groups = {row.name: row.group for row in result.rows}
-    verdicts: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for test in result.significance:
-        pair = test.better.rpartition("/")[0], test.than.rpartition("/")[0]
-        level = f"{groups[test.better]} ({test.difference:+.1f})"
-        verdicts.setdefault(pair, {}).setdefault(test.verdict, []).append(level)
-    for (better, than), levels in verdicts.items():
-        text = "; ".join(f"{verdict} at {', '.join(where)}" for verdict, where in levels.items())
-        yield f"F1 of {better} against {than}: {text}"
+def _settings(
+    comparison: Comparison, scale: Scale, architecture: str, loss: str, given: dict[str, object]
+) -> TrainingConfig:
+    """The settings of a row: what is given, and the scale, as far as they mean something to it."""
+    values = {key: value for key, value in given.items() if is_used(key, loss, architecture)}
+    values |= {"architecture": architecture, "loss": loss}
+    if "encoder" in scale.changes:
+        values["encoder"] = scale.changes["encoder"]
+    started = load_config(comparison.config, values)
+    return load_config(comparison.config, {**values, **applicable(scale, started)})

@@ -55,10 +55,8 @@ DATA_SETS: Mapping[str, DataSet] = {
 """By the setting's folder below `configs/`: sets of documents belong to a setting and not to a table, so that
 a run which stands in several tables is one run."""
 
-SUBSTITUTES: Mapping[Choice, tuple[Choice, str]] = {
-    ("docred/train_ext.json",): (("docred/train_annotated.json",), "extreme")
-}
-"""Training files that can be made from others, by hiding labels down to a level."""
+_EXTREME, _ANNOTATED = ("docred/train_ext.json",), ("docred/train_annotated.json",)
+"""The extremely unlabelled training documents, and those that they can be made from by hiding labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +84,10 @@ class DataFolder:
             raise MissingData(f"{path}: is no folder; give the one with the data sets' files")
         self.path = path
 
-    def find(self, name: str) -> Path | None:
-        """A file, given its path below the root: in its own folder first, last by its bare name in any."""
-        folder, _, rest = name.partition("/")
-        below = [self.path / each for each in dict.fromkeys([folder, ".", *FOLDERS])]
-        places = [place / file for place in below for file in (rest, PurePosixPath(rest).name)]
-        return next(filter(Path.is_file, places), None)
-
     def need(self, what: str, choices: Sequence[Choice], otherwise: str = "") -> Files:
         """The first choice that is wholly there; if none is, `otherwise` is what else can be done."""
         for choice in choices:
-            found = [path for path in map(self.find, choice) if path is not None]
+            found = [path for path in map(self._find, choice) if path is not None]
             if len(found) == len(choice):
                 note = f"{what}: {_names(choice)} (published: {_names(choices[0])})"
                 return Files(tuple(found), None if choice == choices[0] else note)
@@ -106,6 +97,13 @@ class DataFolder:
         hint = fetched if folder in Catalog.read().datasets else ""
         below = ", ".join(f"{each}/" for each in FOLDERS)
         raise MissingData(f"{what}: {looked} is not in {self.path} or in {below} below it{hint}{otherwise}")
+
+    def _find(self, name: str) -> Path | None:
+        """A file, given its path below the root: in its own folder first, last by its bare name in any."""
+        folder, _, rest = name.partition("/")
+        below = [self.path / each for each in dict.fromkeys([folder, ".", *FOLDERS])]
+        places = [place / file for place in below for file in (rest, PurePosixPath(rest).name)]
+        return next(filter(Path.is_file, places), None)
 
     def test(self, setting: str) -> Files:
         """The documents that a setting is scored on."""
@@ -125,29 +123,26 @@ class DataFolder:
     def train(self, settings: TrainingConfig) -> Files:
         """The training documents of published settings, or what they can be made from."""
         published = _below_root(settings.train)
-        if published not in SUBSTITUTES:
+        if published != _EXTREME:
             return self.need("training documents", [published])
-        substitute, level = SUBSTITUTES[published]
-        found = self.need("training documents", [published, substitute])
+        found = self.need("training documents", [_EXTREME, _ANNOTATED])
         if found.note is None:
             return found
-        made = f"training documents: made from {_names(substitute)} by `unnoted data hide-labels --setting {level}`"
-        return replace(found, note=f"{made} with seed 0 (published: {_names(published)})", level=level)
+        note = (
+            f"training documents: made from {_names(_ANNOTATED)} by `unnoted data hide-labels --setting extreme` "
+            f"with seed 0 (published: {_names(_EXTREME)})"
+        )
+        return replace(found, note=note, level="extreme")
 
-    def others(self, settings: TrainingConfig, given: Container[str]) -> dict[str, Path | tuple[Path, ...]]:
+    def others(self, settings: TrainingConfig, given: Container[str]) -> dict[str, tuple[Path, ...] | Path]:
         """The other files that published settings name, by key, but for those that the user gave."""
-        found: dict[str, Path | tuple[Path, ...]] = {}
-        others = {
-            "dev": settings.dev,
-            "vocabulary": settings.data.vocabulary,
-            "vectors": settings.model.encoder_options.get("vectors"),
-        }
-        for key, given_files in others.items():
-            files = Path(given_files) if isinstance(given_files, str) else given_files
-            if files is not None and key not in given:
-                published = _below_root(files if isinstance(files, tuple) else (files,))
-                paths = self.need(key, [published], f"; or --set {key}=FILE").paths
-                found[key] = paths if len(paths) > 1 else paths[0]
+        found: dict[str, tuple[Path, ...] | Path] = {}
+        if settings.dev is not None and "dev" not in given:
+            found["dev"] = self.need("dev", [_below_root(settings.dev)], "; or --set dev=FILE").paths
+        for key in ("vocabulary", "vectors"):
+            if (file := settings.get(key)) is not None and key not in given:
+                choice = _below_root([Path(file)])
+                (found[key],) = self.need(key, [choice], f"; or --set {key}=FILE").paths
         return found
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from unnoted.data.document import Document, Fact
+from unnoted.data.document import Document
 from unnoted.data.formats import write_documents
 from unnoted.data.hide_labels import LABELLING_SETTINGS, fit_setting, hide_labels
 from unnoted.data.synthetic import generate_documents, relation_names
@@ -28,8 +28,6 @@ PRIOR_MULTIPLIER = 3.0
 EXAMPLES = 8
 """How many facts are listed that were never labelled and were predicted."""
 
-FROM_BEST = ("loss.name", "use_type_bias", "lexical_weight", "markers", "folds")
-
 SHARED: Mapping[str, Any] = {
     "batch_size": 8, "embedding": 128,
     "encoder_learning_rate": 2e-3, "head_learning_rate": 2e-3,
@@ -37,15 +35,8 @@ SHARED: Mapping[str, Any] = {
 """What all runs share, besides documents, encoder, epochs and seed. The learning rates are higher than the
 published ones, because nothing in the encoder is pretrained."""
 
-
-def methods() -> dict[str, dict[str, Any]]:
-    """What is compared: title and settings; the baseline first, the recommended method last."""
-    best = load_config("best", {"train": "train.jsonl"})
-    return {
-        "ATLOP": {"loss": "atlop"},
-        "SSR-PU": {"loss": "ssr-pu", "prior_multiplier": PRIOR_MULTIPLIER},
-        "best": {"prior_multiplier": PRIOR_MULTIPLIER} | {key: best.get(key) for key in FROM_BEST},
-    }
+BASELINE, BEST, COMPLETE = "ATLOP", "best", "ATLOP, nothing hidden"
+"""The baseline, the recommended method, and the baseline where nothing is hidden from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +61,15 @@ class MethodResult:
     """The result of one method.
 
     Attributes:
-        title: as the paper writes it, e.g. "SSR-PU".
         evaluation: on unseen documents, against their complete truth.
         recovered: predictions on the training documents beyond their labels, against what was hidden.
+        examples: the first ones of these that are true.
         seconds: that training took.
     """
 
-    title: str
     evaluation: Evaluation
     recovered: Score
+    examples: tuple[str, ...]
     seconds: float
 
 
@@ -90,17 +81,20 @@ class Demonstration:
         config: how large it is.
         labelled: facts of the training documents that were labelled.
         hidden: those that were not.
-        methods: the first is the baseline.
+        methods: results by title, the baseline first, the recommended method last.
         complete: the baseline's score where nothing is hidden from it.
-        examples: facts that were never labelled and were predicted by the last method, the first ones.
     """
 
     config: DemoConfig
     labelled: int
     hidden: int
-    methods: tuple[MethodResult, ...]
+    methods: Mapping[str, MethodResult]
     complete: Score
-    examples: tuple[str, ...]
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Facts that were never labelled and were predicted by the recommended method."""
+        return self.methods[BEST].examples
 
 
 def run_demo(
@@ -120,61 +114,67 @@ def run_demo(
             a run failed.
     """
     config = DemoConfig() if config is None else config
-    _claim(folder, config, overwrite)
-    train, truth, test = _make_documents(folder, config)
-    labelled, true = (sum(len(document.facts) for document in documents) for documents in (train, truth))
-    log(f"{config.train_documents:,} documents with {true:,} true facts, of which {labelled:,} are labelled")
-    baseline, *_ = methods()
-    runs = {title: demo_settings(folder, title, config) for title in methods()}
-    # The longest first, so that the others fit beside it.
-    runs = dict(reversed(runs.items())) | {
-        f"{baseline}, nothing hidden": demo_settings(folder, baseline, config, "truth")
-    }
-    outcomes = run_side_by_side(runs, min(len(runs), os.cpu_count() or 1), log)
-    seconds = {}
-    for title, outcome in outcomes.items():
-        if isinstance(outcome, Failure):
-            raise RunError(f"{title}: {outcome.reason}; more in {runs[title].output}")
-        seconds[title] = outcome.seconds
-
-    def extractor(title: str) -> Extractor:
-        return Extractor.from_pretrained(runs[title].output, backend="torch")
-
-    results: list[MethodResult] = []
-    examples: tuple[str, ...] = ()
-    for title in methods():
-        log(f"{title}: scoring")
-        model = extractor(title)
-        extractions = list(model.extract(train))
-        recovered = recovered_facts(train, truth, extractions)
-        evaluation = evaluate_extractor(model, test, train)
-        results.append(MethodResult(title, evaluation, recovered, seconds[title]))
-        examples = tuple(_examples(train, truth, extractions))  # of the last one
-    complete = evaluate_extractor(extractor(f"{baseline}, nothing hidden"), test).overall
-    return Demonstration(config, labelled, true - labelled, tuple(results), complete, examples)
-
-
-def _make_documents(folder: Path, config: DemoConfig) -> tuple[list[Document], ...]:
-    """Write documents with the labels that are left, with all of them, and unseen ones; and an encoder."""
+    runs = demo_runs(folder, config)
+    _claim(folder, config, runs, overwrite)
     truth = list(generate_documents(config.train_documents, config.seed))
     train = list(hide_labels(truth, fit_setting(config.level, truth), config.seed))
     test = list(generate_documents(config.test_documents, config.seed, start=config.train_documents))
     for name, documents in (("train", train), ("truth", truth), ("test", test)):
         write_documents(folder / f"{name}.jsonl", documents)
     make_encoder(folder / "encoder", train, seed=config.seed)
-    return train, truth, test
+    labelled, true = (sum(len(document.facts) for document in documents) for documents in (train, truth))
+    log(f"{config.train_documents:,} documents with {true:,} true facts, of which {labelled:,} are labelled")
+    # The longest first, so that the others fit beside it.
+    outcomes = run_side_by_side(dict(reversed(runs.items())), min(len(runs), os.cpu_count() or 1), log)
+    results = {}
+    for title, settings in runs.items():
+        outcome = outcomes[title]
+        if isinstance(outcome, Failure):
+            raise RunError(f"{title}: {outcome.reason}; more in {settings.output}")
+        log(f"{title}: scoring")
+        extractor = Extractor.from_pretrained(settings.output, backend="torch")
+        evaluation = evaluate_extractor(extractor, test, train)
+        recovered, examples = recovered_facts(train, truth, extractor.extract(train))
+        results[title] = MethodResult(evaluation, recovered, examples, outcome.seconds)
+    complete = results.pop(COMPLETE).evaluation.overall
+    return Demonstration(config, labelled, true - labelled, results, complete)
 
 
-def _claim(folder: Path, config: DemoConfig, overwrite: bool) -> None:
+def demo_runs(folder: Path, config: DemoConfig) -> dict[str, TrainingConfig]:
+    """What is trained, by title."""
+    best = load_config("best", {"train": "train.jsonl"})
+    taken = ("loss.name", "use_type_bias", "lexical_weight", "markers", "folds")
+    methods: dict[str, dict[str, Any]] = {
+        BASELINE: {"loss": "atlop"},
+        "SSR-PU": {"loss": "ssr-pu", "prior_multiplier": PRIOR_MULTIPLIER},
+        COMPLETE: {"loss": "atlop", "train": folder / "truth.jsonl", "output": folder / "atlop-truth"},
+        BEST: {"prior_multiplier": PRIOR_MULTIPLIER} | {key: best.get(key) for key in taken},
+    }
+    return {
+        title: TrainingConfig.from_keys(
+            {
+                "train": folder / "train.jsonl",
+                "encoder": str(folder / "encoder"),
+                "epochs": config.epochs,
+                "seed": config.seed,
+                "output": folder / title.lower(),
+                **SHARED,
+                **settings,
+            }
+        )
+        for title, settings in methods.items()
+    }
+
+
+def _claim(folder: Path, config: DemoConfig, runs: Mapping[str, TrainingConfig], overwrite: bool) -> None:
     """Mark the folder as this demonstration's, before anything in it is touched."""
     mark, wanted = folder / "demo.json", json.dumps(asdict(config))
     if mark.exists():
         if (other := mark.read_text("utf-8")) != wanted and not overwrite:
             raise RunError(f"{folder}: holds another demonstration ({other}); --overwrite removes it")
         if overwrite:
-            for title in methods():
-                for labels in ("train", "truth"):
-                    shutil.rmtree(demo_settings(folder, title, config, labels).output, ignore_errors=True)
+            for settings in runs.values():
+                shutil.rmtree(settings.output, ignore_errors=True)
     elif folder.is_dir() and (other_file := next(folder.iterdir(), None)) is not None:
         raise RunError(
             f"{folder}: holds {other_file.name!r} and no demonstration; name an empty folder or a new one"
@@ -184,51 +184,22 @@ def _claim(folder: Path, config: DemoConfig, overwrite: bool) -> None:
         stream.write(wanted)
 
 
-def demo_settings(folder: Path, title: str, config: DemoConfig, labels: str = "train") -> TrainingConfig:
-    """The settings of one run, from the labels of `train`, or of `truth`, in which nothing is hidden."""
-    return TrainingConfig.from_keys(
-        {
-            "train": folder / f"{labels}.jsonl",
-            "encoder": str(folder / "encoder"),
-            "epochs": config.epochs,
-            "seed": config.seed,
-            "output": folder / (title.lower() if labels == "train" else f"{title.lower()}-{labels}"),
-            **SHARED,
-            **methods()[title],
-        }
-    )
-
-
-def hidden_facts(labelled: Document, truth: Document) -> tuple[Fact, ...]:
-    """The true facts of a document that its labels lack."""
-    known = labelled.labels
-    return tuple(fact for fact in truth.facts if fact.triple not in known)
-
-
 def recovered_facts(
     train: Iterable[Document], truth: Iterable[Document], extractions: Iterable[Extraction]
-) -> Score:
-    """Of what is predicted on training documents beyond their labels: how much is true, and was hidden."""
-    predicted, hidden = set(), set()
+) -> tuple[Score, tuple[str, ...]]:
+    """Of what is predicted on training documents beyond their labels: how much is true, and the first of these."""
+    names, predicted, hidden, examples = relation_names(), 0, 0, []
     for labelled, complete, extraction in zip(train, truth, extractions, strict=True):
-        known = {(labelled.id, *fact.triple) for fact in labelled.facts}
-        predicted |= {claim.key for claim in extraction.predictions()} - known
-        hidden |= {(labelled.id, *fact.triple) for fact in hidden_facts(labelled, complete)}
-    return Score.count(predicted, hidden)
-
-
-def _examples(
-    train: Iterable[Document], truth: Iterable[Document], extractions: Iterable[Extraction]
-) -> Iterable[str]:
-    """True facts of training documents that were never labelled and are predicted."""
-    names, found = relation_names(), 0
-    for labelled, complete, extraction in zip(train, truth, extractions, strict=True):
-        hidden = {fact.triple for fact in hidden_facts(labelled, complete)}
-        for claim in extraction.predictions():
-            if (claim.head, claim.tail, claim.relation) in hidden and found < EXAMPLES:
-                found += 1
-                head, tail = (labelled.entities[index].name for index in (claim.head, claim.tail))
-                yield f"{claim.score:.2f}  {head} | {names[claim.relation]} | {tail}"
+        unlabelled = complete.labels - labelled.labels
+        hidden += len(unlabelled)
+        for fact in extraction.predictions():
+            triple = fact.head, fact.tail, fact.relation
+            predicted += triple not in labelled.labels
+            if triple in unlabelled:
+                head, tail = (labelled.entities[index].name for index in triple[:2])
+                name = names.get(fact.relation, fact.relation)
+                examples.append(f"{fact.score or 0:.2f}  {head} | {name} | {tail}")
+    return Score(len(examples), predicted, hidden), tuple(examples[:EXAMPLES])
 
 
 def demo_table(shown: Demonstration) -> Table:
@@ -238,12 +209,12 @@ def demo_table(shown: Demonstration) -> Table:
         return tuple(f"{100 * figure:.1f}" for figure in (score.f1, score.precision, score.recall))
 
     rows = []
-    for method in shown.methods:
+    for title, method in shown.methods.items():
         beyond = method.recovered
         true = f"{beyond.correct:,} = {beyond.recall:.0%} of {beyond.gold:,}"
         row = (*figures(method.evaluation.overall), f"{beyond.predicted:,}", true, f"{method.seconds:.0f}")
-        rows.append((method.title, *row))
-    rows.append((f"{shown.methods[0].title}, nothing hidden", *figures(shown.complete), "", "", ""))
+        rows.append((title, *row))
+    rows.append((COMPLETE, *figures(shown.complete), "", "", ""))
     return Table(
         f"On {shown.config.test_documents:,} unseen documents with complete labels; trained on "
         f"{shown.labelled:,} labels where {shown.labelled + shown.hidden:,} facts are true",
@@ -254,20 +225,17 @@ def demo_table(shown: Demonstration) -> Table:
 
 def write_report(shown: Demonstration, path: Path) -> None:
     """Write the page; its plots need `unnoted[plots]`."""
+    evaluations = {title: method.evaluation for title, method in shown.methods.items()}
+    curves = {title: each.curve.sampled(300) for title, each in evaluations.items() if each.curve}
+    decided = {title: (each.overall.recall, each.overall.precision) for title, each in evaluations.items()}
     plots = {}
     try:
         from unnoted.experiments.plots import plot_precision_recall, plot_reliability
 
-        evaluations = {method.title: method.evaluation for method in shown.methods}
-        curves = {title: each.curve.sampled(300) for title, each in evaluations.items() if each.curve}
-        decided = {
-            title: (each.overall.recall, each.overall.precision) for title, each in evaluations.items()
-        }
-        plots["Precision and recall at every threshold, and where each method decides"] = (
-            plot_precision_recall(curves, decided)
-        )
-        if reliability := evaluations[shown.methods[-1].title].reliability:
-            plots[f"Calibration of {shown.methods[-1].title}"] = plot_reliability(reliability)
+        caption = "Precision and recall at every threshold, and where each method decides"
+        plots[caption] = plot_precision_recall(curves, decided)
+        if reliability := evaluations[BEST].reliability:
+            plots[f"Calibration of {BEST}"] = plot_reliability(reliability)
     except MissingExtra:
         pass
     intro = (
@@ -278,11 +246,8 @@ def write_report(shown: Demonstration, path: Path) -> None:
         f"many true facts there are for each label (×{PRIOR_MULTIPLIER:g}). `best` is the recommended method.",
     )
     examples = Table(
-        f"Never labelled, predicted by {shown.methods[-1].title}",
-        ("Fact",),
-        tuple((each,) for each in shown.examples),
+        f"Never labelled, predicted by {BEST}", ("Fact",), tuple((each,) for each in shown.examples)
     )
+    page = render_page("Learning from incomplete labels", [demo_table(shown), examples], plots, intro)
     with open_output(path) as stream:
-        stream.write(
-            render_page("Learning from incomplete labels", [demo_table(shown), examples], plots, intro)
-        )
+        stream.write(page)

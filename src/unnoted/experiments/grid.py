@@ -31,8 +31,8 @@ from unnoted.data.hide_labels import (
     hide_labels,
 )
 from unnoted.data.loading import stream_documents
-from unnoted.experiments.results import Row, TableResult, compute_significance, measure
-from unnoted.io import open_output
+from unnoted.experiments.results import TableResult, compute_significance, measure
+from unnoted.io import write_json
 from unnoted.training.config import TrainingConfig
 from unnoted.training.results import Failure, Record
 from unnoted.training.run import run
@@ -128,11 +128,6 @@ class TrainingFile:
     before: int
     after: int
 
-    @property
-    def kept(self) -> float:
-        """The fraction of labels that was kept."""
-        return self.after / self.before if self.before else 1.0
-
 
 def make_training_file(
     files: Sequence[Path], folder: Path, *, documents: int | None = None, level: str = "full"
@@ -144,20 +139,17 @@ def make_training_file(
     identity = json.dumps([[digest(file) for file in files], documents, level, HIDING_SEED])
     path = folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:16]}.jsonl"
     counts = path.with_suffix(".json")
-    if path.is_file() and counts.is_file():
-        return TrainingFile(path, **json.loads(counts.read_text("utf-8")))
-    folder.mkdir(parents=True, exist_ok=True)
+    if not (path.is_file() and counts.is_file()):
+        folder.mkdir(parents=True, exist_ok=True)
 
-    def chosen() -> Iterator[Document]:
-        return islice(stream_documents(*files), documents)
+        def chosen() -> Iterator[Document]:
+            return islice(stream_documents(*files), documents)
 
-    report = HideReport()
-    write_documents(path, hide_labels(chosen(), level_rule(level)(chosen()), HIDING_SEED, report))
-    before, after = report.before.total(), report.after.total()
-    counted = {"documents": report.documents, "before": before, "after": after}
-    with open_output(counts) as stream:
-        json.dump(counted, stream)
-    return TrainingFile(path, **counted)
+        report = HideReport()
+        write_documents(path, hide_labels(chosen(), level_rule(level)(chosen()), HIDING_SEED, report))
+        before, after = report.before.total(), report.after.total()
+        write_json(counts, {"documents": report.documents, "before": before, "after": after})
+    return TrainingFile(path, **json.loads(counts.read_text("utf-8")))
 
 
 def level_rule(name: str) -> Callable[[Iterable[Document]], LabelDropout]:
@@ -187,8 +179,8 @@ def plan_lines(plan: TableResult, folder: Path) -> Iterator[str]:
     """What would be run, for people; what is finished in the grid's folder is marked."""
     done = {}
     for each in plan.runs:
-        address = fingerprint(each).run_id
-        done[address] = RunDirectory(folder / address).read_finished(each) is not None
+        run_id = fingerprint(each).run_id
+        done[run_id] = RunDirectory(folder / run_id).read_finished(each) is not None
     yield f"{plan.name}: {plural(len(done), 'run')}, {sum(done.values())} of them finished, in {folder}"
     for row in plan.rows:
         for failure in row.failures:
@@ -196,24 +188,22 @@ def plan_lines(plan: TableResult, folder: Path) -> Iterator[str]:
         if not row.runs and not row.failures:
             yield f"  {row.name}: not run"
         for each in row.runs:
-            address = fingerprint(each).run_id
-            yield f"  {row.name}: {run_title(each)}: {address}, {'finished' if done[address] else 'to do'}"
+            run_id = fingerprint(each).run_id
+            yield f"  {row.name}: {run_title(each)}: {run_id}, {'finished' if done[run_id] else 'to do'}"
     yield from (f"note: {note}" for note in plan.notes)
 
 
 def execute(plan: TableResult, folder: Path, jobs: int = 1, log: Log = lambda line: None) -> TableResult:
     """Perform the runs that are not finished in the grid's folder, and fill in the table; see `run_grid`."""
-    outcomes = run_grid(plan.runs, folder, jobs, log)
-
-    def filled(row: Row) -> Row:
+    outcomes, rows = run_grid(plan.runs, folder, jobs, log), []
+    for row in plan.rows:
         ended = [outcomes[fingerprint(each).run_id] for each in row.runs]
         records = tuple(outcome for outcome in ended if isinstance(outcome, Record))
-        failures = tuple(outcome for outcome in ended if isinstance(outcome, Failure))
+        failures = (*row.failures, *(outcome for outcome in ended if isinstance(outcome, Failure)))
         measured = measure(records, plan.columns)
-        return replace(row, measured=measured, records=records, failures=row.failures + failures)
-
-    rows = tuple(map(filled, plan.rows))
-    return replace(plan, rows=rows, significance=tuple(compute_significance(plan.compared, rows)))
+        rows.append(replace(row, measured=measured, records=records, failures=failures))
+    significance = compute_significance(plan.compared, rows)
+    return replace(plan, rows=tuple(rows), significance=tuple(significance))
 
 
 def run_title(settings: TrainingConfig) -> str:
@@ -232,13 +222,13 @@ def run_title(settings: TrainingConfig) -> str:
 def run_grid(
     runs: Iterable[TrainingConfig], folder: Path, jobs: int = 1, log: Log = lambda line: None
 ) -> dict[str, Outcome]:
-    """Perform runs, equal ones once, each into `folder`/address; see `run_side_by_side`.
+    """Perform runs, equal ones once, each into `folder`/its id; see `run_side_by_side`.
 
     Returns:
-        the record or the failure of each run by its address, in the order of the runs.
+        the record or the failure of each run by its id, in the order of the runs.
     """
-    by_address = {fingerprint(settings).run_id: settings for settings in runs}
-    placed = {address: _place(settings, folder / address) for address, settings in by_address.items()}
+    by_id = {fingerprint(settings).run_id: settings for settings in runs}
+    placed = {run_id: _place(settings, folder / run_id) for run_id, settings in by_id.items()}
     folder.mkdir(parents=True, exist_ok=True)
     return run_side_by_side(placed, jobs, log, named_by_content=True)
 
@@ -259,46 +249,54 @@ def run_side_by_side(
         runs: settings by name; each has an output folder of its own.
         jobs: how many at a time.
         log: called with lines on what happens.
-        named_by_content: names are addresses, which change with the data: such a run fails.
+        named_by_content: names are run ids, which change with the data: such a run fails.
     """
     if jobs < 1:
         raise ValueError(f"jobs: {jobs} must be at least 1")
     found = {name: RunDirectory(each.output).read_finished(each, log) for name, each in runs.items()}
     outcomes: dict[str, Outcome] = {name: record for name, record in found.items() if record}
-    waiting = {name: each for name, each in runs.items() if name not in outcomes}
+    waiting = [name for name in runs if name not in outcomes]
     log(f"{plural(len(runs), 'run')}: {len(outcomes)} finished before, {len(waiting)} to do")
     running: dict[str, tuple[SpawnProcess, int]] = {}
     elsewhere: set[str] = set()
     began, todo = time.monotonic(), len(waiting)
+
+    def collect() -> None:
+        """The outcomes of processes that have ended."""
+        for name, (process, _) in list(running.items()):
+            if process.exitcode is None:
+                continue
+            del running[name]
+            if process.exitcode == BUSY:  # another process came first
+                waiting.append(name)
+                continue
+            outcomes[name] = _outcome(runs[name], process.exitcode)
+            left = len(waiting) + len(running)
+            seconds = (time.monotonic() - began) / (todo - left) * left
+            rest = f"{left} left" + (f", about {duration(seconds)}" if left else "")
+            log(f"{_ended(runs[name], name, outcomes[name])}; {rest}")
+
+    def start() -> None:
+        """Start what can be started; take over what another process has finished meanwhile."""
+        for name in list(waiting):
+            folder = RunDirectory(runs[name].output)
+            if (record := folder.read_finished(runs[name])) is not None:
+                outcomes[name] = record
+                waiting.remove(name)
+            elif folder.is_busy:
+                if name not in elsewhere:
+                    log(f"waiting for {run_title(runs[name])} [{name}]: another process performs it")
+                    elsewhere.add(name)
+            elif len(running) < jobs:
+                slot = min(set(range(jobs)) - {slot for _, slot in running.values()})
+                log(f"begun: {run_title(runs[name])} [{name}]")
+                waiting.remove(name)
+                running[name] = _start(runs[name], name if named_by_content else None, slot, jobs), slot
+
     try:
         while waiting or running:
-            for name, (process, _) in list(running.items()):
-                if process.exitcode is None:
-                    continue
-                del running[name]
-                outcome = _outcome(runs[name], process.exitcode)
-                if outcome is None:  # another process came first
-                    waiting[name] = runs[name]
-                    continue
-                outcomes[name] = outcome
-                left = len(waiting) + len(running)
-                seconds = (time.monotonic() - began) / (todo - left) * left
-                rest = f"{left} left" + (f", about {duration(seconds)}" if left else "")
-                log(f"{_ended(runs[name], name, outcome)}; {rest}")
-            for name, settings in list(waiting.items()):
-                folder = RunDirectory(settings.output)
-                if (record := folder.read_finished(settings)) is not None:
-                    outcomes[name] = record
-                    del waiting[name]
-                elif folder.is_busy:
-                    if name not in elsewhere:
-                        log(f"waiting for {run_title(settings)} [{name}]: another process performs it")
-                        elsewhere.add(name)
-                elif len(running) < jobs:
-                    slot = min(set(range(jobs)) - {slot for _, slot in running.values()})
-                    log(f"begun: {run_title(settings)} [{name}]")
-                    address = name if named_by_content else None
-                    running[name] = _start(waiting.pop(name), address, slot, jobs), slot
+            collect()
+            start()
             if waiting or running:
                 time.sleep(PAUSE)
     except KeyboardInterrupt:
@@ -319,10 +317,8 @@ def _ended(settings: TrainingConfig, name: str, outcome: Outcome) -> str:
     return f"finished: {run_title(settings)} [{name}] after {duration(outcome.seconds)}{figures}"
 
 
-def _outcome(settings: TrainingConfig, code: int) -> Outcome | None:
-    """What became of a process that ended; None if another process performed the run."""
-    if code == BUSY:
-        return None
+def _outcome(settings: TrainingConfig, code: int) -> Outcome:
+    """What became of a process that ended."""
     if (record := RunDirectory(settings.output).read_finished(settings)) is not None:
         return record
     if code < 0:
@@ -337,14 +333,14 @@ BUSY = 75
 """The exit code of a process that found another one at its run."""
 
 
-def _start(settings: TrainingConfig, address: str | None, slot: int, jobs: int) -> SpawnProcess:
+def _start(settings: TrainingConfig, run_id: str | None, slot: int, jobs: int) -> SpawnProcess:
     # Spawned, because a fork would share the locks of torch's threads; and so that what a user's script
     # registers is registered there too.
     gpus = os.environ.get("CUDA_VISIBLE_DEVICES", ",".join(map(str, range(torch.cuda.device_count()))))
     devices = [device for device in gpus.split(",") if device.strip()]
     device = devices[slot % len(devices)] if devices else None
     context = multiprocessing.get_context("spawn")
-    process = context.Process(target=_perform, args=(settings, address, max(1, _cores() // jobs), device))
+    process = context.Process(target=_perform, args=(settings, run_id, max(1, _cores() // jobs), device))
     with _without_working_directory():
         process.start()
     return process
@@ -369,7 +365,7 @@ def _without_working_directory() -> Iterator[None]:
             del os.environ["PYTHONSAFEPATH"]
 
 
-def _perform(settings: TrainingConfig, address: str | None, threads: int, device: str | None) -> None:
+def _perform(settings: TrainingConfig, run_id: str | None, threads: int, device: str | None) -> None:
     """Perform a run in a process that does nothing else: what it prints goes to the run's log."""
 
     def end_with_parent() -> None:
@@ -385,18 +381,18 @@ def _perform(settings: TrainingConfig, address: str | None, threads: int, device
     if device is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = device
     settings.output.mkdir(exist_ok=True)
-    with (settings.output / LOG).open("ab") as log:
-        os.dup2(log.fileno(), 1)
-        os.dup2(log.fileno(), 2)
+    with (settings.output / LOG).open("ab") as stream:
+        os.dup2(stream.fileno(), 1)
+        os.dup2(stream.fileno(), 2)
 
-    def say(line: str) -> None:
+    def log_line(line: str) -> None:
         print(time.strftime("%Y-%m-%d %H:%M:%S"), line, file=sys.stderr, flush=True)
 
-    say(f"process {os.getpid()} begins")
+    log_line(f"process {os.getpid()} begins")
     try:
-        if address is not None and fingerprint(settings).run_id != address:
+        if run_id is not None and fingerprint(settings).run_id != run_id:
             raise ValueError(f"{settings.output}: data or an encoder changed since the grid began")
-        run(settings, resume=True, threads=threads, log=say)
+        run(settings, resume=True, threads=threads, log=log_line)
     except BusyError:
         os._exit(BUSY)
     except Exception:
@@ -411,18 +407,21 @@ def _place(settings: TrainingConfig, output: Path) -> TrainingConfig:
     """The same configuration with absolute paths, so that it means the same in every folder."""
     changes: dict[str, object] = {
         "output": output.absolute(),
-        "train": [path.absolute() for path in settings.train],
         "test": {name: [path.absolute() for path in files] for name, files in settings.test.items()},
     }
-    if settings.dev is not None:
-        changes["dev"] = [path.absolute() for path in settings.dev]
-    for key in ("data.vocabulary", "loss.prior_file", "loss.teacher", "model.init_from"):
+    for key in ("train", "dev"):
+        if (files := settings.get(key)) is not None:
+            changes[key] = [path.absolute() for path in files]
+    for key in (
+        "data.vocabulary",
+        "data.rules",
+        "loss.prior_file",
+        "loss.teacher",
+        "model.init_from",
+        "vectors",
+    ):
         if (path := settings.get(key)) is not None:
-            changes[key] = path.absolute()
-    if settings.data.rules is not None:
-        changes["data.rules"] = str(Path(settings.data.rules).absolute())
-    if (vectors := settings.model.encoder_options.get("vectors")) is not None:
-        changes["vectors"] = Path(vectors).absolute()
+            changes[key] = str(Path(path).absolute())
     if settings.model.encoder is not None and is_folder(settings.model.encoder):
         changes["model.encoder"] = str(Path(settings.model.encoder).absolute())
     return settings.with_changes(changes)

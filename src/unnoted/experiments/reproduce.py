@@ -8,7 +8,7 @@ from pathlib import Path
 from unnoted.experiments.datasets import DATA_SETS, DataFolder, MissingData
 from unnoted.experiments.grid import Log, Scale, execute, make_training_file, with_seeds
 from unnoted.experiments.paper import PaperRow, PaperTable, table_named
-from unnoted.experiments.results import Row, TableResult
+from unnoted.experiments.results import CURVE, Row, TableResult
 from unnoted.models.encoders import ENCODER_KINDS
 from unnoted.training.config import TrainingConfig, expand_key, is_used, load_config
 from unnoted.training.results import Failure, Record
@@ -16,9 +16,6 @@ from unnoted.training.run_directory import NOT_HASHED
 
 DEFAULT_SEEDS = (62, 63, 64, 65, 66)
 """For tables that do not say theirs: those of the others."""
-
-OF_ENCODER = {"model.encoder", "optimizer.encoder_learning_rate", "output"}
-"""In what rows of two encoders differ: each encoder has its own rate."""
 
 NO_DEVIATIONS = {*NOT_HASHED, "seed", "train", "data.benchmark"}
 """Keys that change nothing, or that other notes are about: the seeds and the documents."""
@@ -70,34 +67,43 @@ def plan_table(
     for key in scale.changes:
         if not any(applies(key, row.settings) for row in chosen):
             raise ValueError(f"--set {key}: no row of {table.name} has it")
-    duplicates = duplicate_rows(chosen) if "encoder" in scale.changes else {}
+    # With one encoder for all, the rows of the large one would be those of the other again.
+    names = {row.name for row in chosen}
+    twins = {name: name.removesuffix("-large") for name in names if name.endswith("-large")}
+    duplicates = {name: twin for name, twin in twins.items() if twin in names and "encoder" in scale.changes}
     seeds = scale.seeds or table.seeds or DEFAULT_SEEDS
     notes = data.scored(table.setting)[1]
     scaled: dict[str, ScaledRow] = {}
-    missing: dict[str, str] = {}
+    planned: list[Row] = []
     for row in chosen:
-        try:
-            if row.name not in duplicates:
+        runs: tuple[TrainingConfig, ...] = ()
+        failures: tuple[Failure, ...] = ()
+        if row.name not in duplicates:
+            try:
                 scaled[row.name] = scale_row(row, scale, data, folder)
-        except MissingData as error:
-            missing[row.name] = str(error)
+                runs = with_seeds(scaled[row.name].settings, seeds)
+            except MissingData as error:
+                failures = (Failure(f"{row.name}, not begun", str(error)),)
+        planned.append(Row(row.name, row.title, row.group, runs, row.published, row.mark, failures=failures))
     if not scaled:
-        raise MissingData("; ".join(dict.fromkeys(missing.values())))
-
-    def planned(row: PaperRow) -> Row:
-        runs = with_seeds(scaled[row.name].settings, seeds) if row.name in scaled else ()
-        failures = (Failure(f"{row.name}, not begun", missing[row.name]),) if row.name in missing else ()
-        return Row(row.name, row.title, row.group, runs, row.published, row.mark, failures=failures)
-
-    notes += [*_scale_notes(scaled, scale), *_row_notes(table, chosen, duplicates, seeds)]
+        reasons = [failure.reason for row in planned for failure in row.failures]
+        raise MissingData("; ".join(dict.fromkeys(reasons)))
+    notes += [
+        *dict.fromkeys(row.note for row in scaled.values() if row.note is not None),
+        *deviation_notes(scaled),
+        *_row_notes(table, chosen, duplicates),
+    ]
+    if scale.documents is not None:
+        notes.append(f"training documents: the first {scale.documents:,} of the file")
+    if (note := seed_note(seeds, table.seeds)) is not None:
+        notes.append(note)
     compared = tuple(
         (duplicates.get(row.behind, row.behind), row.name)
         for row in chosen
         if row.behind is not None and row.name not in duplicates
     )
-    return TableResult(
-        table.name, table.title, table.columns, tuple(map(planned, chosen)), tuple(notes), compared
-    )
+    columns = (*table.columns, *CURVE)
+    return TableResult(table.name, table.title, columns, tuple(planned), tuple(notes), compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,18 +146,14 @@ def applicable(scale: Scale, settings: TrainingConfig) -> dict[str, object]:
     return {key: value for key, value in scale.changes.items() if applies(key, settings)}
 
 
-def is_pretrained(settings: TrainingConfig) -> bool:
-    """Whether the encoder is a pretrained one, and not made for the run."""
-    return settings.model.encoder not in ENCODER_KINDS
-
-
 def applies(key: str, settings: TrainingConfig) -> bool:
     """Whether a setting means something to settings: a margin, for instance, only to a loss that has one."""
+    is_pretrained = settings.model.encoder not in ENCODER_KINDS
     match expand_key(key):
         case "model.encoder" | "model.encoder_layers":
-            return is_pretrained(settings)
+            return is_pretrained
         case "model.encoder_options.vectors":
-            return not is_pretrained(settings)
+            return not is_pretrained
         case "dev":
             return settings.dev is not None
         case "optimizer.unlabelled_rate":
@@ -160,56 +162,26 @@ def applies(key: str, settings: TrainingConfig) -> bool:
             return is_used(dotted, settings.loss.name, settings.model.architecture)
 
 
-def duplicate_rows(rows: Iterable[PaperRow]) -> dict[str, str]:
-    """Rows that differ from an earlier one in their encoder only, and that one."""
-    first: dict[str, str] = {}
-    for row in rows:
-        if is_pretrained(row.settings):
-            first[row.name] = repr(
-                [item for item in row.settings.flatten().items() if item[0] not in OF_ENCODER]
-            )
-    earliest = {shared: name for name, shared in reversed(first.items())}
-    return {name: earliest[shared] for name, shared in first.items() if earliest[shared] != name}
-
-
 # Notes on every deviation from what was published
 
 
-def _scale_notes(scaled: Mapping[str, ScaledRow], scale: Scale) -> Iterator[str]:
-    yield from dict.fromkeys(row.note for row in scaled.values() if row.note is not None)
-    if scale.documents is not None:
-        yield f"training documents: the first {scale.documents:,} of the file"
-    yield from deviation_notes(scaled)
-
-
-def _row_notes(
-    table: PaperTable, chosen: Sequence[PaperRow], duplicates: Mapping[str, str], seeds: Sequence[int]
-) -> Iterator[str]:
-    if (note := seed_note(seeds, table.seeds)) is not None:
-        yield note
-    if duplicates:
-        pairs = ", ".join(f"{row} (as {earlier})" for row, earlier in duplicates.items())
-        yield f"not run, because with one encoder for all they would be the same: {pairs}"
-    if left := [row.name for row in table.rows if row not in chosen]:
-        yield f"rows left out: {', '.join(left)}"
-    if not {"F1", "Test F1"} & set(table.columns):
-        yield "significance is tested on all relations, not on the frequent ones alone"
-    if DATA_SETS[table.setting].benchmark.has_published_denominator:
-        yield (
-            "the figures leave out facts that published systems could not reach; significance is tested on "
-            "all facts"
-        )
-
-
-def deviations(published: TrainingConfig, ours: TrainingConfig) -> dict[str, tuple[str, str]]:
-    """Every setting in which a run differs from the published one: (ours, published) as text, by key."""
-    theirs, mine = published.flatten(), ours.flatten()
-    pairs = {
-        key: (_text(key, mine.get(key)), _text(key, theirs.get(key)))
-        for key in dict.fromkeys([*theirs, *mine])
-        if key not in NO_DEVIATIONS and not key.startswith("test.")
-    }
-    return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
+def deviation_notes(rows: Mapping[str, ScaledRow]) -> Iterator[str]:
+    """Every setting in which rows differ from the published ones, those that several rows share in one line."""
+    shared: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for name, row in rows.items():
+        theirs, mine = row.published.flatten(), row.settings.flatten()
+        for key in dict.fromkeys([*theirs, *mine]):
+            ours, published = _text(key, mine.get(key)), _text(key, theirs.get(key))
+            if ours != published and key not in NO_DEVIATIONS and not key.startswith("test."):
+                shared.setdefault((key, ours), {}).setdefault(published, []).append(name)
+    for (key, ours), by_value in shared.items():
+        if len(by_value) > 1:
+            published = "; ".join(f"{value} in {', '.join(names)}" for value, names in by_value.items())
+            where = ""
+        else:
+            ((published, names),) = by_value.items()
+            where = "" if len(names) == len(rows) else f" in {', '.join(names)}"
+        yield f"{key.rpartition('.')[2].replace('_', ' ')}: {ours} (published: {published}){where}"
 
 
 def _text(key: str, value: object) -> str:
@@ -226,22 +198,19 @@ def _text(key: str, value: object) -> str:
             return str(value)
 
 
-def deviation_notes(rows: Mapping[str, ScaledRow]) -> list[str]:
-    """The deviations of a table's rows, those that several rows share in one line."""
-    shared: dict[tuple[str, str], dict[str, list[str]]] = {}
-    for name, row in rows.items():
-        for key, (ours, published) in deviations(row.published, row.settings).items():
-            shared.setdefault((key, ours), {}).setdefault(published, []).append(name)
-    notes = []
-    for (key, ours), by_value in shared.items():
-        if len(by_value) > 1:
-            published = "; ".join(f"{value} in {', '.join(names)}" for value, names in by_value.items())
-            where = ""
-        else:
-            ((published, names),) = by_value.items()
-            where = "" if len(names) == len(rows) else f" in {', '.join(names)}"
-        notes.append(f"{key.rpartition('.')[2].replace('_', ' ')}: {ours} (published: {published}){where}")
-    return notes
+def _row_notes(table: PaperTable, chosen: Sequence[PaperRow], duplicates: Mapping[str, str]) -> Iterator[str]:
+    if duplicates:
+        pairs = ", ".join(f"{row} (as {twin})" for row, twin in sorted(duplicates.items()))
+        yield f"not run, because with one encoder for all they would be the same: {pairs}"
+    if left := [row.name for row in table.rows if row not in chosen]:
+        yield f"rows left out: {', '.join(left)}"
+    if not {"F1", "Test F1"} & set(table.columns):
+        yield "significance is tested on all relations, not on the frequent ones alone"
+    if DATA_SETS[table.setting].benchmark.has_published_denominator:
+        yield (
+            "the figures leave out facts that published systems could not reach; significance is tested on "
+            "all facts"
+        )
 
 
 def seed_note(seeds: Sequence[int], published: Sequence[int] | None) -> str | None:

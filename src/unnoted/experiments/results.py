@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import TypeAlias
 
 from unnoted.evaluation import Score, paired_bootstrap
 from unnoted.training.config import TrainingConfig
@@ -125,64 +124,52 @@ class TableResult:
 
 # Columns: which figure of a finished run a title means
 
-Figure: TypeAlias = Callable[[Scored], float]
+CURVE = {
+    "Best F1": "the highest F1 on the precision-recall curve, its threshold chosen on the test labels: "
+    "a bound, not a result",
+    "AP": "average precision, the area under that curve; both are over all true facts",
+}
+"""Columns of the whole curve, shown beside the F1 as decided, and what they mean."""
 
-FIGURES: Mapping[str, Figure] = {
+# Where published scores leave out facts that no system could reach, ours beside them do, too.
+FIGURES: Mapping[str, Callable[[Scored], float]] = {
     "Ign F1": lambda scored: scored.ignoring_train.f1,
-    "F1": lambda scored: _all(scored).f1,
-    "P": lambda scored: _all(scored).precision,
-    "R": lambda scored: _all(scored).recall,
-    "Freq. F1": lambda scored: _frequent(scored).f1,
-    "Freq. P": lambda scored: _frequent(scored).precision,
-    "Freq. R": lambda scored: _frequent(scored).recall,
+    "F1": lambda scored: (scored.reachable or scored.overall).f1,
+    "P": lambda scored: (scored.reachable or scored.overall).precision,
+    "R": lambda scored: (scored.reachable or scored.overall).recall,
+    "Freq. F1": lambda scored: (scored.reachable_frequent or scored.frequent).f1,
+    "Freq. P": lambda scored: (scored.reachable_frequent or scored.frequent).precision,
+    "Freq. R": lambda scored: (scored.reachable_frequent or scored.frequent).recall,
     "Best F1": lambda scored: scored.best_f1,
     "AP": lambda scored: scored.average_precision,
 }
 
-SETS: Mapping[str, tuple[str, ...]] = {"": ("test",), "Test ": ("test",), "Dev ": ("dev", "test")}
+SETS = {"": ("test",), "Test ": ("test",), "Dev ": ("dev", "test")}
 """The documents that a title's beginning means: the first set that was scored. Development documents that
 stand in for those of the test are scored once, as `test`."""
 
-COLUMNS: Mapping[str, tuple[tuple[str, ...], Figure]] = {
-    f"{prefix}{title}": (sets, figure) for prefix, sets in SETS.items() for title, figure in FIGURES.items()
-}
-
-
-def _all(scored: Scored) -> Score:
-    # Where published scores leave out facts that no system could reach, ours beside them do, too.
-    return scored.reachable or scored.overall
-
-
-def _frequent(scored: Scored) -> Score:
-    return scored.reachable_frequent or scored.frequent
+COLUMNS = {f"{prefix}{title}": (sets, FIGURES[title]) for prefix, sets in SETS.items() for title in FIGURES}
 
 
 def measure(records: Sequence[Record], titles: Iterable[str]) -> dict[str, MeanStd]:
     """The figures of a row over its seeds, by the titles of columns; none if no run finished."""
-    columns = {title: lookup("column", title, COLUMNS) for title in titles}
-    if not records:
-        return {}
-
-    def scored(record: Record, sets: Iterable[str]) -> Scored:
-        return next(record.scored[name] for name in sets if name in record.scored)
-
-    return {
-        title: MeanStd.of([100 * figure(scored(record, sets)) for record in records])
-        for title, (sets, figure) in columns.items()
-    }
+    measured = {}
+    for title in titles:
+        sets, figure = lookup("column", title, COLUMNS)
+        scored = [next(each.scored[name] for name in sets if name in each.scored) for each in records]
+        if scored:
+            measured[title] = MeanStd.of([100 * figure(each) for each in scored])
+    return measured
 
 
 def compute_significance(compared: Iterable[tuple[str, str]], rows: Sequence[Row]) -> list[Significance]:
     """Compare rows on the test documents, with the seeds that both have finished runs of."""
-    finished = {
-        row.name: {
-            record.config["seed"]: {
-                document: ign.score for document, ign in record.scored["test"].documents.items()
-            }
-            for record in row.records
-        }
-        for row in rows
-    }
+    finished: dict[str, dict[int, dict[str, Score]]] = {}
+    for row in rows:
+        finished[row.name] = {}
+        for record in row.records:
+            documents = record.scored["test"].documents
+            finished[row.name][record.config["seed"]] = {name: ign.score for name, ign in documents.items()}
     tests = []
     for better, than in compared:
         first, second = finished.get(better, {}), finished.get(than, {})

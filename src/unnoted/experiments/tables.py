@@ -3,7 +3,7 @@
 import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from unnoted.experiments.results import MeanStd, Row, Significance, TableResult, measure
+from unnoted.experiments.results import CURVE, TableResult
 from unnoted.io import open_output
-from unnoted.utils import MissingExtra, duration, percent, plural, strip_control, templates_of
+from unnoted.utils import MissingExtra, percent, plural, strip_control, templates_of
 
 NO_VALUE = "–"
 SUFFIXES = {"text": ".txt", "markdown": ".md", "csv": ".csv", "latex": ".tex", "html": ".html"}
@@ -24,13 +24,6 @@ MARKS = {
     "reported": ("†", "the published figures are reported from earlier work"),
 }
 """The sign at the title of a row for where its published figures are from, and what the sign means."""
-
-CURVE = {
-    "Best F1": "the highest F1 on the precision-recall curve, its threshold chosen on the test labels: "
-    "a bound, not a result",
-    "AP": "average precision, the area under that curve; both are over all true facts",
-}
-"""Columns of the whole curve, shown beside the F1 as decided, and what they mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,42 +105,28 @@ def results_table(result: TableResult) -> Table:
     """Runs as a table: published figures beside measured ones in the columns where anything was published.
 
     Example:
+        >>> from unnoted.experiments.results import MeanStd, Row
         >>> row = Row("a", "A", "", published={"F1": MeanStd(42.1)}, measured={"F1": MeanStd.of([40.0, 41.0])})
         >>> results_table(TableResult("t", "Scores.", ("F1",), (row,))).rows
         (('A', '42.10', '40.50 ± 0.71'),)
     """
-    result = with_curve(result)
     published = {title for row in result.rows for title in row.published or ()}
     columns = ["Model"]
     for title in result.columns:
         columns += [f"{title} published", f"{title} measured"] if title in published else [title]
-
-    def cells(row: Row) -> Iterator[str]:
-        yield row.title + (MARKS[row.mark][0] if row.mark in MARKS else "")
+    rows = []
+    for row in result.rows:
+        cells = [row.title + (MARKS[row.mark][0] if row.mark in MARKS else "")]
         missing = "failed" if row.failures and not row.records else NO_VALUE
         for title in result.columns:
             if title in published:
-                yield str((row.published or {}).get(title, NO_VALUE))
-            yield str((row.measured or {}).get(title, missing))
-
+                cells.append(str((row.published or {}).get(title, NO_VALUE)))
+            cells.append(str((row.measured or {}).get(title, missing)))
+        rows.append(tuple(cells))
     groups = tuple(row.group for row in result.rows)
-    return Table(
-        f"{result.name}: {result.title}",
-        tuple(columns),
-        tuple(tuple(cells(row)) for row in result.rows),
-        tuple(_notes(result)),
-        groups if len(set(groups)) > 1 else (),
-    )
-
-
-def with_curve(result: TableResult) -> TableResult:
-    """The result with the figures of the whole curve as two more columns, if any run finished."""
-    if not any(row.records for row in result.rows):
-        return result
-    rows = tuple(
-        replace(row, measured={**(row.measured or {}), **measure(row.records, CURVE)}) for row in result.rows
-    )
-    return replace(result, columns=tuple(dict.fromkeys((*result.columns, *CURVE))), rows=rows)
+    title = f"{result.name}: {result.title}"
+    notes = tuple(_notes(result))
+    return Table(title, tuple(columns), tuple(rows), notes, groups if len(set(groups)) > 1 else ())
 
 
 def _notes(result: TableResult) -> Iterator[str]:
@@ -158,72 +137,61 @@ def _notes(result: TableResult) -> Iterator[str]:
     for row in result.rows:
         runs = plural(len(row.records) + len(row.failures), "run")
         for reason, number in Counter(failure.reason for failure in row.failures).items():
-            addresses = ", ".join(each.run_id for each in row.failures if each.reason == reason)
-            yield f"{row.title}: {number} of {runs} failed ({addresses}): {reason}"
+            failed = ", ".join(each.run_id for each in row.failures if each.reason == reason)
+            yield f"{row.title}: {number} of {runs} failed ({failed}): {reason}"
     repeated = Counter(row.title for row in result.rows)
     titles = {
         row.name: row.title + (f" ({row.group})" if repeated[row.title] > 1 else "") for row in result.rows
     }
-    yield from (_significance(test, titles) for test in result.significance)
-    yield from result.notes
-
-
-def _significance(test: Significance, titles: Mapping[str, str]) -> str:
-    return (
-        f"{titles.get(test.better, test.better)} against {titles.get(test.than, test.than)}: "
-        f"{test.difference:+.2f} points of F1 (95 %: {test.low:+.2f} to {test.high:+.2f}; ahead in "
-        f"{percent(test.share)} % of resamples): {test.verdict}"
-    )
-
-
-def runs_table(result: TableResult) -> Table:
-    """Every finished run."""
-    rows = [
-        (
-            row.title,
-            str(record.config.get("seed", "")),
-            percent(record.scored["test"].overall.f1),
-            f"{record.train_documents:,}",
-            f"{sum(record.train_facts.values()):,}",
-            duration(record.seconds),
-            record.run_id,
+    for test in result.significance:
+        yield (
+            f"{titles[test.better]} against {titles[test.than]}: "
+            f"{test.difference:+.2f} points of F1 (95 %: {test.low:+.2f} to {test.high:+.2f}; ahead in "
+            f"{percent(test.share)} % of resamples): {test.verdict}"
         )
-        for row in result.rows
-        for record in row.records
-    ]
-    return Table("Runs", ("Model", "Seed", "F1", "Documents", "Labels", "Time", "Folder"), tuple(rows))
+    yield from result.notes
 
 
 def to_csv(result: TableResult) -> str:
     """A line for each row and column of a result, for spreadsheets: figures with all their digits."""
     out = StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(
-        ("table", "group", "row", "title", "column", "published_mean", "published_std", "measured_mean",
-         "measured_std", "seeds", "failures")
+    titles = (
+        "table", "group", "row", "title", "column", "published_mean", "published_std", "measured_mean",
+        "measured_std", "seeds", "failures",
     )  # fmt: skip
-    nothing = MeanStd(0.0)
-    for row in (result := with_curve(result)).rows:
+    writer = csv.DictWriter(out, titles, lineterminator="\n")
+    writer.writeheader()
+    for row in result.rows:
+        failures = "; ".join(failure.reason for failure in row.failures)
+        about = {"table": result.name, "group": row.group, "row": row.name, "title": row.title}
         for column in result.columns:
-            published, measured = (row.published or {}).get(column), (row.measured or {}).get(column)
-            writer.writerow(
-                (
-                    *(result.name, row.group, row.name, row.title, column),
-                    *((published or nothing).mean if published else None, published and published.std),
-                    *(measured and measured.mean, measured and measured.std, measured and measured.seeds),
-                    "; ".join(failure.reason for failure in row.failures),
-                )
-            )
+            line: dict[str, object] = {**about, "column": column, "failures": failures}
+            if published := (row.published or {}).get(column):
+                line |= {"published_mean": published.mean, "published_std": published.std}
+            if measured := (row.measured or {}).get(column):
+                line |= {
+                    "measured_mean": measured.mean,
+                    "measured_std": measured.std,
+                    "seeds": measured.seeds,
+                }
+            writer.writerow(line)
     return out.getvalue()
 
 
 def write_tables(result: TableResult, folder: Path) -> dict[str, Path]:
     """Write a table of runs in every format; returns the files by the names of formats."""
     table = results_table(result)
-    page = render_page(f"{result.name}: {result.title}", [table, runs_table(result)], _plots(result))
+    plots = {}
+    if curves := {row.title: row.records[0].scored["test"].curve for row in result.rows if row.records}:
+        try:
+            from unnoted.experiments.plots import plot_precision_recall
+
+            plots["Precision and recall at every threshold"] = plot_precision_recall(curves)
+        except MissingExtra:
+            pass
     content = {
         "text": table.to_text(), "markdown": table.to_markdown(), "csv": to_csv(result),
-        "latex": table.to_latex(), "html": page,
+        "latex": table.to_latex(), "html": render_page(table.title, [table], plots),
     }  # fmt: skip
     files = {format: folder / f"{result.name}{SUFFIXES[format]}" for format in content}
     for format, file in files.items():
@@ -245,15 +213,3 @@ def render_page(
     """
     template = templates_of("unnoted.experiments", ".").get_template("report.html.j2")
     return template.render(title=title, intro=intro, tables=tables, plots=plots)
-
-
-def _plots(result: TableResult) -> dict[str, str]:
-    curves = {row.title: row.records[0].scored["test"].curve for row in result.rows if row.records}
-    if not curves:
-        return {}
-    try:
-        from unnoted.experiments.plots import plot_precision_recall
-
-        return {"Precision and recall at every threshold": plot_precision_recall(curves)}
-    except MissingExtra:
-        return {}

@@ -8,7 +8,7 @@ from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.evaluation import Score
 from unnoted.experiments.demo import (
     DemoConfig,
-    demo_settings,
+    demo_runs,
     demo_table,
     recovered_facts,
     run_demo,
@@ -21,7 +21,7 @@ CONFIG = DemoConfig(train_documents=6, test_documents=2, epochs=1)
 
 
 def test_the_papers_methods_differ_in_their_loss_only(tmp_path):
-    ours, theirs = (demo_settings(tmp_path, title, CONFIG).flatten() for title in ("SSR-PU", "ATLOP"))
+    ours, theirs = (demo_runs(tmp_path, CONFIG)[title].flatten() for title in ("SSR-PU", "ATLOP"))
     differing = {key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)}
     assert differing - {"output"} == {
         "loss.name", "loss.prior_multiplier", "loss.options.margin", "loss.options.correction",
@@ -39,8 +39,8 @@ def test_the_demonstration(tmp_path):
     assert shown.labelled == sum(len(document.facts) for document in train.documents)
     assert shown.labelled + shown.hidden == sum(len(document.facts) for document in truth.documents)
     assert not {document.id for document in train.documents} & {document.id for document in test.documents}
-    assert [method.title for method in shown.methods] == ["ATLOP", "SSR-PU", "best"]
-    for method in shown.methods:
+    assert list(shown.methods) == ["ATLOP", "SSR-PU", "best"]
+    for method in shown.methods.values():
         assert method.recovered.gold == shown.hidden
         assert method.evaluation.overall.gold == sum(len(document.facts) for document in test.documents)
     assert len(demo_table(shown).rows) == 4
@@ -49,8 +49,8 @@ def test_the_demonstration(tmp_path):
     before = (folder / "ssr-pu" / "model.safetensors").stat().st_mtime_ns
     again = run_demo(folder, CONFIG)
     assert (folder / "ssr-pu" / "model.safetensors").stat().st_mtime_ns == before
-    assert [each.evaluation.overall for each in again.methods] == [
-        each.evaluation.overall for each in shown.methods
+    assert [each.recovered for each in again.methods.values()] == [
+        each.recovered for each in shown.methods.values()
     ]
     with pytest.raises(RunError, match="--overwrite"):
         run_demo(folder, DemoConfig(train_documents=5, test_documents=2, epochs=2))
@@ -70,5 +70,5 @@ def test_recovered_is_what_is_predicted_beyond_the_labels():
     )
     predicted = tuple(ExtractedFact(*triple, "", 0.9) for triple in ((0, 1, "a"), (1, 0, "a"), (1, 0, "c")))
     labelled = truth.with_facts(truth.facts[:1])
-    score = recovered_facts([labelled], [truth], [Extraction(labelled, predicted)])
-    assert score == Score(correct=1, predicted=2, gold=2)
+    score, examples = recovered_facts([labelled], [truth], [Extraction(labelled, predicted)])
+    assert score == Score(correct=1, predicted=2, gold=2) and examples == ("0.90  Bo | a | Ada",)

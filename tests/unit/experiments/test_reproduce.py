@@ -14,8 +14,6 @@ from unnoted.experiments.reproduce import (
     applies,
     count_notes,
     deviation_notes,
-    deviations,
-    duplicate_rows,
     plan_table,
     reproduce,
     scale_row,
@@ -56,7 +54,7 @@ def scaled(name, scale, data, tmp_path, table=TABLE):
 
 def test_as_published_nothing_deviates(data, tmp_path):
     row = scaled("ssr-pu", Scale(), data, tmp_path)
-    assert deviations(row.published, row.settings) == {}
+    assert list(deviation_notes({"ssr-pu": row})) == []
     assert row.settings.train[0].samefile(data.path / "train_annotated.json")
     assert row.settings.data.vocabulary.samefile(data.path / "rel_info.json")
     assert row.settings.train[0].is_absolute()
@@ -99,9 +97,7 @@ def test_a_change_applies_to_the_rows_that_have_it(data, tmp_path):
         scaled("atlop", Scale({"epoch": 1}), data, tmp_path)
 
 
-def test_rows_of_two_encoders_are_duplicates_and_no_others():
-    losses = ("atlop", "pn", "sr-pn", "pu", "sr-pu", "s-pu", "ssr-pu")
-    assert duplicate_rows(TABLE.rows) == {f"{loss}-large": loss for loss in losses}
+def test_seeds_that_differ_are_noted():
     assert seed_note((62, 63), (62, 63)) is None and "62, 64" in seed_note((62, 64), None)
 
 

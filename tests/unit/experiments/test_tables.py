@@ -6,14 +6,14 @@ from io import StringIO
 import pytest
 from tests.unit.experiments.factories import make_record, make_scored
 
-from unnoted.experiments.results import MeanStd, Row, Significance, TableResult, measure
+from unnoted.experiments.results import CURVE, MeanStd, Row, Significance, TableResult, measure
 from unnoted.experiments.tables import SUFFIXES, Table, results_table, to_csv, write_tables
 from unnoted.training.results import Failure
 
 
 def make_row(name, correct, group="BERT", **more):
     records = [make_record(settings={"seed": seed}, test=make_scored(correct)) for seed in (62, 63)]
-    measured = measure(records, ["F1"])
+    measured = measure(records, ["F1", *CURVE])
     return Row(name, name.upper(), group, measured=measured, records=tuple(records), **more)
 
 
@@ -26,7 +26,7 @@ def result():
         Row("c", "C", "other", failures=(Failure("0123", "no memory"),)),
     )
     significance = (Significance("<b>", "a|b", 12.5, 1.0, 20.0, 0.99, seeds=2),)
-    return TableResult("t", "Scores & more", ("F1",), rows, ("epochs: 1",), significance=significance)
+    return TableResult("t", "Scores & more", ("F1", *CURVE), rows, ("epochs: 1",), significance=significance)
 
 
 def test_published_figures_are_beside_measured_ones(result):
