@@ -116,8 +116,3 @@ def test_a_loss_is_compared_with_the_baseline_at_each_level(comparison, tmp_path
 def test_what_does_not_exist_is_refused(comparison, changes, message):
     with pytest.raises(ValueError, match=message):
         comparison(**changes)
-
-
-def test_a_level_without_any_label_is_refused(comparison, tmp_path):
-    with pytest.raises(ValueError, match=r"level 0\.00001"):
-        plan_comparison(comparison(levels=("0.00001",)), SCALE, tmp_path / "grid")

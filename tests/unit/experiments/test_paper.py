@@ -11,7 +11,6 @@ from unnoted.experiments.results import COLUMNS
 
 PAPER = Path(__file__).parents[4] / "shared" / "paper.tex"
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-MARKS = {r"\ast": "own", r"\dagger": "reported"}
 
 
 def latex_tables():
@@ -42,12 +41,6 @@ def numbers(figure):
     return [figure.mean] + ([] if figure.std is None else [figure.std])
 
 
-def plain(title):
-    """A row's name in the paper without its typesetting: letters and digits only."""
-    title = re.sub(r"\^\{\\(ast|dagger)\}|\\pi_\{i\}=|\\pi_\{labeled,i\}", "", title)
-    return re.sub(r"[^a-z0-9.]", "", title.lower())
-
-
 TRAINED = [table for table in published().values() if table.setting]
 """The tables that need runs."""
 
@@ -66,16 +59,6 @@ def test_every_published_number_is_the_papers():
 
 
 @pytest.mark.shared
-def test_titles_and_marks_are_the_papers():
-    source = latex_tables()
-    for table in TRAINED:
-        for (first, _), row in zip(source[table.label], table.rows, strict=True):
-            assert plain(first) == plain(row.title.replace("prior ×", "")), table.name
-            mark = next((name for sign, name in MARKS.items() if sign in first), "")
-            assert mark == row.mark, (table.name, row.name)
-
-
-@pytest.mark.shared
 def test_statistics_are_the_papers():
     statistics = table_named("statistics")
     rows = {title.replace("\\", ""): cells for title, cells in latex_tables()[statistics.label]}
@@ -90,15 +73,6 @@ def test_statistics_are_the_papers():
         assert [printed(cell) for cell in cells] == [
             numbers(row.published[column]) for column in statistics.columns
         ]
-
-
-@pytest.mark.shared
-def test_tables_have_their_printed_numbers():
-    labels = re.findall(r"\\label\{((?:tab:|table).*?)\}", PAPER.read_text("utf-8") if PAPER.exists() else "")
-    if not labels:
-        pytest.skip("../shared/paper.tex is not there")
-    assert [table.label for table in published().values()] == labels
-    assert list(published()) == [f"table{number}" for number in range(1, len(labels) + 1)]
 
 
 def test_tables_are_found_by_number_and_by_word():
@@ -119,19 +93,3 @@ def test_every_row_has_settings_and_data(table):
         assert row.setting in DATA_SETS
         for key, value in row.changes.items():
             assert row.settings.get(key) == value
-
-
-@pytest.mark.parametrize("table", TRAINED, ids=lambda table: table.name)
-def test_a_row_stands_behind_one_with_more_f1(table):
-    (f1,) = [title for title in table.columns if title in ("F1", "Freq. F1", "Test F1")]
-    for row in table.rows:
-        if row.behind is not None:
-            assert table.row(row.behind).published[f1].mean > row.published[f1].mean
-    assert any(row.behind is None for row in table.rows)
-
-
-def test_only_averaged_figures_say_over_how_many_seeds():
-    rows = table_named("table4")
-    assert rows.row("ssr-pu").published["F1"].seeds == 5
-    assert rows.row("kd-docre").published["F1"].seeds is None
-    assert table_named("table8").row("ssr-pu").published["F1"].seeds is None

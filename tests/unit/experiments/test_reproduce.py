@@ -1,7 +1,5 @@
 """A table of the paper: what is run at a scale, and that every deviation is a note."""
 
-from pathlib import Path
-
 import pytest
 import torch
 from tests.unit.experiments.factories import address, docred_folder, fake_runs, make_record
@@ -17,7 +15,6 @@ from unnoted.experiments.reproduce import (
     plan_table,
     reproduce,
     scale_row,
-    seed_note,
 )
 from unnoted.training import run
 
@@ -78,13 +75,6 @@ def test_every_change_is_a_note(data, tmp_path):
     assert "epochs: 2 (published: 300 in gain; 30 in atlop)" in deviation_notes(rows)
 
 
-def test_an_encoder_that_is_made_stays(data, tmp_path):
-    (data.path / "glove.6B.100d.txt").write_text("a 1 2", "utf-8")
-    row = scaled("bilstm", Scale({"encoder": str(tmp_path), "encoder_layers": 2}), data, tmp_path)
-    assert row.settings.model.encoder == "bilstm" and row.settings.model.encoder_layers is None
-    assert Path(row.settings.get("vectors")).name == "glove.6B.100d.txt"
-
-
 def test_a_change_applies_to_the_rows_that_have_it(data, tmp_path):
     atlop, ssr_pu, bilstm = (TABLE.row(name).settings for name in ("atlop", "ssr-pu", "bilstm"))
     assert applies("epochs", atlop)
@@ -95,10 +85,6 @@ def test_a_change_applies_to_the_rows_that_have_it(data, tmp_path):
         scaled("margin-0.1", Scale({"margin": 0.5}), data, tmp_path, table_named("table11"))
     with pytest.raises(ValueError, match=r"'epoch'.*'epochs'"):
         scaled("atlop", Scale({"epoch": 1}), data, tmp_path)
-
-
-def test_seeds_that_differ_are_noted():
-    assert seed_note((62, 63), (62, 63)) is None and "62, 64" in seed_note((62, 64), None)
 
 
 def test_a_table_has_published_beside_measured(data, encoder, tmp_path, monkeypatch):
@@ -116,17 +102,6 @@ def test_a_table_has_published_beside_measured(data, encoder, tmp_path, monkeypa
     assert result.significance[1].difference == pytest.approx(50 - 37.5)
     assert "documents trained on: 8 (published: 3,053)" in result.notes
     assert "training documents: the first 4 of the file" in result.notes
-
-
-def test_a_failed_run_leaves_the_others(data, encoder, tmp_path, monkeypatch):
-    fake_runs(monkeypatch, lambda settings: 30 // (settings.loss.name != "s-pu"))
-    scale = Scale({"encoder": encoder}, seeds=(62,))
-    result = reproduce(table_named("table8"), scale, data, tmp_path / "grid")
-    failed = {row.name: row for row in result.rows}["s-pu"]
-    assert failed.measured == {} and "division" in failed.failures[0].reason
-    assert [(test.better, test.than) for test in result.significance] == [
-        ("ssr-pu", "s-pu-log-sigmoid-ranking")
-    ]
 
 
 def test_one_encoder_for_all_runs_duplicates_once(plan, data, tmp_path):

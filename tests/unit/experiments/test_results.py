@@ -21,6 +21,15 @@ def test_figures_are_those_of_the_counts():
     assert [value(f"Freq. {name}", record) for name in ("P", "R")] == [pytest.approx(25), pytest.approx(20)]
 
 
+def test_seeds_are_averaged_and_an_unknown_column_is_refused():
+    records = [make_record(test=make_scored(correct=correct, predicted=50)) for correct in (20, 30)]
+    recall = measure(records, ["R"])["R"]
+    assert (recall.mean, recall.std, recall.seeds) == (pytest.approx(25), pytest.approx(50**0.5), 2)
+    assert measure([], ["R"]) == {}
+    with pytest.raises(ValueError, match=r"'Ign F2'.*'Ign F1'"):
+        measure([], ["Ign F2"])
+
+
 def test_where_there_is_a_published_denominator_it_is_used():
     record = make_record(test=make_scored(reachable=Score(30, 40, 60)))
     assert [value(name, record) for name in ("P", "R")] == [pytest.approx(75), pytest.approx(50)]
@@ -32,16 +41,6 @@ def test_development_figures_are_the_tests_where_it_stands_in():
     assert value("Dev F1", make_record(test=test, dev=dev)) == pytest.approx(100 * dev.overall.f1)
     assert value("Test F1", make_record(test=test, dev=dev)) == pytest.approx(100 * test.overall.f1)
     assert value("Dev F1", make_record(test=test)) == pytest.approx(100 * test.overall.f1)
-
-
-def test_seeds_are_averaged():
-    records = [make_record(test=make_scored(correct=correct, predicted=50)) for correct in (20, 30)]
-    recall = measure(records, ["R"])["R"]
-    assert (recall.mean, recall.seeds) == (pytest.approx(25), 2)
-    assert recall.std == pytest.approx(50**0.5)
-    assert measure([], ["R"]) == {}
-    with pytest.raises(ValueError, match=r"'Ign F2'.*'Ign F1'"):
-        measure([], ["Ign F2"])
 
 
 def row(name, **correct):
