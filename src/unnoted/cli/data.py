@@ -45,7 +45,7 @@ from unnoted.data.hide_labels import (
 )
 from unnoted.data.loading import load_documents, stream_documents
 from unnoted.errors import DefectLog
-from unnoted.io import TextInput, display_name, is_stream, lock_output, rereadable, write_json
+from unnoted.io import TextInput, display_name, is_stream, lock_output, rereadable
 from unnoted.utils import plural, shorten, strip_control
 
 PerRelation = Annotated[bool, typer.Option("--per-relation", help="Also count the facts of each relation.")]
@@ -288,15 +288,6 @@ def compare(
     a: Annotated[Path, typer.Argument(help="Documents with labelling A, the incomplete one.")],
     b: Annotated[Path, typer.Argument(help="The same documents with labelling B, the more complete one.")],
     vocabulary: Vocabulary = None,
-    priors: Annotated[
-        Path | None,
-        typer.Option(
-            "--priors",
-            metavar="FILE",
-            help="Write multipliers by relation, for training on A with --set prior_file=FILE.",
-        ),
-    ] = None,
-    overwrite: Overwrite = False,
     as_json: AsJSON = False,
 ) -> None:
     """Compare two labellings of the same documents: how many facts of B are missing in A?"""
@@ -307,9 +298,6 @@ def compare(
         if not any(document.facts for document in corpus):
             log(f"note: {TextInput(path).name}: its documents have no facts")
     result = compare_labels(*corpora)
-    if priors is not None:
-        with lock_output(priors, inputs=[a, b], overwrite=overwrite):
-            write_json(priors, result.priors(corpora[0].relations.ids))
     if as_json:
         print_text(to_json_text(result.to_json()))
         return
@@ -368,46 +356,30 @@ def fetch(
     from unnoted.data import download  # requests takes long to import
 
     chosen = download.Catalog.read(catalog or download.SHIPPED_CATALOG)
-    with DownloadBars() as bars:
+    screen = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def show(name: str, done: int, total: int | None) -> None:
+            if name not in tasks:
+                tasks[name] = bars.add_task(name, total=total)
+            bars.update(tasks[name], completed=done, total=total)
+
         if sample:
-            files = download.download_sample(dataset, to, chosen, bars.show, overwrite)
+            files = download.download_sample(dataset, to, chosen, show, overwrite)
         else:
-            files = download.download(dataset, to, chosen, bars.show, overwrite)
+            files = download.download(dataset, to, chosen, show, overwrite)
     entry = chosen.entry(dataset)
     print_text(f"{dataset}: {entry.description}")
     for file in files:
         print_text(f"  {file.name}: {file.outcome} ({file.size:,} bytes)")
     print_text(f"{plural(len(files), 'file')} in {to}. Licence: {entry.licence}.")
-
-
-class DownloadBars:
-    """A progress bar on stderr for each file; nothing where stderr is no terminal."""
-
-    def __init__(self) -> None:
-        out = Console(stderr=True)
-        self.progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            DownloadColumn(),
-            TimeRemainingColumn(),
-            console=out,
-            transient=True,
-            disable=not out.is_terminal,
-        )
-        self.tasks: dict[str, TaskID] = {}
-
-    def __enter__(self) -> "DownloadBars":
-        self.progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.progress.stop()
-
-    def show(self, name: str, done: int, total: int | None) -> None:
-        """Move a file's bar."""
-        if name not in self.tasks:
-            self.tasks[name] = self.progress.add_task(name, total=total)
-        self.progress.update(self.tasks[name], completed=done, total=total)
 
 
 # generate ------------------------------------------------------------------------------------------------------

@@ -5,18 +5,13 @@ import json
 import os
 import subprocess
 import sys
-from functools import partial
 
 import pytest
-from rich.console import Console
 from tests.unit.data.formats.test_docred import GOOD, changed
 from typer.testing import CliRunner
 
-from unnoted.cli import data
 from unnoted.cli.main import app
 from unnoted.data import load_documents
-from unnoted.data.formats import write_documents
-from unnoted.priors import Priors
 
 
 def run(*arguments, code=0):
@@ -35,12 +30,6 @@ def train(tmp_path):
 def test_check_prints_figures_and_defects(train):
     output = run("check", train, "--per-relation").output
     assert "2.00" in output and "no-evidence" in output and "P551" in output and "usable" in output
-
-
-def test_check_as_json(train):
-    (report,) = json.loads(run("check", train, "--json").stdout)
-    assert report["statistics"]["documents"] == 3 and report["usable"] is True
-    assert report["statistics"]["candidate_pairs"] == 18
 
 
 def test_check_candidates(train):
@@ -89,24 +78,6 @@ def test_compare(train, tmp_path):
     result = json.loads(run("compare", hidden, train, "--json").stdout)
     assert result["overall"]["in_b"] == 6 and result["overall"]["only_a"] == 0
     assert result["overall"]["ratio"] == 6 / result["overall"]["in_a"]
-
-
-def test_priors_by_relation_come_from_a_sample_with_complete_labels(tmp_path):
-    labelled, complete, sample, file = (
-        tmp_path / name for name in ("a.jsonl", "b.jsonl", "s.jsonl", "p.json")
-    )
-    run("generate", "--documents", 40, "--setting", "incomplete", "--to", labelled, "--truth", complete)
-    write_documents(sample, load_documents(complete)[:10])
-    run("compare", labelled, sample, "--priors", file)
-    own = load_documents(labelled).labelled_priors
-    found = Priors.from_file(file, own)
-    facts, labels = (
-        sum(len(document.labels) for document in load_documents(path)) for path in (complete, labelled)
-    )
-    assert sum(found.overall) / sum(found.labelled) == pytest.approx(facts / labels, rel=0.3)
-    assert len({round(a / b, 3) for a, b in zip(found.overall, found.labelled, strict=True) if b}) > 3
-    assert run("compare", labelled, sample, "--priors", sample, "--overwrite", code=1).stderr.count("\n") == 1
-    assert list(load_documents(sample))  # an input is never overwritten
 
 
 def test_convert_there_and_back(train, tmp_path):
@@ -173,42 +144,6 @@ def test_fetch_says_what_is_there_and_under_which_licence(tmp_path):
     assert refused.startswith(f"error: {catalog}: datasets") and refused.count("\n") == 1
 
 
-def test_a_terminal_gets_a_bar_for_each_file(monkeypatch, capsys):
-    terminal = partial(Console, force_terminal=True, width=100, no_color=True)
-    monkeypatch.setattr(data, "Console", terminal)
-    with data.DownloadBars() as bars:
-        bars.show("deep/[two].tsv", 1000, 4000)
-        bars.show("deep/[two].tsv", 500, 4000)
-        bars.progress.refresh()
-    printed = capsys.readouterr()
-    assert "deep/[two].tsv" in printed.err and "0.5/4.0 kB" in printed.err
-    assert printed.out == ""
-
-
-def test_errors_are_one_line_and_write_nothing(train, tmp_path):
-    (tmp_path / "bad.json").write_text(json.dumps([GOOD, changed(["sents"], 1)]), "utf-8")
-    result = run("convert", tmp_path / "bad.json", "--to", tmp_path / "out.json", code=1)
-    assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
-    assert not (tmp_path / "out.json").exists()
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("hide-labels", "{}", "--setting", "extreme", "--to", "{}"),
-        ("convert", "{}", "--to", "{}"),
-        ("split", "{}", "--into", "{}=0.5", "--into", "other.json=0.5"),
-    ],
-)
-def test_no_command_writes_over_its_input(train, tmp_path, arguments):
-    before = train.read_bytes()
-    (tmp_path / "link.json").symlink_to(train)
-    for output in (train, tmp_path / "x" / ".." / "train.json", tmp_path / "link.json"):
-        given = [arguments[0], str(train), *(text.replace("{}", str(output)) for text in arguments[2:])]
-        assert "is read as input" in run(*given, code=1).stderr
-    assert train.read_bytes() == before
-
-
 MAIN = (sys.executable, "-c", "from unnoted.cli.main import main; main()", "data")
 
 
@@ -246,58 +181,3 @@ def test_a_reader_that_leaves_is_no_traceback(train, command):
     done = subprocess.run([*MAIN, *arguments], stdout=writing, stderr=subprocess.PIPE, text=True)
     os.close(writing)
     assert done.returncode == 1 and done.stderr.count("\n") <= 1
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("convert", "TRAIN", "--to", "TRAIN"),
-        ("convert", "OTHER", "--vocabulary", "TRAIN", "--to", "TRAIN"),
-        ("hide-labels", "TRAIN", "--keep", "0.5", "--to", "TRAIN"),
-        ("split", "TRAIN", "--into", "OTHER=0.5", "--into", "TRAIN=0.5"),
-    ],
-)
-@pytest.mark.parametrize("kind", ["itself", "link", "hard link", "spelling"])
-def test_no_command_writes_over_what_it_reads(train, tmp_path, command, kind):
-    output = tmp_path / "output.json"
-    match kind:
-        case "link":
-            output.symlink_to(train)
-        case "hard link":
-            output.hardlink_to(train)
-        case "spelling":
-            output = tmp_path / ".." / tmp_path.name / train.name
-        case _:
-            output = train
-    before = train.read_bytes()
-    *first, last = command
-    given = [
-        part.replace("TRAIN", str(train)).replace("OTHER", str(tmp_path / "other.json")) for part in first
-    ]
-    told = run(*given, last.replace("TRAIN", str(output)), code=1).stderr
-    assert told == f"error: {output}: is read as input; write to another file\n"
-    assert train.read_bytes() == before and not (tmp_path / "other.json").exists()
-
-
-def test_two_outputs_are_two_files(train, tmp_path):
-    out = tmp_path / "out.json"
-    told = run("split", train, "--into", f"{out}=0.5", "--into", f"{tmp_path}/./out.json=0.5", code=1).stderr
-    assert "named twice as output" in told
-    told = run("generate", "--to", out, "--truth", out, "--documents", 2, code=1).stderr
-    assert "named twice as output" in told and not out.exists()
-
-
-def test_what_another_process_writes_is_not_touched(train, tmp_path):
-    out = tmp_path / "out.jsonl"
-    hold = (
-        "from pathlib import Path; from unnoted.io import lock_output; import sys\n"
-        "with lock_output(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
-    )
-    with subprocess.Popen(
-        (sys.executable, "-c", hold, str(out)), stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as holder:
-        assert holder.stdout.readline() == b"held\n"
-        told = run("convert", train, "--to", out, code=1).stderr
-        holder.communicate(b"")
-    assert told.startswith(f"error: {out}: another process is writing it") and not out.exists()
-    run("convert", train, "--to", out)
