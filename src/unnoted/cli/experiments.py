@@ -8,6 +8,7 @@ import typer
 
 from unnoted.cli.evaluate import BenchmarkName
 from unnoted.cli.options import (
+    Changes,
     Encoder,
     Epochs,
     Layers,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:  # torch takes seconds to load
     from unnoted.experiments.grid import Scale
     from unnoted.experiments.results import TableResult
 
-FORMATS = {name: name for name in ("text", "markdown", "csv", "latex")}
+FORMATS = dict.fromkeys(("text", "markdown", "csv", "latex"))
 """The formats in which a table can be printed."""
 
 Jobs = Annotated[int, typer.Option(min=1, help="Runs at a time, each with its share of the cores.")]
@@ -32,10 +33,6 @@ Seeds = Annotated[str | None, typer.Option(help="How many seeds, such as 3, or w
 Documents = Annotated[int | None, typer.Option(min=1, help="Train on this many documents, the first ones.")]
 UnlabelledRate = Annotated[
     float | None, typer.Option(help="Fraction of unlabelled pairs scored per document.")
-]
-RowChanges = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting in all rows with it; may be repeated."),
 ]
 RunsTo = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where runs and tables are written.")]
 TableFormat = Annotated[
@@ -106,7 +103,7 @@ def compare(
     epochs: Epochs = None,
     documents: Documents = None,
     unlabelled_rate: UnlabelledRate = None,
-    changes: RowChanges = None,
+    changes: Changes = None,
     jobs: Jobs = 1,
     to: RunsTo = Path("runs/compare"),
     name: Annotated[str, typer.Option(help="Name of the table's files.")] = "comparison",
@@ -160,7 +157,7 @@ def reproduce(
     epochs: Epochs = None,
     documents: Documents = None,
     unlabelled_rate: UnlabelledRate = None,
-    changes: RowChanges = None,
+    changes: Changes = None,
     rows: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Run only these, such as atlop,ssr-pu.")
     ] = None,

@@ -20,8 +20,6 @@ def export(model: Model, to: Folder, int8: Int8 = False) -> None:
     """
     from unnoted.inference.onnx import export_onnx  # loads torch
 
-    exported = export_onnx(model, to, int8=int8)
+    difference = export_onnx(model, to, int8=int8)
     kind = "8-bit ONNX encoder" if int8 else "ONNX encoder"
-    print_text(
-        f"{kind} written to {exported.folder}; its results differ from torch's by {exported.difference:.2g} at most"
-    )
+    print_text(f"{kind} written to {to}; its results differ from torch's by {difference:.2g} at most")

@@ -95,7 +95,7 @@ AnyTypes = Annotated[
 ]
 Threads = Annotated[
     int | None,
-    typer.Option("--threads", min=1, help="Threads on a CPU; by default one for each core that is free."),
+    typer.Option("--threads", min=1, help="Threads on a CPU; by default what model and machine allow."),
 ]
 Batch = Annotated[int | None, typer.Option("--batch", help="Documents of a batch at most (8).")]
 TargetPrecision = Annotated[
@@ -158,13 +158,26 @@ Encoder = Annotated[
 ]
 Layers = Annotated[int | None, typer.Option(min=1, help="Keep only this many of the encoder's first layers.")]
 Multiplier = Annotated[
-    float | None, typer.Option(help="True facts per labelled fact, for losses with priors.")
+    float | None,
+    typer.Option(
+        help="True facts for each labelled one, for losses with priors; 1 where labels are complete."
+    ),
+]
+Rules = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Rules that always hold, a line each; labels are closed under them (`unnoted rules`).",
+    ),
 ]
 Epochs = Annotated[int | None, typer.Option(min=1, help="Passes over the training documents.")]
 Changes = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change any other setting, e.g. --set clip=2; may be repeated."
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change any key of the config, e.g. --set epochs=3 --set loss=ssr-pu; may be repeated. "
+        "`unnoted info NAME` shows the keys.",
     ),
 ]
 

@@ -5,7 +5,18 @@ from typing import Annotated
 
 import typer
 
-from unnoted.cli.options import Vocabulary, console, handle_errors, log, on_interrupt, table
+from unnoted.cli.options import (
+    Changes,
+    Encoder,
+    Multiplier,
+    Rules,
+    Vocabulary,
+    console,
+    handle_errors,
+    log,
+    on_interrupt,
+    table,
+)
 from unnoted.io import lock_output
 from unnoted.suggestions import SuggestionSet
 from unnoted.utils import format_count, plural, shorten
@@ -22,9 +33,7 @@ def suggest(
         Path, typer.Option("--to", metavar="FILE", help="Output: .jsonl for `unnoted review`, .csv or .html.")
     ],
     config: Annotated[str, typer.Option(metavar="CONFIG", help="Of the models that are trained.")] = "best",
-    encoder: Annotated[
-        str | None, typer.Option(metavar="ENCODER", help="Their encoder: a folder, or a name on the hub.")
-    ] = None,
+    encoder: Encoder = None,
     folds: Annotated[
         int | None,
         typer.Option(min=2, help="Parts; each is scored by a model that is trained on the others."),
@@ -48,23 +57,15 @@ def suggest(
     scores: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Out-of-fold scores of FILE, instead of folds.")
     ] = None,
-    prior_multiplier: Annotated[
-        float | None,
-        typer.Option(help="True facts for each labelled one, as a review estimates it; else the config's."),
-    ] = None,
-    rules: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Rules that always hold (see `unnoted rules`).")
-    ] = None,
+    prior_multiplier: Multiplier = None,
+    rules: Rules = None,
     vocabulary: Vocabulary = None,
     min_score: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="The lowest score that is listed.")
     ] = 0.01,
     limit: Annotated[int, typer.Option(min=1, help="Suggestions at most.")] = 200_000,
     label_errors: Annotated[int, typer.Option(min=0, help="Labelled facts that look wrong, at most.")] = 200,
-    changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change any other setting; may be repeated."),
-    ] = None,
+    changes: Changes = None,
 ) -> None:
     """Suggest facts that are probably missing from the labels, and estimate how many are.
 

@@ -9,26 +9,23 @@ import shutil
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from unnoted.io import CHECKSUMS, content_digest, read_json, write_json
+from unnoted.io import check_checksums, content_digest, new_folder, write_checksums
 from unnoted.models.encoders import DocumentEncoder
 from unnoted.models.model import ModelError, RelationModel
-from unnoted.utils import describe_error, require_extra, short_repr, wrap_errors
+from unnoted.utils import describe_error, require_extra, wrap_errors
 
 GRAPH = "encoder.onnx"
 """The exported encoder."""
 
 EXPORT = "export.json"
-"""What a folder was exported from, and how: the checksums of what it belongs to."""
+"""The checksums of the graph and of what it was made from."""
 
 MAX_DIFFERENCE = 1e-4
 """How far states and rows may lie from torch's."""
@@ -43,30 +40,20 @@ BESIDE = ("config.yaml", "record.json", "environment.json", "priors.json")
 DISABLED_OPTIMIZERS = ["SkipLayerNormFusion"]
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """An export.
-
-    Attributes:
-        folder: the model, with its encoder as a graph.
-        difference: how far its states and rows lie from torch's at most, on random tokens.
-    """
-
-    folder: Path
-    difference: float
-
-
-def export_onnx(path: str | Path, to: Path, *, int8: bool = False) -> Exported:
+def export_onnx(path: str | Path, to: Path, *, int8: bool = False) -> float:
     """Export a saved model's encoder to ONNX.
 
-    The new folder is the whole model, and can be used wherever a model can. Beside it are the graph and what
-    it was made from, with checksums: if the weights beside it change, it is refused.
+    The new folder is the whole model, and can be used wherever a model can. Beside it are the graph and
+    checksums of what it was made from: if the weights beside it change, it is refused.
 
     Args:
         path: a folder that `save_pretrained` wrote, or the name of one on the hub.
         to: the folder to write, which is not there yet.
         int8: round the weights of the encoder's matrix products to 8 bits, and what they are multiplied with
             at the time (dynamic quantisation).
+
+    Returns:
+        How far the graph's states and rows lie from torch's at most, on random tokens.
 
     Raises:
         ModelError: the model cannot be used, or its encoder cannot be exported.
@@ -81,10 +68,9 @@ def export_onnx(path: str | Path, to: Path, *, int8: bool = False) -> Exported:
     if getattr(model.encoder.model, "takes_mentions", False):
         raise ModelError(f"{path}: the encoder {kind!r} takes more than tokens and cannot be exported")
     to.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=to.parent, prefix=".unnoted-export-") as scratch:
-        staged = Path(scratch) / "model"
-        model.save_pretrained(staged)
-        graph = staged / GRAPH
+    with new_folder(to) as folder:
+        model.save_pretrained(folder)
+        graph = folder / GRAPH
         try:
             write_graph(model.encoder, graph)
             difference = max_difference(model.encoder, graph)
@@ -100,19 +86,10 @@ def export_onnx(path: str | Path, to: Path, *, int8: bool = False) -> Exported:
             difference = max_difference(model.encoder, graph)
         for name in BESIDE:
             if (Path(path) / name).is_file():
-                shutil.copyfile(Path(path) / name, staged / name)
-        names = [GRAPH, "config.json", *(file.name for file in staged.glob("model*.safetensors"))]
-        export = {
-            "exported_from": str(path),
-            "backend": "onnx",
-            "int8": int8,
-            "difference": difference,
-            "software": {name: version(name) for name in ("unnoted", "torch", "onnx", "onnxruntime")},
-            "files": {name: content_digest(staged / name) for name in names},
-        }
-        write_json(staged / EXPORT, export)
-        staged.rename(to)
-    return Exported(to, difference)
+                shutil.copyfile(Path(path) / name, folder / name)
+        weights = [file.name for file in folder.glob("model*.safetensors")]
+        write_checksums(folder, [GRAPH, "config.json", *weights], EXPORT)
+    return difference
 
 
 class _EncoderCall(nn.Module):
@@ -234,19 +211,9 @@ class OnnxEncoder:
         Raises:
             ModelError: there is none, it was changed, or it was made from another model than the one beside it.
         """
-        path = folder / EXPORT
-        if not path.is_file():
+        if GRAPH not in check_checksums(folder, ModelError, EXPORT):
             raise ModelError(f"{folder}: there is no {EXPORT}: `unnoted export MODEL --to FOLDER` writes one")
-        export = read_json(path, ModelError)
-        files = export.get("files") if isinstance(export, dict) else None
-        if not isinstance(files, dict) or not isinstance(files.get(GRAPH), str):
-            raise ModelError(f"{path}: {short_repr(export)} is not of an export: run unnoted export again")
-        for name, digest in files.items():
-            if _digest(folder / name) != digest:
-                raise ModelError(
-                    f"{folder / name} is not the file that was exported: run unnoted export again"
-                )
-        return cls(folder / GRAPH, files[GRAPH])
+        return cls(folder / GRAPH, content_digest(folder / GRAPH))
 
     def __call__(
         self, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor
@@ -280,13 +247,3 @@ class OnnxEncoder:
                 str(self._graph), options, providers=["CPUExecutionProvider"],
                 disabled_optimizers=DISABLED_OPTIMIZERS,
             )  # fmt: skip
-
-
-def _digest(file: Path) -> object:
-    """The SHA-256 of a file of an export, or of what the model's checksums say of it; None without one."""
-    if file.name == GRAPH or not (file.parent / CHECKSUMS).is_file():
-        return content_digest(file) if file.is_file() else None
-    # The model's own files were checked against their checksums when it was loaded.
-    checksums = read_json(file.parent / CHECKSUMS, ModelError)
-    entry = checksums.get("files", {}).get(file.name, {}) if isinstance(checksums, dict) else {}
-    return entry.get("sha256")

@@ -9,6 +9,10 @@ from unnoted.io.outputs import write_json
 from unnoted.io.parsing import read_json
 from unnoted.utils import describe_error, short_repr
 
+__all__ = [
+    "CHECKSUMS", "check_checksums", "content_digest", "write_checksums",
+]  # fmt: skip
+
 
 def content_digest(path: Path) -> str:
     """The SHA-256 of a file's content, in hexadecimal digits; of a folder, that of its files with their names.

@@ -20,6 +20,11 @@ from weakref import WeakSet
 from unnoted.errors import DataError, Defect, DefectLog, Kind, fail
 from unnoted.utils import nearest, short_repr
 
+__all__ = [
+    "MEBI", "STANDARD", "Limits", "TextInput", "is_stream", "numbered_lines", "open_text", "read_bytes",
+    "read_whole", "refuse_stream", "rereadable", "variable",
+]  # fmt: skip
+
 PREFIX = "UNNOTED_MAX_"
 MEBI = 1 << 20
 STANDARD = Path("-")

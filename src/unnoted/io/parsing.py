@@ -12,6 +12,11 @@ from unnoted.errors import Kind, fail
 from unnoted.io.inputs import Limits
 from unnoted.utils import describe_error, short_repr, shorten, strip_control
 
+__all__ = [
+    "CONFIG_CHARACTERS", "ENCODABLE", "RepeatedKey", "YamlError", "parse_json", "parse_yaml",
+    "read_array", "read_json",
+]  # fmt: skip
+
 ENCODABLE = "characters that UTF-8 can hold"
 BLANKS = " \t\r\n"
 CHUNK = 1 << 16

@@ -38,7 +38,6 @@ from unnoted.serve.schemas import (
     DocumentResponse,
     Documents,
     ErrorResponse,
-    ModelResponse,
     Texts,
 )
 from unnoted.utils import describe_error, templates_of
@@ -163,7 +162,7 @@ class RequestLimits:
             await self.app(scope, receive, send)
             return
         service, path = self.service, scope["path"]
-        label = path if path in WORK | OPEN | {"/relations", "/metrics"} else "other"
+        label = path if path in WORK | OPEN | {"/metrics"} else "other"
         status, complete, started = 500, False, time.perf_counter()
 
         async def send_and_count(message: Message) -> None:
@@ -345,19 +344,6 @@ def _add_status(app: FastAPI, service: ExtractionService) -> None:
         if not service.queue.free:
             raise HTTPException(503, "the queue is full", RETRY)
         return {"status": "ready"}
-
-    @app.get(
-        "/relations", summary="What the model knows", dependencies=[Depends(HTTPBearer(auto_error=False))]
-    )
-    async def relations() -> ModelResponse:
-        return {
-            "model": service.name,
-            "calibrated": service.decoder.is_calibrated,
-            "threshold": service.decoder.threshold,
-            "text": service.reader is not None,
-            "types": list(service.types),
-            "relations": [{"id": each, "name": service.relations.name(each)} for each in service.relations],
-        }
 
     @app.get("/metrics", summary="Counters for Prometheus", response_class=PlainTextResponse)
     async def metrics() -> Response:

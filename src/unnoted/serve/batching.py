@@ -219,7 +219,10 @@ class BatchingQueue:
     def _work(self) -> None:
         while taken := self._take():
             started = time.perf_counter()
-            self._compute(taken)
+            running = [one for one in taken if one.result.set_running_or_notify_cancel()]
+            if running:
+                self.metrics.batches.observe(len(running))
+                self._compute(running)
             self.metrics.computing.inc(time.perf_counter() - started)
             with self._changed:
                 self._idle += 1
@@ -240,39 +243,23 @@ class BatchingQueue:
             self._idle -= 1
         return taken
 
-    def _compute(self, taken: list[_Waiting]) -> None:
-        running = [one for one in taken if one.result.set_running_or_notify_cancel()]
-        if not running:
-            return
-        self.metrics.batches.observe(len(running))
+    def _compute(self, running: list[_Waiting]) -> None:
         try:
             documents = [one.document for one in running]
             extractions = list(self.extractor.extract(documents, threshold=running[0].options))
         except Exception as error:
-            self._fail(running, error)
-            return
-        for one, extraction in zip(running, extractions, strict=True):
-            self._finish(one, extraction)
-
-    def _fail(self, running: list[_Waiting], error: Exception) -> None:
-        """One document at which the model fails must not take the others with it: each is tried alone."""
-        if len(running) == 1:
-            _LOG.exception("the model failed at document %r", running[0].document.id, exc_info=error)
+            if len(running) > 1:  # a document at which the model fails must not take the others with it
+                for one in running:
+                    self._compute([one])
+                return
+            _LOG.exception("the model failed at document %r", running[0].document.id)
             self.metrics.failures.inc()
             running[0].result.set_exception(error)
             return
-        for one in running:
-            try:
-                (extraction,) = self.extractor.extract([one.document], threshold=one.options)
-            except Exception as again:
-                self._fail([one], again)
-            else:
-                self._finish(one, extraction)
-
-    def _finish(self, one: _Waiting, extraction: Extraction) -> None:
-        self.metrics.documents.inc()
-        self.metrics.facts.inc(len(extraction.facts))
-        one.result.set_result(extraction)
+        for one, extraction in zip(running, extractions, strict=True):
+            self.metrics.documents.inc()
+            self.metrics.facts.inc(len(extraction.facts))
+            one.result.set_result(extraction)
 
 
 class ExtractionService:

@@ -120,23 +120,3 @@ class ErrorResponse(BaseModel):
     """Why there is no result."""
 
     error: str
-
-
-class RelationResponse(TypedDict):
-    """A relation that the model knows."""
-
-    id: str
-    name: str
-
-
-class ModelResponse(TypedDict):
-    """What the model knows."""
-
-    model: str
-    calibrated: Annotated[
-        bool, Field(description="whether scores are probabilities and targets can be given")
-    ]
-    threshold: Annotated[float, Field(description="the least score of a predicted fact")]
-    text: Annotated[bool, Field(description="whether plain text is taken (`/extract/text`)")]
-    types: list[str]
-    relations: list[RelationResponse]

@@ -107,13 +107,6 @@ def test_a_path_that_leads_nowhere_is_one_error(tmp_path, number):
     assert not to.exists()
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_permission(tmp_path):
-    path = tmp_path / "locked.json"
-    path.touch(0o000)
-    assert "Permission denied" in run("data", "check", path, code=1).stdout
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

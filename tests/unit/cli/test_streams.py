@@ -62,15 +62,6 @@ def test_check(contents, tmp_path, name):
         assert report(pipe) == expected
 
 
-@pytest.mark.parametrize("arguments", [["-"], ["/dev/stdin"]])
-def test_check_of_a_real_pipe(contents, arguments):
-    command = [sys.executable, "-m", "unnoted", "data", "check", "--json", *arguments]
-    done = subprocess.run(command, input=contents["documents.jsonl"], capture_output=True, check=True)
-    (found,) = json.loads(done.stdout)
-    assert found["statistics"]["documents"] == 200 and found["usable"]
-    assert found["files"] == ["standard input" if arguments == ["-"] else "/dev/stdin"]
-
-
 def test_relation_rows_may_come_before_or_after_in_streams(tmp_path):
     abstracts = "\n".join([*HEADER, *MENTIONS, ""]).encode()
     files = {"a.txt": abstracts, "b.tsv": gzip.compress(ROWS.encode())}
@@ -103,18 +94,6 @@ def test_convert_split_thin_and_compare(contents, tmp_path):
     part = tmp_path / "of-file.json"
     expected = run("compare", part, file, "--json").stdout
     assert run("compare", part, "-", "--json", input=file.read_bytes()).stdout == expected
-
-
-def test_errors_name_standard_input(tmp_path):
-    assert (
-        "error: standard input: an empty file"
-        in run("convert", "-", "--to", tmp_path / "x.json", input=b"", code=1).stderr
-    )
-    bad = b'{"id": "a", "text": "x"}\n'
-    assert (
-        "standard input: line 1: document 'a': entities"
-        in run("convert", "-", "--to", tmp_path / "x.json", input=bad, code=1).stderr
-    )
 
 
 def test_a_line_without_end_from_a_pipe_is_refused(tmp_path):
@@ -156,9 +135,3 @@ def test_a_stream_without_end_is_not_kept(monkeypatch, tmp_path):
     result = run("hide-labels", "/dev/zero", "--keep", 0.5, "--to", tmp_path / "out.json", code=1)
     assert "error: /dev/zero: " in result.stderr and "(UNNOTED_MAX_DECOMPRESSED)" in result.stderr
     assert not list(tmp_path.iterdir())
-
-
-def test_a_closed_standard_input_is_named(tmp_path):
-    command = f"{sys.executable} -m unnoted data hide-labels - --keep 0.5 --to {tmp_path / 'out.json'} <&-"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
-    assert done.returncode == 1 and done.stderr.startswith("error: standard input: ")

@@ -64,11 +64,6 @@ def test_errors_are_one_line_and_leave_no_run(tmp_path, arguments, place):
     assert not (tmp_path / "run" / "run.json").exists()
 
 
-def test_a_config_that_is_not_there(tmp_path):
-    assert "absent.yaml" in run(tmp_path / "absent.yaml", code=1).stderr
-    assert "'small'" in run("smal", code=1).stderr
-
-
 def test_best_needs_documents_and_an_encoder_only(tmp_path, monkeypatch):
     config_file(tmp_path, documents=6)
     monkeypatch.chdir(tmp_path)

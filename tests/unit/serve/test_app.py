@@ -285,7 +285,7 @@ def test_a_closed_queue_has_computed_everything():
 def test_a_token_is_asked_for_where_documents_are_read():
     with client(token="secret") as (web, _):
         assert web.post("/extract", json=SMALL).status_code == 401
-        assert web.get("/metrics").status_code == web.get("/relations").status_code == 401
+        assert web.get("/metrics").status_code == 401
         assert web.post("/extract", json=SMALL, headers={"Authorization": "Bearer wrong"}).status_code == 401
         assert web.post("/extract", json=SMALL, headers={"Authorization": "Bearer secret"}).status_code == 200
         open_paths = ("/", "/health", "/ready", "/docs", "/static/page.js", "/openapi.json")
@@ -300,12 +300,7 @@ def test_only_its_own_names_are_answered_on_the_loopback_address():
             assert web.get("/health", headers={"Host": name}).status_code == 200
 
 
-def test_what_the_model_knows_and_what_was_counted(opened):
-    web, service = opened
-    known = web.get("/relations").json()
-    assert known["model"] == "small" and known["text"] and not known["calibrated"]
-    assert [each["id"] for each in known["relations"]] == list(service.relations)
-    assert known["types"] == ["LOC", "PER"]
+def test_what_was_counted(web, expected):
     counted = web.get("/metrics")
     assert counted.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert "unnoted_documents_total" in counted.text and 'path="/extract",status="200"' in counted.text
@@ -338,6 +333,5 @@ def test_openapi_describes_every_key_of_an_answer(web, expected):
 def test_without_a_pipeline_documents_bring_their_entities():
     with client(text=False) as (web, _):
         assert web.post("/extract/text", json={"text": TEXT}).status_code == 404
-        assert not web.get("/relations").json()["text"]
         assert "/extract/text" not in web.get("/openapi.json").json()["paths"]
         assert 'data-text="no"' in web.get("/").text

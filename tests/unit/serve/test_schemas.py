@@ -16,7 +16,7 @@ from unnoted.serve import ExtractionService, ServiceLimits, create_app
 
 schemathesis.serializer.alias("application/x-ndjson", "text/plain")
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-PATHS = {"/extract", "/extract/stream", "/extract/text", "/health", "/ready", "/relations", "/metrics"}
+PATHS = {"/extract", "/extract/stream", "/extract/text", "/health", "/ready", "/metrics"}
 
 
 @pytest.fixture
