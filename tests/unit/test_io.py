@@ -277,6 +277,24 @@ def test_an_output_is_written_by_one_process_at_a_time(tmp_path, start, ending):
     assert ending == "kill" or {path.name for path in tmp_path.iterdir()} == {"out.json", "link.json"}
 
 
+def test_what_another_writes_while_it_is_waited_for_stays(tmp_path):
+    out, held = tmp_path / "out.json", threading.Event()
+
+    def write():
+        with hold_lock(tmp_path / "out.json.lock", ValueError(), remove=True):
+            held.set()
+            time.sleep(0.2)
+            out.write_text("theirs")
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    held.wait()
+    with pytest.raises(ValueError, match="--overwrite"), lock_output(out):
+        pass
+    thread.join()
+    assert out.read_text() == "theirs"
+
+
 # Outputs
 
 

@@ -284,12 +284,13 @@ class Extractor:
         model, moved = self.model, batch.to(self.model.device)
         scores = score_batch(model, moved, decoder, threshold, self._typed)
         found = find_facts(moved, scores)
+        relations, calibrated = model.relations, decoder.is_calibrated
         head, tail = (batch.entity_slot[side].numpy() for side in (batch.head, batch.tail))  # [P]
         document_of = batch.pair_document.tolist()
         facts: list[list[ExtractedFact]] = [[] for _ in documents]
         previous, evidence = -1, tuple[int, ...]()
         for row, (pair, number) in enumerate(zip(found.pair, found.relation, strict=True)):
-            here, relation = document_of[pair], model.relations[number]
+            here, relation = document_of[pair], relations[number]
             if pair != previous:  # all facts of a pair have the same evidence
                 shares = next(found.shares)[: len(documents[here].sentences)]
                 previous, evidence = pair, self._evidence(documents[here], head[pair], tail[pair], shares)
@@ -298,10 +299,10 @@ class Extractor:
                     head=int(head[pair]),
                     tail=int(tail[pair]),
                     relation=relation,
-                    name=model.relations.name(relation),
+                    name=relations.name(relation),
                     score=found.score[row],
                     evidence=evidence,
-                    calibrated=self.is_calibrated,
+                    calibrated=calibrated,
                     rule=None if found.rule is None else self._rule(found.rule[row]),
                 )
             )
@@ -362,7 +363,6 @@ def iter_documents(sources: Iterable[Source], log: DefectLog | None = None) -> I
         >>> document.id, document.entities[0].name
         ('1', 'Ada')
     """
-    log = DefectLog() if log is None else log
     for number, source in enumerate(sources, start=1):
         if isinstance(source, Document):
             yield source
@@ -372,6 +372,7 @@ def iter_documents(sources: Iterable[Source], log: DefectLog | None = None) -> I
                 f"document {number} is a {type(source).__name__}: give a Document, or a dictionary with `text` "
                 "or `sentences`, and `entities`"
             )
+        log = DefectLog() if log is None else log
         log.file = f"document {number}"
         try:
             # A reading of its own: ids need not be unique here, so that no table of them grows with a stream.

@@ -99,14 +99,15 @@ def lock_output(*outputs: Path, inputs: Iterable[Path] = (), overwrite: bool = F
                 raise ValueError(f"{display_name(output)}: is read as input; write to another file")
             if is_stream(output):
                 continue
-            if not overwrite and output.is_file() and output.stat().st_size:
-                raise ValueError(f"{output}: exists already; --overwrite replaces it")
             busy = ValueError(
                 f"{output}: another process is writing it; wait for it, or write to another file"
             )
             # The lock is the same for all links to the output, and all spellings.
             lock = Path(os.path.realpath(output) + ".lock")
             locks.enter_context(hold_lock(lock, busy, remove=True))
+            # Not before: whoever held the lock until now may have written it.
+            if not overwrite and output.is_file() and output.stat().st_size:
+                raise ValueError(f"{output}: exists already; --overwrite replaces it")
         yield
 
 

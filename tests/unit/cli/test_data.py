@@ -5,19 +5,15 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 
 import pytest
+from tests.unit.cli import running
 from tests.unit.data.formats.test_docred import GOOD, changed
-from typer.testing import CliRunner
 
-from unnoted.cli.main import app
 from unnoted.data import load_documents
 
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, ["data", *map(str, arguments)])
-    assert result.exit_code == code, result.output
-    return result
+run = partial(running.run, "data")
 
 
 @pytest.fixture

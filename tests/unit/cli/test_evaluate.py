@@ -2,22 +2,13 @@
 
 import csv
 import json
+from functools import partial
 
 import pytest
-import typer
+from tests.unit.cli import running
 from tests.unit.data.formats.test_docred import GOOD
-from typer.testing import CliRunner
 
-from unnoted.cli.evaluate import evaluate
-
-app = typer.Typer()
-app.command()(evaluate)
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
+run = partial(running.run, "evaluate")
 
 
 def written(path, content):

@@ -4,24 +4,11 @@ import json
 
 import pytest
 import torch
-import typer
+from tests.unit.cli.running import run
 from tests.unit.inference.making import corpus, reading_model, saved_model
-from typer.testing import CliRunner
 
-from unnoted.cli.export import export
-from unnoted.cli.predict import predict
 from unnoted.data.formats import write_documents
 from unnoted.models.type_constraints import RelationTypes
-
-app = typer.Typer()
-app.command()(export)
-app.command()(predict)
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.fixture(scope="module")

@@ -1,29 +1,21 @@
 """`unnoted info`, as a user types it."""
 
 import json
+from functools import partial
 
 import pytest
 import torch
-import typer
 import yaml
+from tests.unit.cli import running
 from tests.unit.inference.making import RELATIONS, reading_model
-from typer.testing import CliRunner
 
-from unnoted.cli.info import info
 from unnoted.configs import config_names
 from unnoted.io import CHECKSUMS
 from unnoted.losses.decoding import DecisionRule, Link, ScoreDecoder
 from unnoted.priors import Priors
 from unnoted.training import load_config
 
-app = typer.Typer()
-app.command()(info)
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
+run = partial(running.run, "info")
 
 
 @pytest.fixture(scope="module")

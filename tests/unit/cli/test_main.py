@@ -6,20 +6,14 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from tests.unit.cli.running import run
 
 import unnoted
-from unnoted.cli.main import GROUPS, TOP, app, load_command
+from unnoted.cli.main import GROUPS, TOP, load_command
 
 COMMANDS = [((name,), TOP) for name in TOP] + [
     ((group, name), table) for group, (table, _) in GROUPS.items() for name in table
 ]
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
 
 
 def test_every_command_is_listed():

@@ -11,14 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 import spacy
 import torch
-import typer
 from tests.markup import parse
+from tests.unit.cli.running import run
 from tests.unit.inference.making import corpus, document_of, saved_model
-from typer.testing import CliRunner
 
 from unnoted.cli import options
 from unnoted.cli import predict as command
-from unnoted.cli.evaluate import evaluate
 from unnoted.data.formats import write_documents
 from unnoted.data.formats.predictions import read_predictions
 from unnoted.data.ner import TextReader
@@ -26,9 +24,6 @@ from unnoted.inference import Extractor
 from unnoted.io import CHECKSUMS
 from unnoted.models.samplers import BatchLimits
 
-app = typer.Typer()
-app.command()(command.predict)
-app.command()(evaluate)
 DOCUMENTS = [*corpus()[:5], document_of("nobody", "No one came ."), *corpus()[5:]]
 
 
@@ -43,12 +38,6 @@ def one_thread():
 def notes(result):
     """What the command says on stderr, but for the number of threads."""
     return [line for line in result.stderr.splitlines() if "--threads" not in line]
-
-
-def run(*arguments, code=0, given=None):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments], input=given)
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +83,7 @@ def test_table(model, documents, expected):
     shown = run("predict", model, documents).stdout
     assert shown == "".join(f"{extraction}\n" for extraction in expected)
     assert "nobody\n  no fact found\n" in shown
-    assert run("predict", model, "-", given=documents.read_bytes()).stdout == shown
+    assert run("predict", model, "-", input=documents.read_bytes()).stdout == shown
     assert run("predict", model, documents, "--to", "-", "--format", "table").stdout == shown
 
 
@@ -135,7 +124,7 @@ def interrupted(monkeypatch, after, *arguments):
     with monkeypatch.context() as patch:
         patch.setattr(command, "progress", stopping(after, Killed))
         with pytest.raises(Killed):
-            CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=False)
+            run(*arguments, catch_exceptions=False)
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out.json"])
@@ -265,29 +254,6 @@ def test_progress_without_a_terminal(model, documents, tmp_path, monkeypatch):
     lines = run("predict", model, documents, "--to", tmp_path / "out.jsonl").stderr
     assert f"1 of {len(DOCUMENTS)} documents\n" in lines
     assert f"{len(DOCUMENTS)} of {len(DOCUMENTS)} documents\n" in lines
-
-
-def cut(path):
-    path.write_bytes(path.read_bytes()[:-100])
-
-
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        (lambda folder: (folder / "config.json").unlink(), "no config.json"),
-        (lambda folder: (folder / "model.safetensors").unlink(), "no model.safetensors"),
-        (lambda folder: cut(folder / "model.safetensors"), "damaged or truncated weights"),
-        (lambda folder: (folder / "tokenizer_config.json").unlink(), "no tokenizer"),
-        (lambda folder: cut(folder / "tokenizer.json"), "tokenizer.json: no readable JSON"),
-    ],
-)
-def test_a_damaged_model_is_refused(documents, tmp_path, damage, message):
-    folder = saved_model(tmp_path / "model")
-    (folder / CHECKSUMS).unlink()
-    damage(folder)
-    result = run("predict", folder, documents, "--to", tmp_path / "out.jsonl", code=1)
-    assert result.stderr.startswith("error: ") and message in result.stderr
-    assert result.stderr.count("\n") == 1 and not (tmp_path / "out.jsonl.partial").exists()
 
 
 def test_errors_are_one_line(model, documents, tmp_path):
@@ -434,7 +400,7 @@ def test_text_gives_what_the_documents_made_of_it_give(text_model, pipeline, fil
 @pytest.mark.parametrize("order", ["{} one.txt --text", "{} --text -", "--text {} one.txt"])
 def test_text_from_files_and_standard_input(order, text_model, pipeline, files):
     words = [str(text_model) if word == "{}" else word for word in order.split()]
-    shown = run("predict", *words, "--entities", pipeline[1], "--type", "CARDINAL=", given=TEXTS["one.txt"])
+    shown = run("predict", *words, "--entities", pipeline[1], "--type", "CARDINAL=", input=TEXTS["one.txt"])
     assert shown.stdout.splitlines()[0] in ("one.txt", "standard input") and notes(shown) == []
 
 

@@ -1,11 +1,11 @@
 """`unnoted rules`: what rules imply of labels, and proposals."""
 
 import json
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
+from tests.unit.cli import running
 
-from unnoted.cli.main import app
 from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents
 from unnoted.rules import parse_rules
@@ -13,10 +13,7 @@ from unnoted.rules import parse_rules
 RULE = "child_of(t, h) -> parent_of(h, t)"
 
 
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, ["rules", *map(str, arguments)])
-    assert result.exit_code == code, result.output
-    return result
+run = partial(running.run, "rules")
 
 
 @pytest.fixture(scope="module")

@@ -1,18 +1,15 @@
 """`unnoted serve`, as a user types it, and what it does when it is told to stop."""
 
 import sys
+from functools import partial
 
 import pytest
-import typer
 from tests.attacks.serve_load import stopped_under_load, under_load
+from tests.unit.cli import running
 from tests.unit.inference.making import corpus, saved_model
-from typer.testing import CliRunner
 
 import unnoted.serve
-from unnoted.cli.serve import TOKEN, serve
-
-app = typer.Typer()
-app.command()(serve)
+from unnoted.cli.serve import TOKEN
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +17,7 @@ def model(tmp_path_factory):
     return saved_model(tmp_path_factory.mktemp("model"))
 
 
-def run(*arguments, code=0):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
+run = partial(running.run, "serve")
 
 
 @pytest.fixture

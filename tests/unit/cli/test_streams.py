@@ -7,8 +7,10 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
+from tests.unit.cli import running
 from tests.unit.data.formats.test_pubtator import HEADER, MENTIONS
 from typer.testing import CliRunner
 
@@ -29,10 +31,7 @@ def contents(tmp_path_factory):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def run(*arguments, code=0, **options):
-    result = CliRunner().invoke(app, ["data", *map(str, arguments)], **options)
-    assert result.exit_code == code, result.output
-    return result
+run = partial(running.run, "data")
 
 
 def report(*arguments, **options):

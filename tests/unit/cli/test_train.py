@@ -3,21 +3,15 @@
 import re
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 import torch
-import typer
+from tests.unit.cli import running
 from tests.unit.training.factories import config_file, vocabulary_file
-from typer.testing import CliRunner
 
-from unnoted.cli.info import info
-from unnoted.cli.train import train
 from unnoted.training import load_config
 from unnoted.training.callbacks import ProgressBar
-
-app, shown = typer.Typer(), typer.Typer()
-app.command()(train)
-shown.command()(info)
 
 
 @pytest.fixture(autouse=True)
@@ -25,10 +19,7 @@ def one_thread():
     torch.set_num_threads(1)
 
 
-def run(*arguments, code=0, app=app):
-    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    assert result.exit_code == code, result.output
-    return result
+run = partial(running.run, "train")
 
 
 def test_train_then_again_then_anew(tmp_path):
