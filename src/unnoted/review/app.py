@@ -184,8 +184,8 @@ def _add_reading(app: "FastAPI", store: ReviewStore, active: ActiveReviewers) ->
         return about | {"calibrated": calibrated, "relations": relations, "types": types}
 
     @app.get("/api/progress")
-    def progress(reviewer: Annotated[Reviewer, Query(alias="as")]) -> dict[str, Any]:
-        return count_progress(store, reviewer) | {"completeness": completeness().to_json()}
+    def progress() -> dict[str, Any]:
+        return count_progress(store) | {"completeness": completeness().to_json()}
 
     @app.get("/api/documents")
     def documents(search: Annotated[str, Query(max_length=200)] = "") -> list[str]:

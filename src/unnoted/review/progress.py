@@ -1,8 +1,7 @@
-"""How far a review is: counts, pace, agreement of reviewers, completeness of the labels."""
+"""How far a review is: counts, agreement of reviewers, completeness of the labels."""
 
 import json
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Any
 
@@ -12,13 +11,10 @@ from unnoted.review.store import ReviewStore, State
 from unnoted.suggestions import BelowCutoff, Order, ReviewDecision, estimate_completeness
 from unnoted.suggestions.completeness import LEVEL
 
-PACE_WINDOW = timedelta(minutes=5)
-"""Decisions a minute are counted over the last minutes: what was before a break does not count."""
-
 LAST_EVENT = "SELECT coalesce(max(id), 0) FROM events"
 
 
-def count_progress(store: ReviewStore, reviewer: str) -> dict[str, Any]:
+def count_progress(store: ReviewStore) -> dict[str, Any]:
     """The figures above the queue, without completeness."""
     rows = store.query("SELECT state, count(*) AS number FROM items WHERE proposed GROUP BY 1")
     states = dict.fromkeys(State, 0) | {State(row["state"]): row["number"] for row in rows}
@@ -28,25 +24,10 @@ def count_progress(store: ReviewStore, reviewer: str) -> dict[str, Any]:
     )
     return {
         "states": states,
-        "pace": measure_pace(store, reviewer, datetime.now(UTC)),
         "reviewers": [dict(row) for row in reviewers],
         "agreement": count_agreement(store),
         "last_event": store.value(LAST_EVENT),
     }
-
-
-def measure_pace(store: ReviewStore, reviewer: str, now: datetime) -> float | None:
-    """A reviewer's decisions a minute of late; None before there are two."""
-    since = (now - PACE_WINDOW).isoformat(timespec="milliseconds")
-    rows = store.query(
-        f"""SELECT at FROM events WHERE reviewer = ? AND undoes IS NULL AND at >= ?
-            AND id > ({LAST_EVENT}) - 5000 ORDER BY id""",
-        (reviewer, since),
-    )
-    if len(rows) < 2:
-        return None
-    taken = now - datetime.fromisoformat(rows[0]["at"])
-    return (len(rows) - 1) / max(taken.total_seconds() / 60, 1 / 60)
 
 
 def count_agreement(store: ReviewStore) -> list[dict[str, Any]]:

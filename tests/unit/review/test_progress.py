@@ -1,6 +1,4 @@
-"""How far a review is: pace, agreement, and completeness from what the random order brought."""
-
-from datetime import UTC, datetime, timedelta
+"""How far a review is: agreement, and completeness from what the random order brought."""
 
 import pytest
 from hypothesis import given
@@ -9,11 +7,9 @@ from tests.reference.kappa import kappa
 from tests.unit.review.factories import Authors, many, opened
 
 from unnoted.review.progress import (
-    PACE_WINDOW,
     CompletenessEstimate,
     cohen_kappa,
     count_agreement,
-    measure_pace,
     review_decisions,
 )
 from unnoted.review.store import Verdict
@@ -40,18 +36,6 @@ def test_reviewers_are_compared_on_what_both_decided(store):
     both = [(a, b) for a, b in zip(letters["Ada"], letters["Bo"], strict=True) if " " not in (a, b)]
     expected = pytest.approx(float(kappa(*map(list, zip(*both, strict=True)))))
     assert count_agreement(store) == [{"reviewers": ("Ada", "Bo"), "both": 4, "agreed": 1, "kappa": expected}]
-
-
-def test_pace_counts_the_last_minutes(store):
-    author = Authors("Ada")
-    assert measure_pace(store, "Ada", datetime.now(UTC)) is None
-    for item in range(4):
-        store.decide(author(), item, A)
-    store.undo(author())
-    first = datetime.fromisoformat(store.value("SELECT min(at) FROM events"))
-    assert measure_pace(store, "Ada", first + timedelta(minutes=2)) == pytest.approx(1.5)
-    assert measure_pace(store, "Bo", first) is None
-    assert measure_pace(store, "Ada", first + PACE_WINDOW + timedelta(minutes=5)) is None
 
 
 def test_the_sample_is_what_the_random_order_brought_first(store):

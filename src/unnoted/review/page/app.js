@@ -20,7 +20,7 @@ class Review {
     this.busy = false;
     this.choice = 0;
     this.queue = new QueueList(session, reviewer, (item, picked) => this.select(item, picked));
-    this.figures = new Figures(reviewer, (changes) => this.changed(changes));
+    this.figures = new Figures((changes) => this.changed(changes));
     this.relations = new RelationDialog(session);
     this.actions = {
       accept: () => this.decide("accept"),
@@ -191,10 +191,9 @@ class Review {
   }
 }
 
-// The figures above everything: how far, how fast, how complete, how alike.
+// The figures above everything: how far, how complete, how alike.
 class Figures {
-  constructor(reviewer, changed) {
-    this.reviewer = reviewer;
+  constructor(changed) {
     this.changed = changed;
     this.last = null;
     this.waiting = null;
@@ -212,7 +211,7 @@ class Figures {
   async refresh() {
     let found;
     try {
-      found = await get("api/progress", { as: this.reviewer });
+      found = await get("api/progress");
     } catch {
       return; // the next decision says that the server is away
     }
@@ -227,7 +226,6 @@ class Figures {
     const all = done + open + skipped;
     $("decided").textContent = `${count(done)} of ${count(all)}`;
     $("progress").value = all ? done / all : 1;
-    $("pace").textContent = found.pace === null ? "–" : `${found.pace.toFixed(found.pace < 10 ? 1 : 0)} / min`;
     this.showCompleteness(found.completeness);
     this.showReviewers(found);
   }
