@@ -6,7 +6,7 @@ task, as a gene that "treats" a disease is outside ChemDisGene's.
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -23,9 +23,6 @@ TypePair: TypeAlias = tuple[str, str]
 
 JSONCandidates: TypeAlias = str | list[list[str]] | dict[str, str | list[list[str]]]
 """Candidate pairs in JSON: "all", a list of [head type, tail type], or {"intra_sentence": either of them}."""
-
-LABELLED = "labelled"
-"""In a config: the pairs of `labelled_candidates`, or all pairs where the labels are too few to tell."""
 
 LARGEST_UNSEEN_SHARE = 0.01
 """The estimated share of facts of type pairs without a label up to which these type pairs are left out."""
@@ -125,7 +122,9 @@ class CandidatePairs:
         types = value[_KEY] if isinstance(value, dict) and intra_sentence else value
         if types == "all":
             return cls(None, intra_sentence)
-        if isinstance(types, list) and all(map(_is_type_pair, types)):
+        if isinstance(types, list) and all(
+            isinstance(pair, list) and [type(each) for each in pair] == [str, str] for pair in types
+        ):
             return cls(frozenset((head, tail) for head, tail in types), intra_sentence)
         raise ValueError(
             f'candidate pairs must be "all", a list of [head type, tail type], or {{"{_KEY}": either}}, '
@@ -150,13 +149,11 @@ class CandidatePairs:
             Traceback (most recent call last):
             ValueError: unknown entity type 'Diseas', expected one of Disease, Gene (nearest: 'Disease')
         """
-        types = text.strip().removesuffix(f" {_SUFFIX}")
-        rule = (
-            cls()
-            if types.strip() == "all"
-            else cls(frozenset(_parse_pair(part, known) for part in types.split(",")))
-        )
-        return rule if types == text.strip() else replace(rule, intra_sentence=True)
+        types = text.strip().removesuffix(f" {_SUFFIX}").strip()
+        pairs = None
+        if types != "all":
+            pairs = frozenset(_parse_pair(part, known) for part in types.split(","))
+        return cls(pairs, intra_sentence=text.strip().endswith(f" {_SUFFIX}"))
 
     def __str__(self) -> str:
         types = "all" if self.types is None else ", ".join(map(":".join, sorted(self.types)))
@@ -199,10 +196,6 @@ def list_types(types: Collection[str], at_most: int = 50) -> str:
     """
     rest = f" and {len(types) - at_most} more" if len(types) > at_most else ""
     return ", ".join(sorted(types)[:at_most]) + rest
-
-
-def _is_type_pair(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(isinstance(type, str) for type in value)
 
 
 def _parse_pair(part: str, known: Collection[str] | None) -> TypePair:

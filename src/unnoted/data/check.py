@@ -1,7 +1,7 @@
 """Validation of files as one report: what they contain, and everything that is wrong with them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
@@ -70,6 +70,7 @@ class CorpusStatistics:
     most_entities: tuple[int, str] = (0, "")
     relations: Counter[str] = field(default_factory=Counter)
     types_of: defaultdict[str, Counter[TypePair]] = field(default_factory=lambda: defaultdict(Counter))
+    entity_types: Counter[str] = field(default_factory=Counter)
     all_pairs: int = 0
     _rule_pairs: int = 0
     _rule_labelled: int = 0
@@ -77,15 +78,10 @@ class CorpusStatistics:
     # Of each document, the number of entities of each type: far less than its pairs of types may be.
     _type_counts: Counter[frozenset[tuple[str, int]]] = field(default_factory=Counter)
 
-    def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """Pass documents on and count each."""
-        for document in documents:
-            self.add(document)
-            yield document
-
     def add(self, document: Document) -> None:
         """Count one document."""
         entities, words = document.entities, document.word_count
+        types = Counter(entity.type for entity in entities)
         self.documents += 1
         self.sentences += len(document.sentences)
         self.words += words
@@ -94,8 +90,9 @@ class CorpusStatistics:
         self.negatives += len(document.negatives)
         self.longest = max(self.longest, (words, document.id))
         self.most_entities = max(self.most_entities, (len(entities), document.id))
+        self.entity_types.update(types)
         self.all_pairs += len(entities) * (len(entities) - 1)
-        self._type_counts[frozenset(Counter(entity.type for entity in entities).items())] += 1
+        self._type_counts[frozenset(types.items())] += 1
         if self.rule is not None:
             self._rule_pairs += self.rule.count(document)
         sentences = [entity.sentences for entity in entities]
@@ -113,15 +110,6 @@ class CorpusStatistics:
     def facts(self) -> int:
         """The number of facts."""
         return self.relations.total()
-
-    @property
-    def entity_types(self) -> Counter[str]:
-        """The number of entities of each type."""
-        found: Counter[str] = Counter()
-        for counts, documents in self._type_counts.items():
-            for type, count in counts:
-                found[type] += count * documents
-        return found
 
     @property
     def observed_candidates(self) -> CandidatePairs:
@@ -251,8 +239,8 @@ def check_files(
     log = DefectLog(strict=strict, collect=True, keep=inf if every else EXAMPLES_KEPT)
     statistics = CorpusStatistics(candidates)
     sources = [TextInput.of(path) for path in paths]
-    for _ in statistics.watch(stream_documents(*sources, vocabulary=vocabulary, log=log)):
-        pass
+    for document in stream_documents(*sources, vocabulary=vocabulary, log=log):
+        statistics.add(document)
     formats = list(map(find_format, sources))
     if candidates is None:
         candidates = default_candidates(formats, lambda: statistics.observed_candidates)
@@ -260,47 +248,37 @@ def check_files(
     format_names = dict.fromkeys(format.name if format else "unknown" for format in formats)
     log.line = None
     log.file = ", ".join(names)
-    _check_offsets(statistics, log)
-    _check_facts(statistics, log)
-    if statistics.all_pairs and not statistics.count_candidates(candidates)[0]:
-        expected = f"pairs of {list_types(statistics.entity_types)}"
-        _record(log, "candidates", "no candidate pair", expected)
+    for found, expected, place in _find_mistakes(statistics, log, candidates):
+        log.record(Defect(Kind.MALFORMED, log.file, None, place, found, expected))
     if not statistics.facts_with_evidence:
         log.forget(Kind.NO_EVIDENCE)  # evidence is not used here at all, so none is missing
     return CheckReport(names, " + ".join(format_names), statistics, candidates, log)
 
 
-def _check_offsets(statistics: CorpusStatistics, log: DefectLog) -> None:
-    """Some languages and fields split words now and then; nobody splits most of them but by mistake."""
+def _find_mistakes(
+    statistics: CorpusStatistics, log: DefectLog, candidates: CandidatePairs
+) -> Iterator[tuple[str, str, str]]:
+    """What is wrong with a file as a whole: the problem, what is valid, and the place."""
     for kind, share in MOST_MISALIGNED.items():
         cut = log.counts[kind]
         if cut > FEW_MISALIGNED and cut > share * statistics.mentions:
             edge = "begin" if kind is Kind.CUT_START else "end"
             found = f"{cut:,} of {statistics.mentions:,} that {edge} inside a word or at a blank"
-            expected = "offsets that count from 0, in characters, the end exclusive"
-            _record(log, "mentions", found, expected)
-            return
-
-
-def _check_facts(statistics: CorpusStatistics, log: DefectLog) -> None:
-    """Documents without any fact are usable, to predict on; not so where another field looks like facts."""
-    found = [name for name in log.ignored if name in MISTAKEN_FIELDS]
-    if statistics.documents and not statistics.facts and found:
-        documents = plural(statistics.documents, "document")
-        _record(log, found[0], f"no fact in {documents}", "`facts` (in DocRED JSON `labels`)")
-
-
-def _record(log: DefectLog, place: str, found: str, expected: str) -> None:
-    log.record(Defect(Kind.MALFORMED, log.file, None, place, found, expected))
+            yield found, "offsets that count from 0, in characters, the end exclusive", "mentions"
+            break
+    # Documents without any fact are usable, to predict on; not so where another field looks like facts.
+    mistaken = [name for name in log.ignored if name in MISTAKEN_FIELDS]
+    if statistics.documents and not statistics.facts and mistaken:
+        found = f"no fact in {plural(statistics.documents, 'document')}"
+        yield found, "`facts` (in DocRED JSON `labels`)", mistaken[0]
+    if statistics.all_pairs and not statistics.count_candidates(candidates)[0]:
+        yield "no candidate pair", f"pairs of {list_types(statistics.entity_types)}", "candidates"
 
 
 def group_files(paths: Sequence[Source]) -> list[list[Source]]:
     """Files that belong together: PubTator files with the relation files; every other file by itself."""
     keys = {path: format.key for path in paths if (format := find_format(path))}
     rows = [path for path in paths if keys.get(path) == "relation-rows"]
-    texts = [path for path in paths if keys.get(path) == "pubtator"]
-    if not rows:
-        return [[path] for path in paths]
-    groups = [texts + rows]
-    groups += [[path] for path in paths if path not in rows and path not in texts]
-    return groups
+    texts = [path for path in paths if keys.get(path) == "pubtator" and rows]
+    alone: list[list[Source]] = [[path] for path in paths if path not in rows and path not in texts]
+    return ([texts + rows] if rows else []) + alone

@@ -5,7 +5,7 @@ The ratio of true to labelled facts is what a prior multiplier has to be; it dif
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
 
@@ -41,26 +41,25 @@ class RelationComparison:
 
     def to_json(self) -> dict[str, Any]:
         """All figures."""
-        return {
-            "relation": self.relation,
-            "in_a": self.in_a,
-            "in_b": self.in_b,
-            "in_both": self.in_both,
-            "missed": self.missed,
-            "only_a": self.only_a,
-            "ratio": self.ratio,
-        }
+        return asdict(self) | {"missed": self.missed, "only_a": self.only_a, "ratio": self.ratio}
 
 
 @dataclass(slots=True)
 class LabellingComparison:
-    """Two labellings of the same documents, A and B."""
+    """Two labellings of the same documents, A and B.
+
+    Attributes:
+        compared: the number of documents.
+        not_compared: ids of the others, by reason.
+        in_a: facts of A by relation.
+        in_b: facts of B.
+        in_both: facts of both.
+    """
 
     compared: int = 0
-    entities_differ: list[str] = field(default_factory=list)
-    words_differ: list[str] = field(default_factory=list)
-    only_in_a: list[str] = field(default_factory=list)
-    only_in_b: list[str] = field(default_factory=list)
+    not_compared: dict[str, list[str]] = field(
+        default_factory=lambda: {"entities differ": [], "words differ": [], "only in A": [], "only in B": []}
+    )
     in_a: Counter[str] = field(default_factory=Counter)
     in_b: Counter[str] = field(default_factory=Counter)
     in_both: Counter[str] = field(default_factory=Counter)
@@ -82,16 +81,6 @@ class LabellingComparison:
         """The median over the relations that A has."""
         ratios = [row.ratio for row in self.relations if row.ratio is not None]
         return median(ratios) if ratios else None
-
-    @property
-    def not_compared(self) -> dict[str, list[str]]:
-        """Ids of the documents that were not compared, by reason."""
-        return {
-            "entities differ": self.entities_differ,
-            "words differ": self.words_differ,
-            "only in A": self.only_in_a,
-            "only in B": self.only_in_b,
-        }
 
     def priors(self, relations: Collection[str]) -> dict[str, dict[str, float]]:
         """What `Priors.from_file` reads: multipliers by relation, shrunk towards that of all (`*`), at least 1.
@@ -140,18 +129,18 @@ def compare_labels(a: Iterable[Document], b: Iterable[Document]) -> LabellingCom
     for document in a:
         other = others.pop(document.id, None)
         if other is None:
-            result.only_in_a.append(document.id)
+            result.not_compared["only in A"].append(document.id)
         elif document.sentences != other.sentences:
-            result.words_differ.append(document.id)
+            result.not_compared["words differ"].append(document.id)
         elif (mapping := match_entities(document, other)) is None:
-            result.entities_differ.append(document.id)
+            result.not_compared["entities differ"].append(document.id)
         else:
             labels = {(mapping[head], mapping[tail], relation) for head, tail, relation in document.labels}
             result.compared += 1
             result.in_a.update(relation for *_, relation in labels)
             result.in_b.update(relation for *_, relation in other.labels)
             result.in_both.update(relation for *_, relation in labels & other.labels)
-    result.only_in_b = list(others)
+    result.not_compared["only in B"] = list(others)
     return result
 
 

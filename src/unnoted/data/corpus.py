@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NoReturn, overload
 
 from unnoted.data.candidates import CandidatePairs
-from unnoted.data.document import Document
+from unnoted.data.document import Document, entity_types
 from unnoted.errors import DataError, Defect, DefectLog, Kind, fail
 from unnoted.io import TextInput, parse_json, read_whole
 from unnoted.priors import Priors
@@ -87,59 +87,41 @@ class RelationVocabulary(Sequence[str]):
 
     @classmethod
     def _from_json(cls, content: object) -> "RelationVocabulary":
-        if isinstance(content, list | dict) and any(
-            type(item) is str and not item.strip() for item in content
-        ):
-            _refuse("a relation without a name")
-        if isinstance(content, list) and len(set(map(repr, content))) < len(content):
-            _refuse("a relation that is listed twice")
-        match content:
-            case list() if all(isinstance(item, str) for item in content):
-                return cls(tuple(content))
-            case dict() if all(isinstance(item, str) for item in content.values()):
-                return cls(tuple(content), content)
-            case dict() if any(isinstance(item, dict) for item in content.values()):
-                return cls._described(content)
-            case dict() if all(type(item) is int for item in content.values()):
-                return cls(_in_order_of_numbers(content))
-        _refuse(short_repr(content))
-
-    @classmethod
-    def _described(cls, content: Mapping[str, object]) -> "RelationVocabulary":
-        """From an object of relation to name, or to name and description."""
+        if not isinstance(content, list | dict) or not all(isinstance(id, str) for id in content):
+            _refuse(short_repr(content), "a list of relations, or an object of them")
+        ids: list[str] = list(content)
+        if not all(id.strip() for id in ids):
+            _refuse("a relation without a name", "a name")
+        if len(set(ids)) < len(ids):
+            _refuse("a relation that is listed twice", "each relation once")
+        if isinstance(content, list):
+            return cls(tuple(ids))
+        if content and all(type(number) is int for number in content.values()):
+            return cls(_in_order_of_numbers(content))
         texts: dict[str, dict[str, str]] = {"name": {}, "description": {}}
         for relation, given in content.items():
             for key, text in (given if isinstance(given, dict) else {"name": given}).items():
                 if key not in texts or not isinstance(text, str):
                     found = f"{short_repr(key)}: {short_repr(text)}"
-                    _refuse(found, relation, "a name and a description, both text")
+                    _refuse(found, "a name and a description, both text, or a number", relation)
                 if text.strip():
                     texts[key][relation] = text
-        return cls(tuple(content), texts["name"], texts["description"])
+        return cls(tuple(ids), texts["name"], texts["description"])
 
 
 def _in_order_of_numbers(numbers: Mapping[str, int]) -> tuple[str, ...]:
     """The relations of a `rel2id.json`: the numbers are the columns of a model, so each occurs once."""
     ordered = sorted(numbers, key=numbers.__getitem__)
-    first = numbers[ordered[0]] if ordered else 0
-    for column, relation in enumerate(ordered, min(max(first, 0), 1)):
+    for column, relation in enumerate(ordered, min(max(numbers[ordered[0]], 0), 1)):
         if numbers[relation] != column:
-            _refuse(str(numbers[relation]), relation, "the numbers 0 or 1 to the last, each of them once")
+            expected = "the numbers 0 or 1 to the last, each of them once"
+            _refuse(str(numbers[relation]), expected, relation)
     return tuple(relation for relation in ordered if relation != NONE_CLASS)
 
 
-def _refuse(
-    found: str,
-    relation: str | None = None,
-    expected: str = "an object of relation to name, to name and description or to number, or a list of relations",
-) -> NoReturn:
-    fail(
-        Kind.MALFORMED,
-        None,
-        None if relation is None else f"relation {short_repr(relation)}",
-        found,
-        expected,
-    )
+def _refuse(found: str, expected: str, relation: str | None = None) -> NoReturn:
+    place = None if relation is None else f"relation {short_repr(relation)}"
+    fail(Kind.MALFORMED, None, place, found, expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,13 +226,4 @@ class Corpus(Sequence[Document]):
     @property
     def entity_types(self) -> tuple[str, ...]:
         """The types of all mentions, sorted."""
-        return tuple(
-            sorted(
-                {
-                    mention.type
-                    for document in self.documents
-                    for entity in document.entities
-                    for mention in entity.mentions
-                }
-            )
-        )
+        return tuple(entity_types(self.documents))

@@ -1,16 +1,16 @@
 """What people decide about facts, written into a data file: its format and everything else stay."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import NoReturn
 
-from unnoted.data.document import Decision, Document, Triple
+from unnoted.data.document import Decision, Document, Fact, Triple
 from unnoted.data.formats import FORMATS, detect_format
 from unnoted.data.formats.records import Edits
 from unnoted.data.loading import stream_documents
-from unnoted.errors import DataError, Defect, Kind
-from unnoted.io import lock_output, refuse_stream, write_lines
+from unnoted.data.validation import FieldNames, validate
+from unnoted.errors import DataError, Defect, DefectLog, Kind, fail
+from unnoted.io import Limits, lock_output, refuse_stream, write_lines
 from unnoted.utils import nearest, short_repr
 
 __all__ = ["Decision", "DecisionReport", "apply_decisions"]
@@ -125,23 +125,13 @@ def _plan_edits(
 
 
 def _check(decision: Decision, number: int, known: Mapping[str, Document]) -> None:
-    def refuse(field: str, found: object, expected: str) -> NoReturn:
-        place = f"decisions[{number}].{field}"
-        raise DataError(
-            Defect(Kind.MALFORMED, "decisions", decision.document, place, short_repr(found), expected)
-        )
-
-    document = known.get(decision.document)
-    if document is None:
-        refuse("document", decision.document, f"the id of a document{nearest(decision.document, known)}")
-    entities, sentences = len(document.entities), len(document.sentences)
-    for name, entity in (("head", decision.head), ("tail", decision.tail)):
-        if not 0 <= entity < entities:
-            refuse(name, entity, f"an entity index below {entities}")
-    if decision.head == decision.tail:
-        refuse("tail", decision.tail, "another entity than the head")
-    if not decision.relation.strip():
-        refuse("relation", decision.relation, "the name of a relation")
-    for sentence in decision.evidence:
-        if not 0 <= sentence < sentences:
-            refuse("evidence", sentence, f"sentences below {sentences}")
+    """Check a decision as if it were the only label of its document."""
+    log = DefectLog("decisions")
+    with log.locating():
+        if decision.document not in known:
+            expected = f"the id of a document{nearest(decision.document, known)}"
+            found, place = short_repr(decision.document), f"decisions[{number}].document"
+            fail(Kind.MALFORMED, decision.document, place, found, expected)
+        label = Fact(*decision.triple, decision.evidence)
+        document = replace(known[decision.document], facts=(label,), negatives=())
+        validate(document, log, FieldNames(fact=f"decisions[{number}]"), None, Limits.current())

@@ -179,3 +179,9 @@ class Decision:
     def triple(self) -> Triple:
         """The fact without its evidence."""
         return self.head, self.tail, self.relation
+
+
+def entity_types(documents: Iterable[Document]) -> list[str]:
+    """The types of all mentions, sorted."""
+    entities = (entity for document in documents for entity in document.entities)
+    return sorted({mention.type for entity in entities for mention in entity.mentions})

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf, pow
 from random import Random
-from typing import Protocol
+from typing import TypeAlias
 
 from unnoted.data.document import Document, Fact
 from unnoted.utils import lookup
@@ -23,31 +23,23 @@ DEFAULT_BIAS = 0.2
 of Re-DocRED has 2 to 24 true facts for each labelled one (median 4.1); DocRED has 1 to 34 (median 2.5)."""
 
 
-class LabelDropout(Protocol):
-    """A rule that chooses which facts of a document stay labelled."""
-
-    def choose(self, document: Document, random: Random) -> Iterable[Fact]:
-        """The facts that stay, in their order."""
-        ...
+LabelDropout: TypeAlias = Callable[[Document, Random], list[Fact]]
+"""A rule that chooses which facts of a document stay labelled, in their order."""
 
 
-@dataclass(frozen=True, slots=True)
-class OnePerRelation:
+def keep_one_per_relation(document: Document, random: Random) -> list[Fact]:
     """One label per relation and document, chosen uniformly: the paper's extremely unlabelled setting.
 
     Example:
         >>> document = Document("d", (), (), (Fact(0, 1, "a"), Fact(1, 2, "a"), Fact(0, 2, "b")))
-        >>> [fact.relation for fact in OnePerRelation().choose(document, Random(0))]
+        >>> [fact.relation for fact in keep_one_per_relation(document, Random(0))]
         ['a', 'b']
     """
-
-    def choose(self, document: Document, random: Random) -> Iterable[Fact]:
-        """One fact of each relation."""
-        by_relation: defaultdict[str, list[int]] = defaultdict(list)
-        for index, fact in enumerate(document.facts):
-            by_relation[fact.relation].append(index)
-        chosen = sorted(random.choice(indices) for indices in by_relation.values())
-        return [document.facts[index] for index in chosen]
+    by_relation: defaultdict[str, list[int]] = defaultdict(list)
+    for index, fact in enumerate(document.facts):
+        by_relation[fact.relation].append(index)
+    chosen = sorted(random.choice(indices) for indices in by_relation.values())
+    return [document.facts[index] for index in chosen]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +51,8 @@ class Uniform:
     def __post_init__(self) -> None:
         _check_share(self.share)
 
-    def choose(self, document: Document, random: Random) -> Iterable[Fact]:
-        """Each fact with probability `share`."""
+    def __call__(self, document: Document, random: Random) -> list[Fact]:
+        """The facts that stay."""
         return [fact for fact in document.facts if random.random() < self.share]
 
 
@@ -99,8 +91,8 @@ class PopularityBiased:
             weights[pow(counts[relation] * mentions, bias)] += number
         return cls(dict(counts), _find_scale(weights, share), bias)
 
-    def choose(self, document: Document, random: Random) -> Iterable[Fact]:
-        """Each fact with its probability."""
+    def __call__(self, document: Document, random: Random) -> list[Fact]:
+        """The facts that stay."""
         return [fact for fact in document.facts if random.random() < self.probability(document, fact)]
 
     def probability(self, document: Document, fact: Fact) -> float:
@@ -134,7 +126,7 @@ def _check_share(share: float) -> None:
 LABELLING_SETTINGS: dict[str, Callable[[Iterable[Document]], LabelDropout]] = {
     "full": lambda documents: Uniform(1.0),
     "incomplete": lambda documents: PopularityBiased.fit(documents, DOCRED_LABEL_FREQUENCY),
-    "extreme": lambda documents: OnePerRelation(),
+    "extreme": lambda documents: keep_one_per_relation,
 }
 """The labelling settings of the paper, each fitted to documents. Full: all labels. Incomplete: as many as
 DocRED's annotators labelled, with their bias. Extreme: one label per relation and document."""
@@ -148,8 +140,8 @@ def fit_setting(name: str, documents: Iterable[Document]) -> LabelDropout:
         documents: fully labelled; read only if the rule needs their frequencies.
 
     Example:
-        >>> fit_setting("extreme", [])
-        OnePerRelation()
+        >>> fit_setting("full", [])
+        Uniform(share=1.0)
     """
     return lookup("labelling setting", name, LABELLING_SETTINGS)(documents)
 
@@ -187,7 +179,7 @@ def hide_labels(
     report = report if report is not None else HideReport()
     for document in documents:
         random = Random(f"{seed}/{document.id}")  # a string seeds the same in every process
-        left = document.with_facts(rule.choose(document, random))
+        left = document.with_facts(rule(document, random))
         report.documents += 1
         report.before.update(fact.relation for fact in document.facts)
         report.after.update(fact.relation for fact in left.facts)

@@ -43,30 +43,28 @@ def stream_documents(
                 sources.append((source, detect_format(source)))
             except DataError as error:
                 log.error(error)
+        documents: dict[object, tuple[TextInput, DocumentFormat]] = {}  # two files may be one document
         for source, format in sources:
             if format.read_relations is not None:
                 with _log_errors(source, log), source.open() as stream:
                     format.read_relations(stream, context)
-        for source, format in _skip_companions(sources):
-            if format.has_documents:
-                yield from _read_source(source, format, context)
-    if any(format.has_documents for _, format in sources):
+            elif format.has_documents:
+                key = source if format.main_file is None else format.main_file(source.path)
+                documents.setdefault(key, (source, format))
+        for source, format in documents.values():
+            before = len(context.seen)
+            with _log_errors(source, log):
+                if format.read_path is not None:
+                    yield from format.read_path(source.path, context)
+                elif format.read is not None:
+                    with source.open() as stream:
+                        yield from format.read(stream, context)
+                if len(context.seen) == before and log.usable:
+                    fail(Kind.UNREADABLE, None, None, "0 documents", "at least one")
+    if documents:
         log_unused_rows(context)
     elif sources:
         log.error(DataError(Defect(Kind.UNREADABLE, log.file, None, None, "relation rows only", "documents")))
-
-
-def _skip_companions(
-    sources: Iterable[tuple[TextInput, DocumentFormat]],
-) -> Iterator[tuple[TextInput, DocumentFormat]]:
-    """The sources without the second of two files that are one document."""
-    seen: set[Path] = set()
-    for source, format in sources:
-        if format.main_file is None:
-            yield source, format
-        elif (file := format.main_file(source.path)) not in seen:
-            seen.add(file)
-            yield source, format
 
 
 @contextmanager
@@ -77,18 +75,6 @@ def _log_errors(source: TextInput, log: DefectLog) -> Iterator[None]:
         yield
     except DataError as error:
         log.error(error)
-
-
-def _read_source(source: TextInput, format: DocumentFormat, context: ReadContext) -> Iterator[Document]:
-    before = len(context.seen)
-    with _log_errors(source, context.log):
-        if format.read_path is not None:
-            yield from format.read_path(source.path, context)
-        elif format.read is not None:
-            with source.open() as stream:
-                yield from format.read(stream, context)
-        if len(context.seen) == before and context.log.usable:
-            fail(Kind.UNREADABLE, None, None, "0 documents", "at least one")
 
 
 def load_documents(

@@ -47,7 +47,13 @@ class SplitText:
         return sentence, first - offset, last - offset
 
 
-def split_text(text: str, spans: Sequence[Span] = (), breaks: Sequence[int] = ()) -> SplitText:
+def split_text(
+    text: str,
+    spans: Sequence[Span] = (),
+    breaks: Sequence[int] = (),
+    words: Sequence[Span] | None = None,
+    by_rule: bool = True,
+) -> SplitText:
     """Split a text into words and sentences.
 
     Args:
@@ -55,6 +61,8 @@ def split_text(text: str, spans: Sequence[Span] = (), breaks: Sequence[int] = ()
         spans: the characters of mentions. A word is split where a span starts or ends inside it; no sentence
             ends inside a span.
         breaks: characters at which a sentence ends in any case (the end of a title).
+        words: the characters of each word, where the source knows them.
+        by_rule: end sentences after punctuation and empty lines too.
 
     Example:
         >>> split = split_text("H2O2-induced stress rose. It fell.", [(0, 4)])
@@ -62,43 +70,21 @@ def split_text(text: str, spans: Sequence[Span] = (), breaks: Sequence[int] = ()
         (('H2O2', '-induced', 'stress', 'rose', '.'), ('It', 'fell', '.'))
         >>> split.locate(0, 4)
         (0, 0, 1)
-    """
-    starts, ends = _find_words(text, [place for span in spans for place in span])
-    forced = {bisect_left(starts, place) for place in breaks}
-    return _join_sentences(text, starts, ends, spans, forced, by_rule=True)
-
-
-def split_at(
-    text: str, words: Sequence[Span], spans: Sequence[Span] = (), sentences: Sequence[int] | None = None
-) -> SplitText:
-    """Split a text into the words of its source.
-
-    Args:
-        text: the raw text.
-        words: the characters of each word.
-        spans: the characters of mentions; no sentence ends inside one.
-        sentences: the characters at which sentences start; by default found as `split_text` does.
-
-    Example:
-        >>> split_at("Go! Now", [(0, 3), (4, 7)], (), [0, 4]).sentences
+        >>> split_text("Go! Now", words=[(0, 3), (4, 7)], breaks=[4]).sentences
         (('Go!',), ('Now',))
     """
-    starts, ends = [start for start, _ in words], [end for _, end in words]
-    forced = {bisect_left(starts, place) for place in sentences or ()}
-    return _join_sentences(text, starts, ends, spans, forced, by_rule=sentences is None)
-
-
-def _join_sentences(
-    text: str, starts: list[int], ends: list[int], spans: Sequence[Span], forced: set[int], by_rule: bool
-) -> SplitText:
-    """Sentences that begin at the given words, and by the rule of `_find_sentence_starts`."""
-    words = [intern(text[start:end]) for start, end in zip(starts, ends, strict=True)]
-    if not words:
+    if words is None:
+        starts, ends = _find_words(text, [place for span in spans for place in span])
+    else:
+        starts, ends = [start for start, _ in words], [end for _, end in words]
+    if not starts:
         return SplitText((), (), (), ())
-    found = set(_find_sentence_starts(text, words, starts, ends)) if by_rule else set()
-    cuts = sorted(({0} | forced | found) - _words_inside(spans, starts, ends) - {len(words)})
+    pieces = [intern(text[start:end]) for start, end in zip(starts, ends, strict=True)]
+    forced = {bisect_left(starts, place) for place in breaks}
+    found = set(_find_sentence_starts(text, pieces, starts, ends)) if by_rule else set()
+    cuts = sorted(({0} | forced | found) - _words_inside(spans, starts, ends) - {len(pieces)})
     sentences = tuple(
-        tuple(words[first:last]) for first, last in zip(cuts, [*cuts[1:], len(words)], strict=True)
+        tuple(pieces[first:last]) for first, last in zip(cuts, [*cuts[1:], len(pieces)], strict=True)
     )
     return SplitText(sentences, starts, ends, cuts)
 
@@ -141,7 +127,10 @@ def _find_sentence_starts(text: str, words: list[str], starts: list[int], ends: 
             index for index in range(1, len(words)) if text.count("\n", ends[index - 1], starts[index]) > 1
         ]
     for index, word in enumerate(words):
-        if word not in _SENTENCE_ENDS or (word == "." and index and _is_abbreviation(words[index - 1])):
+        if word not in _SENTENCE_ENDS:
+            continue
+        before = words[index - 1] if index else ""
+        if word == "." and (before.lower() in _ABBREVIATIONS or (len(before) == 1 and before.isupper())):
             continue
         after = index + 1
         while after < len(words) and words[after] in _CLOSERS and starts[after] == ends[after - 1]:
@@ -149,10 +138,6 @@ def _find_sentence_starts(text: str, words: list[str], starts: list[int], ends: 
         if after < len(words) and starts[after] > ends[after - 1] and not words[after][0].islower():
             found.append(after)
     return found
-
-
-def _is_abbreviation(word: str) -> bool:
-    return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper())
 
 
 def is_split_of(text: str, sentences: Sequence[Sentence]) -> bool:
@@ -214,11 +199,11 @@ class MentionLocator:
         """The characters of each mention of an entity; none if the document has no text."""
         if self._words is None:
             return ()
-        covered = (self._words[mention.sentence][mention.start : mention.end] for mention in entity.mentions)
-        return tuple(_without_empty(words) for words in covered)
-
-
-def _without_empty(words: Sequence[Span]) -> Span:
-    """From the first to the last word that has letters, if one has."""
-    solid = [word for word in words if word[0] < word[1]] or words
-    return solid[0][0], solid[-1][1]
+        found = []
+        for mention in entity.mentions:
+            covered = self._words[mention.sentence][mention.start : mention.end]
+            solid = [
+                word for word in covered if word[0] < word[1]
+            ] or covered  # that have letters, if one has
+            found.append((solid[0][0], solid[-1][1]))
+        return tuple(found)

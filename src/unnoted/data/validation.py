@@ -1,8 +1,7 @@
 """The checks that every document passes, from whatever source: indices, spans, names, sizes, encoding."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import NoReturn
 
 from unnoted.data.document import Document, Entity, Mention, Triple
@@ -52,7 +51,20 @@ def validate(
         DataError: names the document, the field, its value and what is valid.
     """
     _Validator(document, log, names, vocabulary, limits).run()
-    return _without_repetitions(document, log, names)
+    triples = [fact.triple for fact in document.facts]
+    for name, listed in ((names.negative, document.negatives), (names.fact, triples)):
+        seen: set[Triple] = set()
+        for index, triple in enumerate(listed):
+            if triple in seen:
+                found, expected = short_repr(triple), "each fact once"
+                log.add(Kind.DUPLICATE_FACT, document.id, name.format(index), found, expected)
+            seen.add(triple)
+    if len(set(document.negatives)) < len(document.negatives):
+        document = replace(document, negatives=tuple(dict.fromkeys(document.negatives)))
+    if len(set(triples)) < len(triples):
+        first = dict(zip(reversed(triples), reversed(document.facts), strict=True))
+        document = document.with_facts(first[triple] for triple in dict.fromkeys(triples))
+    return document
 
 
 def validate_documents(documents: Iterable[Document], source: str) -> None:
@@ -83,17 +95,29 @@ class _Validator:
 
     def run(self) -> None:
         document, names = self.document, self.names
-        self.check_sizes()
+        for name, size in (
+            ("words", document.word_count),
+            ("entities", len(document.entities)),
+            ("mentions", sum(len(entity.mentions) for entity in document.entities)),
+            ("facts", len(document.facts) + len(document.negatives)),
+        ):
+            self.limits.check(name, size, name, document.id)
+        if not document.entities:
+            self.log.add(Kind.NO_ENTITIES, document.id, None, "no entity", "entities")
+        if not document.facts:
+            self.log.add(Kind.NO_FACTS, document.id, None, "no fact", "facts")
         for index, entity in enumerate(document.entities):
             self.check_entity(index, entity)
         self.check_ids()
         for index, fact in enumerate(document.facts):
             place = names.fact.format(index)
             self.check_triple(place, fact.triple)
+            place = f"{place}.{names.evidence}"
+            if not fact.evidence:
+                self.log.add(Kind.NO_EVIDENCE, document.id, place, "none", "sentences")
             for sentence in fact.evidence:
                 if not 0 <= sentence < len(document.sentences):
-                    expected = f"sentences below {len(document.sentences)}"
-                    self.refuse(f"{place}.{names.evidence}", short_repr(sentence), expected)
+                    self.refuse(place, short_repr(sentence), f"sentences below {len(document.sentences)}")
         labels = document.labels if document.negatives else ()
         for index, negative in enumerate(document.negatives):
             place = names.negative.format(index)
@@ -102,20 +126,9 @@ class _Validator:
                 found = f"{short_repr(negative)}, which is a fact, too"
                 self.refuse(place, found, "a fact or a known negative, not both")
         self.check_encoding()
-        self.add_notes()
 
     def refuse(self, place: str, found: str, expected: str, kind: Kind = Kind.MALFORMED) -> NoReturn:
         fail(kind, self.document.id, place, found, expected)
-
-    def check_sizes(self) -> None:
-        document = self.document
-        for name, size in (
-            ("words", document.word_count),
-            ("entities", len(document.entities)),
-            ("mentions", sum(len(entity.mentions) for entity in document.entities)),
-            ("facts", len(document.facts) + len(document.negatives)),
-        ):
-            self.limits.check(name, size, name, document.id)
 
     def check_entity(self, index: int, entity: Entity) -> None:
         place = self.names.entity.format(index)
@@ -135,34 +148,29 @@ class _Validator:
 
     def check_mention(self, index: int, number: int, mention: Mention) -> None:
         document, names, limits = self.document, self.names, self.limits
-        place = names.mention
-        if not 0 <= mention.sentence < len(document.sentences):
-            found, expected = (
-                short_repr(mention.sentence),
-                f"a sentence from 0 to {len(document.sentences) - 1}",
-            )
-            self.refuse(f"{place.format(index, number)}.{names.sentence}", found, expected)
-        words = document.sentences[mention.sentence]
-        if not 0 <= mention.start < mention.end <= len(words):
-            found = f"{short_repr(mention.start)} to {short_repr(mention.end)}"
-            expected = f"0 <= start < end <= {len(words)}, the words of sentence {mention.sentence}"
-            self.refuse(f"{place.format(index, number)}.{names.span}", found, expected)
+        sentences, sentence, start, end = document.sentences, mention.sentence, mention.start, mention.end
+        words = sentences[sentence] if 0 <= sentence < len(sentences) else ()
+        is_word = end == start + 1 and 0 <= start < len(words) and mention.name == words[start]
+        if is_word and mention.type.strip() and len(mention.name) <= limits.mention:
+            return  # as most mentions are
+        place = names.mention.format(index, number)
+        if not 0 <= sentence < len(sentences):
+            expected = f"a sentence from 0 to {len(sentences) - 1}"
+            self.refuse(f"{place}.{names.sentence}", short_repr(sentence), expected)
+        if not 0 <= start < end <= len(words):
+            found = f"{short_repr(start)} to {short_repr(end)}"
+            expected = f"0 <= start < end <= {len(words)}, the words of sentence {sentence}"
+            self.refuse(f"{place}.{names.span}", found, expected)
         if not mention.type.strip():
-            self.refuse(f"{place.format(index, number)}.{names.type}", short_repr(mention.type), "a type")
-        single = mention.end == mention.start + 1 and mention.name == words[mention.start]
-        if single and len(mention.name) <= limits.mention:
-            return
+            self.refuse(f"{place}.{names.type}", short_repr(mention.type), "a type")
         # Sizes first: many long mentions of one sentence would be joined in time of their number times its length.
-        covered = words[mention.start : mention.end]
+        covered = words[start:end]
         letters = max(len(mention.name), sum(map(len, covered)))
         for size, unit in ((letters, "characters"), (len(covered), "words")):
-            if size > limits.mention:
-                unit = f"{unit} in one mention"
-                limits.check("mention", size, unit, document.id, place.format(index, number))
+            limits.check("mention", size, f"{unit} in one mention", document.id, place)
         if "".join(mention.name.split()) != "".join("".join(covered).split()):
-            where = f"{place.format(index, number)}.{names.name}"
             found, expected = short_repr(mention.name), short_repr(" ".join(covered))
-            self.log.add(Kind.NAME_MISMATCH, document.id, where, found, expected)
+            self.log.add(Kind.NAME_MISMATCH, document.id, f"{place}.{names.name}", found, expected)
 
     def check_ids(self) -> None:
         """Two genes must not share an id; a gene and a species may."""
@@ -190,63 +198,26 @@ class _Validator:
 
     def check_encoding(self) -> None:
         """A lone surrogate can be read from JSON but never be written again."""
-        document, names = self.document, self.names
-        strings: list[str] = [document.id, document.text or "", *chain.from_iterable(document.sentences)]
-        for entity in document.entities:
-            strings.append(entity.id or "")
-            for mention in entity.mentions:
-                strings += (mention.name, mention.type)
-        strings += [fact.relation for fact in document.facts]
-        strings += [relation for *_, relation in document.negatives]
         try:
-            "".join(strings).encode()
-        except UnicodeEncodeError as error:
-            letter = error.object[error.start]
-        else:
-            return
-        places = [
-            (names.mention.format(index, number), mention.name + mention.type + (entity.id or ""))
-            for index, entity in enumerate(document.entities)
-            for number, mention in enumerate(entity.mentions)
-        ]
-        for name, triples in (
-            (names.fact, [fact.triple for fact in document.facts]),
-            (names.negative, document.negatives),
-        ):
-            places += [(f"{name.format(i)}.{names.relation}", triple[2]) for i, triple in enumerate(triples)]
-        places += [(f"sentence {index}", "".join(words)) for index, words in enumerate(document.sentences)]
-        place = next((place for place, string in places if letter in string), "text")
-        self.refuse(place, short_repr(letter), ENCODABLE)
+            "".join(text for *_, text in self.strings()).encode()
+        except UnicodeEncodeError:
+            for place, numbers, text in self.strings():
+                try:
+                    text.encode()
+                except UnicodeEncodeError as error:
+                    self.refuse(place.format(*numbers), short_repr(text[error.start]), ENCODABLE)
 
-    def add_notes(self) -> None:
+    def strings(self) -> Iterator[tuple[str, tuple[int, ...], str]]:
+        """Every string of the document, with its place as a template and its numbers."""
         document, names = self.document, self.names
-        if not document.entities:
-            self.log.add(Kind.NO_ENTITIES, document.id, None, "no entity", "entities")
-        if not document.facts:
-            self.log.add(Kind.NO_FACTS, document.id, None, "no fact", "facts")
+        for index, entity in enumerate(document.entities):
+            for number, mention in enumerate(entity.mentions):
+                yield names.mention, (index, number), mention.name + mention.type + (entity.id or "")
         for index, fact in enumerate(document.facts):
-            if not fact.evidence:
-                place = f"{names.fact.format(index)}.{names.evidence}"
-                self.log.add(Kind.NO_EVIDENCE, document.id, place, "none", "sentences")
-
-
-def _without_repetitions(document: Document, log: DefectLog, names: FieldNames) -> Document:
-    """The document with each fact and each negative once: its first occurrence."""
-    triples = [fact.triple for fact in document.facts]
-    for name, listed, expected in (
-        (names.negative, document.negatives, "each known negative once"),
-        (names.fact, triples, "each fact once"),
-    ):
-        if len(set(listed)) < len(listed):
-            seen: set[Triple] = set()
-            for index, triple in enumerate(listed):
-                if triple in seen:
-                    found = short_repr(triple)
-                    log.add(Kind.DUPLICATE_FACT, document.id, name.format(index), found, expected)
-                seen.add(triple)
-    if len(set(document.negatives)) < len(document.negatives):
-        document = replace(document, negatives=tuple(dict.fromkeys(document.negatives)))
-    if len(set(triples)) < len(triples):
-        first = dict(zip(reversed(triples), reversed(document.facts), strict=True))
-        document = document.with_facts(first[triple] for triple in dict.fromkeys(triples))
-    return document
+            yield f"{names.fact}.{names.relation}", (index,), fact.relation
+        for index, (*_, relation) in enumerate(document.negatives):
+            yield f"{names.negative}.{names.relation}", (index,), relation
+        for index, words in enumerate(document.sentences):
+            yield "sentence {}", (index,), "".join(words)
+        yield "text", (), document.text or ""
+        yield "id", (), document.id

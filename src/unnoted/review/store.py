@@ -22,10 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from unnoted.data.document import Document, Triple
+from unnoted.data.document import Document, Triple, entity_types
 from unnoted.data.formats import jsonl
 from unnoted.data.formats.records import ReadContext
-from unnoted.data.visualization import entity_types
 from unnoted.errors import DefectLog
 from unnoted.io import content_digest
 from unnoted.review.item import find_examples

@@ -12,11 +12,11 @@ from markupsafe import Markup
 from pydantic import ValidationError
 from starlette.requests import ClientDisconnect
 
-from unnoted.data.document import Document
+from unnoted.data.document import Document, entity_types
 from unnoted.data.formats.jsonl import document_from_record
 from unnoted.data.formats.records import ReadContext
 from unnoted.data.tokenization import MentionLocator
-from unnoted.data.visualization import entity_types, render_document, render_types
+from unnoted.data.visualization import render_document, render_types
 from unnoted.errors import DataError, DefectLog, Kind, Severity, fail
 from unnoted.inference import DecisionOptions, Extraction
 from unnoted.inference.writers import fact_table

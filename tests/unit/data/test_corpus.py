@@ -91,7 +91,8 @@ def test_every_form_of_a_relation_file(tmp_path, content, vocabulary):
         ({"P1": {"nane": "x"}}, "relation 'P1'", "'nane': 'x'"),
         ({"P1": {"name": 3}}, "relation 'P1'", "'name': 3"),
         ({"P1": {"name": "x"}, "P2": 4}, "relation 'P2'", "'name': 4"),
-        ({"P1": [1]}, None, "{'P1': [1]}"),
+        ({"P1": [1]}, "relation 'P1'", "'name': [1]"),
+        (7, None, "7"),
         (["P1", "P1"], None, "a relation that is listed twice"),
         (["P1", " "], None, "a relation without a name"),
         ({"P1": 1, "P2": 1}, "relation 'P2'", "1"),  # two relations, one column
@@ -106,3 +107,11 @@ def test_what_is_no_vocabulary_is_located(tmp_path, content, place, found):
     defect = caught.value.defect
     assert defect.file.endswith("relations.json")
     assert (defect.field, defect.found) == (place, found)
+
+
+@pytest.mark.parametrize("content", ['{"a": 1, "a": 2}', '["\\ud800"]', f'{{"a": {"1" * 5000}}}', "[1"])
+def test_what_is_no_json_is_refused(tmp_path, content):
+    path = tmp_path / "relations.json"
+    path.write_text(content)
+    with pytest.raises(DataError, match=r"relations\.json"):
+        RelationVocabulary.from_file(path)

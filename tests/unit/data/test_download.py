@@ -179,27 +179,6 @@ def test_a_silent_server_and_a_closed_port(server, tmp_path, monkeypatch):
         assert "refused" in refusal(tmp_path, server.catalog())
 
 
-def test_a_body_packed_for_the_way_is_stored_as_it_is(server, tmp_path):
-    def answer(handler, body):
-        assert handler.headers["Accept-Encoding"] == "identity"
-        handler.send_response(200)
-        handler.send_header("Content-Encoding", "gzip")
-        handler.end_headers()
-        handler.wfile.write(body)
-
-    server.contents["a.gz"] = packed = gzip.compress(SMALL)
-    server.plan.append(answer)
-    get(tmp_path, server.catalog(None, **{"a.gz": packed}))
-    assert (tmp_path / "a.gz").read_bytes() == packed
-
-
-def test_a_folder_that_cannot_be_written(server, tmp_path):
-    (tmp_path / "deep").write_bytes(b"")
-    assert "deep" in refusal(tmp_path, server.catalog())
-    (tmp_path / "data" / "large.json").mkdir(parents=True)
-    assert "large.json" in refusal(tmp_path / "data", server.catalog())
-
-
 @pytest.mark.parametrize(("given", "near"), [("re-docrd", "re-docred"), ("chemdisgen", "chemdisgene")])
 def test_an_unknown_data_set_names_the_nearest(tmp_path, given, near):
     with pytest.raises(DownloadError, match=f"nearest: '{near}'"):

@@ -11,11 +11,11 @@ from unnoted.data import Document, Entity, Fact, Mention
 from unnoted.data.hide_labels import (
     LABELLING_SETTINGS,
     HideReport,
-    OnePerRelation,
     PopularityBiased,
     Uniform,
     fit_setting,
     hide_labels,
+    keep_one_per_relation,
 )
 
 
@@ -28,7 +28,7 @@ def document(name, facts, entities=6, mentions=1):
 
 @given(corpora, st.integers())
 def test_extreme_keeps_exactly_one_fact_of_each_relation(documents, seed):
-    for before, after in zip(documents, hide_labels(documents, OnePerRelation(), seed), strict=True):
+    for before, after in zip(documents, hide_labels(documents, keep_one_per_relation, seed), strict=True):
         assert Counter(fact.relation for fact in after.facts) == dict.fromkeys(
             {fact.relation for fact in before.facts}, 1
         )
@@ -39,7 +39,7 @@ def test_extreme_keeps_exactly_one_fact_of_each_relation(documents, seed):
 def test_extreme_is_uniform_over_a_relations_facts():
     facts = [(0, 1, "r"), (1, 2, "r"), (2, 3, "r")]
     chosen = Counter(
-        next(iter(hide_labels([document(f"d{number}", facts)], OnePerRelation()))).facts[0].head
+        next(iter(hide_labels([document(f"d{number}", facts)], keep_one_per_relation))).facts[0].head
         for number in range(3_000)
     )
     assert all(900 < chosen[head] < 1_100 for head in range(3))  # 1,000 each; 100 is four standard deviations

@@ -16,7 +16,7 @@ from pydantic import Field
 from unnoted.data.document import Decision, Document, Entity, Fact, Mention, Triple
 from unnoted.data.entity_clustering import AnnotatedSpan, cluster_mentions
 from unnoted.data.formats.records import Edits, ReadContext, Record, parse_as
-from unnoted.data.tokenization import split_at, split_text, word_spans
+from unnoted.data.tokenization import split_text, word_spans
 from unnoted.data.validation import FieldNames
 from unnoted.errors import DefectLog, Kind, fail
 from unnoted.utils import short_repr
@@ -84,10 +84,8 @@ def to_document(annotated: AnnotatedText, context: ReadContext) -> Document:
     """
     _check_spans(annotated, context)
     spans = [(span.start, span.end) for span in annotated.spans]
-    if annotated.words is None:
-        split = split_text(annotated.text, spans)
-    else:
-        split = split_at(annotated.text, annotated.words, spans, annotated.sentences)
+    breaks, by_rule = annotated.sentences or (), annotated.sentences is None
+    split = split_text(annotated.text, spans, breaks, annotated.words, by_rule)
 
     def mention(span: AnnotatedSpan, type: str) -> Mention:
         place = split.locate(span.start, span.end)

@@ -14,7 +14,9 @@ stays when decisions are written back.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Annotated, Any, NamedTuple, TextIO, TypeAlias
+
+from pydantic import Field
 
 from unnoted.data.document import Document
 from unnoted.data.entity_clustering import AnnotatedSpan, is_coreference
@@ -62,11 +64,15 @@ class TaskRecord(Record):
     meta: Any = None
 
 
-class ValueRecord(Record):
-    """Where a region is, and its labels; some versions export offsets as digits."""
+Offset: TypeAlias = Annotated[int, Field(strict=False)]
+"""Some versions export offsets as digits."""
 
-    start: int | str
-    end: int | str
+
+class ValueRecord(Record):
+    """Where a region is, and its labels."""
+
+    start: Offset
+    end: Offset
     labels: list[str]
     text: str | None = None
 
@@ -201,10 +207,7 @@ def _span(region: RegionRecord, document: str, place: str, text: str, units: Seq
     value = region.value
     if not value.labels:
         fail(Kind.MALFORMED, document, f"{place}.value.labels", "no label", "a type")
-    start, end = (
-        _offset(each, document, f"{place}.value.{key}")
-        for key, each in (("start", value.start), ("end", value.end))
-    )
+    start, end = value.start, value.end
     if 0 <= start < end and value.text is not None and not _is_name(text[start:end], value.text):
         if end < len(units) and _is_name(text[units[start] : units[end]], value.text):
             start, end = units[start], units[end]
@@ -227,20 +230,12 @@ def _utf16_units(text: str) -> list[int]:
     return [*units, len(text)]
 
 
-def _offset(given: int | str, document: str, place: str) -> int:
-    if isinstance(given, int):
-        return given
-    if not (given.isascii() and given.isdecimal() and len(given) < 19):
-        fail(Kind.MALFORMED, document, place, short_repr(given), "a whole number")
-    return int(given)
-
-
 def _entity_id(meta: object) -> str | None:
     """The id that a region's note gives."""
     notes = meta.get("text") if isinstance(meta, dict) else None
     for note in notes if isinstance(notes, list) else [notes]:
-        if isinstance(note, str) and note.startswith(ID_NOTE) and note.removeprefix(ID_NOTE).strip():
-            return note.removeprefix(ID_NOTE).strip()
+        if isinstance(note, str) and note.startswith(ID_NOTE):
+            return note.removeprefix(ID_NOTE).strip() or None
     return None
 
 

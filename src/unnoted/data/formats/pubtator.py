@@ -8,15 +8,16 @@ Relation rows are document, relation, subject id, object id, separated by tabs. 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from sys import intern
-from typing import NamedTuple, TextIO, TypeAlias
+from typing import TextIO, TypeAlias
 
 from unnoted.data.document import Decision, Document, Entity, Fact, Mention, Triple
+from unnoted.data.entity_clustering import AnnotatedSpan
 from unnoted.data.formats.annotated_text import TOOL_FIELDS
 from unnoted.data.formats.records import Edits, ReadContext, RelationRow
-from unnoted.data.tokenization import split_text
+from unnoted.data.tokenization import SplitText, split_text
 from unnoted.errors import DataError, Defect, DefectLog, Kind, fail
 from unnoted.io import Limits, numbered_lines, open_output, open_text
 from unnoted.utils import short_repr
@@ -77,17 +78,6 @@ def log_unused_rows(context: ReadContext) -> None:
 # Documents ------------------------------------------------------------------------------------------------------
 
 
-class Annotation(NamedTuple):
-    """One mention line."""
-
-    line: int
-    start: int
-    end: int
-    text: str
-    type: str
-    ids: str
-
-
 def sniff(start: str) -> bool:
     """Whether a file that starts like this opens a PubTator document."""
     return _HEADER.match(start) is not None
@@ -134,7 +124,7 @@ def _document(block: tuple[int, list[str]], context: ReadContext) -> Document:
         else:
             annotations.append(_annotation(columns, number, identifier, text))
     split = split_text(text, [(item.start, item.end) for item in annotations], [title_end])
-    entities, positions = _entities(annotations, split.locate, identifier, context)
+    entities, positions = _entities(annotations, split, identifier, context)
     facts, negatives = (
         list(_project_rows((row for row in rows if len(row.columns) == size), positions, identifier, log))
         for size in (4, 5)
@@ -171,7 +161,7 @@ def _header(first_line: int, lines: list[str], context: ReadContext) -> tuple[st
     return identifier, f"{title[3]} {abstract[3]}", len(title[3]), 2
 
 
-def _annotation(columns: list[str], number: int, identifier: str, text: str) -> Annotation:
+def _annotation(columns: list[str], number: int, identifier: str, text: str) -> AnnotatedSpan:
     place = f"line {number}"
     if len(columns) not in (6, 7):
         expected = "6 columns: document, start, end, mention, type, id (or 4: a relation)"
@@ -190,32 +180,29 @@ def _annotation(columns: list[str], number: int, identifier: str, text: str) -> 
         fail(Kind.OFFSET_MISMATCH, identifier, f"{place}, mention", found, expected)
     if not covered.strip() or not kind:
         fail(Kind.MALFORMED, identifier, place, short_repr(columns), "a mention with a word and a type")
-    return Annotation(number, int(start), int(end), intern(mention), intern(kind), ids)
+    return AnnotatedSpan(place, int(start), int(end), intern(kind), intern(mention), ids, place)
 
 
 def _entities(
-    annotations: Iterable[Annotation],
-    locate: Callable[[int, int], tuple[int, int, int] | None],
-    identifier: str,
-    context: ReadContext,
+    annotations: Iterable[AnnotatedSpan], split: SplitText, identifier: str, context: ReadContext
 ) -> tuple[tuple[Entity, ...], Positions]:
     """Entities in order of first mention, and the index of each by type and id."""
     log = context.log
     mentions: dict[tuple[str, str], list[Mention]] = {}
     for item in annotations:
-        parts = [item.ids] if item.type in MUTATION_TYPES else _IDS.split(item.ids)
+        kind, written = item.type or "", item.id or ""
+        parts = [written] if kind in MUTATION_TYPES else _IDS.split(written)
         ids = [single for single in dict.fromkeys(parts) if single not in UNLINKED]
-        place = f"line {item.line}"
         if not ids:
-            log.add(Kind.UNLINKED_MENTION, identifier, place, short_repr(item.ids), "an id")
+            log.add(Kind.UNLINKED_MENTION, identifier, item.place, short_repr(written), "an id")
         elif len(ids) > 1:
-            log.add(Kind.SHARED_MENTION, identifier, place, short_repr(item.ids), "one id")
-        context.limits.check("entities", len(ids), "ids of one mention", identifier, place)
-        span = locate(item.start, item.end)
+            log.add(Kind.SHARED_MENTION, identifier, item.place, short_repr(written), "one id")
+        context.limits.check("entities", len(ids), "ids of one mention", identifier, item.place)
+        span = split.locate(item.start, item.end)
         assert span is not None  # a mention has a word: checked when its line was read
         for single in ids:
-            mentions.setdefault((item.type, intern(single)), []).append(Mention(*span, item.type, item.text))
-        context.limits.check("entities", len(mentions), "entities or more", identifier, place)
+            mentions.setdefault((kind, intern(single)), []).append(Mention(*span, kind, item.name))
+        context.limits.check("entities", len(mentions), "entities or more", identifier, item.place)
     entities = tuple(Entity(tuple(found), single) for (_, single), found in mentions.items())
     return entities, {key: index for index, key in enumerate(mentions)}
 

@@ -98,6 +98,8 @@ _EXPECTED = {
     "missing": "this field",
     "string_type": "a string",
     "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
     "int_parsing_size": "a smaller number",
     "float_type": "a finite number",
     "finite_number": "a finite number",

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from unnoted.data.tokenization import Span, split_text
-from unnoted.utils import one_line, require_extra, short_repr, shorten, wrap_errors
+from unnoted.utils import one_line, require_extra, shorten, wrap_errors
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -222,14 +222,13 @@ class GlinerRecognizer:
     def recognize(self, texts: Iterable[str]) -> Iterator[tuple[EntitySpan, ...]]:
         """The mentions of each text."""
         for text in texts:
-            yield tuple(self._recognize(text))
-
-    def _recognize(self, text: str) -> Iterator[EntitySpan]:
-        for start, end in chunk_sentences(text):
-            for entity in self.model.predict_entities(text[start:end], self.labels, threshold=self.threshold):
-                if not 0 <= entity["start"] < entity["end"] <= end - start:
-                    raise ValueError(f"GLiNER returned {short_repr(entity)}, which is not within the text")
-                yield EntitySpan(start + entity["start"], start + entity["end"], entity["label"])
+            yield tuple(
+                EntitySpan(start + entity["start"], start + entity["end"], entity["label"])
+                for start, end in chunk_sentences(text)
+                for entity in self.model.predict_entities(
+                    text[start:end], self.labels, threshold=self.threshold
+                )
+            )
 
 
 def choose_gliner_labels(known: Collection[str], given: Mapping[str, str] | None = None) -> dict[str, str]:

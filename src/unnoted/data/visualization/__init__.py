@@ -10,7 +10,6 @@ from unnoted.data.visualization.document_html import (
     FactGroup,
     FactRow,
     FactTable,
-    entity_types,
     render_document,
     render_types,
 )
@@ -31,7 +30,6 @@ __all__ = [
     "FactRow",
     "FactTable",
     "documents_page",
-    "entity_types",
     "notebook_html",
     "notebook_list",
     "render_document",

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from jinja2 import Environment
 from markupsafe import Markup, escape
 
-from unnoted.data.document import Document, Fact, Sentence
+from unnoted.data.document import Document, Fact, Sentence, entity_types
 from unnoted.utils import templates_of
 
 _TEMPLATES = files("unnoted.data.visualization") / "templates"
@@ -166,12 +166,6 @@ def _close_spans(parts: list[Markup], open_spans: list[MentionTags], position: i
         parts.append(innermost.closing if ended else Markup("</span>"))
         broken += [] if ended else [innermost]
     return broken
-
-
-def entity_types(documents: Iterable[Document]) -> list[str]:
-    """The types of all mentions, sorted."""
-    entities = (entity for document in documents for entity in document.entities)
-    return sorted({mention.type for entity in entities for mention in entity.mentions})
 
 
 # The whole document ---------------------------------------------------------------------------------------------

@@ -5,12 +5,11 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from unnoted.data.document import Document, Fact
+from unnoted.data.document import Document, Fact, entity_types
 from unnoted.data.visualization.document_html import (
     SCRIPT,
     STYLE,
     FactTable,
-    entity_types,
     environment,
     render_document,
     render_types,

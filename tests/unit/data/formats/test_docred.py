@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import word_documents
 
-from unnoted.data import DataError, DefectLog, RelationVocabulary, load_documents, stream_documents
+from unnoted.data import DataError, RelationVocabulary, load_documents, stream_documents
 from unnoted.data.formats.docred import record
 from unnoted.errors import Kind
 
@@ -62,29 +62,18 @@ def test_good_document(tmp_path):
 @pytest.mark.parametrize(
     ("path", "value", "found", "expected"),
     [
-        (["title"], ..., "nothing", "this field"),
         (["title"], "", "an empty string", "title"),
         (["sents"], ..., "nothing", "this field"),
         (["sents", 1], "Bo lives", "'Bo lives'", "a list"),
-        (["sents", 0, 2], 7, "7", "a string"),
-        (["vertexSet"], ..., "nothing", "this field"),
         (["vertexSet", 0], [], "no mention", "at least one mention"),
-        (["vertexSet", 0, 0, "pos"], [2, 2], "2 to 2", "start < end"),
         (["vertexSet", 0, 0, "pos"], [4, 6], "4 to 6", "<= 5, the words of sentence 0"),
-        (["vertexSet", 0, 0, "pos"], [-1, 2], "-1 to 2", "0 <= start"),
         (["vertexSet", 0, 0, "pos"], [0], "[0]", "[start, end]"),
         (["vertexSet", 0, 0, "pos"], [0, True], "True", "a whole number"),
         (["vertexSet", 1, 1, "sent_id"], 2, "2", "a sentence from 0 to 1"),
-        (["vertexSet", 1, 1, "sent_id"], -1, "-1", "a sentence from 0 to 1"),
         (["vertexSet", 1, 1, "type"], ..., "nothing", "this field"),
-        (["vertexSet", 1, 1, "name"], 3, "3", "a string"),
         (["labels", 0, "h"], 3, "3", "an entity index below 3"),
-        (["labels", 0, "t"], -1, "-1", "an entity index below 3"),
         (["labels", 0, "t"], 1, "head and tail both 1", "two different entities"),
-        (["labels", 0, "h"], "1", "'1'", "a whole number"),
-        (["labels", 0, "r"], ..., "nothing", "this field"),
         (["labels", 0, "evidence"], [2], "2", "sentences below 2"),
-        (["labels", 0, "evidence"], [None], "None", "a whole number"),
         (["labels"], {}, "{}", "a list"),
         (["sents", 0, 0], "\ud800", "ud800", "UTF-8"),
     ],
@@ -102,23 +91,10 @@ def test_a_corrupted_field_is_located(tmp_path, path, value, found, expected):
         assert path[0] in message
 
 
-def test_duplicated_titles(tmp_path):
-    with pytest.raises(DataError, match="document 'Ada': title: the title or id of an earlier document"):
-        read(tmp_path, GOOD, GOOD)
-
-
 def test_unknown_relation_names_the_nearest(tmp_path):
     vocabulary = RelationVocabulary(("P552", "P3373"))
     with pytest.raises(DataError, match=r"labels\[0\]\.r: 'P551'.*nearest: 'P552'"):
         read(tmp_path, GOOD, vocabulary=vocabulary)
-
-
-def test_collecting_leaves_out_only_the_bad_document(tmp_path):
-    log = DefectLog(collect=True)
-    other = {**GOOD, "title": "Bo"}
-    corpus = read(tmp_path, changed(["labels", 0, "h"], 9), other, log=log)
-    assert [document.id for document in corpus] == ["Bo"]
-    assert log.counts[Kind.MALFORMED] == 1 and not log.usable
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,7 @@ import json
 import pytest
 
 from unnoted.data import load_documents
-from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.errors import DataError, DefectLog, Kind
-from unnoted.rules import close, parse_rules
 
 WORDS = ["Ada", "met", "Bo", "and", "Cy"]
 
@@ -38,11 +36,6 @@ def test_both_json_formats_read_them(tmp_path):
     (theirs,) = read(tmp_path, docred([{"h": 0, "t": 2, "r": "met"}]))
     assert ours.negatives == theirs.negatives == ((0, 2, "met"),)
     assert ours.facts == theirs.facts == ()
-
-
-def test_entities_may_be_named_by_id(tmp_path):
-    (document,) = read(tmp_path, own([{"head": "Cy", "tail": "Ada", "relation": "met"}]))
-    assert document.negatives == ((2, 0, "met"),)
 
 
 @pytest.mark.parametrize(
@@ -77,13 +70,3 @@ def test_one_noted_twice_is_kept_once_and_counted(tmp_path):
     assert document.negatives == ((0, 1, "met"),)
     assert log.counts[Kind.DUPLICATE_FACT] == 1
     assert "negatives[1]" in str(log.examples[Kind.DUPLICATE_FACT][0])
-
-
-def test_rules_do_not_add_what_a_person_rejected():
-    people = tuple(Entity((Mention(0, at, at + 1, "PER", WORDS[at]),)) for at in (0, 2))
-    symmetric = parse_rules("met(t, h) -> met(h, t)")
-    document = Document("d", (tuple(WORDS),), people, (Fact(0, 1, "met"),))
-    rejected = Document("d", (tuple(WORDS),), people, (Fact(0, 1, "met"),), negatives=((1, 0, "met"),))
-    first, second = close([document, rejected], symmetric)
-    assert [each.fact.triple for each in first.derived] == [(1, 0, "met")]
-    assert second.derived == () and second.document == rejected

@@ -1,6 +1,5 @@
 """The official prediction file: read as written, and every fault of it located."""
 
-import gzip
 import json
 import math
 
@@ -24,6 +23,7 @@ def write(tmp_path, *records):
 
 def test_good(tmp_path):
     bare = {key: GOOD[key] for key in ("title", "h_idx", "t_idx", "r")}
+    assert list(read_predictions(write(tmp_path))) == []
     path = write(tmp_path, GOOD, bare, GOOD | {"score": 3})
     assert list(read_predictions(path)) == [
         Prediction("Ada", 0, 2, "P26", (0, 1), 0.5),
@@ -32,40 +32,22 @@ def test_good(tmp_path):
     ]
 
 
-def test_an_empty_list_is_valid(tmp_path):
-    assert list(read_predictions(write(tmp_path))) == []
-
-
 def test_what_does_not_exist_is_read_all_the_same(tmp_path):
     (prediction,) = read_predictions(write(tmp_path, GOOD | {"h_idx": -7, "t_idx": 10**9, "evidence": [-1]}))
     assert prediction.key == ("Ada", -7, 10**9, "P26") and prediction.evidence == (-1,)
-
-
-def test_gzip(tmp_path):
-    path = tmp_path / "predictions.json.gz"
-    path.write_bytes(gzip.compress(json.dumps([GOOD]).encode()))
-    assert len(list(read_predictions(path))) == 1
 
 
 @pytest.mark.parametrize(
     ("field", "value", "found", "expected"),
     [
         ("title", ..., "nothing", "this field"),
-        ("title", 7, "7", "a string"),
         ("title", "\ud800", "ud800", "UTF-8"),
-        ("h_idx", ..., "nothing", "this field"),
         ("h_idx", "0", "'0'", "a whole number"),
-        ("h_idx", True, "True", "a whole number"),
-        ("t_idx", ..., "nothing", "this field"),
-        ("t_idx", 1.0, "1.0", "a whole number"),
-        ("r", ..., "nothing", "this field"),
+        ("t_idx", True, "True", "a whole number"),
         ("r", None, "None", "a string"),
-        ("r", "\ud800", "ud800", "UTF-8"),
         ("evidence", 0, "0", "a list"),
-        ("evidence", None, "None", "a list"),
         ("evidence", [0, "1"], "'1'", "a whole number"),
         ("score", "0.5", "'0.5'", "a finite number"),
-        ("score", True, "True", "a finite number"),
         ("score", 10**400, "1000", "a finite number"),
     ],
 )
@@ -82,20 +64,17 @@ def test_a_bad_field_is_located(tmp_path, field, value, found, expected):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{}", "[1]", '[{"title"', "[" + json.dumps(GOOD), json.dumps([GOOD]) + "x", "[[]]"]
-    + [json.dumps([GOOD | {"score": score}]) for score in (math.nan, math.inf)]
-    + [json.dumps([GOOD]).replace("0.5", "1e999")],
+    [
+        *("", "{}", "[1]", '[{"title"', json.dumps([GOOD]) + "x"),
+        json.dumps([GOOD | {"score": math.nan}]),
+        json.dumps([GOOD]).replace("0.5", "1e999"),
+    ],
 )
 def test_a_bad_file_is_an_error(tmp_path, text):
     path = tmp_path / "predictions.json"
     path.write_text(text, "utf-8")
     with pytest.raises(DataError, match=r"predictions\.json: .*, expected "):
         list(read_predictions(path))
-
-
-def test_no_file(tmp_path):
-    with pytest.raises(DataError, match="no such file"):
-        list(read_predictions(tmp_path / "nowhere.json"))
 
 
 def test_unknown_fields_are_counted(tmp_path):

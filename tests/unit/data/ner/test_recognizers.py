@@ -8,7 +8,7 @@ import spacy
 from spacy.tokens import Doc, Span
 
 from unnoted.data.ner import EntitySpan, GlinerRecognizer, SpacyRecognizer, TextReader
-from unnoted.data.ner.recognizers import GLINER_CONFIG, choose_gliner_labels, chunk_sentences, spans_of_doc
+from unnoted.data.ner.recognizers import GLINER_CONFIG, chunk_sentences, spans_of_doc
 from unnoted.errors import DataError
 from unnoted.io import Limits
 
@@ -52,15 +52,6 @@ def test_given_names_come_first_and_unknown_types_are_logged_once():
     assert len(logged) == 1 and "LOC" in logged[0]
     with pytest.raises(ValueError, match=r"'GPE'.*'Plaze'.*nearest: 'Place'"):
         TextReader.load(ruled(), known=["PER", "Place"], types={"GPE": "Plaze"})
-
-
-def test_a_model_without_types_keeps_those_that_are_found():
-    assert {type for type, _ in read(ruled())} == {"PERSON", "GPE", "LOC", "DATE"}
-
-
-def test_a_warning_is_the_default():
-    with pytest.warns(UserWarning, match="GPE"):
-        read(ruled(PATTERNS[2:3]), known=["PER"])
 
 
 def test_ids_of_a_ruler_and_of_a_linker_join():
@@ -158,13 +149,6 @@ def test_gliner_reads_a_long_text_in_chunk_sentences():
     bounds = list(chunk_sentences(text, 50))
     assert len(bounds) > 10 and all(text[a:b].count(" ") < 50 for a, b in bounds)
     assert " ".join(text[a:b] for a, b in bounds) == text
-
-
-def test_what_gliner_is_asked_for():
-    assert choose_gliner_labels(["LOC"]) == {"location": "LOC", "nationality": "LOC"}
-    assert choose_gliner_labels(["LOC"], {"city": "LOC"}) == {"city": "LOC"}
-    with pytest.raises(ValueError, match="types"):
-        choose_gliner_labels([])
 
 
 def test_a_text_beyond_a_limit_is_refused_by_name():
