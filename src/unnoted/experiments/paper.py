@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
-from typing import Any
 
 from unnoted.experiments.results import MeanStd
 from unnoted.training.config import TrainingConfig, load_config
@@ -94,23 +93,20 @@ def table_named(name: str) -> PaperTable:
 def published() -> Mapping[str, PaperTable]:
     """The paper's tables by name, in the order of print, read from `published.json`."""
     text = (resources.files("unnoted.experiments") / "published.json").read_text("utf-8")
-    tables = [_table(entry) for entry in json.loads(text)["tables"]]
-    return {table.name: table for table in tables}
+    tables = {}
+    for entry in json.loads(text)["tables"]:
+        columns, seeds = tuple(entry["columns"]), entry["seeds"]
+        rows = []
+        for row in entry["rows"]:
+            figures = dict(zip(columns, map(_parse_figure, row.pop("figures")), strict=True))
+            rows.append(PaperRow(published=figures, **row))
+        read = {"columns": columns, "seeds": seeds and tuple(seeds), "rows": tuple(rows)}
+        table = PaperTable(**(entry | read))
+        tables[table.name] = table
+    return tables
 
 
-def _table(entry: dict[str, Any]) -> PaperTable:
-    columns, seeds = tuple(entry["columns"]), entry["seeds"]
-    rows = []
-    for row in entry["rows"]:
-        # What was reported from elsewhere was not averaged over the paper's seeds.
-        averaged = None if seeds is None or row.get("mark") == "reported" else len(seeds)
-        figures = [_figure(printed, averaged) for printed in row.pop("figures")]
-        rows.append(PaperRow(published=dict(zip(columns, figures, strict=True)), **row))
-    read = {"columns": columns, "seeds": seeds and tuple(seeds), "rows": tuple(rows)}
-    return PaperTable(**(entry | read))
-
-
-def _figure(printed: str, seeds: int | None) -> MeanStd:
+def _parse_figure(printed: str) -> MeanStd:
     """A figure as it is printed, such as "32.57 ± 0.22" or "3,053"."""
     mean, _, deviation = printed.replace(",", "").partition("±")
-    return MeanStd(float(mean), float(deviation) if deviation else None, seeds)
+    return MeanStd(float(mean), float(deviation) if deviation else None)

@@ -1,7 +1,7 @@
 """A table of runs: published beside measured figures for each row, and which differences are significant."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean, stdev
 
 from unnoted.evaluation import Score, paired_bootstrap
@@ -52,9 +52,9 @@ class Row:
     title: str
     group: str
     runs: tuple[TrainingConfig, ...] = ()
-    published: Mapping[str, MeanStd] | None = None
+    published: Mapping[str, MeanStd] = field(default_factory=dict)
     mark: str = ""
-    measured: Mapping[str, MeanStd] | None = None
+    measured: Mapping[str, MeanStd] = field(default_factory=dict)
     records: tuple[Record, ...] = ()
     failures: tuple[Failure, ...] = ()
 

@@ -110,7 +110,7 @@ def results_table(result: TableResult) -> Table:
         >>> results_table(TableResult("t", "Scores.", ("F1",), (row,))).rows
         (('A', '42.10', '40.50 ± 0.71'),)
     """
-    published = {title for row in result.rows for title in row.published or ()}
+    published = {title for row in result.rows for title in row.published}
     columns = ["Model"]
     for title in result.columns:
         columns += [f"{title} published", f"{title} measured"] if title in published else [title]
@@ -120,8 +120,8 @@ def results_table(result: TableResult) -> Table:
         missing = "failed" if row.failures and not row.records else NO_VALUE
         for title in result.columns:
             if title in published:
-                cells.append(str((row.published or {}).get(title, NO_VALUE)))
-            cells.append(str((row.measured or {}).get(title, missing)))
+                cells.append(str(row.published.get(title, NO_VALUE)))
+            cells.append(str(row.measured.get(title, missing)))
         rows.append(tuple(cells))
     groups = tuple(row.group for row in result.rows)
     title = f"{result.name}: {result.title}"
@@ -166,9 +166,9 @@ def to_csv(result: TableResult) -> str:
         about = {"table": result.name, "group": row.group, "row": row.name, "title": row.title}
         for column in result.columns:
             line: dict[str, object] = {**about, "column": column, "failures": failures}
-            if published := (row.published or {}).get(column):
+            if published := row.published.get(column):
                 line |= {"published_mean": published.mean, "published_std": published.std}
-            if measured := (row.measured or {}).get(column):
+            if measured := row.measured.get(column):
                 line |= {
                     "measured_mean": measured.mean,
                     "measured_std": measured.std,

@@ -6,10 +6,9 @@ to a thread and back takes a busy machine longer than that. Figures, which take 
 
 import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import closing
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote
 
@@ -33,8 +32,6 @@ MAX_BODY = 16_384
 """Bytes. A decision has a few hundred."""
 LOOKING_SECONDS = 120.0
 """Who has looked at a fact for longer without deciding has gone for coffee."""
-PAGES = files("unnoted.review") / "page"
-MEDIA_TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
 def _check_printable(name: str) -> str:
@@ -139,33 +136,27 @@ def create_app(store: ReviewStore, token: str, host: str = LOOPBACK) -> ASGIApp:
     app = require_extra("fastapi", "review").FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     active = ActiveReviewers()
     add_error_handlers(app)
-    _add_page(app)
     _add_reading(app, store, active)
     _add_queue(app, store, active)
     _add_writing(app, store)
+    _add_page(app)
     return Guard(app, token, server_names(host), lambda path: path.startswith("/api/"), MAX_BODY)
 
 
 def _add_page(app: "FastAPI") -> None:
-    """The files of the page: these, read once, and no other."""
+    """The files of the page, and no other."""
     from fastapi import Response
+    from fastapi.staticfiles import StaticFiles
 
-    contents = {f"/{file.name}": file.read_bytes() for file in PAGES.iterdir() if file.is_file()}
-    contents |= {
-        "/": contents["/index.html"],
-        "/document.css": STYLE.encode(),
-        "/document.js": SCRIPT.encode(),
-    }
+    @app.get("/document.css")
+    async def style() -> Response:
+        return Response(STYLE, media_type="text/css")
 
-    def serve_file(content: bytes, media_type: str) -> Callable[[], Awaitable[Response]]:
-        async def answer() -> Response:
-            return Response(content, media_type=media_type)
+    @app.get("/document.js")
+    async def script() -> Response:
+        return Response(SCRIPT, media_type="text/javascript")
 
-        return answer
-
-    for path, content in contents.items():
-        suffix = path.rpartition(".")[2] if path != "/" else "html"
-        app.get(path)(serve_file(content, MEDIA_TYPES[suffix]))
+    app.mount("/", StaticFiles(packages=[("unnoted.review", "page")], html=True))
 
 
 def _add_reading(app: "FastAPI", store: ReviewStore, active: ActiveReviewers) -> None:

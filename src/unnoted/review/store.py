@@ -440,23 +440,6 @@ def open_review(
 
     Raises:
         ValueError: a file is missing, or belongs to other suggestions.
-
-    Example:
-        >>> from tempfile import TemporaryDirectory
-        >>> from unnoted.data.synthetic import generate_documents
-        >>> from unnoted.suggestions import Suggestion
-        >>> (document,) = generate_documents(1)
-        >>> listed = tuple(Suggestion(document.id, *pair, "met", 0.8) for pair in ((0, 1), (1, 0)))
-        >>> with TemporaryDirectory() as folder:
-        ...     file = Path(folder, "suggestions.jsonl")
-        ...     SuggestionSet("corpus.jsonl", "jsonl", "0" * 64, "a model", {"met": ("met", "")},
-        ...                   {document.id: document}, listed, ()).save(file)
-        ...     store = open_review(file)
-        ...     event = store.decide(Author("Ada", "a-key-of-its-own", Order.SCORE), 0, Verdict.ACCEPT)
-        ...     states = [row["state"] for row in store.query("SELECT state FROM items ORDER BY id")]
-        ...     store.close()
-        >>> states
-        ['accepted', 'open']
     """
     if is_review(file):
         if database is not None:

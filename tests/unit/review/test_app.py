@@ -1,11 +1,15 @@
+from pathlib import Path
+
 import pytest
 from tests.unit.review.factories import HOST, HOSTILE, TOKEN, client, opened, people, suggested
 
 from unnoted.data.document import Fact
-from unnoted.review.app import LOOKING_SECONDS, PAGES, ActiveReviewers
+from unnoted.review import app
+from unnoted.review.app import LOOKING_SECONDS, ActiveReviewers
 from unnoted.suggestions import Suggestion
 
 NAME = {"as": "Ada"}
+PAGES = Path(app.__file__).parent / "page"
 
 
 def said(number=1, reviewer="Ada", **values):
