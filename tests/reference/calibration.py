@@ -23,7 +23,8 @@ def on_curve(margins, log_odds, margin):
     while piece < len(margins) - 2 and margin > margins[piece + 1]:
         piece += 1
     slope = (log_odds[piece + 1] - log_odds[piece]) / (margins[piece + 1] - margins[piece])
-    return 1 / (1 + exp(-(log_odds[piece] + slope * (margin - margins[piece]))))
+    value = log_odds[piece] + slope * (margin - margins[piece])
+    return 1 / (1 + exp(-value)) if value > -700 else 0.0
 
 
 def isotonic(margins, labels):

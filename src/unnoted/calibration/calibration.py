@@ -23,7 +23,7 @@ class Calibration:
         log_odds: at the knots, rising.
         expected: what decision thresholds are expected to give in documents like those it was fitted on.
         threshold: facts above this probability are predicted.
-        propensity_slope: s of the labelling propensity (`priors.propensity`) that the labels were fitted with.
+        propensity_slope: s of the labelling propensity (`calibration.propensity`) that the labels were fitted with.
 
     Example:
         >>> expected = ExpectedFacts.from_probabilities(np.array([0.9, 0.6, 0.1]), np.ones(3), pairs=10)

@@ -1,7 +1,7 @@
 """Fits a calibration on out-of-fold scores and labels of which many are missing.
 
 A pair of margin z has relation i with the log odds h(z), one rising curve h for all relations, and a true
-fact is labelled with the propensity c_i of `priors.propensity`, of which c_i = π_l / π is the mean. So the
+fact is labelled with the propensity c_i of `calibration.propensity`, of which c_i = π_l / π is the mean. So the
 pair is labelled with probability c_i(h(z)) σ(h(z)). h is the curve under which the labels are most likely,
 with a penalty on its roughness; the slope s of the propensity is the likeliest of a few values. At the end h
 is moved until as many facts are expected as the priors of all relations together say.
@@ -21,9 +21,10 @@ from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.calibration.propensity import PROPENSITY_SLOPE, labelling_log_odds
 from unnoted.priors import Priors
 
-SLOPES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+SLOPES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 """Values of s that are tried. Large values fit nearly as well as the right one, because what is labelled less
-often could be true less often; hence a penalty on s. The choice of s hardly moves the F1."""
+often could be true less often; hence a penalty on s. The choice of s hardly moves the F1, but the scores:
+with too small a value they are too high."""
 
 SLOPE_PENALTY = 2.0
 """In log likelihood for each unit of s: small beside the likelihood of labels that determine s."""
@@ -86,8 +87,10 @@ def fit_calibration(
     """
     if scores.relations != priors.relations:
         raise ValueError("the priors are of other relations than the scores")
-    if propensity_slope is not None and not 0 <= propensity_slope <= 1:
-        raise ValueError(f"propensity_slope must be a number from 0 to 1, not {propensity_slope}")
+    if propensity_slope is not None and not 0 <= propensity_slope <= SLOPES[-1]:
+        raise ValueError(
+            f"propensity_slope must be a number from 0 to {SLOPES[-1]:g}, not {propensity_slope}"
+        )
     bins = bin_by_rank(scores)
     labelled, overall = np.array(priors.labelled), np.array(priors.overall)
     frequency = np.divide(labelled, overall, out=np.ones_like(overall), where=overall > 0)  # c, [K]

@@ -24,7 +24,7 @@ class LabelLikelihood(Loss):
         - sum over labelled i of log q_i  -  sum over the others of log(1 - q_i),    q_i = c(f) Δ.
 
     f = f_i - f_0 is the log odds that relation i holds for a pair, Δ = σ(f), and c(f) the labelling
-    propensity (`priors.propensity`), whose mean is the label frequency π_l / π. With complete labels c = 1,
+    propensity (`calibration.propensity`), whose mean is the label frequency π_l / π. With complete labels c = 1,
     and this is cross-entropy. With c < 1 an unlabelled pair costs at most -log(1 - c(f)), however sure the
     model is that the relation holds. Nothing can fall below 0, so no correction is needed, and a relation
     that is absent from a batch has its usual terms there.

@@ -170,7 +170,7 @@ def test_what_cannot_be_fitted_is_refused():
         (scores, Priors(("r0",), (0.1,), (0.1,)), {}),
         (scored(margin, scores.labelled), priors, {}),
         (empty, priors, {}),
-        *((scores, priors, {"propensity_slope": slope}) for slope in (-0.1, 1.1, float("nan"))),
+        *((scores, priors, {"propensity_slope": slope}) for slope in (-0.1, 2.1, float("nan"))),
     ]:
         with pytest.raises(ValueError, match=r"relations|finite|none|propensity_slope"):
             fit_calibration(bad, given_priors, **options)
