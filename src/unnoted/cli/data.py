@@ -45,7 +45,7 @@ from unnoted.data.hide_labels import (
 )
 from unnoted.data.loading import load_documents, stream_documents
 from unnoted.errors import DefectLog
-from unnoted.io import TextInput, display_name, is_stream, lock_output, rereadable
+from unnoted.io import TextInput, display_name, is_stream, lock_output, rereadable, write_json
 from unnoted.utils import plural, shorten, strip_control
 
 PerRelation = Annotated[bool, typer.Option("--per-relation", help="Also count the facts of each relation.")]
@@ -288,6 +288,15 @@ def compare(
     a: Annotated[Path, typer.Argument(help="Documents with labelling A, the incomplete one.")],
     b: Annotated[Path, typer.Argument(help="The same documents with labelling B, the more complete one.")],
     vocabulary: Vocabulary = None,
+    priors: Annotated[
+        Path | None,
+        typer.Option(
+            "--priors",
+            metavar="FILE",
+            help="Write multipliers by relation, for training on A with --set prior_file=FILE.",
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
     as_json: AsJSON = False,
 ) -> None:
     """Compare two labellings of the same documents: how many facts of B are missing in A?"""
@@ -298,6 +307,9 @@ def compare(
         if not any(document.facts for document in corpus):
             log(f"note: {TextInput(path).name}: its documents have no facts")
     result = compare_labels(*corpora)
+    if priors is not None:
+        with lock_output(priors, inputs=[a, b], overwrite=overwrite):
+            write_json(priors, result.priors(corpora[0].relations.ids))
     if as_json:
         print_text(to_json_text(result.to_json()))
         return

@@ -12,6 +12,8 @@ from tests.unit.cli import running
 from tests.unit.data.formats.test_docred import GOOD, changed
 
 from unnoted.data import load_documents
+from unnoted.data.formats import write_documents
+from unnoted.priors import Priors
 
 run = partial(running.run, "data")
 
@@ -74,6 +76,24 @@ def test_compare(train, tmp_path):
     result = json.loads(run("compare", hidden, train, "--json").stdout)
     assert result["overall"]["in_b"] == 6 and result["overall"]["only_a"] == 0
     assert result["overall"]["ratio"] == 6 / result["overall"]["in_a"]
+
+
+def test_priors_by_relation_come_from_a_sample_with_complete_labels(tmp_path):
+    labelled, complete, sample, file = (
+        tmp_path / name for name in ("a.jsonl", "b.jsonl", "s.jsonl", "p.json")
+    )
+    run("generate", "--documents", 40, "--setting", "incomplete", "--to", labelled, "--truth", complete)
+    write_documents(sample, load_documents(complete)[:10])
+    run("compare", labelled, sample, "--priors", file)
+    own = load_documents(labelled).labelled_priors
+    found = Priors.from_file(file, own)
+    facts, labels = (
+        sum(len(document.labels) for document in load_documents(path)) for path in (complete, labelled)
+    )
+    assert sum(found.overall) / sum(found.labelled) == pytest.approx(facts / labels, rel=0.3)
+    assert len({round(a / b, 3) for a, b in zip(found.overall, found.labelled, strict=True) if b}) > 3
+    assert run("compare", labelled, sample, "--priors", sample, "--overwrite", code=1).stderr.count("\n") == 1
+    assert list(load_documents(sample))  # an input is never overwritten
 
 
 def test_convert_there_and_back(train, tmp_path):
