@@ -242,7 +242,7 @@ def hide(
     if len([option for option in (setting, keep, keep_popular) if option is not None]) != 1:
         raise ValueError("give one of --setting, --keep and --keep-popular")
     report = HideReport()
-    log = DefectLog(strict=strict)
+    defects = DefectLog(strict=strict)
     with lock_output(to, inputs=files, overwrite=overwrite), rereadable(files) as sources:
         rule: LabelDropout
         if keep is not None:
@@ -251,9 +251,9 @@ def hide(
             rule = PopularityBiased.fit(stream_documents(*sources), keep_popular, bias)
         else:
             rule = fit_setting(setting or "", stream_documents(*sources))
-        left = hide_labels(stream_documents(*sources, log=log), rule, seed, report)
+        left = hide_labels(stream_documents(*sources, log=defects), rule, seed, report)
         write_documents(to, left, format)
-    log_defects(log)
+    log_defects(defects)
     _print_hidden(report, per_relation, is_stream(to))
 
 

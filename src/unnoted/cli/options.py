@@ -22,6 +22,7 @@ from unnoted.errors import DataError, DefectLog, Kind, Severity
 from unnoted.utils import SMALL_WIDTH, choose_threads, plural, strip_control
 
 if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait for it
+    from unnoted.data.ner import TextReader
     from unnoted.inference import Extractor
 
 P = ParamSpec("P")
@@ -238,12 +239,8 @@ def print_text(text: str, err: bool = False) -> None:
 def to_json_text(content: object) -> str:
     """Content as JSON for programs and people: what a terminal would obey is escaped, and readers undo it."""
     text = json.dumps(content, ensure_ascii=False, indent=1, default=str)
-    if all(map(str.isprintable, text.split("\n"))):
-        return text
-    return "".join(
-        letter if letter == "\n" or strip_control(letter) == letter else json.dumps(letter)[1:-1]
-        for letter in text
-    )
+    plain = all(map(str.isprintable, text.split("\n")))
+    return text if plain else json.dumps(content, indent=1, default=str)
 
 
 def console(err: bool = False) -> Console:
@@ -355,22 +352,18 @@ def set_threads(extractor: "Extractor", threads: int | None) -> None:
         choose_threads(SMALL_WIDTH, threads, lambda line: log(f"note: {line}"))
 
 
-def refuse_without_text(entities: str | None, types: list[str] | None) -> None:
-    """Refuse options on how entities are found where documents have them already."""
-    if entities is not None or types:
-        option = "--type" if entities is None else "--entities"
-        raise ValueError(f"{option} needs --text: documents have their entities already")
+def load_reader(extractor: "Extractor", entities: str | None, types: list[str] | None) -> "TextReader":
+    """What finds the entities of plain text; types that the model lacks are logged."""
+    from unnoted.data.ner import parse_types
+
+    return extractor.text_reader(entities, parse_types(types or []), lambda line: log(f"note: {line}"))
 
 
 @contextmanager
-def find_entities(
-    extractor: "Extractor", files: list[Path], entities: str | None, types: list[str]
-) -> Iterator[Path]:
-    """A file with the documents of text files, their entities found; types that the model lacks are logged."""
-    from unnoted.data.ner import parse_types
+def find_entities(files: list[Path], reader: "TextReader") -> Iterator[Path]:
+    """A file with the documents of text files, their entities found."""
     from unnoted.inference.predict_files import text_files_as_documents
 
-    reader = extractor.text_reader(entities, parse_types(types), lambda line: log(f"note: {line}"))
     defects = DefectLog()
     with text_files_as_documents(files, reader, defects) as kept:
         if without := defects.counts[Kind.NO_ENTITIES]:

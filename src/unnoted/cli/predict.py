@@ -24,11 +24,11 @@ from unnoted.cli.options import (
     find_entities,
     handle_errors,
     load_extractor,
+    load_reader,
     log,
     log_defects,
     on_interrupt,
     progress,
-    refuse_without_text,
     set_threads,
 )
 from unnoted.data.loading import stream_documents
@@ -102,9 +102,11 @@ def predict(
         stack.enter_context(on_interrupt(f"interrupted{hint}"))
         if text:
             extractor = load_extractor(model, batch, device, backend, any_types)
-            kept = [stack.enter_context(find_entities(extractor, files, entities, type or []))]
+            kept = [stack.enter_context(find_entities(files, load_reader(extractor, entities, type)))]
         else:
-            refuse_without_text(entities, type)
+            if entities is not None or type:
+                option = "--type" if entities is None else "--entities"
+                raise ValueError(f"{option} needs --text: documents have their entities already")
             kept = stack.enter_context(rereadable(files))
         defects = DefectLog()
         total = sum(1 for _ in stream_documents(*kept, log=defects))  # finds faults before the long work

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,16 +16,13 @@ from unnoted.cli.options import (
     TypePair,
     handle_errors,
     load_extractor,
+    load_reader,
     log,
     print_text,
     set_threads,
 )
 from unnoted.io import MEBI
 from unnoted.utils import plural, require_extra
-
-if TYPE_CHECKING:
-    from unnoted.data.ner import TextReader
-    from unnoted.inference import Extractor
 
 TOKEN = "UNNOTED_TOKEN"
 """The variable that a token is taken from; an argument would show in the list of processes."""
@@ -89,30 +86,22 @@ def serve(
     from unnoted.serve import serve as listen
     from unnoted.serve.app import is_loopback
 
+    if entities is None and type:
+        raise ValueError("--type needs --entities")
     limits = ServiceLimits(
         queue=queue, body=int(body * MEBI), words=words, seconds=seconds, drain=max(seconds, 5)
     )
     token = _token(token_file)
     extractor = load_extractor(model, batch, device, backend)
     set_threads(extractor, threads)
-    service = ExtractionService(extractor, Path(model).name, _reader(extractor, entities, type or []), limits)
+    reader = None if entities is None else load_reader(extractor, entities, type)
+    service = ExtractionService(extractor, Path(model).name, reader, limits)
     if token is None and not is_loopback(host):
         log(f"note: whoever can reach {host} may use the model; {TOKEN} or --token-file asks for a token")
     shown = f"[{host}]" if ":" in host else host
     print_text(f"{service.name}: http://{shown}:{port} (Ctrl-C stops it)")
     listen(service, host, port, token)
     print_text(f"stopped: {plural(service.accepted, 'request')} accepted, {service.answered:,} answered")
-
-
-def _reader(extractor: "Extractor", entities: str | None, types: list[str]) -> "TextReader | None":
-    """What finds the entities of plain text, if it is asked for."""
-    from unnoted.data.ner import parse_types
-
-    if entities is None:
-        if types:
-            raise ValueError("--type needs --entities")
-        return None
-    return extractor.text_reader(entities, parse_types(types), lambda line: log(f"note: {line}"))
 
 
 def _token(file: Path | None) -> str | None:

@@ -115,7 +115,7 @@ class Extractor:
             any_types: as for `Extractor`.
             backend: what runs the encoder, one of `BACKENDS`: `torch`, which is exact; `int8`, torch with
                 8-bit matrix products; `onnx` for a folder that `unnoted export` wrote. By default the fastest
-                (`fastest_backend`), which on most CPUs is `int8`.
+                (`choose_backend`), which on most CPUs is `int8`.
 
         Raises:
             ModelError: the folder is missing, incomplete, damaged or something else.

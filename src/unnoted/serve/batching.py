@@ -2,7 +2,6 @@
 
 import logging
 import os
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -86,8 +85,6 @@ class ServiceMetrics:
         True
     """
 
-    SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
-    SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
     CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
     def __init__(self) -> None:
@@ -95,9 +92,7 @@ class ServiceMetrics:
         self.requests = Counter(
             "unnoted_requests", "Answered requests.", ("path", "status"), registry=registry
         )
-        self.seconds = Histogram(
-            "unnoted_request_seconds", "Time to answer.", ("path",), buckets=self.SECONDS, registry=registry
-        )
+        self.seconds = Histogram("unnoted_request_seconds", "Time to answer.", ("path",), registry=registry)
         self.in_flight = Gauge("unnoted_requests_in_flight", "Requests in flight.", registry=registry)
         self.waiting = Gauge(
             "unnoted_queue_documents", "Documents that wait or are computed.", registry=registry
@@ -107,10 +102,6 @@ class ServiceMetrics:
         self.failures = Counter(
             "unnoted_failed_documents", "Documents at which the model failed.", registry=registry
         )
-        self.batches = Histogram(
-            "unnoted_batch_documents", "Documents computed together.", buckets=self.SIZES, registry=registry
-        )
-        self.computing = Counter("unnoted_computing_seconds", "Time of computation.", registry=registry)
 
     def text(self) -> str:
         """All of it, in the text format of Prometheus."""
@@ -218,12 +209,8 @@ class BatchingQueue:
 
     def _work(self) -> None:
         while taken := self._take():
-            started = time.perf_counter()
-            running = [one for one in taken if one.result.set_running_or_notify_cancel()]
-            if running:
-                self.metrics.batches.observe(len(running))
+            if running := [one for one in taken if one.result.set_running_or_notify_cancel()]:
                 self._compute(running)
-            self.metrics.computing.inc(time.perf_counter() - started)
             with self._changed:
                 self._idle += 1
 
