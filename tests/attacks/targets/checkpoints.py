@@ -26,10 +26,14 @@ class Interrupted(BaseException):
     """Not an error: nothing that the training does about errors is done."""
 
 
+class Refused(Exception):
+    """What a run says that is not continued."""
+
+
 class Checkpoints:
     """`run(..., resume=True)`; the case holds what differs from the interrupted run."""
 
-    errors = (CheckpointError, RunError, ModelError)
+    errors = (Refused,)
 
     def prepare(self, folder: Path) -> None:
         """Train once to the end, and once until it is interrupted."""
@@ -83,9 +87,9 @@ class Checkpoints:
         folder.rename(self.folder)
         try:
             run(load_config(self.config), resume=True)
-        except self.errors as error:
+        except (CheckpointError, RunError, ModelError) as error:
             # The message names the run's folder, as it should; the judge knows the case's.
-            raise type(error)(str(error).replace(str(self.folder), str(folder))) from error
+            raise Refused(str(error).replace(str(self.folder), str(folder))) from error
         weights = load_file(self.folder / "model.safetensors")
         if any(not torch.equal(weights[name], self.weights[name]) for name in self.weights):
             raise Wrong("ended with other weights")
