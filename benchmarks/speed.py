@@ -27,7 +27,7 @@ from unnoted.losses import SSRPU
 from unnoted.models.batch import Batch, Collator
 from unnoted.models.features import featurise
 from unnoted.models.model import RelationModel
-from unnoted.models.samplers import BatchLimits, ShuffledBatches
+from unnoted.models.samplers import ShuffledBatches
 
 ROUNDS = 3
 GENERATED, TRAINED, PREDICTED, BATCH = 2_000, 32, 32, 4
@@ -96,7 +96,7 @@ def training(data: Path) -> dict[str, float]:
         rounds=1,
     )
     features = featurise(corpus.documents, model.tokenizer, corpus.relations.ids, corpus.candidates)
-    indices = list(ShuffledBatches(features, BatchLimits(documents=BATCH), seed=0))[: TRAINED // BATCH]
+    indices = list(ShuffledBatches(features, BATCH, seed=0))[: TRAINED // BATCH]
     collate = Collator(features)
     batches = [collate([features[index] for index in batch]) for batch in indices]
     priors = corpus.labelled_priors * 3

@@ -29,7 +29,7 @@ from unnoted.inference.scoring import (
 from unnoted.losses import ScoreDecoder
 from unnoted.models.batch import Batch, Collator
 from unnoted.models.features import Featuriser
-from unnoted.models.samplers import BatchLimits, SortedBatches
+from unnoted.models.samplers import BatchLimits, sort_batches
 
 if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only with a model
     from unnoted.models.model import RelationModel
@@ -252,7 +252,7 @@ class Extractor:
             unlabelled = [documents[number].with_facts(()) for number in with_pairs]
             features = self._featurise(unlabelled)
             collate = Collator(features)
-            batches = list(SortedBatches(features, self.batch))
+            batches = sort_batches(features, self.batch)
 
             def extract_batch(indices: list[int]) -> "_BatchResult":
                 return self._extract_batch(

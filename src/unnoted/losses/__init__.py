@@ -10,7 +10,7 @@ from unnoted.losses.decoding import (
     register_link,
 )
 from unnoted.losses.label_likelihood import LabelLikelihood
-from unnoted.losses.p3m import P3M, CosineSoftmax, ViewOptions, Views
+from unnoted.losses.p3m import P3M, CosineSoftmax, Views
 from unnoted.losses.pu import (
     PN,
     PU,
@@ -68,7 +68,6 @@ __all__ = [
     "Squared",
     "SquaredRanking",
     "Surrogate",
-    "ViewOptions",
     "Views",
     "create_loss",
     "get_loss",

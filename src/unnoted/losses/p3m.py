@@ -51,21 +51,6 @@ class CosineSoftmax:
 
 
 @dataclass(frozen=True)
-class ViewOptions:
-    """Which augmentation views of labelled pairs a loss needs in training.
-
-    Attributes:
-        second: their logits once more, under another dropout.
-        mixup: logits of mixtures with the threshold class.
-        mixup_alpha: the share of the pair in a mixture is drawn from Beta(α, α).
-    """
-
-    second: bool = True
-    mixup: bool = True
-    mixup_alpha: float = 1.0
-
-
-@dataclass(frozen=True)
 class Views:
     """Augmentation views of F labelled facts; a pair with several labels is there with each.
 
@@ -108,8 +93,9 @@ class P3M(PULoss):
         relation extraction with incomplete labeling. AAAI.
 
     Example:
-        >>> P3M(Priors(("spouse",), (0.1,), (0.3,))).view_options
-        ViewOptions(second=True, mixup=True, mixup_alpha=1.0)
+        >>> loss = P3M(Priors(("spouse",), (0.1,), (0.3,)), mixup_weight=0)
+        >>> loss.surrogate, loss.needs_views
+        (CosineSoftmax(scale=10.0), True)
     """
 
     needs_cosines: ClassVar[bool] = True
@@ -127,9 +113,14 @@ class P3M(PULoss):
     ) -> None:
         estimator = ShiftedPositiveUnlabelled()
         super().__init__(priors, estimator, CosineSoftmax(scale), correction, normalisation, class_weight)
+        self.second_view = second_view
         self.mixup_weight = mixup_weight
-        wanted = second_view or mixup_weight > 0
-        self.view_options = ViewOptions(second_view, mixup_weight > 0, mixup_alpha) if wanted else None
+        self.mixup_alpha = mixup_alpha
+
+    @property
+    def needs_views(self) -> bool:
+        """Whether it needs any views of labelled pairs."""
+        return self.second_view or self.mixup_weight > 0
 
     def with_views(
         self,

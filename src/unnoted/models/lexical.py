@@ -81,8 +81,8 @@ class LexicalModel(nn.Module):
 
     Example:
         >>> lexical = LexicalModel(types=2, relations=3, vocabulary=50, weight=0.5)
-        >>> lexical.stem.shape, lexical.is_fitted
-        (torch.Size([50]), False)
+        >>> lexical.stem.shape, lexical.places.shape
+        (torch.Size([50]), torch.Size([5, 3]))
     """
 
     stem: Tensor
@@ -97,11 +97,6 @@ class LexicalModel(nn.Module):
         self.register_buffer("types", torch.zeros(types + 1, types + 1, relations))
         self.register_buffer("places", torch.zeros(len(PLACES), relations))
         self.register_buffer("words", torch.zeros(len(SLOTS) * STEMS, relations))
-
-    @property
-    def is_fitted(self) -> bool:
-        """Whether it holds anything."""
-        return bool(self.types.any())
 
     def check_stems(self) -> None:
         """Refuse stems that have no weights, as a damaged or crafted file may have.

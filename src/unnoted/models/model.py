@@ -18,16 +18,21 @@ from unnoted.losses.decoding import Link
 from unnoted.models.architectures import ARCHITECTURES, Sizes, pair_logits
 from unnoted.models.batch import Batch
 from unnoted.models.encoders import DocumentEncoder, Encoded, build_encoder, load_encoder
-from unnoted.models.encoders.loading import find_nonfinite, is_on_hub, load_tokenizer, resolve_folder
+from unnoted.models.encoders.loading import (
+    check_vocabulary,
+    find_nonfinite,
+    is_on_hub,
+    load_tokenizer,
+    resolve_folder,
+)
 from unnoted.models.lexical import LexicalModel
 from unnoted.models.model_card import make_card, read_card, write_card
 from unnoted.models.model_io import (
     CONFIG,
-    MIN_WINDOW,
     MODEL_TYPE,
     TOKENIZER_FILES,
     ModelError,
-    SavedModel,
+    check_folder,
     write_model_checksums,
 )
 from unnoted.models.rule_propagation import RulePropagation
@@ -55,8 +60,6 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         architecture_options: the options of this architecture, by name.
         embedding: size of the embeddings of head and tail.
         block: size of a block of the grouped bilinear.
-        window: number of tokens that the encoder sees at once; None for as many as it takes.
-        fast_dropout: whether dropout on a CPU is the fast one, which rounds its rate to 1/256.
         markers: whether `*` stands before and after every mention.
         type_tokens: the tokens that open mentions in place of `*`, by the number of the type; None for `*`.
         use_type_bias: whether relations have a bias for the types of head and tail.
@@ -83,8 +86,6 @@ class RelationConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     architecture_options: dict[str, Any] | None = None
     embedding: Positive = 768
     block: Positive = 64
-    window: Annotated[int, Field(ge=MIN_WINDOW)] | None = None
-    fast_dropout: bool = True
     markers: bool = True
     type_tokens: list[int] | None = None
     use_type_bias: bool = False
@@ -152,7 +153,6 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
     config_class = RelationConfig
     base_model_prefix = "encoder"
     main_input_name = "batch"
-    supports_gradient_checkpointing = True
     _supports_sdpa = True
 
     def __init__(self, config: RelationConfig, encoder: PreTrainedModel | None = None) -> None:
@@ -166,7 +166,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             raise ModelError(str(error)) from None
         config.architecture_options = options.model_dump(mode="json")
         encoder = build_encoder(config.encoder_config) if encoder is None else encoder
-        self.encoder = DocumentEncoder(encoder, config.window, config.fast_dropout, architecture.attention)
+        self.encoder = DocumentEncoder(encoder, architecture.attention)
         types, relations = len(self.entity_types), len(config.relations)
         sizes = Sizes(self.encoder.width, config.embedding, config.block, relations + 1, types)
         self.pair_encoder, self.head = architecture.build(sizes, **dict(options))
@@ -284,17 +284,9 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
 
     @decoder.setter
     def decoder(self, decoder: ScoreDecoder) -> None:
-        self.check_decoder(decoder)
-        self.config.score_decoder = decoder.to_json()
-
-    def check_decoder(self, decoder: ScoreDecoder) -> None:
-        """Refuse a decoder with priors of other relations than the model's.
-
-        Raises:
-            ModelError: the relations, or their order, differ.
-        """
         if decoder.priors is not None:
             self.check_relations(decoder.priors.relations)
+        self.config.score_decoder = decoder.to_json()
 
     def check_relations(self, relations: Sequence[str]) -> None:
         """Refuse data or priors of other relations than the model's.
@@ -324,8 +316,6 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         relations: RelationVocabulary | Sequence[str],
         *,
         encoder_layers: int | None = None,
-        window: int | None = None,
-        fast_dropout: bool = True,
         architecture: str = "atlop",
         architecture_options: Mapping[str, object] | None = None,
         entity_types: Sequence[str] = (),
@@ -344,8 +334,6 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             path: the encoder's folder, or its name on the hub.
             relations: to be scored.
             encoder_layers: keep only the encoder's first layers (for small machines).
-            window: number of tokens that the encoder sees at once; by default as many as it takes.
-            fast_dropout: use the fast dropout on a CPU.
             architecture: of the pair encoder and the head, one of `ARCHITECTURES`.
             architecture_options: options of this architecture; the others have their defaults.
             entity_types: that the model may tell apart.
@@ -375,8 +363,6 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             architecture_options=dict(architecture_options or {}),
             embedding=embedding,
             block=block,
-            window=window,
-            fast_dropout=fast_dropout,
             markers=markers,
             type_tokens=DocumentTokenizer(tokenizer, markers).type_tokens(entity_types)
             if typed_markers
@@ -451,31 +437,35 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
             hub = {name: options.pop(name) for name in names if name in options}
             with wrap_errors(path, "no readable saved model", expected, ModelError):
                 folder = resolve_folder(path, **hub)
-        saved = SavedModel.open(folder, RelationConfig)
-        cls._check_saved(saved)
+        cls._check_saved(folder)
         model = cls._load(folder, options)
-        if saved.has_tokenizer:
+        if (folder / "tokenizer_config.json").exists():
             with (
                 wrap_errors(folder, "no usable tokenizer", "the one that was saved", ModelError),
                 quiet_transformers(),
             ):
-                tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-            saved.check_tokenizer(tokenizer, model.encoder.model, model.config.markers)
-            model.tokenizer = tokenizer
+                model.tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+                check_vocabulary(model.tokenizer, model.encoder.model, folder, ModelError)
+                DocumentTokenizer(model.tokenizer, model.config.markers)
         model.card = read_card(folder)
         return model
 
     @classmethod
-    def _check_saved(cls, saved: SavedModel) -> None:
+    def _check_saved(cls, folder: Path) -> None:
         """Refuse a configuration whose parts do not fit each other, or the weights, before weights are read."""
-        path = saved.folder / CONFIG
+        tensors, path = check_folder(folder, RelationConfig), folder / CONFIG
         with wrap_errors(path, "a configuration that cannot be used", "that of a saved model", ModelError):
             with torch.device("meta"), quiet_transformers():
-                model = cls(RelationConfig.from_pretrained(saved.folder))
-            saved.check_shapes({name: tuple(tensor.shape) for name, tensor in model.state_dict().items()})
-            decoder, logits = model.decoder, torch.zeros(1, len(model.relations) + 1)
-            model.check_decoder(decoder)
-            # Tried on a pair of zeros: thresholds and priors must be numbers, and for these relations.
+                model = cls(RelationConfig.from_pretrained(folder))
+            for name, expected in model.state_dict().items():
+                if name in tensors and tensors[name].shape != tuple(expected.shape):
+                    raise ModelError(
+                        f"{name} has shape {list(expected.shape)} by the configuration, "
+                        f"{list(tensors[name].shape)} in the weights"
+                    )
+            # The decoder is tried on a pair of zeros: thresholds and priors must be numbers, for these relations.
+            model.decoder = decoder = model.decoder
+            logits = torch.zeros(1, len(model.relations) + 1)
             tried = (decoder.decide(logits), decoder.distances(logits), decoder.probabilities(logits))
             if any(bool(part.isnan().any()) for part in tried):
                 raise ModelError("score_decoder: thresholds or priors are not numbers")

@@ -1,7 +1,6 @@
 """Which documents share a batch, and which pairs of a document are scored in training."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -41,66 +40,22 @@ class BatchLimits:
             if limit is not None and limit < 1:
                 raise ValueError(f"a batch cannot have at most {limit} {name}: use 1 or more")
 
-    @property
-    def is_uniform(self) -> bool:
-        """Whether all batches but one have the same number of documents."""
-        return self.tokens is None and self.pairs is None
 
-    def split(self, order: Sequence[int], tokens: Sequence[int], pairs: Sequence[int]) -> list[list[int]]:
-        """Split documents in this order into batches; `tokens` and `pairs` are those of all documents.
-
-        Example:
-            >>> BatchLimits(documents=2, tokens=13).split([2, 0, 1], tokens=[5, 6, 7], pairs=[0, 0, 0])
-            [[2], [0, 1]]
-        """
-        batches: list[list[int]] = []
-        batch: list[int] = []
-        longest = total_pairs = 0
-        for document in order:
-            longest, total_pairs = max(longest, tokens[document]), total_pairs + pairs[document]
-            if batch and self._is_exceeded(len(batch) + 1, longest, total_pairs):
-                batches.append(batch)
-                batch, longest, total_pairs = [], tokens[document], pairs[document]
-            batch.append(document)
-        return [*batches, batch] if batch else batches
-
-    def _is_exceeded(self, documents: int, longest: int, pairs: int) -> bool:
-        return (
-            documents > self.documents
-            or (self.tokens is not None and documents * longest > self.tokens)
-            or (self.pairs is not None and pairs > self.pairs)
-        )
-
-
-class _Batches(Sampler[list[int]], ABC):
-    """A batch sampler with the attributes that accelerate reads."""
-
-    drop_last = False
-
-    def __init__(self, features: FeatureSet, limits: BatchLimits | None) -> None:
-        self.limits = limits or BatchLimits()
-        self._tokens: list[int] = features.token_counts.tolist()
-        self._pairs: list[int] = features.pair_counts.tolist()
-
-    @abstractmethod
-    def current(self) -> list[list[int]]:
-        """The batches of the current epoch, in order."""
-
-    def __iter__(self) -> Iterator[list[int]]:
-        return (
-            list(batch) for batch in self.current()
-        )  # copies: accelerate fills up the last batch in place
-
-    def __len__(self) -> int:
-        return len(self.current())
-
-    @property
-    def batch_size(self) -> int | None:
-        """Documents per batch; None where batches differ."""
-        return self.limits.documents if self.limits.is_uniform else None
-
-    def _split(self, order: Sequence[int]) -> list[list[int]]:
-        return self.limits.split(order, self._tokens, self._pairs)
+def sort_batches(features: FeatureSet, limits: BatchLimits) -> list[list[int]]:
+    """Batches for prediction, longest documents first: one that does not fit into memory fails at once."""
+    tokens, pairs = features.token_counts.tolist(), features.pair_counts.tolist()
+    batches: list[list[int]] = []
+    longest = total = 0  # tokens of the longest document, and pairs, of the last batch
+    for document in sorted(range(len(tokens)), key=tokens.__getitem__, reverse=True):
+        total += pairs[document]
+        fits = bool(batches) and len(batches[-1]) < limits.documents
+        fits = fits and (limits.tokens is None or (len(batches[-1]) + 1) * longest <= limits.tokens)
+        if fits and (limits.pairs is None or total <= limits.pairs):
+            batches[-1].append(document)
+        else:
+            batches.append([document])
+            longest, total = tokens[document], pairs[document]
+    return batches
 
 
 class PairSampler(Protocol):
@@ -119,37 +74,39 @@ class PairSampler(Protocol):
         ...
 
 
-class ShuffledBatches(_Batches):
+class ShuffledBatches(Sampler[list[int]]):
     """Batches for training: every document once an epoch, in an order that depends on seed and epoch only.
 
     Documents are shuffled, split into pools, sorted by length within each pool and split into batches; then the
     batches are shuffled. Without `like_length` they are shuffled and split. An incomplete batch comes last,
-    where accelerate expects it. With a limit on tokens or pairs the number of batches differs between epochs.
+    where accelerate expects it.
 
     Args:
         features: the corpus.
-        limits: the largest size of a batch.
+        documents: the number of documents of a batch.
         seed: 0 or more.
         like_length: whether the documents of a batch have similar lengths, which spares a quarter of padding.
         pair_sampler: is set to the same epoch.
     """
 
+    drop_last = False
+
     def __init__(
         self,
         features: FeatureSet,
-        limits: BatchLimits | None = None,
+        documents: int = 4,
         seed: int = 0,
         *,
         like_length: bool = True,
         pair_sampler: PairSampler | None = None,
     ) -> None:
-        super().__init__(features, limits)
         _check_seed(seed)
+        self.batch_size = documents  # accelerate reads it
         self.seed = seed
         self.epoch = 0
         self.like_length = like_length
         self._pair_sampler = pair_sampler
-        self._cached: tuple[int, list[list[int]]] | None = None
+        self._tokens: list[int] = features.token_counts.tolist()
 
     def set_epoch(self, epoch: int) -> None:
         """Go to an epoch; accelerate calls this."""
@@ -157,11 +114,11 @@ class ShuffledBatches(_Batches):
         if self._pair_sampler is not None:
             self._pair_sampler.epoch = epoch
 
-    def current(self) -> list[list[int]]:
-        """The batches of the current epoch, in order."""
-        if self._cached is None or self._cached[0] != self.epoch:
-            self._cached = self.epoch, self.of_epoch(self.epoch)
-        return self._cached[1]
+    def __iter__(self) -> Iterator[list[int]]:
+        return iter(self.of_epoch(self.epoch))
+
+    def __len__(self) -> int:
+        return -(-len(self._tokens) // self.batch_size)
 
     def of_epoch(self, epoch: int) -> list[list[int]]:
         """The batches of any epoch, in order."""
@@ -169,31 +126,17 @@ class ShuffledBatches(_Batches):
         order: list[int] = generator.permutation(len(self._tokens)).tolist()
         if not self.like_length:
             return self._split(order)
-        size = BATCHES_PER_POOL * self.limits.documents
-        pools = [
-            sorted(order[i : i + size], key=self._tokens.__getitem__) for i in range(0, len(order), size)
+        size = BATCHES_PER_POOL * self.batch_size
+        pools = [order[start : start + size] for start in range(0, len(order), size)]
+        batches = [
+            batch for pool in pools for batch in self._split(sorted(pool, key=self._tokens.__getitem__))
         ]
-        batches = [batch for pool in pools for batch in self._split(pool)]
         shuffled = [batches[i] for i in generator.permutation(len(batches))]
         # A short batch before the last one would be dropped by accelerate where several processes train.
-        return sorted(shuffled, key=self._is_short)
+        return sorted(shuffled, key=lambda batch: len(batch) < self.batch_size)
 
-    def _is_short(self, batch: list[int]) -> bool:
-        return self.limits.is_uniform and len(batch) < self.limits.documents
-
-
-class SortedBatches(_Batches):
-    """Batches for prediction, longest documents first: one that does not fit into memory fails at once."""
-
-    def __init__(self, features: FeatureSet, limits: BatchLimits | None = None) -> None:
-        super().__init__(features, limits)
-        self._batches = self._split(
-            sorted(range(len(self._tokens)), key=self._tokens.__getitem__, reverse=True)
-        )
-
-    def current(self) -> list[list[int]]:
-        """The batches, in order."""
-        return self._batches
+    def _split(self, order: list[int]) -> list[list[int]]:
+        return [order[start : start + self.batch_size] for start in range(0, len(order), self.batch_size)]
 
 
 class UniformPairSampler:

@@ -58,11 +58,6 @@ class RelationTypes:
                 pairs.setdefault(fact.relation, set()).add((type_of[fact.head], type_of[fact.tail]))
         return cls(tuple(sorted(types)), {name: tuple(sorted(pairs[name])) for name in sorted(pairs)})
 
-    def allows(self, relation: str, head: str, tail: str) -> bool:
-        """Whether a relation may connect two types: it was labelled so, or one of them is unknown."""
-        known = head in self.types and tail in self.types
-        return not known or (head, tail) in self.pairs.get(relation, ())
-
     def to_json(self) -> dict[str, Any]:
         """A JSON value for `from_json`."""
         pairs = {relation: [list(pair) for pair in pairs] for relation, pairs in self.pairs.items()}

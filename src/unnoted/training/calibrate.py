@@ -20,7 +20,7 @@ from unnoted.losses import ScoreDecoder
 from unnoted.models.batch import Collator
 from unnoted.models.features import FeatureSet
 from unnoted.models.model import RelationModel
-from unnoted.models.samplers import SortedBatches
+from unnoted.models.samplers import sort_batches
 from unnoted.models.type_constraints import TypeConstraints
 from unnoted.priors import Priors
 from unnoted.training.trainer import compute_features
@@ -51,7 +51,7 @@ def score_batches(
     collate, training = Collator(features), model.training
     model.eval()  # type: ignore[no-untyped-call]
     try:
-        for indices in SortedBatches(features, BATCH):
+        for indices in sort_batches(features, BATCH):
             batch = collate([features[index] for index in indices])
             logits = model(batch.to(model.device), typed).logits.cpu()
             head, tail = (

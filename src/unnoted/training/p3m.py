@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.distributions import Beta
 
-from unnoted.losses import P3M, Loss, ViewOptions, Views
+from unnoted.losses import P3M, Loss, Views
 from unnoted.models.architectures import ARCHITECTURES, CosineHead, PairEncoder
 from unnoted.models.batch import Batch
 from unnoted.models.model import RelationModel, RelationOutput
@@ -21,13 +21,11 @@ class AugmentationViews:
 
     Args:
         loss: the loss.
-        options: the views that it wants.
         model: with cosine scores.
     """
 
-    def __init__(self, loss: P3M, options: ViewOptions, model: RelationModel) -> None:
+    def __init__(self, loss: P3M, model: RelationModel) -> None:
         self.loss = loss
-        self.options = options
         self._pair_encoder = cast(PairEncoder, model.pair_encoder)
         self._head = cast(CosineHead, model.head)
 
@@ -44,9 +42,9 @@ class AugmentationViews:
             raise ValueError(
                 f"model.architecture: the loss needs cosine scores, which {fitting} has and {name!r} not"
             )
-        if not isinstance(loss, P3M) or loss.view_options is None:
+        if not isinstance(loss, P3M) or not loss.needs_views:
             return None
-        return cls(loss, loss.view_options, model)
+        return cls(loss, model)
 
     def __call__(self, output: RelationOutput, batch: Batch) -> Tensor:
         """The loss of a batch and of the views of its labelled pairs."""
@@ -63,10 +61,10 @@ class AugmentationViews:
             head, tail = (side.index_select(0, batch.fact_pair) for side in output.pair_embeddings)
         labelled = self._head.bilinear(head, tail)  # [F, embedding]
         second = mixed = share = None
-        if self.options.second:
+        if self.loss.second_view:
             second = self._head.cosines(self._head.view(labelled))  # [F, K + 1]
-        if self.options.mixup:
-            alpha = torch.full((len(labelled),), self.options.mixup_alpha, device=labelled.device)
+        if self.loss.mixup_weight > 0:
+            alpha = torch.full((len(labelled),), self.loss.mixup_alpha, device=labelled.device)
             share = Beta(alpha, alpha, validate_args=False).sample()
             mixed = self._head.cosines(
                 self._head.mix_with_threshold_class(self._head.view(labelled), share)

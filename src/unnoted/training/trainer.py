@@ -23,7 +23,6 @@ from unnoted.models.batch import Batch, Collator
 from unnoted.models.features import FeatureSet, featurise
 from unnoted.models.model import RelationModel
 from unnoted.models.samplers import (
-    BatchLimits,
     PairSampler,
     RatioPairSampler,
     ShuffledBatches,
@@ -67,7 +66,7 @@ BF16_WIDTH = 256
 """Encoders with narrower states are no faster in bf16 on a CPU."""
 
 MODEL_SETTINGS = (
-    "relations", "entity_types", "architecture", "architecture_options", "embedding", "block", "window",
+    "relations", "entity_types", "architecture", "architecture_options", "embedding", "block",
     "markers", "type_tokens", "use_type_bias", "lexical_weight", "candidates", "score_decoder",
 )  # fmt: skip
 """What the model of a checkpoint must share with the model that continues from it."""
@@ -246,7 +245,7 @@ class Trainer(transformers.Trainer):
             pair_sampler = UniformPairSampler(config.unlabelled_rate, seed)
         batches = ShuffledBatches(
             self.features,
-            BatchLimits(config.batch_size),
+            config.batch_size,
             seed,
             like_length=config.group_by_length,
             pair_sampler=pair_sampler,

@@ -10,7 +10,6 @@ from pydantic import Field
 from tests.making import make_loss
 from tests.unit.losses.factories import reviewed_batch
 
-import unnoted
 from unnoted import losses as package
 from unnoted.losses import LOSSES, DecisionRule, Link, PairLoss, base, create_loss, get_loss, register_loss
 from unnoted.losses.base import LARGEST_LOGIT
@@ -45,10 +44,6 @@ TABLE = {  # name: estimator, class of the surrogate, reference and top_k of the
 }
 
 
-def test_the_losses_are_those_of_the_paper_and_of_its_baselines():
-    assert LOSSES.keys() == TABLE.keys()
-
-
 @pytest.mark.parametrize("name", TABLE)
 def test_what_a_name_stands_for(name):
     estimator, surrogate, reference, top_k, link = TABLE[name]
@@ -62,16 +57,6 @@ def test_what_a_name_stands_for(name):
         assert (loss.decoder.priors, loss.decoder.class_weighted) == (PRIORS, True)
         assert (type(loss.estimator).__name__, type(loss.surrogate).__name__) == (estimator, surrogate)
         assert (loss.correction, loss.normalisation, loss.class_weight) == ("flip", "per-batch", True)
-
-
-def test_a_loss_is_one_constructor_call():
-    assert unnoted.SSRPU is package.SSRPU is LOSSES["ssr-pu"]
-    for name, options in product(TABLE, [{}, {"correction": "clamp", "normalisation": "expected"}]):
-        if not options.keys() <= LOSSES[name].options.model_fields.keys():
-            continue
-        own = LOSSES[name](PRIORS, **options) if LOSSES[name].needs_priors else LOSSES[name](**options)
-        logits = torch.rand(3, 3, generator=torch.Generator().manual_seed(0))
-        assert torch.equal(own(logits, MIXED), make_loss(name, PRIORS, **options)(logits, MIXED))
 
 
 def test_bad_options_are_refused_with_their_name():
@@ -96,14 +81,6 @@ def test_bad_options_are_refused_with_their_name():
         create_loss("atlop", PRIORS)
 
 
-@pytest.mark.parametrize("name", TABLE)
-def test_options_survive_json(name):
-    options = LOSSES[name].options
-    given = {"margin": 0.3, "correction": "clamp", "normalisation": "expected", "class_weight": False}
-    chosen = options.checked({key: value for key, value in given.items() if key in options.model_fields})
-    assert options.checked(chosen.model_dump(mode="json")) == chosen
-
-
 def test_a_registered_loss_is_known_by_name(monkeypatch):
     monkeypatch.setattr(base, "_LOSSES", registered := dict(base._LOSSES))
     monkeypatch.setattr(base, "LOSSES", registered)
@@ -125,14 +102,6 @@ def test_a_registered_loss_is_known_by_name(monkeypatch):
             create_loss("steep", slope=value)
     with pytest.raises(ValueError, match="ssr-pu"):
         register_loss("ssr-pu")(Steep)
-
-
-def test_priors_are_no_weights_and_no_buffers():
-    """Not every device has float64, so nothing of a loss is moved with it."""
-    loss = make_loss("ssr-pu", PRIORS)
-    assert loss.state_dict() == {} and list(loss.parameters()) == [] and list(loss.buffers()) == []
-    loss.to("meta")
-    assert loss(torch.zeros(1, 3), torch.zeros(1, 2, dtype=torch.bool)).device.type == "cpu"
 
 
 @pytest.mark.parametrize("name", TABLE)

@@ -10,7 +10,7 @@ from tests.reference.label_likelihood import likelihood_loss
 from tests.unit.losses.factories import ReviewedPopulation, reviewed_batch
 
 from unnoted.calibration.propensity import labelling_log_odds
-from unnoted.losses import Distillation, LabelLikelihood, create_loss
+from unnoted.losses import Distillation, LabelLikelihood
 from unnoted.priors import Priors
 
 PRIORS = Priors(("a", "b", "c"), (0.1, 0.2, 0.0), (0.3, 0.2, 0.0))
@@ -135,20 +135,6 @@ def test_gradients_are_finite_for_every_score_and_prior(slope):
     assert loss.isfinite() and gradient.isfinite().all()
 
 
-def test_a_relation_that_is_never_labelled_learns_nothing_from_unlabelled_pairs():
-    priors = Priors(("seen", "unseen"), (0.1, 0.0), (0.3, 0.2))
-    logits = torch.zeros(2, 3, requires_grad=True)
-    loss = LabelLikelihood(priors)(logits, torch.tensor([[True, False], [False, False]]))
-    (gradient,) = torch.autograd.grad(loss, logits)
-    assert gradient[:, 2].abs().max() < 1e-6
-
-
-def test_the_slope_is_an_option_of_the_loss():
-    assert create_loss("label-likelihood", PRIORS, propensity_slope=0.25).propensity_slope == 0.25
-    with pytest.raises(ValueError, match="propensity_slope"):
-        create_loss("label-likelihood", PRIORS, propensity_slope=-1.0)
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 9999), st.integers(1, 6), st.sampled_from([0.0, 0.4, 1.0]))
 def test_known_negatives_equal_plain_loops(seed, pairs, share):
@@ -182,11 +168,3 @@ def test_a_teacher_hands_known_negatives_on():
     found = Distillation(loss, 0.0)(logits, labels, weights, negatives, teacher=logits)
     torch.testing.assert_close(found, loss(logits, labels, weights, negatives))
     assert not torch.allclose(found, loss(logits, labels, weights))
-
-
-def test_constants_are_copied_to_a_device_once():
-    loss, logits, labels = LabelLikelihood(PRIORS), torch.zeros(2, 4), torch.zeros(2, 3, dtype=torch.bool)
-    loss(logits, labels)
-    copy = loss._frequency.like(logits)
-    loss(logits, labels)
-    assert loss._frequency.like(logits) is copy

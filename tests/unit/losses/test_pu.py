@@ -9,7 +9,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tests.making import make_loss
 from tests.reference.known_negatives import reviewed_loss
-from tests.reference.loss_by_class import ssr_pu_by_class
 from tests.reference.pu_losses import class_terms, coefficients, positive_unlabelled_loss
 from tests.unit.losses.factories import ReviewedPopulation, reviewed_batch
 
@@ -183,28 +182,6 @@ def test_coefficients_are_the_papers(estimator):
         )
 
 
-def test_gradients_by_finite_differences():
-    """Independent of any autograd formula; the corrections are away from their edge here."""
-    logits, labels, weights = batch(seed=5, pairs=6, relations=3)
-    priors = Priors(("a", "b", "c"), (0.1, 0.2, 0.0), (0.3, 0.5, 0.1))
-    for surrogate, correction in product(SURROGATES, CORRECTIONS):
-        loss = compose(priors, "s-pu", surrogate, correction, "per-batch", True)
-        assert torch.autograd.gradcheck(
-            lambda x, loss=loss: loss(x, labels, weights), logits.double().requires_grad_()
-        )
-
-
-def test_one_class_at_a_time_gives_the_same_loss():
-    """The opponent of the benchmark computes the same."""
-    torch.manual_seed(0)
-    for _ in range(20):
-        logits = torch.randn(30, 6, dtype=torch.float64)
-        labels = torch.rand(30, 5) < torch.tensor([0.0, 0.05, 0.2, 0.5, 0.1])
-        priors = Priors(tuple("abcde"), (0.0, 0.02, 0.1, 0.2, 0.05), (0.0, 0.06, 0.3, 0.6, 0.15))
-        plain = ssr_pu_by_class(logits, labels, priors.labelled, priors.overall)
-        torch.testing.assert_close(SSRPU(priors=priors)(logits, labels), plain, rtol=1e-10, atol=0)
-
-
 # --- What the paper proves, on a population that is written out in full ---
 
 
@@ -364,12 +341,6 @@ def test_a_weighted_sample_of_unlabelled_pairs_is_unbiased(normalisation, estima
     torch.testing.assert_close(torch.stack(sampled), torch.stack(as_weights), rtol=1e-13, atol=0)
 
 
-def test_defaults_are_the_authors():
-    loss = PULoss(POPULATION.priors, ShiftedPositiveUnlabelled(), SquaredRanking())
-    assert (loss.correction, loss.normalisation, loss.class_weight) == ("flip", "per-batch", True)
-    assert SquaredRanking().margin == 0.25
-
-
 def test_expected_counts_refuse_flip():
     """Most batches of a rare class would be corrected, and a flip drops their positives."""
     for make in (lambda **options: SSRPU(POPULATION.priors, **options), lambda **options: make_loss(
@@ -379,75 +350,27 @@ def test_expected_counts_refuse_flip():
             make(normalisation="expected")
 
 
-# --- Corrections, by hand ---
-
-LABELS = torch.tensor([[True, True], [False, False]])
-# Class 0: the labelled pair is scored high, the unlabelled one just right: the negative part is below 0.
-LOGITS = torch.tensor([[0.0, 3.0, 0.5], [0.0, -0.9, 0.5]], dtype=torch.float64)
-
-
-def value_and_gradient(correction):
-    logits = LOGITS.clone().requires_grad_()
-    priors = Priors(("a", "b"), (0.1, 0.1), (0.5, 0.5))
-    loss = PULoss(priors, PositiveUnlabelled(), Squared(), correction)
-    value = loss(logits, LABELS)
+@pytest.mark.parametrize(
+    ("correction", "positive", "negative"), [("none", 1, 1), ("clamp", 1, 0), ("flip", 0, -1)]
+)
+def test_what_a_correction_makes_of_a_negative_part_below_0(correction, positive, negative):
+    """By hand, π = ½ and γ = 1: of the positive part ½ ¼ (f - 1)² and of ¼ (f + 1)² - ½ ¼ (f + 1)²."""
+    logits = torch.tensor([[0.0, 3.0], [0.0, -0.9]], dtype=torch.float64, requires_grad=True)
+    labels, (labelled, unlabelled) = torch.tensor([[True], [False]]), logits[:, 1].tolist()
+    below = (unlabelled + 1) ** 2 / 4 - (labelled + 1) ** 2 / 8
+    assert below < 0
+    loss = PULoss(Priors(("a",), (0.1,), (0.5,)), PositiveUnlabelled(), Squared(), correction)
+    value = loss(logits, labels)
     (gradient,) = torch.autograd.grad(value, logits)
-    return value, gradient
+    assert value.item() == pytest.approx(positive * (labelled - 1) ** 2 / 8 + negative * below)
+    expected = [
+        positive * (labelled - 1) / 4 - negative * (labelled + 1) / 4,
+        negative * (unlabelled + 1) / 2,
+    ]
+    assert gradient[:, 1].tolist() == pytest.approx(expected)
 
 
-def part_gradients():
-    """By hand, π = ½ and γ = 1: of the positive part ½ ¼ (f − 1)² and of ¼ (f + 1)² − ½ ¼ (f + 1)²."""
-    labelled, unlabelled = LOGITS[0, 1:], LOGITS[1, 1:]
-    positive, negative = torch.zeros(2, 3, dtype=torch.float64), torch.zeros(2, 3, dtype=torch.float64)
-    positive[0, 1:] = (labelled - 1) / 4
-    negative[0, 1:] = -(labelled + 1) / 4
-    negative[1, 1:] = (unlabelled + 1) / 2
-    values = ((labelled - 1) ** 2 / 8, (unlabelled + 1) ** 2 / 4 - (labelled + 1) ** 2 / 8)
-    return positive, negative, values
-
-
-def test_no_correction_adds_the_parts():
-    positive, negative, values = part_gradients()
-    assert values[1][0] < 0 < values[1][1]  # the first class is corrected, the second is not
-    value, gradient = value_and_gradient("none")
-    torch.testing.assert_close(value, values[0].sum() + values[1].sum())
-    torch.testing.assert_close(gradient, positive + negative)
-
-
-def test_clamp_leaves_the_gradient_to_the_positives():
-    positive, negative, values = part_gradients()
-    value, gradient = value_and_gradient("clamp")
-    torch.testing.assert_close(value, values[0].sum() + values[1][1])
-    expected = positive + negative
-    expected[:, 1] = positive[:, 1]
-    torch.testing.assert_close(gradient, expected)
-    assert gradient[1, 1] == 0  # the unlabelled pair teaches nothing
-
-
-def test_flip_climbs_the_negative_part_and_drops_the_positives():
-    positive, negative, values = part_gradients()
-    value, gradient = value_and_gradient("flip")
-    torch.testing.assert_close(value, -values[1][0] + values[0][1] + values[1][1])
-    expected = positive + negative
-    expected[:, 1] = -negative[:, 1]
-    torch.testing.assert_close(gradient, expected)
-
-
-def test_a_step_of_flip_raises_the_negative_part():
-    _, gradient = value_and_gradient("flip")
-    logits = LOGITS - 0.01 * gradient
-
-    def negative_part(s):
-        return (s[1, 1] + 1) ** 2 / 4 - (s[0, 1] + 1) ** 2 / 8
-
-    assert negative_part(logits) > negative_part(LOGITS)
-
-
-def test_corrections_differ_only_below_zero():
-    parts = torch.tensor([2.0, 0.5]), torch.tensor([0.0, 1.5])
-    assert all(torch.equal(c(*parts), torch.tensor([2.0, 2.0])) for c in CORRECTIONS.values())
-
-
+# Class 0: the labelled pair is scored high, the unlabelled one just right: the negative part is below 0.
 # --- Known negatives ---
 
 
@@ -482,22 +405,6 @@ def test_a_review_that_does_not_choose_by_score_leaves_the_loss_unbiased(surroga
     loss = PULoss(reviewed.priors(), ShiftedPositiveUnlabelled(), surrogate, "none", normalisation, False)
     found = loss(LOGITS_BY_KIND[reviewed.kinds], reviewed.labels, reviewed.weights, reviewed.negatives)
     torch.testing.assert_close(found, reviewed.supervised(LOGITS_BY_KIND, surrogate), rtol=1e-12, atol=0)
-
-
-def test_a_review_that_chooses_by_score_biases_it_by_how_much_easier_the_accepted_facts_are():
-    """By (π - π_l) (E over labelled - E over hidden positives) of ℓ(+1) - ℓ(-1)."""
-    reviewed, surrogate = ReviewedPopulation(looked=(0.0, 0.1, 0.8)), LogSigmoidRanking()
-    loss = PULoss(reviewed.priors(), ShiftedPositiveUnlabelled(), surrogate, "none", class_weight=False)
-    found = loss(LOGITS_BY_KIND[reviewed.kinds], reviewed.labels, reviewed.weights, reviewed.negatives)
-    if_positive, if_negative = surrogate(LOGITS_BY_KIND)
-    gain = (if_positive - if_negative)[:, 0]
-    labelled = torch.zeros(3, dtype=torch.float64).index_add(
-        0, reviewed.kinds, reviewed.weights * reviewed.labels[:, 0]
-    )
-    hidden = reviewed.share * reviewed.holds - labelled
-    bias = hidden.sum() * ((labelled @ gain) / labelled.sum() - (hidden @ gain) / hidden.sum())
-    assert abs(bias) > 0.01
-    torch.testing.assert_close(found - reviewed.supervised(LOGITS_BY_KIND, surrogate), bias)
 
 
 @pytest.mark.parametrize("correction", ["clamp", "flip"])

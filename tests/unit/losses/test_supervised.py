@@ -12,7 +12,6 @@ from tests.reference.baseline_losses import LOSSES, baseline_loss, score_differe
 from tests.reference.pu_losses import adaptive_threshold_loss
 
 from unnoted.losses import (
-    ATLOP,
     AdaptiveFocal,
     BalancedSoftmax,
     CrossEntropy,
@@ -121,25 +120,6 @@ def test_cross_entropy_is_pn_with_log_sigmoid():
     priors = Priors(("a", "b"), (0.1, 0.2), (0.1, 0.2))
     pn = PULoss(priors, PositiveNegative(), LogSigmoid(), "none", "expected", class_weight=False)
     torch.testing.assert_close(CrossEntropy()(logits, labels, weights), pn(logits, labels, weights) / 2)
-
-
-def test_balanced_softmax_of_one_relation_is_cross_entropy_of_it_and_of_the_threshold_class():
-    logits, labels = torch.linspace(-5, 5, 22).reshape(11, 2), torch.arange(11)[:, None] % 2 == 0
-    threshold_class = torch.cat([logits[:, :1]] * 2, 1)
-    expected = CrossEntropy()(logits, labels) + CrossEntropy()(threshold_class, ~labels)
-    torch.testing.assert_close(BalancedSoftmax()(logits, labels), expected)
-
-
-def test_labelled_relations_compete_under_atlop_only():
-    """The logit of a second labelled relation rises; the gradient of the first changes or does not."""
-    labels, gradients = torch.tensor([[True, True]]), {}
-    for loss in (ATLOP(), AdaptiveFocal()):
-        for second in (0.0, 4.0):
-            logits = torch.tensor([[0.0, 1.0, second]], requires_grad=True)
-            loss(logits, labels).backward()
-            gradients[type(loss), second] = logits.grad[0, 1].item()
-    assert gradients[AdaptiveFocal, 0.0] == gradients[AdaptiveFocal, 4.0] < 0
-    assert gradients[ATLOP, 0.0] != gradients[ATLOP, 4.0]
 
 
 @pytest.mark.parametrize("name", NAMES)

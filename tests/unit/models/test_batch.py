@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.reference.encoded import tokens_of
 from tests.reference.features import plain_features
-from tests.unit.models.factories import RELATIONS, chain_of, document_of, documents, patient, word_piece
+from tests.unit.models.factories import RELATIONS, chain_of, documents, patient, word_piece
 
-from unnoted.data.document import Document, Entity, Mention
+from unnoted.data.document import Document
 from unnoted.models.batch import Batch, Collator
 from unnoted.models.features import featurise
 from unnoted.models.samplers import PairSampler, RatioPairSampler, UniformPairSampler
@@ -128,17 +128,3 @@ def test_entity_tokens_without_markers_are_all_from_the_first_to_the_last(corpus
     for owner, first, last in zip(*columns, strict=True):
         expected[owner] |= set(range(first, last + 1))
     assert span_tokens(batch) == [sorted(tokens) for tokens in expected]
-
-
-def test_markers_of_a_nested_mention_are_no_tokens_of_the_outer_one():
-    # start * a * b * * end: the outer mention is "a b", the inner one "b"; they share the closing marker.
-    assert span_tokens(batch_of([document_of("a b", (0, 2), (1, 2))])) == [[2, 4], [4]]
-
-
-def test_token_of_two_mentions_of_one_entity_counts_once():
-    entity = Entity((Mention(0, 0, 2, "PER", "a b"), Mention(0, 1, 2, "PER", "b")))
-    assert span_tokens(batch_of([Document("d", (("a", "b"),), (entity,))], markers=False)) == [[1, 2]]
-
-
-def test_mention_without_a_token_has_its_opening_marker():
-    assert span_tokens(batch_of([document_of("a \x07 b", (1, 2), (2, 3))])) == [[2], [5]]

@@ -88,12 +88,6 @@ def test_documents_without_a_pair_are_kept(entities):
     assert row.entities == len(row.mention_position) == entities
 
 
-def test_an_empty_corpus():
-    features = featurise([], word_piece(), RELATIONS)
-    assert len(features) == len(features.token_counts) == 0
-    assert features.relations == RELATIONS
-
-
 @pytest.mark.parametrize(
     ("document", "field"),
     [
@@ -158,13 +152,6 @@ def test_explicit_negatives_reach_the_batch_or_are_counted(sampler, corpus):
     mask = batch.negatives()
     assert (mask is None) == (kept == 0)
     assert mask is None or (mask.sum() == kept and not (mask & batch.labels()).any())
-
-
-def test_explicit_negative_of_a_pair_that_is_not_a_candidate_is_ignored():
-    document = replace(chain_of(4), facts=(), negatives=((0, 1, "born-in"), (1, 0, "born-in")))
-    features = featurise([document], word_piece(), RELATIONS, CandidatePairs(frozenset({("PER", "LOC")})))
-    assert features[0].negative_pair.tolist() == [0]
-    assert features.report.ignored_negatives == 1
 
 
 SHARED = Path(__file__).parents[4] / "shared"

@@ -156,7 +156,7 @@ def test_of_too_many_stems_the_most_frequent_have_weight(encoder, monkeypatch):
 def test_a_trainer_fits_and_the_fit_is_saved_with_the_model(encoder, tmp_path):
     model, loss = model_on(encoder), LabelLikelihood(CORPUS.labelled_priors * MULTIPLIER)
     Trainer(model, loss, CORPUS, optimizer=ONE_EPOCH).train()
-    assert model.lexical.is_fitted and model.type_bias is None
+    assert model.lexical.types.any() and model.type_bias is None
     wanted = initial_scores(
         TypeCounts.from_features(compute_features(model, CORPUS), len(CORPUS.entity_types)), loss.decoder
     )
@@ -164,13 +164,6 @@ def test_a_trainer_fits_and_the_fit_is_saved_with_the_model(encoder, tmp_path):
     words = model.lexical.words.clone()
     model.save_pretrained(tmp_path)
     torch.testing.assert_close(RelationModel.from_pretrained(tmp_path).lexical.words, words, rtol=0, atol=0)
-
-
-def test_a_large_corpus_is_sampled(encoder, monkeypatch):
-    monkeypatch.setattr(lexical_fit, "MAX_PAIRS", 1)
-    monkeypatch.setattr(lexical_fit, "BATCH_DOCUMENTS", 2)
-    features = compute_features(model_on(encoder), CORPUS)
-    assert [len(batch.lengths) for batch in lexical_fit.sample_batches(features)] == [2]
 
 
 def test_scores_that_are_no_log_odds_are_refused():

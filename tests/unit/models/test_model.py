@@ -1,4 +1,3 @@
-import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -6,16 +5,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from safetensors.torch import load_file, save_file
 from tests.reference.atlop import PlainATLOP, bilinear_weight
 from tests.reference.batches import ENCODERS, only, random_batch, tiny_model
 from tests.unit.inference.making import reading_model, saved_model
 
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import RelationVocabulary
-from unnoted.io import CHECKSUMS
 from unnoted.losses import DecisionRule, Link, ScoreDecoder
 from unnoted.models.encoders import EncoderError
 from unnoted.models.model import ModelError, RelationConfig, RelationModel
@@ -78,19 +73,6 @@ def test_modernbert_equals_the_plain_model_in_float32():
     compare(tiny_model("modernbert", dtype=torch.float32), random_batch((20, 50), [5, 3]), rtol=1e-5)
 
 
-@settings(max_examples=15, deadline=None)
-@given(
-    documents=st.lists(st.tuples(st.integers(4, 62), st.integers(0, 5)), min_size=1, max_size=4),
-    pair_rate=st.sampled_from([0.2, 1.0]),
-    seed=st.integers(0, 99),
-)
-def test_any_shape_equals_the_plain_model(documents, pair_rate, seed):
-    lengths, entities = zip(*documents, strict=True)
-    batch = random_batch(lengths, entities, seed=seed, pair_rate=pair_rate)
-    model = tiny_model("bert", seed=seed)
-    torch.testing.assert_close(model(batch).logits, PlainATLOP.of(model)(batch), rtol=1e-10, atol=1e-11)
-
-
 @pytest.mark.parametrize("kind", ENCODERS)
 @pytest.mark.parametrize(("dtype", "atol"), [(torch.float32, 1e-5), (torch.float64, 1e-10)], ids=["32", "64"])
 def test_scores_do_not_depend_on_what_shares_the_batch(kind, dtype, atol):
@@ -122,12 +104,6 @@ def test_documents_without_pairs_break_nothing(entities, length):
     assert all(p.grad is None or p.grad.abs().sum() == 0 for p in model.parameters())
 
 
-def test_a_document_without_pairs_changes_nothing_for_the_others():
-    model = tiny_model("bert")
-    scores = model(random_batch([20, 9], [4, 0])).logits
-    torch.testing.assert_close(scores, model(random_batch([20], [4])).logits, rtol=1e-10, atol=1e-12)
-
-
 @pytest.mark.parametrize("kind", ENCODERS)
 def test_a_saved_model_comes_back_bit_equal(kind, tmp_path):
     texts = {"relation_names": {"r0": "spouse"}, "relation_descriptions": {"r1": "Who lives where."}}
@@ -150,22 +126,6 @@ def test_a_saved_model_comes_back_bit_equal(kind, tmp_path):
     assert again.candidates == CandidatePairs(frozenset({("A", "B")}))
 
 
-def test_probabilities_use_the_priors_and_the_link():
-    decoder, scores = ScoreDecoder(DecisionRule(), Link("sigmoid")), torch.zeros(1, 4)
-    assert decoder.probabilities(scores).tolist() == [[0.5] * 3]
-    priors = Priors(("r0", "r1", "r2"), (0.1, 0.0, 0.5), (0.2, 0.0, 0.5))
-    weighted = replace(decoder, priors=priors, class_weighted=True)
-    assert weighted.probabilities(scores).tolist() == [pytest.approx([1 / 3, 0.0, 0.5])]
-
-
-def test_the_decision_rule_decides():
-    model, scores = tiny_model("bert"), torch.tensor([[0.5, 0.2, 0.7, 0.9]])
-    assert model.decoder.decision == DecisionRule()
-    assert model.decoder.decide(scores).tolist() == [[False, True, True]]
-    model.decoder = replace(model.decoder, decision=DecisionRule("zero", 0.8))
-    assert model.decoder.decide(scores).tolist() == [[False, False, True]]
-
-
 def test_another_relation_set_is_refused():
     model = tiny_model("bert")
     model.check_relations(["r0", "r1", "r2"])
@@ -181,52 +141,6 @@ def test_another_relation_set_is_refused():
         model.decoder = replace(model.decoder, priors=priors)
 
 
-@pytest.fixture
-def saved(tmp_path):
-    """A model without checksums: damage shows in what is damaged."""
-    tiny_model("bert", dtype=torch.float32).save_pretrained(tmp_path)
-    (tmp_path / CHECKSUMS).unlink()
-    return tmp_path
-
-
-def truncate(path):
-    path.write_bytes(path.read_bytes()[:-100])
-
-
-def drop_a_weight(path):
-    weights = load_file(path)
-    weights.pop("head.bias")
-    save_file(weights, path, metadata={"format": "pt"})
-
-
-DAMAGE = {
-    "no config": (lambda f: (f / "config.json").unlink(), "config.json"),
-    "no weights": (lambda f: (f / "model.safetensors").unlink(), "model.safetensors"),
-    "cut weights": (lambda f: truncate(f / "model.safetensors"), "weights"),
-    "cut config": (lambda f: truncate(f / "config.json"), r"config\.json: no readable JSON"),
-    "a weight less": (lambda f: drop_a_weight(f / "model.safetensors"), r"missing keys \(head\.bias\)"),
-    "not ours": (
-        lambda f: (f / "config.json").write_text(json.dumps({"model_type": "bert"})),
-        "'bert'",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_folder_is_refused(saved, damage):
-    apply, message = DAMAGE[damage]
-    apply(saved)
-    with pytest.raises(ModelError, match=message):
-        RelationModel.from_pretrained(saved)
-
-
-def test_pickled_weights_are_never_read(saved):
-    (saved / "model.safetensors").unlink()
-    (saved / "pytorch_model.bin").write_bytes(b"anything")
-    with pytest.raises(ModelError, match=r"model\.safetensors"):
-        RelationModel.from_pretrained(saved)
-
-
 def test_an_unknown_encoder_is_refused(tmp_path):
     with pytest.raises(EncoderError, match="no such folder"):
         RelationModel.from_encoder(str(tmp_path / "nowhere"), ["r0"])
@@ -239,21 +153,6 @@ def test_an_unknown_architecture_is_refused():
         tiny_model("bert", architecture="docnet")
     with pytest.raises(ModelError, match="relations"):
         RelationModel(RelationConfig(encoder_config=ENCODERS["bert"].to_dict()))
-
-
-def test_new_layers_start_as_linear_layers_do_and_the_encoder_keeps_its_weights():
-    torch.manual_seed(0)
-    config = RelationConfig(
-        encoder_config=ENCODERS["bert"].to_dict(), relations=["r0"], embedding=64, block=16
-    )
-    encoder = tiny_model("bert", dtype=torch.float32).encoder.model
-    before = {name: tensor.clone() for name, tensor in encoder.state_dict().items()}
-    model = RelationModel(config, encoder)
-    for name, tensor in model.encoder.model.state_dict().items():
-        assert torch.equal(tensor, before[name]), name
-    for layer, inputs in ((model.head.weight, 64 * 16), (model.pair_encoder.head_projection.weight, 32)):
-        assert float(layer.detach().abs().max()) <= inputs**-0.5
-        assert float(layer.detach().std()) == pytest.approx((3 * inputs) ** -0.5, rel=0.1)
 
 
 @pytest.mark.shared
@@ -367,16 +266,3 @@ def test_a_lexical_weight_that_is_set_later_does_not_spoil_what_is_saved(tmp_pat
         model.save_pretrained(tmp_path / name)
         lexical = RelationModel.from_pretrained(tmp_path / name).lexical
         assert (None if lexical is None else lexical.weight) == weight
-
-
-def test_pair_embeddings_are_given_in_training_only():
-    model, batch = tiny_model("bert"), random_batch([20], [4])
-    embeddings = model.train()(batch).pair_embeddings
-    assert [tuple(each.shape) for each in embeddings] == [(batch.pairs, 12)] * 2
-    assert model.eval()(batch).encoded.attention is not None
-
-
-def test_architecture_options_get_their_defaults():
-    config = RelationConfig(architecture="p3m", relations=["r"], encoder_config=ENCODERS["bert"].to_dict())
-    again = RelationConfig.from_dict(config.to_dict())
-    assert RelationModel(again).config.architecture_options["pair_dropout"] == 0.2

@@ -10,7 +10,7 @@ from tests.unit.inference.making import reading_model, saved_model
 from transformers.utils import hub
 
 from unnoted.models.model import RelationModel
-from unnoted.models.model_card import CARD, HUB_PLACEHOLDER, is_generated, make_card, read_card, renew_card
+from unnoted.models.model_card import CARD, HUB_PLACEHOLDER, make_card, read_card, renew_card
 
 CONFIG = {
     "relations": ["P17", "P26"],
@@ -129,15 +129,6 @@ def test_a_card_that_a_person_wrote_or_edited_is_never_overwritten(tmp_path, edi
     RelationModel.from_pretrained(folder).save_pretrained(folder)
     reading_model().float().save_pretrained(folder)
     assert (folder / CARD).read_bytes() == edited
-
-
-def test_a_generated_card_is_renewed(tmp_path):
-    folder = saved_model(tmp_path / "run")
-    before = (folder / CARD).read_text("utf-8")
-    (folder / "record.json").write_text(json.dumps(RECORD))
-    renew_card(folder)
-    after = (folder / CARD).read_text("utf-8")
-    assert is_generated(before) and is_generated(after) and "4.2 per document" in after
 
 
 class Repository:

@@ -138,7 +138,22 @@ def test_a_folder_that_was_changed_since_it_was_saved_is_refused(saved, change):
     assert_refused(saved, message)
 
 
+def truncate(name):
+    return lambda folder: (folder / name).write_bytes((folder / name).read_bytes()[:-100])
+
+
+def drop_a_weight(folder):
+    tensors = load_file(folder / "model.safetensors")
+    tensors.pop("head.bias")
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+
+
 DAMAGED = {
+    "no configuration": (lambda f: (f / "config.json").unlink(), "config.json"),
+    "another configuration": (write("config.json", '{"model_type": "bert"}'), "'bert'"),
+    "a cut configuration": (truncate("config.json"), r"config\.json: no readable JSON"),
+    "cut weights": (truncate("model.safetensors"), "weights"),
+    "a weight less": (drop_a_weight, r"missing keys \(head\.bias\)"),
     "one relation more": (
         edit("config.json", lambda c: c["relations"].append("r3")),
         r"head\.weight",
@@ -157,8 +172,6 @@ DAMAGED = {
     "no embedding": (config(embedding=0), "embedding: 0"),
     "an embedding without end": (config(embedding=4 * 10**12), "config.json"),
     "a block that does not divide": (config(block=3), "block"),
-    "a window of less than nothing": (config(window=-1), "window"),
-    "a window without end": (config(window=10**9), "window of 1,000,000,000"),
     "an unknown architecture": (config(architecture="x"), r"config\.json: unknown architecture 'x'"),
     "another architecture": (config(architecture="bran"), "shape"),
     "candidates of no kind": (config(candidates=3), "candidates"),

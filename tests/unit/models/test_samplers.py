@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 from tests.unit.models.factories import RELATIONS, chain_of, documents, patient, word_piece
 from torch.utils.data import DataLoader
 
-from unnoted.data.document import Document, Entity, Fact, Mention
 from unnoted.models.batch import Collator
 from unnoted.models.features import FeatureSet, featurise
 from unnoted.models.samplers import (
     BatchLimits,
     RatioPairSampler,
     ShuffledBatches,
-    SortedBatches,
     UniformPairSampler,
+    sort_batches,
 )
 
 
@@ -41,25 +40,18 @@ seeds = st.integers(0, 1000)
 @patient
 @given(sizes, limits, seeds, st.integers(0, 30), st.booleans())
 def test_every_document_comes_once_an_epoch_within_the_limits(features, limits, seed, epoch, like_length):
-    shuffled = ShuffledBatches(features, limits, seed, like_length=like_length)
+    shuffled = ShuffledBatches(features, limits.documents, seed, like_length=like_length)
     shuffled.set_epoch(epoch)
-    for batches in (shuffled, SortedBatches(features, limits)):
+    ordered = sort_batches(features, limits)
+    for batches in (shuffled, ordered):
         assert sorted(d for batch in batches for d in batch) == list(range(len(features.token_counts)))
-        assert len(batches) == len(list(batches))
-        for batch in batches:
-            tokens, pairs = features.token_counts[batch], features.pair_counts[batch]
-            assert 1 <= len(batch) <= limits.documents
-            if len(batch) > 1:
-                assert limits.tokens is None or len(batch) * tokens.max() <= limits.tokens
-                assert limits.pairs is None or pairs.sum() <= limits.pairs
-
-
-@patient
-@given(sizes, st.integers(1, 5), seeds)
-def test_without_further_limits_only_the_last_batch_may_be_short(features, documents, seed):
-    batches = list(ShuffledBatches(features, BatchLimits(documents), seed))
-    assert all(len(batch) == documents for batch in batches[:-1])
-    assert len(batches) == -(-len(features.token_counts) // documents)
+    assert [len(batch) for batch in shuffled][:-1] == [limits.documents] * (len(shuffled) - 1)
+    for batch in ordered:
+        tokens, pairs = features.token_counts[batch], features.pair_counts[batch]
+        assert 1 <= len(batch) <= limits.documents
+        if len(batch) > 1:
+            assert limits.tokens is None or len(batch) * tokens.max() <= limits.tokens
+            assert limits.pairs is None or pairs.sum() <= limits.pairs
 
 
 def varied(count: int = 400) -> Sizes:
@@ -88,24 +80,15 @@ def padding(features: Sizes, batches) -> float:
 def test_like_lengths_share_a_batch():
     features = varied()
     assert padding(features, ShuffledBatches(features, like_length=False)) > 0.2
-    assert padding(features, SortedBatches(features)) < padding(features, ShuffledBatches(features)) < 0.05
-
-
-def test_random_batches_are_a_shuffled_list_split_in_order():
-    batches = ShuffledBatches(varied(42), BatchLimits(4), seed=7, like_length=False)
-    order = np.random.default_rng([7, 3]).permutation(42).tolist()
-    assert batches.of_epoch(3) == [order[start : start + 4] for start in range(0, 42, 4)]
-
-
-def test_sorted_batches_begin_with_the_longest():
-    longest = [max(varied().token_counts[batch]) for batch in SortedBatches(varied())]
+    ordered = sort_batches(features, BatchLimits())
+    assert padding(features, ordered) < padding(features, ShuffledBatches(features)) < 0.05
+    longest = [max(features.token_counts[batch]) for batch in ordered]
     assert longest == sorted(longest, reverse=True)
 
 
 @pytest.mark.parametrize("count", [30, 31, 33])
-@pytest.mark.parametrize("limits", [BatchLimits(4), BatchLimits(4, tokens=1200)])
-def test_processes_that_share_an_epoch_miss_no_document(count, limits):
-    batches = ShuffledBatches(varied(count), limits)
+def test_processes_that_share_an_epoch_miss_no_document(count):
+    batches = ShuffledBatches(varied(count), 4)
     before = [list(batch) for batch in batches]
     shared = [list(BatchSamplerShard(batches, 2, process)) for process in range(2)]
     assert len(shared[0]) == len(shared[1])
@@ -116,7 +99,7 @@ def test_processes_that_share_an_epoch_miss_no_document(count, limits):
 def test_accelerate_sets_the_epoch_of_batches_and_pairs_and_resumes_within_it():
     features = featurise([chain_of(n, f"d{n}") for n in range(3, 14)], word_piece(), RELATIONS)
     sampler = UniformPairSampler(0.5)
-    batches = ShuffledBatches(features, BatchLimits(2), pair_sampler=sampler)
+    batches = ShuffledBatches(features, 2, pair_sampler=sampler)
     loader = DataLoader(features, batch_sampler=batches, collate_fn=Collator(features, sampler))
     prepared = prepare_data_loader(loader, put_on_device=False)
     expected = [[tuple(features[i].id for i in batch) for batch in batches.of_epoch(n)] for n in range(3)]
@@ -168,14 +151,6 @@ def test_ratio_sample_keeps_labelled_pairs_without_weights(corpus, ratio):
         assert labelled <= set(rows.tolist()) and (np.diff(rows) > 0).all()
         assert len(rows) - len(labelled) == min(wanted, pairs - len(labelled))
         assert (weights == 1).all()
-
-
-def test_ratio_counts_labelled_pairs_not_facts():
-    entities = tuple(Entity((Mention(0, n, n + 1, "PER", "a"),)) for n in range(9))
-    facts = (*(Fact(head, head + 1, "born-in") for head in range(7)), Fact(0, 1, "works-for"))
-    corpus = [Document("1", (("a",) * 9,), entities, facts), Document("2", (("a",) * 9,), entities)]
-    features = featurise(corpus, word_piece(), RELATIONS)
-    assert [len(RatioPairSampler(4).sample(row)[0]) for row in features] == [7 + 4 * 7, 20]
 
 
 def test_every_unlabelled_pair_is_as_likely_in_a_ratio_sample():

@@ -37,12 +37,6 @@ def test_equals_the_plain_implementation(tokenizer, marker, corpus):
         assert found.mention_end.tolist() == list(chain(*last))
 
 
-def test_mention_without_tokens_and_markers_is_at_the_next_token():
-    document = document_of("a \x07 b \x07", (1, 2), (3, 4))
-    [tokenized] = DocumentTokenizer(word_piece(), markers=False)([document])
-    assert tokenized.mention_position.tolist() == [2, 3] == tokenized.mention_end.tolist()
-
-
 @pytest.mark.parametrize(
     ("spans", "expected"),
     [
@@ -83,15 +77,6 @@ def test_emptying_the_word_table_changes_nothing(corpus):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tokenization, "MAX_CACHED_WORDS", 0)
         assert [rows(tokenizer([document])) for document in corpus] == expected
-
-
-def test_more_words_than_one_call():
-    words = [f"{a}{b}{c}" for a in "abcdefgh" for b in "abcdefgh" for c in "abcdefgh"]
-    assert len(words) > tokenization.WORDS_PER_CALL
-    document = document_of(" ".join(words), (300, 302))
-    assert (
-        rows(DocumentTokenizer(word_piece())([document]))[0] == plain_tokens(document, word_piece(), "*")[0]
-    )
 
 
 def bare(**specials: str) -> PreTrainedTokenizerFast:

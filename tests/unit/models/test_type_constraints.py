@@ -1,7 +1,5 @@
 """Relations that types allow: the same scores, and no others."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 from tests.reference.batches import random_batch
@@ -87,15 +85,6 @@ def test_no_pair_is_allowed_anything():
 def test_what_is_no_table_of_types_is_refused(value):
     with pytest.raises(ValueError, match="relation_types"):
         RelationTypes.from_json(value)
-
-
-def test_facts_add_their_types():
-    one = corpus()[0]
-    nothing = RelationTypes.from_documents([replace(one, facts=())])
-    assert nothing.pairs == {} and nothing.types == RelationTypes.from_documents([one]).types
-    for fact in one.facts:
-        kinds = one.entities[fact.head].type, one.entities[fact.tail].type
-        assert kinds in RelationTypes.from_documents([one]).pairs[fact.relation]
 
 
 def test_a_bias_is_added_by_the_types_of_first_mentions():

@@ -18,7 +18,7 @@ from unnoted.data.synthetic import generate_documents
 from unnoted.inference import Extractor
 from unnoted.losses import ATLOP, SPU, SSRPU, DecisionRule, LabelLikelihood, Link
 from unnoted.models.model import ModelError, RelationModel
-from unnoted.models.samplers import BatchLimits, ShuffledBatches
+from unnoted.models.samplers import ShuffledBatches
 from unnoted.training import CheckpointError, NotFiniteError, OptimizerConfig, Trainer, TrainingConfig
 from unnoted.training import trainer as trainer_module
 from unnoted.training.callbacks import describe_undertraining, development_scores
@@ -273,7 +273,7 @@ class Noting(Trainer):
 def test_each_document_once_an_epoch_in_the_order_of_the_seed(encoder, group_by_length):
     docs = corpus(7)
     _, trainer = trained(encoder, ATLOP(), docs, kind=Noting, group_by_length=group_by_length)
-    order = ShuffledBatches(trainer.features, BatchLimits(2), 62, like_length=group_by_length)
+    order = ShuffledBatches(trainer.features, 2, 62, like_length=group_by_length)
     expected = [tuple(docs[i].id for i in batch) for epoch in range(2) for batch in order.of_epoch(epoch)]
     assert [batch.documents for batch in trainer.batches] == expected
     assert trainer.state.global_step == len(expected) == 8
@@ -345,7 +345,7 @@ def test_a_loss_that_is_not_finite_stops_training_with_the_documents(
 ):
     monkeypatch.setattr(trainer_module, "LOG_STEPS", log_steps)
     trainer = make(encoder, Poisoned(5, value), corpus(6), tmp_path, checkpoint_steps=4)
-    second = ShuffledBatches(trainer.features, BatchLimits(2), 62).of_epoch(1)[1]
+    second = ShuffledBatches(trainer.features, 2, 62).of_epoch(1)[1]
     with pytest.raises(NotFiniteError) as caught:
         trainer.train()
     assert caught.value.step == 5 and str(value) in str(caught.value)

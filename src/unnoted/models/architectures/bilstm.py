@@ -17,7 +17,7 @@ from unnoted.models.architectures.base import PairEncoder, Sizes, register_archi
 from unnoted.models.architectures.heads import GroupedBilinear
 from unnoted.models.batch import Batch
 from unnoted.models.encoders import Encoded
-from unnoted.models.pooling import mention_means, segment_mean
+from unnoted.models.pooling import mention_tokens, segment_mean
 
 DOUBLINGS = 9
 """Distances of 1, 2-3, 4-7, ... tokens are told apart; those of 256 and more are alike."""
@@ -48,12 +48,10 @@ class DistancePairEncoder(PairEncoder):
 
     def encode_entities(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
         """The entities' parts of the embeddings, [N, pair_dim], and their first mentions, int64 [N]."""
-        # What stands at padding may be no number at all, which would reach the layer's gradient.
-        states = encoded.states.masked_fill(batch.attention_mask.unsqueeze(2) == 0, 0)  # [D, T, d]
-        states = torch.relu(self.projection(states))  # [D, T, pair_dim]
-        entities = segment_mean(
-            mention_means(states, batch), batch.mention_entity, len(batch.entity_document)
-        )
+        mention, token = mention_tokens(batch)
+        states = encoded.states[batch.mention_document[mention], token]  # [S, d]
+        mentions = segment_mean(torch.relu(self.projection(states)), mention, len(batch.mention_entity))
+        entities = segment_mean(mentions, batch.mention_entity, len(batch.entity_document))
         last = batch.mention_position.new_full((len(batch.entity_document),), max(batch.lengths))
         first = last.scatter_reduce(0, batch.mention_entity, batch.mention_position, "amin")
         return entities, first

@@ -138,11 +138,6 @@ class BiaffineHead(nn.Module):
         joint = joint.flatten(0, 1).index_select(0, row)  # [S, l * (K + 1)]
         return segment_logsumexp(joint, entity, entities).view(entities, heads, classes)
 
-    def extra_repr(self) -> str:
-        """The sizes, as they are shown in the model's printout."""
-        pair_dim, num_labels, _ = self.weight.shape
-        return f"pair_dim={pair_dim}, num_labels={num_labels}"
-
 
 @register_architecture("bran", attention=False)
 def bran(sizes: Sizes) -> tuple[nn.Module, nn.Module]:

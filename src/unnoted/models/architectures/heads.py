@@ -96,12 +96,6 @@ class GroupedBilinear(nn.Module):
         logits = torch.cat(pieces)
         return logits if self.bias is None else logits.add_(self.bias[classes])
 
-    def extra_repr(self) -> str:
-        """The sizes, as they are shown in the model's printout."""
-        blocks, _, classes = self.weight.shape
-        sizes = f"pair_dim={blocks * self.block_size}, num_labels={classes}, block_size={self.block_size}"
-        return sizes if self.bias is not None else f"{sizes}, bias=False"
-
 
 def select_class_weights(weight: Tensor, classes: Tensor) -> Tensor:
     """The weights of some classes, laid out for `logits_of_classes`: [blocks, block of the head, c * block].

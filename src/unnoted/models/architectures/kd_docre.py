@@ -8,8 +8,7 @@ pairs (h, .), and to its column, the pairs (., t), so that a relation over a thi
 
 scored by a linear layer. What a layer does to each cell by itself is done to the list of the C cells of all
 documents. For attention they are put into rows [N, E]: one row for each entity of the batch, as a sequence of
-its own. A column is the row of the transposed map. Places without a tail are no keys, so what stands there is
-never seen.
+its own. A column is a row of the transposed map. Places without a tail are no keys.
 """
 
 from typing import NamedTuple
@@ -30,24 +29,6 @@ CELLS_KEPT = 2**13
 """With more cells than this, each layer is recomputed in the backward pass instead of kept."""
 
 
-class Places(NamedTuple):
-    """Where C listed cells stand in rows, or columns as rows, of N x E places.
-
-    Attributes:
-        source: int64 [N * E], the listed cell that comes to each place; any where none belongs.
-        place: int64 [C], the place that each listed cell comes to.
-    """
-
-    source: Tensor
-    place: Tensor
-
-    @classmethod
-    def of(cls, place: Tensor, size: int) -> "Places":
-        """From the place of each cell."""
-        number = torch.arange(len(place), device=place.device)
-        return cls(number.new_zeros(size).index_copy(0, place, number), place)
-
-
 class Cells(NamedTuple):
     """The C ordered pairs of entities of all documents, each entity with itself included.
 
@@ -55,20 +36,20 @@ class Cells(NamedTuple):
         head: int64 [C], row of the entity.
         tail: int64 [C], row of the entity.
         pair: int64 [P], the cell of each candidate pair.
+        place: int64 [C], where each cell stands among the N x E places of rows.
+        transposed: int64 [C], the cell of tail and head.
         mask: bool [N, E], the places that have a tail.
-        rows: where the cells stand in rows.
-        columns: where they stand in columns, that is in the rows of the transposed map.
     """
 
     head: Tensor
     tail: Tensor
     pair: Tensor
+    place: Tensor
+    transposed: Tensor
     mask: Tensor
-    rows: Places
-    columns: Places
 
     @classmethod
-    def of(cls, batch: Batch, entities: Tensor) -> "Cells":
+    def from_batch(cls, batch: Batch, entities: Tensor) -> "Cells":
         """Of a batch, and how many entities each document has, int64 [D]."""
         total = sum(count**2 for count in batch.entity_counts)
         count = entities[batch.entity_document]  # [N], the cells of each head
@@ -77,10 +58,14 @@ class Cells(NamedTuple):
         head = torch.repeat_interleave(number, count, output_size=total)  # [C]
         slot = torch.arange(total, device=batch.device) - start[head]
         tail = (number - batch.entity_slot)[head] + slot
-        mask = torch.arange(batch.entities, device=batch.device) < count.unsqueeze(1)
-        rows = Places.of(head * batch.entities + slot, mask.numel())
-        columns = Places.of(tail * batch.entities + batch.entity_slot[head], mask.numel())
-        return cls(head, tail, start[batch.head] + batch.entity_slot[batch.tail], mask, rows, columns)
+        return cls(
+            head=head,
+            tail=tail,
+            pair=start[batch.head] + batch.entity_slot[batch.tail],
+            place=head * batch.entities + slot,
+            transposed=start[tail] + batch.entity_slot[head],
+            mask=torch.arange(batch.entities, device=batch.device) < count.unsqueeze(1),
+        )
 
 
 class AxialPairEncoder(PairEncoder):
@@ -131,7 +116,7 @@ class AxialPairEncoder(PairEncoder):
     def encode_entities(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
         """The vectors of all cells, [C, map_dim], and the cell of each pair, int64 [P]."""
         contexts = pool_contexts(encoded, batch, diagonal=True)
-        cells = Cells.of(batch, contexts.entities)
+        cells = Cells.from_batch(batch, contexts.entities)
         features = self.bilinear(*self._embed(encoded, batch, contexts, cells))  # [C, map_dim]
         recompute = len(features) > CELLS_KEPT and torch.is_grad_enabled()
         refined = features
@@ -178,21 +163,15 @@ class AxialLayer(nn.Module):
 
     def forward(self, values: Tensor, cells: Cells) -> Tensor:
         """The values of the cells [C, width] after one layer."""
-        rows = self.rows(values, cells.rows, cells.mask)
-        columns = self.columns(values, cells.columns, cells.mask)
+        rows = self.rows(values, cells)
+        columns = self.columns(values.index_select(0, cells.transposed), cells)
+        columns = columns.index_select(0, cells.transposed)
         refined: Tensor = self.norm(self.linear(values + rows + columns))
         return refined
 
 
 class RowAttention(nn.Module):
-    """Multi-head attention within each row: queries, keys and values without bias, the result with one.
-
-    Example:
-        >>> attention, every = RowAttention(width=8, heads=2), torch.arange(9)
-        >>> mask = torch.ones(3, 3, dtype=torch.bool)  # one document, 3 entities
-        >>> attention(torch.ones(9, 8), Places(every, every), mask).shape
-        torch.Size([9, 8])
-    """
+    """Multi-head attention within each row: queries, keys and values without bias, the result with one."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -200,14 +179,16 @@ class RowAttention(nn.Module):
         self.projection = nn.Linear(width, 3 * width, bias=False)
         self.output = nn.Linear(width, width)
 
-    def forward(self, values: Tensor, places: Places, mask: Tensor) -> Tensor:
-        """[C, width] to [C, width]; where the mask, bool [N, E], is False, there is no key."""
-        projected = self.projection(values).index_select(0, places.source)  # [N * E, 3 width]
+    def forward(self, values: Tensor, cells: Cells) -> Tensor:
+        """The values of cells, [C, width] to [C, width]."""
+        projected = self.projection(values)  # [C, 3 width]
+        rows = projected.new_zeros(cells.mask.numel(), projected.shape[1])
+        rows = rows.index_copy(0, cells.place, projected)  # [N * E, 3 width]
         size = values.shape[1] // self.heads
-        query, key, value = projected.view(*mask.shape, 3, self.heads, size).permute(2, 0, 3, 1, 4)
-        attended = scaled_dot_product_attention(query, key, value, mask[:, None, None])  # [N, heads, E, size]
+        query, key, value = rows.view(*cells.mask.shape, 3, self.heads, size).permute(2, 0, 3, 1, 4)
+        attended = scaled_dot_product_attention(query, key, value, cells.mask[:, None, None])
         attended = attended.transpose(1, 2).flatten(2).flatten(0, 1)  # [N * E, width]
-        result: Tensor = self.output(attended.index_select(0, places.place))
+        result: Tensor = self.output(attended.index_select(0, cells.place))
         return result
 
 

@@ -6,23 +6,19 @@ layer's attention module gets an attention function of its own: it computes the 
 besides it the softmax rows of the positions that were requested, without dropout.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
-from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from unnoted.models.encoders.fast_dropout import FAST_DROPOUT, dropout_attention
-
-AttentionFunction: TypeAlias = Callable[..., tuple[Tensor, None]]
-"""An attention function as transformers calls it."""
 
 
 @dataclass(slots=True)
@@ -100,39 +96,32 @@ def attention_rows(
     return logits.softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
 
 
-def with_rows(attention: AttentionFunction) -> AttentionFunction:
-    """An attention function that also answers the current request, if there is one."""
-
-    def attend(
-        module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None,
-        scaling: float | None = None, is_causal: bool | None = None,
-        **options: Any,  # noqa: ANN401 - the signature that transformers prescribes
-    ) -> tuple[Tensor, None]:  # fmt: skip
-        request = _request.get()
-        if request is not None:
-            request.modules.append(module)
-            causal = is_causal if is_causal is not None else getattr(module, "is_causal", True)
-            request.rows = attention_rows(query, key, request.positions, attention_mask, scaling, causal)
-        output: tuple[Tensor, None] = attention(
-            module, query, key, value, attention_mask, scaling=scaling, is_causal=is_causal, **options
-        )
-        return output
-
-    return attend
+def attend_with_rows(
+    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None,
+    scaling: float | None = None, is_causal: bool | None = None,
+    **options: Any,  # noqa: ANN401 - the signature that transformers prescribes
+) -> tuple[Tensor, None]:  # fmt: skip
+    """`dropout_attention`, which also answers the current request, if there is one."""
+    request = _request.get()
+    if request is not None:
+        request.modules.append(module)
+        causal = is_causal if is_causal is not None else getattr(module, "is_causal", True)
+        request.rows = attention_rows(query, key, request.positions, attention_mask, scaling, causal)
+    return dropout_attention(
+        module, query, key, value, attention_mask, scaling=scaling, is_causal=is_causal, **options
+    )
 
 
-WITH_ROWS = {"sdpa": "unnoted_attention_rows", FAST_DROPOUT: "unnoted_fast_dropout_rows"}
-"""For each attention function that can give rows, the name of the one that does."""
+WITH_ROWS = "unnoted_fast_dropout_rows"
+"""The name under which transformers knows `attend_with_rows`."""
 
-AttentionInterface.register(WITH_ROWS["sdpa"], with_rows(sdpa_attention_forward))
-AttentionInterface.register(WITH_ROWS[FAST_DROPOUT], with_rows(dropout_attention))
-for _name in WITH_ROWS.values():
-    AttentionMaskInterface.register(_name, sdpa_mask)
+AttentionInterface.register(WITH_ROWS, attend_with_rows)
+AttentionMaskInterface.register(WITH_ROWS, sdpa_mask)
 
 
 def can_give_rows(model: PreTrainedModel) -> bool:
-    """Whether a model's attention functions can give rows; whether it calls them, `last_attention` finds out."""
-    return model.config._attn_implementation in WITH_ROWS
+    """Whether a model's attention function can give rows; whether it is called, `last_attention` finds out."""
+    return bool(model.config._attn_implementation == FAST_DROPOUT)
 
 
 def last_attention(model: PreTrainedModel) -> nn.Module | None:
@@ -143,15 +132,14 @@ def last_attention(model: PreTrainedModel) -> nn.Module | None:
     if not can_give_rows(model):
         return None
     config, training = model.config, model.training
-    implementation = config._attn_implementation
     tokens = torch.zeros(1, 2, dtype=torch.int64, device=model.device)
-    config._attn_implementation = WITH_ROWS[implementation]
+    config._attn_implementation = WITH_ROWS
     try:
         model.train(False)
         with torch.no_grad(), request_rows(torch.zeros_like(tokens)) as request:
             model(input_ids=tokens, attention_mask=torch.ones_like(tokens))
     finally:
-        config._attn_implementation = implementation
+        config._attn_implementation = FAST_DROPOUT
         model.train(training)
     return request.modules[-1] if request.modules else None
 
@@ -159,5 +147,5 @@ def last_attention(model: PreTrainedModel) -> nn.Module | None:
 def hook_rows(attention: nn.Module) -> None:
     """Make one attention module answer requests, and no other module of its model."""
     config: Any = copy(attention.config)
-    config._attn_implementation = WITH_ROWS[config._attn_implementation]
+    config._attn_implementation = WITH_ROWS
     attention.config = config

@@ -20,14 +20,11 @@ Reference:
     mentions for full-abstract biological relation extraction.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout as drop
 from transformers import AutoConfig, AutoModel, PreTrainedConfig, PreTrainedModel
-from transformers.modeling_layers import GradientCheckpointingLayer
 from transformers.modeling_outputs import BaseModelOutput
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
@@ -67,29 +64,8 @@ class BRANConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
     pad_token_id: int = 0
 
 
-def plain_attention(
-    module: nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attention_mask: Tensor | None,
-    scaling: float,
-    dropout: float = 0.0,
-    **options: Any,  # noqa: ANN401 - the signature that transformers prescribes
-) -> tuple[Tensor, Tensor]:
-    """Attention as transformers calls it: outputs [B, T, H, d], and the weights [B, H, T, T]."""
-    products = query @ key.transpose(2, 3) * scaling  # [B, H, T, T]
-    if attention_mask is not None:
-        products = products.masked_fill(~attention_mask, torch.finfo(products.dtype).min)
-    weights = products.softmax(3)
-    return (drop(weights, dropout) @ value).transpose(1, 2), weights
-
-
 class SelfAttention(nn.Module):
-    """Multi-head attention through transformers' attention interface.
-
-    So attention is fused where nobody asks for its weights, and that of mentions can be had alone.
-    """
+    """Multi-head attention through transformers' attention interface, so that mentions' rows can be had alone."""
 
     is_causal = False
 
@@ -104,24 +80,21 @@ class SelfAttention(nn.Module):
         self.output = nn.Linear(config.hidden_size, config.hidden_size)
         nn.init.zeros_(self.output.bias)
 
-    def forward(
-        self, states: Tensor, mask: Tensor | None, with_weights: bool
-    ) -> tuple[Tensor, Tensor | None]:
-        """States [B, T, d] to outputs [B, T, d], and if asked for the weights [B, H, T, T]."""
+    def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
+        """States [B, T, d] to states [B, T, d]; the mask, bool [B, 1, 1, T], is False at padding."""
         batch, tokens, size = states.shape
         projected = self.projection(states).view(batch, tokens, 3, self.heads, size // self.heads)
         query, key, value = projected.permute(2, 0, 3, 1, 4)  # [B, H, T, d / H] each
-        attend: Callable[..., tuple[Tensor, Tensor | None]] = plain_attention
-        if not with_weights:
-            attend = ALL_ATTENTION_FUNCTIONS.get_interface(self.config._attn_implementation, attend)
+        attend = ALL_ATTENTION_FUNCTIONS[self.config._attn_implementation]
         scaling, rate = (size // self.heads) ** -0.5, self.rate if self.training else 0.0
-        output, weights = attend(
+        attended, _ = attend(
             self, query, key, value, mask, scaling=scaling, dropout=rate, is_causal=False
-        )
-        return self.output(output.reshape(batch, tokens, size)), weights
+        )  # [B, T, H, d / H]
+        output: Tensor = self.output(attended.reshape(batch, tokens, size))
+        return output
 
 
-class BRANBlock(GradientCheckpointingLayer):
+class BRANBlock(nn.Module):
     """A transformer layer, normalised after each of its parts, then three convolutions in a row."""
 
     def __init__(self, config: BRANConfig) -> None:
@@ -137,25 +110,16 @@ class BRANBlock(GradientCheckpointingLayer):
         self.after = nn.Linear(size, size)
         self.dropout = nn.Dropout(config.hidden_dropout_prob)
 
-    def forward(
-        self, states: Tensor, mask: Tensor | None, with_weights: bool
-    ) -> tuple[Tensor, Tensor | None]:
-        """States [B, T, d] to states [B, T, d], and if asked for the attention [B, H, T, T].
-
-        Args:
-            states: [B, T, d].
-            mask: bool [B, T], False at padding; None where there is none.
-            with_weights: whether to give the attention.
-        """
-        attended, weights = self.attention(
-            states, None if mask is None else mask[:, None, None], with_weights
-        )
+    def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
+        """States [B, T, d] to states [B, T, d]; the mask, bool [B, T], is False at padding, None without any."""
+        attended = self.attention(states, None if mask is None else mask[:, None, None])
         states = self.attention_norm(states + self.dropout(attended))
         inner = self.dropout(self.widen(states).relu())  # [B, T, intermediate]
         states = self.before(self.norm(states + self.dropout(self.narrow(inner))))
         if mask is not None:
             states = states.masked_fill(~mask.unsqueeze(2), 0)
-        return self.after(self.convolve(states.transpose(1, 2)).transpose(1, 2)), weights
+        convolved: Tensor = self.after(self.convolve(states.transpose(1, 2)).transpose(1, 2))
+        return convolved
 
 
 class BRANEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
@@ -165,16 +129,14 @@ class BRANEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
         EncoderError: the sizes of the configuration do not fit each other.
 
     Example:
-        >>> output = BRANEncoder(BRANConfig(vocab_size=20, hidden_size=8))(
-        ...     torch.tensor([[3, 4, 5]]), output_attentions=True)
-        >>> output.last_hidden_state.shape, output.attentions[-1].shape
-        (torch.Size([1, 3, 8]), torch.Size([1, 4, 3, 3]))
+        >>> encoder = BRANEncoder(BRANConfig(vocab_size=20, hidden_size=8))
+        >>> encoder(torch.tensor([[3, 4, 5]])).last_hidden_state.shape
+        torch.Size([1, 3, 8])
     """
 
     config: BRANConfig
     config_class = BRANConfig
     main_input_name = "input_ids"
-    supports_gradient_checkpointing = True
     _supports_sdpa = True
 
     def __init__(self, config: BRANConfig) -> None:
@@ -200,10 +162,9 @@ class BRANEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
         self,
         input_ids: Tensor,
         attention_mask: Tensor | None = None,
-        output_attentions: bool = False,
         **others: Any,  # noqa: ANN401
     ) -> BaseModelOutput:
-        """States [B, T, d], and if asked for the attention [B, H, T, T] of the last block alone.
+        """States [B, T, d].
 
         Raises:
             EncoderError: there are more tokens than it takes at once.
@@ -218,11 +179,9 @@ class BRANEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
         words = self.embedding(input_ids)  # [B, T, d]
         first_position = torch.arange(size, device=words.device) % 2
         states = self.dropout(words * size**0.5 + first_position)
-        attention: Tensor | None = None
         for layer in self.layers:
-            states, attention = layer(states, mask, output_attentions and layer is self.layers[-1])
-        attentions = (attention,) if output_attentions else None
-        return BaseModelOutput(last_hidden_state=states, attentions=attentions)  # type: ignore[arg-type]
+            states = layer(states, mask)
+        return BaseModelOutput(last_hidden_state=states)
 
 
 AutoConfig.register(BRANConfig.model_type, BRANConfig)

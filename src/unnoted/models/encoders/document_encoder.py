@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 from torch.utils.checkpoint import checkpoint
 from transformers import PreTrainedModel
-from transformers.modeling_layers import GradientCheckpointingLayer
 
 from unnoted.models.batch import Batch
 from unnoted.models.encoders.attention_rows import can_give_rows, hook_rows, last_attention, request_rows
@@ -18,7 +17,6 @@ from unnoted.models.encoders.lstm import mention_inputs
 from unnoted.models.encoders.packed_bert import PackedBert, can_pack
 from unnoted.models.encoders.windows import (
     MentionPositions,
-    WindowPlan,
     merge_attention,
     merge_states,
     plan_windows,
@@ -81,11 +79,10 @@ class DocumentEncoder(nn.Module):
 
     Args:
         model: the encoder.
-        limit: the number of tokens it takes at once; by default that of its configuration.
-        fast_dropout: whether dropout on a CPU is the fast one, which rounds its rate to 1/256.
         attention: whether attention is wanted.
 
     Attributes:
+        limit: the number of tokens that the encoder takes at once.
         runner: runs the encoder in prediction, in place of torch (int8, ONNX); None for torch.
 
     Example:
@@ -96,24 +93,16 @@ class DocumentEncoder(nn.Module):
         16
     """
 
-    def __init__(
-        self,
-        model: PreTrainedModel,
-        limit: int | None = None,
-        fast_dropout: bool = True,
-        attention: bool = True,
-    ) -> None:
+    def __init__(self, model: PreTrainedModel, attention: bool = True) -> None:
         super().__init__()
-        if fast_dropout:
-            use_fast_dropout(model)
+        use_fast_dropout(model)
         self.model = model
-        self.limit = position_limit(model) if limit is None else limit
+        self.limit = position_limit(model)
         if attention and not can_give_rows(model):
             self.limit = min(self.limit, MAX_MATRIX_TOKENS)
         self.attention = attention
         self.runner: EncoderRunner | None = None
         self._gives_rows: bool | None = None
-        self._last_layers: tuple[GradientCheckpointingLayer, ...] = ()
 
     @property
     def width(self) -> int:
@@ -139,12 +128,6 @@ class DocumentEncoder(nn.Module):
         self._gives_rows = attention is not None
         if attention is not None:
             hook_rows(attention)
-            # The rows leave the last layer by a side door, which a recomputed layer does not have.
-            self._last_layers = tuple(
-                layer
-                for layer in self.model.modules()
-                if isinstance(layer, GradientCheckpointingLayer) and attention in set(layer.modules())
-            )
         elif self.attention:
             self._use_attention_matrices()
 
@@ -153,24 +136,16 @@ class DocumentEncoder(nn.Module):
         """Encode two tokens: sizes that torch accepts need not make an encoder that works.
 
         Raises:
-            EncoderError: the states are not finite, or the window is larger than the encoder's positions.
+            EncoderError: the states are not finite.
         """
         tokens = torch.zeros(1, 2, dtype=torch.int64, device=self.model.device)
         output = self.model(input_ids=tokens, attention_mask=torch.ones_like(tokens))
         if not torch.isfinite(output.last_hidden_state).all():
             raise EncoderError("the encoder's states are not finite")
-        for name, module in self.model.named_modules():
-            is_table = isinstance(module, nn.Embedding) and name.endswith("position_embeddings")
-            if is_table and self.limit > module.num_embeddings:
-                raise EncoderError(
-                    f"a window of {self.limit:,} tokens is larger than the encoder's {module.num_embeddings:,} positions"
-                )
 
     def forward(self, batch: Batch) -> Encoded:
         """Encode a batch's documents."""
         self.prepare()
-        for layer in self._last_layers:
-            layer.gradient_checkpointing = False
         width = max(batch.lengths)
         tokens = {"input_ids": batch.input_ids[:, :width]}
         if getattr(self.model, "takes_mentions", False):
@@ -230,42 +205,28 @@ class DocumentEncoder(nn.Module):
             for name, values in tokens.items()
         }  # [W, L] each
         positions = MentionPositions.from_plan(plan, batch)
-        starts = range(0, len(plan.windows), WINDOWS_PER_CALL)
-        recompute = len(starts) > 1 and self._count_states(plan) > STATES_KEPT
+        windows, widest = plan.mask.shape
+        layers: int = getattr(self.model.config, "num_hidden_layers", UNKNOWN_LAYERS)
+        recompute = windows > WINDOWS_PER_CALL and windows * widest * layers * self.width > STATES_KEPT
         all_states, all_rows = [], []
-        for start in starts:
-            states, rows = self._encode_call(plan, tokens, positions.table, start, recompute)
-            all_states.append(states)
+        for start in range(0, windows, WINDOWS_PER_CALL):
+            call = slice(start, start + WINDOWS_PER_CALL)
+            width = max(window.width for window in plan.windows[call])
+            own_tokens = {name: values[call, :width] for name, values in tokens.items()}
+            inputs = own_tokens, plan.mask[call, :width], positions.table[call]
+            if recompute and torch.is_grad_enabled():
+                states, rows = checkpoint(self._run, *inputs, use_reentrant=False)
+            else:
+                states, rows = self._run(*inputs)
+            all_states.append(pad(states, (0, 0, 0, widest - width)))  # [w, L, d]
             if rows is not None:
                 own = (positions.window >= start) & (positions.window < start + WINDOWS_PER_CALL)
-                all_rows.append(rows[positions.window[own] - start, :, positions.rank[own]])  # [n, H, L]
-        states = merge_states(plan, torch.cat(all_states))  # of [W, L, d]
+                rows = rows[positions.window[own] - start, :, positions.rank[own]]
+                all_rows.append(pad(rows, (0, widest - width)))  # [n, H, L]
+        states = merge_states(plan, torch.cat(all_states))
         if not self.attention:
             return Encoded(states)
         return Encoded(states, merge_attention(plan, positions, torch.cat(all_rows), batch))
-
-    def _count_states(self, plan: WindowPlan) -> int:
-        """The numbers in the states of all layers, over all windows."""
-        layers: int = getattr(self.model.config, "num_hidden_layers", UNKNOWN_LAYERS)
-        return len(plan.windows) * plan.source.shape[1] * layers * self.width
-
-    def _encode_call(
-        self, plan: WindowPlan, tokens: dict[str, Tensor], positions: Tensor, start: int, recompute: bool
-    ) -> tuple[Tensor, Tensor | None]:
-        """States [w, L, d] and attention [w, H, m, L] of a few windows, from `positions` [W, m]."""
-        call = slice(start, start + WINDOWS_PER_CALL)
-        width = max(window.width for window in plan.windows[call])
-        inputs = (
-            {name: values[call, :width] for name, values in tokens.items()},
-            plan.mask[call, :width],
-            positions[call],
-        )
-        if recompute and torch.is_grad_enabled():
-            states, rows = checkpoint(self._run, *inputs, use_reentrant=False)
-        else:
-            states, rows = self._run(*inputs)
-        missing = plan.source.shape[1] - width
-        return pad(states, (0, 0, 0, missing)), None if rows is None else pad(rows, (0, missing))
 
     def _use_attention_matrices(self) -> None:
         name = type(self.model).__name__

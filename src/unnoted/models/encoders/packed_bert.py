@@ -10,7 +10,7 @@ summed in 32 bits, exactly. On CPUs with VNNI instructions this is about three t
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -196,20 +196,8 @@ def supports_int8() -> bool:
     return vnni and all(hasattr(torch.ops.onednn, name) for name in ("qlinear_prepack", "qlinear_pointwise"))
 
 
-class QuantizedRows(NamedTuple):
-    """Rows of 8-bit integers.
-
-    Attributes:
-        values: uint8 [N, n], the integer plus 128.
-        scale: float32 [N, 1], what 1 stands for.
-    """
-
-    values: Tensor
-    scale: Tensor
-
-
-def quantize_rows(rows: Tensor) -> QuantizedRows:
-    """Rows [N, n] as integers from -127 to 127.
+def quantize_rows(rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows [N, n] as integers from -127 to 127 plus 128, uint8 [N, n], and what 1 stands for, [N, 1].
 
     Example:
         >>> values, scale = quantize_rows(torch.tensor([[1.0, -2.0, 0.0]]))
@@ -220,7 +208,7 @@ def quantize_rows(rows: Tensor) -> QuantizedRows:
     scale = largest.div_(INT8_MAX).clamp_(min=MIN_SCALE)
     numbers = (rows / scale).round_().to(torch.int8)
     # Torch converts to int8 several times as fast as to uint8; flipping the sign bit adds 128.
-    return QuantizedRows(numbers.view(torch.uint8) ^ 128, scale)
+    return numbers.view(torch.uint8) ^ 128, scale
 
 
 class Int8Linear:
@@ -244,13 +232,14 @@ class Int8Linear:
         self._weight = torch.ops.onednn.qlinear_prepack(numbers, None)
         self._zero = torch.zeros(len(numbers), dtype=torch.int32)
 
-    def __call__(self, rows: QuantizedRows) -> Tensor:
-        """What the layers give, [N, n_out]."""
+    def __call__(self, rows: tuple[Tensor, Tensor]) -> Tensor:
+        """What the layers give of quantized rows, [N, n_out]."""
+        values, scale = rows
         products = torch.ops.onednn.qlinear_pointwise(
-            rows.values, 1.0, 128, self._weight, self._scale, self._zero, None,
+            values, 1.0, 128, self._weight, self._scale, self._zero, None,
             1.0, 0, torch.float32, "none", [], "",
         )  # fmt: skip
-        return torch.addcmul(self._bias, products, rows.scale)
+        return torch.addcmul(self._bias, products, scale)
 
 
 def _bert_layers(model: PreTrainedModel) -> Any:  # noqa: ANN401 - transformers' layers have no types

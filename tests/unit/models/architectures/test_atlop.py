@@ -8,7 +8,6 @@ from tests.reference.atlop import PlainATLOP
 from tests.reference.batches import random_batch, tiny_model
 from tests.reference.encoded import only, plain_contexts, plain_entities, random_encoded
 
-from unnoted.models.architectures import atlop
 from unnoted.models.architectures.atlop import pool_contexts
 
 
@@ -80,13 +79,3 @@ def test_entities_without_a_shared_window_see_what_either_attends_to():
     overlap = torch.einsum("aht,bht->ab", attention, attention)
     assert (overlap == 0).any() and (pool_contexts(encoded, batch).values.abs().sum(1) > 0).all()
     assert_equal(embeddings(model, batch), PlainATLOP.of(model).embed(batch))
-
-
-def test_tokens_in_pieces_change_nothing(monkeypatch):
-    batch, model = random_batch([30, 20], [5, 4]), tiny_model("bert")
-    whole = gradients(lambda: embeddings(model, batch), model)
-    expected = {name: gradient.clone() for name, gradient in whole.items()}
-    model.zero_grad()
-    monkeypatch.setattr(atlop, "PRODUCTS_AT_ONCE", 60)
-    pieces = gradients(lambda: embeddings(model, batch), model)
-    assert_equal(pieces.values(), expected.values())

@@ -179,18 +179,3 @@ def test_a_registered_architecture_brings_its_own_settings(monkeypatch):
         made.options.checked({"dropout": 1})
     with pytest.raises(ValueError, match="atlop"):
         register_architecture("atlop")(product)
-
-
-def test_what_the_registry_says():
-    assert {name for name, each in ARCHITECTURES.items() if each.cosines} == {"p3m"}
-    assert {name for name, each in ARCHITECTURES.items() if each.attention} == {
-        "atlop",
-        "docunet",
-        "kd-docre",
-        "p3m",
-    }
-    assert {
-        name: set(each.options.model_fields)
-        for name, each in ARCHITECTURES.items()
-        if each.options.model_fields
-    } == {"p3m": {"pair_dropout"}}

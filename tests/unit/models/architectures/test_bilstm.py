@@ -1,7 +1,6 @@
 """The pair encoder of DocRED's BiLSTM against plain loops."""
 
 import math
-from dataclasses import replace
 
 import torch
 from tests.reference.batches import random_batch
@@ -35,16 +34,6 @@ def test_embeddings_and_their_gradients_equal_plain_loops():
         torch.testing.assert_close(one, other)
 
 
-def test_entities_that_begin_together_have_no_distance_and_never_will():
-    batch = random_batch([30], [2], mentions=1)
-    batch = replace(batch, mention_position=torch.tensor([4, 4]), mention_end=torch.tensor([5, 7]))
-    module = small()
-    head, tail = module(random_encoded(batch, WIDTH), batch)
-    assert head[:, 6:].abs().sum() == tail[:, 6:].abs().sum() == 0
-    (head.sum() + tail.sum()).backward()
-    assert module.distance_embedding.weight.grad.abs().sum() == 0
-
-
 def test_every_distance_has_its_bucket():
     distances = torch.arange(-600, 601)
     expected = [
@@ -52,17 +41,3 @@ def test_every_distance_has_its_bucket():
         for d in distances.tolist()
     ]
     assert distance_bucket(distances).tolist() == expected
-
-
-def test_the_first_mention_is_the_earliest_in_the_text():
-    batch = random_batch([30], [2], mentions=1)
-    batch = replace(
-        batch,
-        mention_position=torch.tensor([9, 4, 20]),
-        mention_end=torch.tensor([10, 5, 21]),
-        mention_slot=torch.arange(3),
-        mention_entity=torch.tensor([0, 0, 1]),
-        mentions=3,
-    )
-    _, first = small().encode_entities(random_encoded(random_batch([30], [3], mentions=1), WIDTH), batch)
-    assert first.tolist() == [4, 20]

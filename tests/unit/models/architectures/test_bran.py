@@ -6,7 +6,6 @@ from tests.reference.batches import random_batch
 from tests.reference.biaffine import plain_biaffine_scores
 from tests.reference.encoded import random_encoded
 
-from unnoted.models.architectures import bran
 from unnoted.models.architectures.bran import BiaffineHead, MentionPairEncoder
 
 WIDTH = 5
@@ -45,21 +44,6 @@ def test_the_gradient_equals_that_of_plain_loops():
         torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-11)
 
 
-def test_heads_in_pieces_change_nothing(monkeypatch):
-    batch = random_batch([30, 12], [5, 2], mentions=4)
-    results = []
-    for at_once in (2**24, 2 * 2 * 3 * batch.spans, 1):
-        monkeypatch.setattr(bran, "SCORES_AT_ONCE", at_once)
-        pairs, head_layer = small()
-        logits = head_layer(*pairs(random_encoded(batch, WIDTH), batch))
-        logits.square().sum().backward()
-        parameters = [*pairs.parameters(), *head_layer.parameters()]
-        results.append([logits, *(parameter.grad for parameter in parameters)])
-    for pieces in results[1:]:
-        for one, other in zip(pieces, results[0], strict=True):
-            torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
-
-
 @pytest.mark.parametrize("size", [1e4, 1e15])
 def test_no_score_is_too_large(size):
     batch = random_batch([30, 12], [5, 2], mentions=4)
@@ -81,16 +65,6 @@ def test_no_score_is_too_large(size):
     logits.sum().backward()
     assert given.head.grad.isfinite().all()
     assert head_layer.weight.grad.isfinite().all()
-
-
-def test_equal_mentions_add_the_logarithm_of_their_pairs():
-    head, tail = torch.ones(1, 5, 2), torch.ones(1, 5, 2)
-    head_layer = BiaffineHead(2, 3)
-    entity = torch.tensor([0, 0, 1, 1, 1])
-    cells = torch.tensor([1, 2])  # (0, 1) and (1, 0)
-    logits = head_layer(head, tail, torch.arange(5), entity, torch.tensor([[0, 1], [0, 1]]), cells)
-    expected = head_layer.weight.sum((0, 2)) + torch.tensor(6.0).log()
-    torch.testing.assert_close(logits, expected.expand(2, 3))
 
 
 def test_all_classes_start_from_one_orthogonal_matrix():

@@ -60,14 +60,6 @@ def test_the_unet_equals_plain_loops(entities):
         torch.testing.assert_close(found[:, i, j], value)
 
 
-@pytest.mark.parametrize("training", [False, True])
-def test_cells_not_in_use_are_never_seen(training):
-    unet = scramble(UNet(3, 16, 5)).double().train(training)
-    image, mask = torch.randn(1, 3, 11, 11, dtype=torch.float64), squares([6], 11)
-    small = unet(image[..., :6, :6], mask[..., :6, :6])[..., :6, :6]
-    torch.testing.assert_close(unet(image, mask)[..., :6, :6], small)
-
-
 @pytest.mark.parametrize("side", [1, 2, 3, 10])
 def test_raised_maps_are_those_of_torch_and_of_plain_loops(side):
     values = torch.randn(1, 2, side, side, dtype=torch.float64)

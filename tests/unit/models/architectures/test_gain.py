@@ -65,16 +65,6 @@ def test_edges_by_hand():
     assert torch.equal(entity_graph(batch)[0], linked)
 
 
-def test_a_pair_without_a_third_entity_has_no_path():
-    linked = torch.zeros(1, 3, 3, dtype=torch.bool)
-    linked[0, 0, 1] = linked[0, 1, 0] = linked[0, 1, 2] = linked[0, 2, 1] = True
-    module = small()
-    paths = module._paths(torch.randn(1, 3, module.entity_dim, dtype=torch.float64), linked)
-    with_path = torch.eye(3, dtype=torch.bool)  # of an entity with itself; never asked for
-    with_path[0, 2] = with_path[2, 0] = True  # over entity 1
-    assert paths[0][~with_path].abs().sum() == 0 and paths[0, 0, 2].abs().sum() > 0
-
-
 def test_entities_beyond_the_table_share_its_last_row(monkeypatch):
     monkeypatch.setattr(gain, "EMBEDDED_ENTITIES", 4)
     batch = random_batch([40], [6])

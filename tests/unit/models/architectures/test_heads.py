@@ -42,16 +42,6 @@ def test_logits_and_gradients_equal_one_whole_product(pairs, blocks, block, clas
         torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
 
 
-def test_gradcheck(monkeypatch):
-    monkeypatch.setattr(heads, "PAIRS_AT_ONCE", {"cpu": 2})
-    bilinear = GroupedBilinear(6, 3, 3).double()
-
-    def logits(head, tail, weight, bias):
-        return torch.func.functional_call(bilinear, {"weight": weight, "bias": bias}, (head, tail))
-
-    assert torch.autograd.gradcheck(logits, (*inputs(5, 6), bilinear.weight, bilinear.bias))
-
-
 def test_without_a_bias_nothing_is_added():
     bilinear = GroupedBilinear(6, 3, 3, bias=False).double()
     assert [name for name, _ in bilinear.named_parameters()] == ["weight"]
@@ -62,18 +52,12 @@ def test_without_a_bias_nothing_is_added():
     assert bilinear(torch.zeros_like(head), tail).eq(0).all()
 
 
-def test_float32_at_the_published_size():
-    bilinear = GroupedBilinear(768, 97)
-    head, tail = (side.tanh() for side in inputs(40, 768, torch.float32))
-    found, expected = bilinear(head, tail), plain(bilinear, head, tail)
-    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
-
-
 @pytest.mark.parametrize("autocast", [True, False])
 def test_half_precision_gives_float32_logits_near_the_exact_ones(autocast):
     bilinear = GroupedBilinear(64, 5, 16)
     head, tail = inputs(7, 64, torch.float32)
     expected = bilinear(head, tail)
+    exact = gradients(expected, head, tail, bilinear.weight)
     # Without oneDNN: on some virtual machines its bfloat16 kernels use instructions that are not there.
     with torch.backends.mkldnn.flags(enabled=False), torch.autocast("cpu", torch.bfloat16, enabled=autocast):
         if not autocast:
@@ -81,8 +65,9 @@ def test_half_precision_gives_float32_logits_near_the_exact_ones(autocast):
         found = bilinear(head, tail) if autocast else bilinear(head.bfloat16(), tail.bfloat16())
         assert found.dtype == torch.float32
         torch.testing.assert_close(found, expected, rtol=0.05, atol=0.05)
-        for gradient in gradients(found, head, tail, bilinear.weight):
-            assert gradient.isfinite().all()
+        found_gradients = gradients(found, head, tail, bilinear.weight)
+    for one, other in zip(found_gradients, exact, strict=True):
+        torch.testing.assert_close(one.float(), other, rtol=0, atol=0.02 * float(other.abs().max()))
 
 
 def test_a_frozen_weight_still_passes_gradients_on():
@@ -96,16 +81,6 @@ def test_a_frozen_weight_still_passes_gradients_on():
 def test_an_embedding_that_is_no_multiple_of_the_block_is_refused():
     with pytest.raises(ValueError, match="blocks"):
         GroupedBilinear(10, 2, 4)
-
-
-def test_one_block_is_a_full_bilinear():
-    torch.manual_seed(0)
-    grouped, full = GroupedBilinear(6, 5, block_size=6).double(), torch.nn.Bilinear(6, 6, 5).double()
-    with torch.no_grad():
-        full.weight.copy_(grouped.weight[0].view(6, 6, 5).permute(2, 0, 1))
-        full.bias.copy_(grouped.bias)
-    head, tail = torch.randn(2, 9, 6, dtype=torch.float64)
-    torch.testing.assert_close(grouped(head, tail), full(head, tail), rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("bias", [True, False])

@@ -38,24 +38,15 @@ def close(found, expected):
 
 
 @pytest.mark.parametrize("sizes", [{}, {"convolution_width": 3, "num_hidden_layers": 1}], ids=str)
-@pytest.mark.parametrize("implementation", ["sdpa", "eager"])
-def test_states_and_attention_are_those_of_plain_loops(sizes, implementation):
+def test_states_are_those_of_plain_loops(sizes):
     encoder = make(**sizes)
-    encoder.config._attn_implementation = implementation
     documents = [[3, 4, 5, 6, 7, 8, 9], [10, 11, 12], [13]]
     tokens = torch.zeros(3, 7, dtype=torch.int64)
     for row, document in enumerate(documents):
         tokens[row, : len(document)] = torch.tensor(document)
-    mask = (tokens > 0).long()
-    states = encoder(tokens, mask).last_hidden_state
-    output = encoder(tokens, mask, output_attentions=True)
-    close(output.last_hidden_state, states)
+    states = encoder(tokens, (tokens > 0).long()).last_hidden_state
     for row, document in enumerate(documents):
-        length = len(document)
-        expected, attention = plain_bran_states(encoder, document)
-        close(states[row, :length], expected)
-        close(output.attentions[-1][row, :, :length, :length], attention)
-        assert (output.attentions[-1][row, :, :length, length:] == 0).all()
+        close(states[row, : len(document)], plain_bran_states(encoder, document)[0])
 
 
 def test_it_is_torch_s_own_transformer_layer_with_convolutions_after_it():
@@ -91,18 +82,10 @@ def test_it_is_torch_s_own_transformer_layer_with_convolutions_after_it():
     close(encoder(tokens).last_hidden_state, states.transpose(1, 2))
 
 
-def test_words_start_as_in_the_program():
-    torch.manual_seed(0)
-    encoder = BRANEncoder(BRANConfig(vocab_size=1000))
-    assert encoder.embedding.weight.abs().max() <= 0.1
-    assert encoder.embedding.weight.std().item() == pytest.approx(0.1 / 3**0.5, rel=0.02)
-    assert encoder.dropout.p == pytest.approx(0.19)
-    assert encoder.layers[0].widen.out_features == 2048
-
-
 @pytest.mark.parametrize("limit", [32, 12])
 def test_a_document_does_not_depend_on_its_batch(limit):
-    encoder = DocumentEncoder(make(), limit=limit)
+    encoder = DocumentEncoder(make())
+    encoder.limit = limit
     together = encoder(random_batch([20, 9, 28], [3, 2, 4]))
     batch = random_batch([20], [3])  # drawn first, so it is the same document
     alone = encoder(batch)

@@ -1,7 +1,5 @@
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.reference.atlop import PlainATLOP
 from tests.reference.batches import random_batch, tiny_model
 from transformers import AutoModel, FNetConfig
@@ -44,14 +42,6 @@ def test_states_and_attention_equal_the_plain_rule(kind, lengths):
     assert_encoded(model.encoder(batch), batch, *PlainATLOP.of(model).encode(batch))
 
 
-@settings(max_examples=20, deadline=None)
-@given(lengths=st.lists(st.integers(4, 62), min_size=1, max_size=4), seed=st.integers(0, 99))
-def test_any_lengths_up_to_two_windows_equal_the_plain_rule(lengths, seed):
-    model = tiny_model("bert", seed=seed)
-    batch = random_batch(lengths, [2] * len(lengths), seed=seed)
-    assert_encoded(model.encoder(batch), batch, *PlainATLOP.of(model).encode(batch))
-
-
 @pytest.mark.parametrize("length", [63, 64, 100, 200])
 def test_more_windows_equal_a_plain_walk(length):
     model = tiny_model("bert")
@@ -89,17 +79,6 @@ def test_an_encoder_of_matrices_reads_windows_like_one_of_rows(limit, monkeypatc
     close(found.entity_attention, expected.entity_attention)
 
 
-def test_several_calls_with_recomputation_change_nothing(monkeypatch):
-    batch = random_batch([150, 20, 40], [5, 3, 3])
-    results = []
-    monkeypatch.setattr(document_encoder, "STATES_KEPT", 0)
-    for at_once in (100, 2):
-        monkeypatch.setattr(document_encoder, "WINDOWS_PER_CALL", at_once)
-        results.append(scores_and_gradients(tiny_model("bert"), batch))
-    for once, in_calls in zip(*results, strict=True):
-        close(in_calls, once)
-
-
 def scores_and_gradients(model, batch):
     scores = model(batch).logits
     scores.square().sum().backward()
@@ -127,17 +106,6 @@ def test_recomputation_changes_no_bit_in_training_and_spares_calls_that_fit(monk
     assert recomputed[0] > 1 and recomputed[1] == 0
 
 
-def test_a_batch_padded_further_than_its_longest_document_gives_the_same():
-    model = tiny_model("bert")
-    batch = random_batch([20, 30], [3, 3])
-    wider = {
-        name: torch.nn.functional.pad(getattr(batch, name), (0, 10))
-        for name in ("input_ids", "attention_mask")
-    }
-    padded = type(batch)(**{name: getattr(batch, name) for name in batch.__slots__} | wider)
-    close(model(padded).logits, model(batch).logits)
-
-
 @pytest.mark.parametrize("kind", ["bert", "deberta-v2"])
 @pytest.mark.parametrize("lengths", [(20, 32, 5), (70, 20, 150)], ids=str)
 def test_without_attention_the_states_are_the_same(kind, lengths):
@@ -155,7 +123,7 @@ def test_without_attention_the_states_are_the_same(kind, lengths):
 def test_without_attention_an_encoder_that_has_none_is_welcome():
     config = FNetConfig(vocab_size=50, hidden_size=16, num_hidden_layers=1, intermediate_size=24)
     model = AutoModel.from_config(config).eval()
-    encoder = DocumentEncoder(TokensOnly(model), limit=32, attention=False)
+    encoder = DocumentEncoder(TokensOnly(model), attention=False)
     batch = random_batch([12], [3])
     assert torch.equal(encoder(batch).states, model(batch.input_ids).last_hidden_state)
 

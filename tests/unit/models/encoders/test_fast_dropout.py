@@ -2,13 +2,13 @@
 
 import pytest
 import torch
-from tests.reference.batches import random_batch, tiny_model
+from tests.reference.batches import ENCODERS, random_batch, tiny_model
 from torch import nn
+from transformers import AutoModel
 
 from unnoted.models.encoders import fast_dropout
 from unnoted.models.encoders.fast_dropout import (
     FastDropout,
-    _DropoutAttention,
     additive_mask,
     dropout_attention,
     dropped_bytes,
@@ -16,15 +16,6 @@ from unnoted.models.encoders.fast_dropout import (
     random_bytes,
     use_fast_dropout,
 )
-
-
-def plain_dropout(values, noise, rate):
-    return values * (noise >= dropped_bytes(rate)) / kept_share(dropped_bytes(rate))
-
-
-def plain_attention(query, key, value, bias, noise, scaling, rate):
-    weights = (query @ key.mT * scaling + bias).softmax(-1)  # [B, H, T, T]
-    return plain_dropout(weights, noise, rate) @ value
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5])
@@ -54,15 +45,6 @@ def test_values_are_dropped_or_scaled_and_keep_their_mean(rate):
     assert torch.equal(gradient, dropped.detach())
 
 
-@pytest.mark.parametrize("rate", [0.1, 0.5])
-def test_it_equals_plain_dropout_by_the_same_bytes(rate):
-    values = torch.randn(13, 5, dtype=torch.float64)
-    torch.manual_seed(0)
-    found = FastDropout(rate)(values)
-    torch.manual_seed(0)
-    torch.testing.assert_close(found, plain_dropout(values, random_bytes(values.shape), rate))
-
-
 def test_nothing_is_dropped_outside_training():
     values = torch.randn(5)
     assert torch.equal(FastDropout(0.5).eval()(values), values)
@@ -70,7 +52,7 @@ def test_nothing_is_dropped_outside_training():
 
 
 def test_only_dropout_layers_are_replaced():
-    model = tiny_model("bert", fast_dropout=False).encoder.model
+    model = AutoModel.from_config(ENCODERS["bert"])
     model.extra = nn.AlphaDropout(0.2)
     names = list(model.state_dict())
     use_fast_dropout(model)
@@ -88,7 +70,6 @@ def given_bytes(monkeypatch, keep):
     """Let the function draw what stands for a mask of bools."""
     noise = torch.where(keep, 255, 0).to(torch.uint8)
     monkeypatch.setattr(fast_dropout, "random_bytes", lambda shape: noise)
-    return noise
 
 
 @pytest.mark.parametrize("tile", [1, 2 * 7 * 7, 2**20])
@@ -101,7 +82,7 @@ def test_with_a_given_mask_it_equals_plain_attention(kind, tile, monkeypatch):
     given = {"bool": mask, "additive": additive_mask(mask, query), "none": None}[kind]
     torch.manual_seed(1)
     keep = torch.rand(2, 3, 7, 7) > 0.25
-    noise = given_bytes(monkeypatch, keep)
+    given_bytes(monkeypatch, keep)
     module = torch.nn.Module()
     module.is_causal = False
     found, _ = dropout_attention(module, query, key, value, given, dropout=0.25)
@@ -110,37 +91,33 @@ def test_with_a_given_mask_it_equals_plain_attention(kind, tile, monkeypatch):
         logits = logits.masked_fill(~mask, -torch.inf)
     expected = (logits.softmax(-1) * keep / 0.75 @ value).transpose(1, 2)
     torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-12)
-    twin = plain_attention(query, key, value, additive_mask(given, query), noise, 0.5, 0.25)
-    torch.testing.assert_close(found, twin.transpose(1, 2), rtol=1e-10, atol=1e-12)
     weights = torch.randn_like(expected)
     gradients = [torch.autograd.grad((out * weights).sum(), (query, key, value)) for out in (found, expected)]
     for one, other in zip(*gradients, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-12)
 
 
-def test_gradcheck(monkeypatch):
-    given_bytes(monkeypatch, torch.rand(1, 2, 3, 3) > 0.3)
-    bias = torch.zeros(1, 1, 1, 3, dtype=torch.float64)
-    assert torch.autograd.gradcheck(
-        lambda *qkv: _DropoutAttention.apply(*qkv, bias, 0.5, 0.3), inputs(1, 2, 3, 4)
+def test_bfloat16_stays_near_float32(monkeypatch):
+    given_bytes(monkeypatch, torch.rand(2, 3, 40, 40, generator=torch.Generator().manual_seed(1)) > 0.25)
+    exact, module, results = (
+        [side.detach().float() for side in inputs(tokens=40, width=16)],
+        torch.nn.Module(),
+        [],
     )
+    module.is_causal = False
+    for dtype in (torch.float32, torch.bfloat16):
+        sides = [side.to(dtype).requires_grad_() for side in exact]
+        found, _ = dropout_attention(module, *sides, None, dropout=0.25)
+        gradients = torch.autograd.grad((found * torch.linspace(-1, 1, 16).to(dtype)).sum(), sides)
+        assert all(each.dtype == dtype for each in (found, *gradients))
+        results.append((found, *gradients))
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(other.float(), one, rtol=0, atol=0.02 * float(one.abs().max()))
 
 
-def test_outputs_keep_their_mean():
-    query, key, value = (side.detach().expand(2000, -1, -1, -1) for side in inputs(batch=1))
-    module = torch.nn.Module()
-    torch.manual_seed(0)
-    found, _ = dropout_attention(
-        module, query, key, value, torch.ones(1, 1, 7, 7, dtype=torch.bool), dropout=0.1
-    )
-    expected = torch.nn.functional.scaled_dot_product_attention(query[:1], key[:1], value[:1]).transpose(1, 2)
-    torch.testing.assert_close(found.mean(0, keepdim=True), expected, rtol=0, atol=0.05)
-
-
-def test_a_model_with_fast_dropout_scores_the_same_and_trains():
+def test_a_model_with_fast_dropout_trains():
     batch = random_batch([20, 50], [4, 3])
-    plain, fast = (tiny_model("bert", fast_dropout=fast) for fast in (False, True))
-    torch.testing.assert_close(fast(batch).logits, plain(batch).logits, rtol=1e-10, atol=1e-12)
+    fast = tiny_model("bert")
     fast.train()(batch).logits.square().sum().backward()
     assert all(parameter.grad.isfinite().all() for parameter in fast.parameters())
     assert not torch.equal(fast(batch).logits, fast(batch).logits)

@@ -191,13 +191,6 @@ def test_frequent_pairs_are_joined_first():
     assert joined == {"lo", "▁lo", "▁low", "er"}
 
 
-def test_a_word_is_the_sum_of_its_tokens_and_case_does_not_count():
-    tokenizer = subword_tokenizer(COUNTS, size=25)
-    for word in COUNTS:
-        assert "".join(tokenizer.tokenize(word.upper())) == "▁" + word
-        assert tokenizer.tokenize(" " + word) == tokenizer.tokenize(word)
-
-
 def test_the_marker_is_known_though_no_document_has_it():
     tokenizer = DocumentTokenizer(subword_tokenizer(Counter({"low": 9}), size=30))
     assert tokenizer.marker_token not in (None, tokenizer.pad_token)

@@ -7,7 +7,7 @@ from tests.reference.batches import ENCODERS, tiny_model
 from transformers import AutoModel
 
 from unnoted.models.encoders import EncoderError, load_encoder, loading
-from unnoted.models.encoders.loading import check_counts, position_limit
+from unnoted.models.encoders.loading import position_limit
 from unnoted.models.model import ModelError, RelationModel
 
 
@@ -61,12 +61,6 @@ def test_an_encoder_decoder_or_an_unknown_type_is_refused(tmp_path, kind):
     (tmp_path / "config.json").write_text(json.dumps(config | {"model_type": kind}))
     with pytest.raises(EncoderError):
         load_encoder(tmp_path)
-
-
-def test_counts_are_looked_for_at_every_depth():
-    check_counts({"a": {"num_layers": 5}}, "x", ValueError, tensors=5)
-    with pytest.raises(ValueError, match="num_layers"):
-        check_counts({"a": {"num_layers": 6}}, "x", ValueError, tensors=5)
 
 
 @pytest.mark.parametrize("kind", ENCODERS)

@@ -8,9 +8,8 @@ from tests.reference.batches import random_batch
 from tests.reference.docred_bilstm import plain_two_way
 from torch import nn
 
-from unnoted.models.encoders import ENCODER_KINDS, DocumentEncoder, EncoderError, build_encoder, load_encoder
+from unnoted.models.encoders import DocumentEncoder, EncoderError, build_encoder, load_encoder
 from unnoted.models.encoders.document_encoder import MAX_MATRIX_TOKENS
-from unnoted.models.encoders.fast_dropout import FastDropout
 from unnoted.models.encoders.lstm import LockedDropout, LSTMConfig, LSTMEncoder, mention_inputs
 from unnoted.models.encoders.windows import split_document
 
@@ -19,30 +18,6 @@ from unnoted.models.encoders.windows import split_document
 def encoder():
     torch.manual_seed(0)
     return LSTMEncoder(LSTMConfig(vocab_size=20, hidden_size=8, num_attention_heads=2)).eval()
-
-
-def test_padding_changes_neither_states_nor_attention(encoder):
-    tokens = torch.tensor([[3, 4, 5, 0, 0], [6, 7, 8, 9, 10]])
-    mask = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]])
-    both = encoder(tokens, mask, output_attentions=True)
-    alone = encoder(tokens[:1, :3], output_attentions=True)
-    torch.testing.assert_close(both.last_hidden_state[:1, :3], alone.last_hidden_state)
-    torch.testing.assert_close(both.attentions[-1][:1, :, :3, :3], alone.attentions[-1])
-    assert (both.attentions[-1][0, :, :, 3:] == 0).all()
-
-
-def test_attention_is_a_distribution_over_the_tokens(encoder):
-    attention = encoder(torch.tensor([[3, 4, 5]]), output_attentions=True).attentions[-1]
-    torch.testing.assert_close(attention.sum(3), torch.ones(1, 2, 3))
-
-
-def test_a_state_is_that_of_a_stepwise_recurrence(encoder):
-    tokens = torch.tensor([[3, 4, 5]])
-    states = encoder.embedding(tokens)[0]
-    for layer in encoder.layers:
-        ahead, back = run(layer.forwards, states), run(layer.backwards, states.flip(0)).flip(0)
-        states = torch.cat([ahead, back], 1)
-    torch.testing.assert_close(encoder(tokens).last_hidden_state[0], states)
 
 
 def run(layer, states):
@@ -54,15 +29,6 @@ def run(layer, states):
         memory = cell(state[None], memory)
         found.append(memory[0][0])
     return torch.stack(found)
-
-
-def test_it_is_saved_and_loaded_like_any_encoder(encoder, tmp_path):
-    encoder.save_pretrained(tmp_path)
-    loaded = load_encoder(tmp_path).eval()
-    tokens = torch.tensor([[3, 4, 5]])
-    assert torch.equal(loaded(tokens).last_hidden_state, encoder(tokens).last_hidden_state)
-    assert isinstance(build_encoder(encoder.config.to_dict()), LSTMEncoder)
-    assert len(load_encoder(tmp_path, layers=1).layers) == 1
 
 
 def test_a_state_with_mentions_is_that_of_a_stepwise_recurrence():
@@ -90,30 +56,6 @@ def test_a_state_with_mentions_is_that_of_a_stepwise_recurrence():
         states = torch.cat([run(layer.forwards, states), run(layer.backwards, states.flip(0)).flip(0)], 1)
     found = encoder(torch.tensor([[3, 4, 5]]), None, torch.tensor([types]), torch.tensor([entities]))
     torch.testing.assert_close(found.last_hidden_state[0], states)
-
-
-def test_the_default_encoder_has_the_parameters_it_had():
-    torch.manual_seed(3)
-    encoder = LSTMEncoder(LSTMConfig(vocab_size=7, hidden_size=4, num_hidden_layers=1))
-    torch.manual_seed(3)
-    embedding = nn.Embedding(7, 4, 0)
-    ahead, back = nn.LSTM(4, 2, batch_first=True), nn.LSTM(4, 2, batch_first=True)
-    query, key = nn.Linear(4, 4), nn.Linear(4, 4)
-    parts = {
-        "embedding": embedding,
-        "layers.0.forwards": ahead,
-        "layers.0.backwards": back,
-        "query": query,
-        "key": key,
-    }
-    expected = {
-        f"{part}.{name}": value
-        for part, module in parts.items()
-        for name, value in module.state_dict().items()
-    }
-    found = encoder.state_dict()
-    assert list(found) == list(expected)
-    assert all(torch.equal(found[name], value) for name, value in expected.items())
 
 
 def test_frozen_words_and_mentions_are_saved_and_loaded(tmp_path):
@@ -180,18 +122,6 @@ def test_states_with_a_learnt_start_equal_the_equations(layers):
         torch.testing.assert_close(found[document, :length], states)
 
 
-def test_a_learnt_start_begins_at_0_and_learns():
-    encoder = LSTMEncoder(LSTMConfig(vocab_size=20, hidden_size=8, learnt_start=True))
-    plain = LSTMEncoder(LSTMConfig(vocab_size=20, hidden_size=8))
-    starts = [f"layers.{layer}.start" for layer in range(2)]
-    assert plain.load_state_dict(encoder.state_dict(), strict=False).unexpected_keys == starts
-    same = [model.eval()(TOKENS, MASK).last_hidden_state for model in (encoder, plain)]
-    assert torch.equal(*same)
-    same[0].square().sum().backward()
-    for layer in encoder.layers:
-        assert (layer.start.grad.abs() > 0).all()
-
-
 def test_locked_dropout_drops_a_feature_of_a_document_everywhere_or_nowhere():
     torch.manual_seed(0)
     dropout = LockedDropout(nn.Dropout(0.2)).train()
@@ -219,45 +149,6 @@ def test_locked_dropout_is_where_it_was_published():
     assert (kept == 0).any() and (words != 0).any()
 
 
-def test_padding_does_not_change_what_is_dropped():
-    encoder = published().train()
-    states = []
-    for tokens, mask in ((TOKENS, MASK), (TOKENS[:, :3], MASK[:, :3])):
-        torch.manual_seed(1)
-        states.append(encoder(tokens, mask).last_hidden_state[0, :3])
-    torch.testing.assert_close(*states)
-
-
-def test_without_training_documents_of_a_batch_do_not_matter_to_each_other():
-    encoder = published()
-    both = encoder(TOKENS, MASK).last_hidden_state
-    torch.testing.assert_close(encoder(TOKENS[:1, :3]).last_hidden_state, both[:1, :3])
-    assert torch.equal(encoder(TOKENS, MASK).last_hidden_state, both)
-
-
-def test_the_published_encoder_is_saved_and_loaded(tmp_path):
-    encoder = published()
-    encoder.save_pretrained(tmp_path)
-    loaded = load_encoder(tmp_path).eval()
-    assert torch.equal(loaded(TOKENS, MASK).last_hidden_state, encoder(TOKENS, MASK).last_hidden_state)
-    assert loaded.config.locked_dropout and loaded.config.learnt_start
-
-
-def test_unlocked_dropout_is_also_on_what_the_last_layer_gives():
-    encoder = build_encoder(LSTMConfig(vocab_size=20, hidden_size=8).to_dict())
-    calls = []
-    encoder.train().dropout.register_forward_hook(lambda module, inputs, output: calls.append(output))
-    found = encoder(TOKENS, MASK).last_hidden_state
-    assert len(calls) == 3 and calls[-1] is found
-
-
-def test_the_encoder_that_is_made_for_bilstm_is_the_published_one():
-    config = ENCODER_KINDS["bilstm"]()
-    assert config.locked_dropout and config.learnt_start and config.hidden_dropout_prob == 0.2
-    assert (config.hidden_size, config.num_hidden_layers, config.input_size) == (256, 1, 100)
-    assert (config.type_size, config.entity_size) == (20, 20)
-
-
 def painted(batch, width):
     types, entities = torch.zeros(2, len(batch.lengths), width, dtype=torch.int64)
     for mention in range(len(batch.mention_position)):
@@ -278,34 +169,19 @@ def test_later_mentions_are_written_over_earlier_ones(seed):
     assert torch.equal(found["mention_entities"], entities)
 
 
-def test_documents_without_mentions_have_none():
-    found = mention_inputs(random_batch([6, 4], [0, 0]), 6)
-    assert all(values.shape == (2, 6) and not values.any() for values in found.values())
-
-
 def with_mentions(**sizes):
     torch.manual_seed(0)
     sizes = {"type_size": 3, "types": 4, "entity_size": 2, "entities": 6, "hidden_size": 8, **sizes}
     return LSTMEncoder(LSTMConfig(vocab_size=50, **sizes)).double().eval()
 
 
-def test_the_encoder_is_told_only_if_it_asks():
-    batch = random_batch([20, 12], [3, 2])
-    told, untold = with_mentions(), with_mentions(type_size=0, entity_size=0)
-    assert told.takes_mentions and not untold.takes_mentions
-    types, entities = painted(batch, 20)
-    expected = told(batch.input_ids, batch.attention_mask, types, entities).last_hidden_state
-    torch.testing.assert_close(DocumentEncoder(told)(batch).states, expected)
-    assert (told(batch.input_ids, batch.attention_mask).last_hidden_state - expected).abs().max() > 1e-3
-    plain = untold(batch.input_ids, batch.attention_mask).last_hidden_state
-    torch.testing.assert_close(DocumentEncoder(untold)(batch).states, plain)
-
-
 def test_windows_carry_the_mentions_of_their_tokens():
     model, limit, length = with_mentions(num_attention_heads=0), 16, 40
     batch = random_batch([length, 10], [6, 2])
     types, entities = painted(batch, length)
-    found = DocumentEncoder(model, limit=limit, attention=False)(batch)
+    encoder = DocumentEncoder(model, attention=False)
+    encoder.limit = limit
+    found = encoder(batch)
     states, count = torch.zeros(length, 8, dtype=torch.float64), torch.zeros(length, 1)
     for span in split_document(0, length, limit):
         cover = slice(span.first, span.first + span.count)
@@ -329,37 +205,6 @@ def test_without_attention_long_documents_are_read_whole_and_with_it_in_windows(
     with torch.no_grad():
         states = whole(random_batch([4200], [3])).states
     assert states.shape == (1, 4200, 4) and states.isfinite().all()
-
-
-def test_a_document_with_mentions_does_not_depend_on_its_batch():
-    encoder = DocumentEncoder(with_mentions())
-    together, batch = encoder(random_batch([20, 9, 28], [3, 2, 4])), random_batch([20], [3])
-    alone = encoder(batch)
-    torch.testing.assert_close(together.states[:1, :20], alone.states)
-    torch.testing.assert_close(
-        together.entity_attention[: len(batch.entity_document), :, :20], alone.entity_attention
-    )
-
-
-def test_every_parameter_gets_a_gradient_under_fast_dropout():
-    encoder = DocumentEncoder(with_mentions(num_attention_heads=0).float(), attention=False).train()
-    batch = random_batch([20, 12], [3, 2])
-    encoder(batch).states.sin().sum().backward()
-    for name, parameter in encoder.named_parameters():
-        assert parameter.grad is not None and parameter.grad.abs().sum() > 0, name
-    assert type(encoder.model.dropout) is FastDropout
-
-
-def test_types_and_entities_beyond_the_tables():
-    model = with_mentions()
-    tokens = torch.tensor([[5, 6, 7]])
-
-    def states(types, entities):
-        return model(tokens, None, torch.tensor([types]), torch.tensor([entities])).last_hidden_state
-
-    assert torch.equal(states([1, 9, 0], [1, 2, 0]), states([1, 0, 0], [1, 2, 0]))
-    assert torch.equal(states([1, 1, 0], [1, 50, 0]), states([1, 1, 0], [1, 6, 0]))
-    assert not torch.equal(states([1, 1, 0], [1, 6, 0]), states([1, 1, 0], [1, 5, 0]))
 
 
 def test_a_batch_in_another_order_of_mentions_has_another_winner():

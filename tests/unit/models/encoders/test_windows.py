@@ -39,11 +39,6 @@ def test_two_windows_are_those_of_the_authors(length):
     assert (second.first, second.count, second.starts, second.ends) == (length - 511, 511, 1, 0)
 
 
-def test_the_authors_gap_at_1023_and_1024_is_closed():
-    assert len(split_document(0, 1022, limit=512)) == 2
-    assert len(split_document(0, 1023, limit=512)) == len(split_document(0, 1024, limit=512)) == 3
-
-
 def test_a_limit_too_small_for_windows_is_refused():
     with pytest.raises(ValueError, match="at least 4"):
         split_document(0, 10, limit=3)
