@@ -354,8 +354,12 @@ class ScoreDecoder:
 
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON; `from_json` reads it. Without a calibration there is no key for it."""
-        written = asdict(replace(self, calibration=None))
-        del written["calibration"]
+        written = {
+            "decision": self.decision.to_json(),
+            "link": asdict(self.link),
+            "priors": None if self.priors is None else self.priors.to_dict(),
+            "class_weighted": self.class_weighted,
+        }
         return written if self.calibration is None else written | {"calibration": self.calibration.to_json()}
 
     @classmethod

@@ -165,7 +165,9 @@ def test_saved_and_read_again():
         CALIBRATED,
         replace(PLAIN, priors=Priors(("a",), (0.1,), (0.2,)), class_weighted=True),
     ):
-        assert ScoreDecoder.from_json(json.loads(json.dumps(decoder.to_json(), allow_nan=False))) == decoder
+        read = json.loads(json.dumps(decoder.to_json(), allow_nan=False))
+        assert ScoreDecoder.from_json(read) == decoder
+        assert read == decoder.to_json()  # checkpoints compare what they read with what a model has
     assert CALIBRATED.is_comparable_to(PLAIN) and not replace(PLAIN, link=Link("sigmoid")).is_comparable_to(
         PLAIN
     )
