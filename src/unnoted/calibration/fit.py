@@ -3,8 +3,7 @@
 A pair of margin z has relation i with the log odds h(z), one rising curve h for all relations, and a true
 fact is labelled with the propensity c_i of `calibration.propensity`, of which c_i = π_l / π is the mean. So the
 pair is labelled with probability c_i(h(z)) σ(h(z)). h is the curve under which the labels are most likely,
-with a penalty on its roughness; the slope s of the propensity is the likeliest of a few values. At the end h
-is moved until as many facts are expected as the priors of all relations together say.
+with a penalty on its roughness; the slope s of the propensity is its posterior mean. At the end h is moved until as many facts are expected as the priors of all relations together say.
 """
 
 from typing import NamedTuple
@@ -21,13 +20,11 @@ from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.calibration.propensity import PROPENSITY_SLOPE, labelling_log_odds
 from unnoted.priors import Priors
 
-SLOPES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
-"""Values of s that are tried. Large values fit nearly as well as the right one, because what is labelled less
-often could be true less often; hence a penalty on s. The choice of s hardly moves the F1, but the scores:
-with too small a value they are too high."""
+SLOPES = tuple(0.2 * number for number in range(11))
+"""Values of s that are tried, from 0 to 2."""
 
 SLOPE_PENALTY = 2.0
-"""In log likelihood for each unit of s: small beside the likelihood of labels that determine s."""
+"""How much likelier, in log likelihood, labels must be under a slope than under 0, a fair sample, to choose it."""
 
 KNOTS = 16
 ROUGHNESS = 1.0
@@ -63,7 +60,7 @@ def fit_calibration(
         scores: out-of-fold margins beside labels.
         priors: labelled and overall priors of the same relations among the scored pairs; only their sum over
             relations and the label frequencies π_l / π matter.
-        propensity_slope: s; by default the likeliest of `SLOPES`.
+        propensity_slope: s; by default what `choose_slope` reads from the labels.
         facts_elsewhere: the expected number of true facts of the same documents between pairs that are no
             candidates; no threshold finds them, and F1 counts them.
 
@@ -95,9 +92,10 @@ def fit_calibration(
     labelled, overall = np.array(priors.labelled), np.array(priors.overall)
     frequency = np.divide(labelled, overall, out=np.ones_like(overall), where=overall > 0)  # c, [K]
     knots = _knots(bins.margin)
-    slopes = SLOPES if propensity_slope is None else (propensity_slope,)
-    fits = [_fit_curve(bins, knots, frequency, float(overall.mean()), slope) for slope in slopes]
-    fit = min(fits, key=lambda fit: fit.cost + SLOPE_PENALTY * fit.slope)
+    if propensity_slope is None:
+        costs = [_fit_curve(bins, knots, frequency, float(overall.mean()), slope).cost for slope in SLOPES]
+        propensity_slope = choose_slope(np.array(costs))
+    fit = _fit_curve(bins, knots, frequency, float(overall.mean()), propensity_slope)
     values = _pieces(bins.margin, knots) @ np.diff(fit.log_odds) + fit.log_odds[0]  # [B, K]
     log_odds = fit.log_odds + shift_to_mean(values, bins.pairs[:, None], float(overall.mean()))
     log_odds = np.clip(log_odds, LOWEST, HIGHEST) + LEAST_RISE * np.arange(len(knots))
@@ -108,6 +106,26 @@ def fit_calibration(
     return Calibration(
         tuple(knots.tolist()), tuple(log_odds.round(6).tolist()), expected, expected.best_threshold, fit.slope
     )
+
+
+def choose_slope(costs: Array) -> float:
+    """The slope of the propensity: 0 unless the labels are less likely under it, else the posterior mean.
+
+    Labels tell clearly whether evident facts are favoured, but hardly how much: what is labelled less often
+    could be true less often. So a single likeliest value would be chance. The prior of positive slopes is
+    exponential with mean 1.
+
+    Args:
+        costs: the negative log likelihood of the labels under each of `SLOPES`.
+
+    Example:
+        >>> choose_slope(np.zeros(11)), choose_slope(np.array([100.0] + [0.0] * 10)).__round__(2)
+        (0.0, 0.79)
+    """
+    if costs[0] <= costs[1:].min() + SLOPE_PENALTY:
+        return 0.0
+    slopes, costs = np.array(SLOPES[1:]), costs[1:]
+    return float(np.average(slopes, weights=np.exp(costs.min() - costs - slopes)))
 
 
 def posterior_given_unlabelled(
