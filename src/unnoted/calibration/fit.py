@@ -3,7 +3,8 @@
 A pair of margin z has relation i with the log odds h(z), one rising curve h for all relations, and a true
 fact is labelled with the propensity c_i of `calibration.propensity`, of which c_i = π_l / π is the mean. So the
 pair is labelled with probability c_i(h(z)) σ(h(z)). h is the curve under which the labels are most likely,
-with a penalty on its roughness; the slope s of the propensity is its posterior mean. At the end h is moved until as many facts are expected as the priors of all relations together say.
+with a penalty on its roughness; the slope s of the propensity is its posterior mean. At the end h is moved
+until as many facts are expected as the priors of all relations together say.
 """
 
 from typing import NamedTuple
