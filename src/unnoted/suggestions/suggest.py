@@ -28,7 +28,7 @@ from unnoted.priors import Priors
 from unnoted.rules import RuleSet, close, load_rules
 from unnoted.suggestions.completeness import BelowCutoff
 from unnoted.suggestions.store import MissingLabels, Suggestion, SuggestionSet
-from unnoted.training.builders import close_labels
+from unnoted.training.builders import TrainingData, close_labels
 from unnoted.training.calibrate import check_unseen, score_batches
 from unnoted.training.config import load_config
 from unnoted.training.cross_validation import count_folds, run_cross_validation
@@ -131,7 +131,7 @@ def suggest(
                 scored_by = f"out of fold, {times}{count_folds(settings)} folds of {config}"
             labels = close_labels(settings, corpus, log)
             _check_same_documents(pairs, labels.corpus, source)
-            scored = calibrate_scores(pairs, labels.multiplier or 1.0)
+            scored = calibrate_scores(pairs, _overall_priors(pairs, labels, log))
             relations = replace(corpus.relations, ids=pairs.relations)
             if settings.data.rules is not None:
                 rules = load_rules(settings.data.rules, relations)
@@ -201,16 +201,26 @@ class ScoredPairs:
         return posterior_given_unlabelled(self.score, float(self.pairs.labelled.sum()), self.propensity_slope)
 
 
-def calibrate_scores(pairs: OutOfFoldScores, multiplier: float) -> ScoredPairs:
+def _overall_priors(pairs: OutOfFoldScores, labels: TrainingData, log: Callable[[str], None]) -> Priors:
+    """The priors of the scored pairs, by the multiplier or the file of the configuration."""
+    share = tuple(pairs.labelled_share.tolist())
+    own, file = Priors(pairs.relations, share, share), labels.config.loss.prior_file
+    if file is not None:
+        return Priors.from_file(file, own)
+    if labels.multiplier is None:
+        log("note: this loss has no priors: scores are those of complete labels")
+    overall = tuple(max(each, min(HIGHEST_PRIOR, (labels.multiplier or 1.0) * each)) for each in share)
+    return replace(own, overall=overall)
+
+
+def calibrate_scores(pairs: OutOfFoldScores, priors: Priors) -> ScoredPairs:
     """Out-of-fold scores with calibrated probabilities.
 
     Args:
         pairs: of the documents.
-        multiplier: true facts for each labelled one.
+        priors: the labelled and overall priors among these pairs.
     """
-    labelled = tuple(pairs.labelled_share.tolist())
-    overall = tuple(max(share, min(HIGHEST_PRIOR, multiplier * share)) for share in labelled)
-    calibration = fit_calibration(pairs, Priors(pairs.relations, labelled, overall))
+    calibration = fit_calibration(pairs, priors)
     score = np.empty_like(pairs.margin)
     for first in range(0, pairs.pairs, ROWS):
         part = slice(first, first + ROWS)

@@ -17,6 +17,7 @@ from unnoted.cli.main import app
 from unnoted.data import load_documents, write_documents
 from unnoted.data.synthetic import generate_documents
 from unnoted.errors import DataError
+from unnoted.priors import Priors
 from unnoted.rules import parse_rules
 from unnoted.suggestions import SuggestionSet
 from unnoted.suggestions.suggest import (
@@ -64,7 +65,9 @@ def generated(count):
 @pytest.fixture(scope="module")
 def scored():
     labelled, pairs, true = simulate(*generated(25))
-    return labelled, calibrate_scores(pairs, true.sum() / pairs.labelled.sum()), true
+    share = tuple(pairs.labelled_share.tolist())
+    multiplier = true.sum() / pairs.labelled.sum()
+    return labelled, calibrate_scores(pairs, Priors(pairs.relations, share, share) * multiplier), true
 
 
 def test_the_list_is_ranked_unlabelled_and_adds_up(scored):
@@ -217,6 +220,13 @@ def test_the_multiplier_is_that_of_the_config_unless_it_is_given(own):
         for multiplier in (2, 3, 6)
     )
     assert default == three and many > 1.4 * few  # `best` trains with 3
+
+
+def test_a_file_of_priors_counts_as_the_multiplier_does(own, tmp_path):
+    (tmp_path / "priors.json").write_text('{"*": {"multiplier": 3}}')
+    options = {"scores": own / "scores.npz"}
+    from_file = unnoted.suggest(own / "own.json", **options, changes={"prior_file": tmp_path / "priors.json"})
+    assert from_file == unnoted.suggest(own / "own.json", **options, prior_multiplier=3)
 
 
 def documents_file(count, folder):
