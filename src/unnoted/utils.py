@@ -4,6 +4,7 @@ import inspect
 import json
 import logging
 import os
+import sys
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
@@ -278,6 +279,19 @@ class Options(BaseModel):
             reason = message.removeprefix("Value error, ")
             return f"{key}: {reason}" if key else reason  # what concerns several settings names them itself
         return f"{key}: must be {message[:1].lower()}{message[1:]}, not {short_repr(detail['input'])}"
+
+
+@contextmanager
+def without_working_directory() -> Iterator[None]:
+    """Start processes without the working directory on their path, where a `yaml.py` would replace the library."""
+    path, safe = sys.path, os.environ.get("PYTHONSAFEPATH")
+    sys.path, os.environ["PYTHONSAFEPATH"] = [entry for entry in path if entry], "1"
+    try:
+        yield
+    finally:
+        sys.path = path
+        if safe is None:
+            del os.environ["PYTHONSAFEPATH"]
 
 
 SMALL_WIDTH = 512

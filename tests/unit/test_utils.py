@@ -1,10 +1,14 @@
-"""Threads: few for small models, never more than are free, and as asked for."""
+"""Threads: few for small models, never more than are free, and as asked for; processes: from nowhere else."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import torch
 
+import unnoted
 from unnoted.utils import SMALL_WIDTH, choose_threads
 
 
@@ -44,3 +48,29 @@ def test_what_is_asked_for_wins(machine, monkeypatch):
     torch.set_num_threads(2)
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     assert choose_threads(4096) == torch.get_num_threads() == 2
+
+
+POOL = """
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from unnoted.utils import without_working_directory
+
+if __name__ == "__main__":
+    with without_working_directory(), ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        print(pool.submit(abs, -3).result())
+"""
+
+
+def test_processes_import_nothing_from_the_working_directory(tmp_path):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "script.py").write_text(POOL)
+    working = tmp_path / "working"
+    working.mkdir()
+    for name in ("signal", "multiprocessing", "traceback", "yaml"):
+        (working / f"{name}.py").write_text(f"open({str(tmp_path / 'was run')!r}, 'a').write('x')")
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "own" / "script.py")], cwd=working, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(unnoted.__file__).parents[1])},
+    )  # fmt: skip
+    assert done.stdout == "3\n", done.stderr
+    assert not (tmp_path / "was run").exists()

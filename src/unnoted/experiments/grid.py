@@ -12,7 +12,6 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from multiprocessing.context import SpawnProcess
@@ -38,7 +37,7 @@ from unnoted.training.results import Failure, Record
 from unnoted.training.run import run
 from unnoted.training.run_directory import LOG, BusyError, RunDirectory, digest, fingerprint, is_folder
 from unnoted.training.trainer import CHECKPOINTS
-from unnoted.utils import duration, nearest, plural
+from unnoted.utils import duration, nearest, plural, without_working_directory
 
 Log: TypeAlias = Callable[[str], None]
 Outcome: TypeAlias = Record | Failure
@@ -341,7 +340,7 @@ def _start(settings: TrainingConfig, run_id: str | None, slot: int, jobs: int) -
     device = devices[slot % len(devices)] if devices else None
     context = multiprocessing.get_context("spawn")
     process = context.Process(target=_perform, args=(settings, run_id, max(1, _cores() // jobs), device))
-    with _without_working_directory():
+    with without_working_directory():
         process.start()
     return process
 
@@ -350,19 +349,6 @@ def _cores() -> int:
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     limit = os.environ.get("OMP_NUM_THREADS", "")
     return min(cores, int(limit)) if limit.isdecimal() and int(limit) else cores
-
-
-@contextmanager
-def _without_working_directory() -> Iterator[None]:
-    """Start a process without the working directory on its path, where a `yaml.py` would replace the library."""
-    path, safe = sys.path, os.environ.get("PYTHONSAFEPATH")
-    sys.path, os.environ["PYTHONSAFEPATH"] = [entry for entry in path if entry], "1"
-    try:
-        yield
-    finally:
-        sys.path = path
-        if safe is None:
-            del os.environ["PYTHONSAFEPATH"]
 
 
 def _perform(settings: TrainingConfig, run_id: str | None, threads: int, device: str | None) -> None:

@@ -24,6 +24,7 @@ from unnoted.training.calibrate import check_unseen, score_documents
 from unnoted.training.config import TrainingConfig
 from unnoted.training.run_directory import RunDirectory, fingerprint
 from unnoted.training.trainer import Trainer
+from unnoted.utils import without_working_directory
 
 FOLDS = "folds"
 """The part of a run's folder that belongs to cross-validation."""
@@ -204,7 +205,7 @@ def _train_side_by_side(
     shown = "TQDM_DISABLE" not in os.environ
     os.environ.setdefault("TQDM_DISABLE", "1")  # bars of several processes would write over each other
     try:
-        with ProcessPoolExecutor(jobs, context) as pool:
+        with without_working_directory(), ProcessPoolExecutor(jobs, context) as pool:
             running = {
                 pool.submit(_train_in_process, config, data, number, threads, resume): number
                 for number in numbers
