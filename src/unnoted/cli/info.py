@@ -162,7 +162,7 @@ def _read_beside(path: Path) -> object:
 def _shorten(value: Any) -> str:  # noqa: ANN401
     """A value in one line; of a long list the first entries."""
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_shorten(each)}" for name, each in value.items())
+        return ", ".join(f"{name} {_shorten(each)}" for name, each in value.items() if each is not None)
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list):

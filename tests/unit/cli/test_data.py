@@ -187,7 +187,6 @@ def test_documents_go_to_standard_output_and_messages_beside_it(train, tmp_path,
         "generate --documents 2000 --to -",
         "generate --documents 2000 --to /dev/stdout",
         "check TRAIN",
-        "check TRAIN --json",
     ],
 )
 def test_a_reader_that_leaves_is_no_traceback(train, command):

@@ -92,14 +92,6 @@ def test_curve(gold, predictions, tmp_path):
     assert "bare.json: " in message and not path.exists()
 
 
-def test_empty_predictions(gold, train, tmp_path):
-    empty = written(tmp_path / "empty.json", [])
-    result = json.loads(run("--gold", gold, "--predictions", empty, "--train", train, "--json").stdout)
-    for figure in ("overall", "ignoring_train"):
-        assert [result[figure][name] for name in ("f1", "precision", "recall")] == [0, 0, 0]
-    run("--gold", gold, "--predictions", empty)
-
-
 PUBTATOR = "7|t|Abc binds Def\n7|a|Ghi.\n7\t0\t3\tAbc\tChemical\tC1\n7\t10\t13\tDef\tGene\tG1\n"
 
 

@@ -64,9 +64,3 @@ def test_a_full_standard_output_is_an_error(command):
             (sys.executable, "-m", "unnoted", *command), stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert done.returncode and "No space left on device" in done.stderr and "Traceback" not in done.stderr
-
-
-def test_a_reader_that_leaves_is_no_error():
-    command = f"{sys.executable} -m unnoted info | head -1"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
-    assert done.stdout and not done.stderr
