@@ -213,10 +213,11 @@ class _Validator:
         for index, entity in enumerate(document.entities):
             for number, mention in enumerate(entity.mentions):
                 yield names.mention, (index, number), mention.name + mention.type + (entity.id or "")
-        for index, fact in enumerate(document.facts):
-            yield f"{names.fact}.{names.relation}", (index,), fact.relation
-        for index, (*_, relation) in enumerate(document.negatives):
-            yield f"{names.negative}.{names.relation}", (index,), relation
+        relations = [fact.relation for fact in document.facts], [triple[2] for triple in document.negatives]
+        for name, listed in zip((names.fact, names.negative), relations, strict=True):
+            place = f"{name}.{names.relation}"
+            for index, relation in enumerate(listed):
+                yield place, (index,), relation
         for index, words in enumerate(document.sentences):
             yield "sentence {}", (index,), "".join(words)
         yield "text", (), document.text or ""
