@@ -101,7 +101,8 @@ def read_array(
         """Read as much again, so that nothing is parsed often."""
         nonlocal text
         limits.check("document", len(text), f"characters or more in document {index + 1}")
-        chunk = stream.read(max(CHUNK, len(text)))
+        room = max(CHUNK, limits.document - len(text) + 1)  # never far beyond the limit
+        chunk = stream.read(min(max(CHUNK, len(text)), room))
         text += chunk
         return bool(chunk)
 
