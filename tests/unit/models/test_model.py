@@ -1,5 +1,3 @@
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,17 +91,6 @@ def test_scores_do_not_depend_on_what_shares_the_batch(kind, dtype, atol):
     assert start == len(together)
 
 
-@pytest.mark.parametrize("entities", [[0], [1], [0, 1], [1, 0, 1]], ids=str)
-@pytest.mark.parametrize("length", [12, 100])
-def test_documents_without_pairs_break_nothing(entities, length):
-    model = tiny_model("bert")
-    scores = model(random_batch([length] * len(entities), entities)).logits
-    assert scores.shape == (0, 4)
-    assert model.decoder.decide(scores).shape == model.decoder.probabilities(scores).shape == (0, 3)
-    scores.sum().backward()
-    assert all(p.grad is None or p.grad.abs().sum() == 0 for p in model.parameters())
-
-
 @pytest.mark.parametrize("kind", ENCODERS)
 def test_a_saved_model_comes_back_bit_equal(kind, tmp_path):
     texts = {"relation_names": {"r0": "spouse"}, "relation_descriptions": {"r1": "Who lives where."}}
@@ -169,52 +156,6 @@ def test_a_real_encoder_with_its_first_layers(tmp_path):
     assert again.tokenizer("a b").input_ids == model.tokenizer("a b").input_ids
     with pytest.raises(EncoderError, match="6 layers"):
         RelationModel.from_encoder(MINILM, ["r0"], encoder_layers=7)
-
-
-MEMORY = """
-import resource, sys, torch
-from tests.reference.batches import ENCODERS, random_batch, tiny_model
-from unnoted.models.model import RelationModel
-torch.set_num_threads(2)
-minilm, length, entities = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-relations = [f"r{k}" for k in range(96)]
-if minilm:
-    model = RelationModel.from_encoder(minilm, relations)
-else:
-    ENCODERS["bert"].max_position_embeddings = 512
-    model = tiny_model("bert", relations=96, dtype=torch.float32, embedding=768, block=64)
-batch = random_batch([length], [entities], relations=96)
-scores = model.train()(batch).logits
-scores.square().mean().backward()
-assert scores.isfinite().all() and model.head.weight.grad.isfinite().all()
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
-"""
-
-REAL = [pytest.mark.slow, pytest.mark.shared, needs_minilm]
-
-
-@pytest.mark.parametrize(
-    ("encoder", "length", "entities"),
-    [
-        pytest.param("", 7000, 40, marks=pytest.mark.slow),
-        pytest.param(str(MINILM), 7000, 40, marks=REAL),
-        pytest.param(str(MINILM), 7000, 150, marks=REAL),
-        pytest.param(str(MINILM), 500, 150, marks=REAL),
-    ],
-    ids=["tiny encoder, long", "long", "long with many entities", "many entities"],
-)
-def test_long_documents_and_many_entities_stay_within_four_gigabytes(encoder, length, entities):
-    command = [sys.executable, "-W", "ignore", "-c", MEMORY, encoder, str(length), str(entities)]
-    run = subprocess.run(
-        command,
-        cwd=ROOT,
-        env={"PYTHONPATH": f"{ROOT}:{ROOT / 'src'}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    assert float(run.stdout.split()[-1]) < 4.0
 
 
 def test_a_model_is_not_saved_beside_another_ones_tokenizer(tmp_path):

@@ -11,7 +11,7 @@ from tests.reference.rule_propagation import propagate
 from unnoted.calibration import Calibration, ExpectedFacts
 from unnoted.losses import DecisionRule, ScoreDecoder
 from unnoted.losses.decoding import Link
-from unnoted.models.rule_propagation import RulePropagation, find_inverse_pairs
+from unnoted.models.rule_propagation import RulePropagation
 from unnoted.priors import Priors
 from unnoted.rules import Rule, RuleKind, parse_rules
 
@@ -124,14 +124,6 @@ def test_it_names_the_rule():
     found, rule = RulePropagation(rules, NAMES)(logits, batch_of([(0, 1), (1, 0)]), DECODER)
     assert rule.tolist() == [[-1, 0, -1], [-1, -1, 1]]
     assert found.tolist() == [[0.0, 2.0, 2.0, 0.0], [0.0, -1.0, 5.0, 2.0]]
-
-
-def test_inverse_pairs():
-    assert find_inverse_pairs(batch_of([(0, 1), (2, 1), (1, 0)])).tolist() == [2, 3, 0]
-
-
-def test_compositions_are_left_out():
-    assert RulePropagation(parse_rules("a(h, k) & b(k, t) -> c(h, t)"), NAMES).rules == ()
 
 
 def test_an_unknown_relation_is_refused():

@@ -85,18 +85,6 @@ def test_running_averages_are_those_of_the_cells_in_use():
     torch.testing.assert_close(norm.running_variance.flatten(), variance)
 
 
-def test_without_empty_cells_it_is_the_batch_normalisation_of_torch():
-    torch.manual_seed(0)
-    norm, expected = scramble(MaskedBatchNorm(3)), torch.nn.BatchNorm2d(3)
-    with torch.no_grad():
-        expected.weight.copy_(norm.weight.flatten())
-        expected.bias.copy_(norm.bias.flatten())
-    for training in (True, True, False):
-        values = torch.randn(2, 3, 4, 4)
-        found = norm.train(training)(values, torch.ones(2, 1, 4, 4))
-        torch.testing.assert_close(found, expected.train(training)(values))
-
-
 @pytest.mark.parametrize("sides", [[1], [0], [0, 0]])
 def test_one_cell_or_none_changes_no_running_average(sides):
     norm = MaskedBatchNorm(2)

@@ -1,7 +1,5 @@
 """The LSTM encoder: equal to stepwise recurrences, padding changes nothing, mentions are written over tokens."""
 
-import dataclasses
-
 import pytest
 import torch
 from tests.reference.batches import random_batch
@@ -205,12 +203,3 @@ def test_without_attention_long_documents_are_read_whole_and_with_it_in_windows(
     with torch.no_grad():
         states = whole(random_batch([4200], [3])).states
     assert states.shape == (1, 4200, 4) and states.isfinite().all()
-
-
-def test_a_batch_in_another_order_of_mentions_has_another_winner():
-    batch = random_batch([8], [2], mentions=1)
-    overlap = {"mention_position": torch.tensor([1, 2]), "mention_end": torch.tensor([4, 3])}
-    nested = dataclasses.replace(batch, **overlap)
-    swapped = dataclasses.replace(batch, **{name: values.flip(0) for name, values in overlap.items()})
-    assert mention_inputs(nested, 8)["mention_entities"].tolist() == [[0, 1, 2, 2, 1, 0, 0, 0]]
-    assert mention_inputs(swapped, 8)["mention_entities"].tolist() == [[0, 2, 2, 2, 2, 0, 0, 0]]
