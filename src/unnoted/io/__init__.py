@@ -1,7 +1,80 @@
 """Files in and out: limits on input, text and gzip, locks, atomic writes, JSON, YAML, checksums."""
 
-# ruff: noqa: F403
-from unnoted.io.checksums import *
-from unnoted.io.inputs import *
-from unnoted.io.outputs import *
-from unnoted.io.parsing import *
+from unnoted.io.checksums import CHECKSUMS, check_checksums, content_digest, write_checksums
+from unnoted.io.inputs import (
+    MEBI,
+    STANDARD,
+    Limits,
+    TextInput,
+    is_stream,
+    numbered_lines,
+    open_text,
+    read_bytes,
+    read_whole,
+    refuse_stream,
+    rereadable,
+    variable,
+)
+from unnoted.io.outputs import (
+    atomic_write,
+    display_name,
+    hold_lock,
+    is_held,
+    lock_output,
+    new_folder,
+    open_binary_output,
+    open_output,
+    write_binary,
+    write_json,
+    write_lines,
+    write_list,
+)
+from unnoted.io.parsing import (
+    CONFIG_CHARACTERS,
+    ENCODABLE,
+    RepeatedKey,
+    YamlError,
+    parse_json,
+    parse_yaml,
+    read_array,
+    read_json,
+)
+
+__all__ = [
+    "CHECKSUMS",
+    "CONFIG_CHARACTERS",
+    "ENCODABLE",
+    "MEBI",
+    "STANDARD",
+    "Limits",
+    "RepeatedKey",
+    "TextInput",
+    "YamlError",
+    "atomic_write",
+    "check_checksums",
+    "content_digest",
+    "display_name",
+    "hold_lock",
+    "is_held",
+    "is_stream",
+    "lock_output",
+    "new_folder",
+    "numbered_lines",
+    "open_binary_output",
+    "open_output",
+    "open_text",
+    "parse_json",
+    "parse_yaml",
+    "read_array",
+    "read_bytes",
+    "read_json",
+    "read_whole",
+    "refuse_stream",
+    "rereadable",
+    "variable",
+    "write_binary",
+    "write_checksums",
+    "write_json",
+    "write_lines",
+    "write_list",
+]
