@@ -17,7 +17,7 @@ def tune_thresholds(scores: Tensor, labels: Tensor) -> tuple[float, ...]:
     Sorting makes it O(P log P) for each relation.
 
     Args:
-        scores: [P, K + 1], the none class first, which is not used.
+        scores: [P, K + 1], the threshold class first, which is not used.
         labels: bool [P, K]. As good as they are: on noisy labels, thresholds fit the noise.
 
     Raises:

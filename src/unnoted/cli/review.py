@@ -34,7 +34,7 @@ def start(
 ) -> None:
     """Review suggestions in a browser: open the address that is printed. Ctrl-C stops it.
 
-    An example: unnoted review start own.jsonl, then unnoted review export own.jsonl --to corrected.json
+    An example: unnoted review start suggestions.jsonl
     """
     if token is not None and not re.fullmatch(r"[\w.~-]{8,200}", token, re.ASCII):
         raise ValueError("--token must have 8 to 200 characters: letters, digits, or any of ._~-")

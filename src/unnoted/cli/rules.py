@@ -39,7 +39,7 @@ from unnoted.utils import shorten
 def show(
     files: Files,
     rules: Annotated[
-        Path, typer.Option("--rules", metavar="FILE", help="A rule a line (docs/concepts/rules.md).")
+        Path, typer.Option("--rules", metavar="FILE", help="A rule a line (docs/concepts/best.md#rules).")
     ],
     vocabulary: Vocabulary = None,
     as_json: AsJSON = False,

@@ -32,7 +32,7 @@ from unnoted.utils import nearest
 
 if TYPE_CHECKING:  # torch takes seconds to load, and predictions in a file need none
     from unnoted.inference import Extractor
-    from unnoted.inference.scoring import DecisionOptions, ScoredPairs
+    from unnoted.inference.scoring import DecisionOptions, DocumentScores
 
 FLOOR = 0.01
 """From which probability on facts that a model does not predict are in the curve and the reliability."""
@@ -378,7 +378,7 @@ def evaluate_extractor(
     # trained may give a few hundredths to every relation of every pair.
     kept: list[tuple[NDArray[Any], ...]] = []
 
-    def keep(scored: "ScoredPairs") -> None:
+    def keep(scored: "DocumentScores") -> None:
         rows = {pair: row for row, pair in enumerate(zip(scored.head, scored.tail, strict=True))}
         correct = np.zeros_like(scored.decided)  # [P, K]
         for head, tail, relation in of_document[scored.document.id]:

@@ -20,7 +20,7 @@ from unnoted.inference.parallel import map_parallel
 from unnoted.inference.scoring import (
     BatchScores,
     DecisionOptions,
-    ScoredPairs,
+    DocumentScores,
     find_facts,
     guided_sentences,
     score_batch,
@@ -43,7 +43,7 @@ BATCH = BatchLimits(documents=8, tokens=8192, pairs=16384)
 Source: TypeAlias = Document | Mapping[str, Any]
 """A document, or a dictionary with `text` or `sentences`, and `entities` (docs/reference/formats.md)."""
 
-OnScores: TypeAlias = Callable[[ScoredPairs], None]
+OnScores: TypeAlias = Callable[[DocumentScores], None]
 
 
 class Extractor:
@@ -327,7 +327,7 @@ class _BatchResult(NamedTuple):
     """The facts of each document of a batch, and the scores of all their pairs where these are asked for."""
 
     facts: list[list[ExtractedFact]]
-    scored_pairs: list[ScoredPairs]
+    scored_pairs: list[DocumentScores]
 
 
 def _scored_pairs(
@@ -336,7 +336,7 @@ def _scored_pairs(
     head: NDArray[np.int64],
     tail: NDArray[np.int64],
     scores: BatchScores,
-) -> list[ScoredPairs]:
+) -> list[DocumentScores]:
     """The scores of all pairs, document by document."""
     decoder, logits = scores.decoder, scores.logits
     columns = (decoder.scores(logits), decoder.probabilities(logits), scores.decided)  # [P, K] each
@@ -345,7 +345,7 @@ def _scored_pairs(
     heads, tails = np.split(head, ends), np.split(tail, ends)
     parts = zip(documents, heads, tails, score, probability, decided, strict=True)
     return [
-        ScoredPairs(document, one, other, scores, probabilities, predicted, decoder.is_calibrated)
+        DocumentScores(document, one, other, scores, probabilities, predicted, decoder.is_calibrated)
         for document, one, other, scores, probabilities, predicted in parts
     ]
 

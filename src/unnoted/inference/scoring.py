@@ -123,7 +123,7 @@ class BatchFacts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ScoredPairs:
+class DocumentScores:
     """Every candidate pair of a document with every relation, in numpy: for rankings, where facts are many.
 
     Attributes:

@@ -27,7 +27,7 @@ from unnoted.losses.decoding import DecisionRule, Link, ScoreDecoder
 from unnoted.priors import Priors
 from unnoted.utils import Options, lookup, register
 
-LARGEST_LOGIT = 1e9
+LOGIT_CLAMP = 1e9
 """Logits are clamped to this, far beyond what a model gives, so that squares and their sums stay finite."""
 
 SMALLEST_WEIGHT = 1e-12
@@ -216,14 +216,14 @@ class Constants:
 
 
 def to_working_precision(logits: Tensor) -> Tensor:
-    """Logits as losses compute with them: half precision raised to float32, clamped to `LARGEST_LOGIT`.
+    """Logits as losses compute with them: half precision raised to float32, clamped to `LOGIT_CLAMP`.
 
     Example:
         >>> to_working_precision(torch.tensor([1.0, 1e30], dtype=torch.bfloat16))
         tensor([1.0000e+00, 1.0000e+09])
     """
     raised = logits.float() if logits.element_size() < 4 else logits
-    return raised.clamp(-LARGEST_LOGIT, LARGEST_LOGIT)
+    return raised.clamp(-LOGIT_CLAMP, LOGIT_CLAMP)
 
 
 def weighted_mean(total: Tensor, weight: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ from unnoted.calibration import Calibration
 from unnoted.priors import Priors
 from unnoted.utils import lookup, register
 
-LARGEST_LOGIT = 64.0
+MAX_INVERSE_LOGIT = 64.0
 """`Link.inverse` looks for logits between this and its opposite, far beyond the log odds of any frequency."""
 
 BISECTIONS = 60
@@ -222,7 +222,7 @@ class Link:
         By bisection, so that it holds for every link, also for a registered one: all rise with the logit.
         """
         wanted = probability.double()
-        low, high = torch.full_like(wanted, -LARGEST_LOGIT), torch.full_like(wanted, LARGEST_LOGIT)
+        low, high = torch.full_like(wanted, -MAX_INVERSE_LOGIT), torch.full_like(wanted, MAX_INVERSE_LOGIT)
         threshold_class = wanted.new_zeros(wanted.shape[0], 1)
         for _ in range(BISECTIONS):
             middle = (low + high) / 2

@@ -344,6 +344,7 @@ class PULoss(Loss):
             )
         known = None if negatives is None else unlabelled * negatives  # [P, K]
         unknown = unlabelled if known is None else unlabelled - known  # exact: one of the two, or 0
+        # S-PU (Eq. 10): γ π E_P ℓ(+1) + [(1 - π_l) E_U ℓ(-1) - (π - π_l) E_P ℓ(-1)].
         positive = on_positive * weighted_mean(positive_sum, labelled_weight)
         negative = on_unlabelled * weighted_mean((unknown * if_negative).sum(0), unlabelled_weight)
         negative = negative - on_labelled * weighted_mean(labelled_sum, labelled_weight)
@@ -433,8 +434,8 @@ class SSRPU(_SquaredRankingLoss):
         class_weight: multiply the positive part by γ = ((1 - π) / π)^½, against the rarity of positives.
 
     Reference:
-        Wang, Liu, Hu, Zhang (2022): Unified positive-unlabeled learning for document-level relation
-        extraction with incomplete labeling. EMNLP.
+        Wang, Liu, Hu, Zhang (2022): A unified positive-unlabeled learning framework for document-level
+        relation extraction with different levels of labeling. EMNLP.
 
     Example:
         >>> loss = SSRPU(priors=3 * Priors(("spouse",), (0.01,), (0.01,)), margin=0.5)

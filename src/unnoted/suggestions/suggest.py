@@ -40,7 +40,7 @@ ROWS = 1 << 16
 
 HIGHEST_PRIOR = 0.99
 
-SHRINKAGE = 10
+PSEUDO_LABELS = 10
 """Labels with which a relation's own expected count weighs as much as the multiplier of all relations."""
 
 LOG_RATIO_SPREAD = 0.4
@@ -174,7 +174,7 @@ def _check_same_documents(scores: OutOfFoldScores, corpus: Corpus, source: Path)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ScoredPairs:
+class CorpusScores:
     """All candidate pairs with scores for every relation.
 
     Attributes:
@@ -213,7 +213,7 @@ def _overall_priors(pairs: OutOfFoldScores, labels: TrainingData, log: Callable[
     return replace(own, overall=overall)
 
 
-def calibrate_scores(pairs: OutOfFoldScores, priors: Priors) -> ScoredPairs:
+def calibrate_scores(pairs: OutOfFoldScores, priors: Priors) -> CorpusScores:
     """Out-of-fold scores with calibrated probabilities.
 
     Args:
@@ -225,10 +225,10 @@ def calibrate_scores(pairs: OutOfFoldScores, priors: Priors) -> ScoredPairs:
     for first in range(0, pairs.pairs, ROWS):
         part = slice(first, first + ROWS)
         score[part] = calibration.probabilities(torch.from_numpy(pairs.margin[part])).numpy()
-    return ScoredPairs(pairs, score, calibration.threshold, calibration.propensity_slope)
+    return CorpusScores(pairs, score, calibration.threshold, calibration.propensity_slope)
 
 
-def score_corpus(model: RelationModel, corpus: Corpus) -> ScoredPairs:
+def score_corpus(model: RelationModel, corpus: Corpus) -> CorpusScores:
     """Documents as a trained model scores them; it should not have been trained on them."""
     features = compute_features(model, Corpus(corpus.documents, model.relations, model.candidates))
     parts, scores = [], []
@@ -238,11 +238,11 @@ def score_corpus(model: RelationModel, corpus: Corpus) -> ScoredPairs:
     calibration = model.decoder.calibration
     slope = None if calibration is None else calibration.propensity_slope
     pairs = OutOfFoldScores.concatenate(parts)
-    return ScoredPairs(pairs, np.concatenate(scores), model.decoder.threshold, slope)
+    return CorpusScores(pairs, np.concatenate(scores), model.decoder.threshold, slope)
 
 
 def list_suggestions(
-    scored: ScoredPairs,
+    scored: CorpusScores,
     documents: Mapping[str, Document],
     min_score: float,
     max_suggestions: int,
@@ -328,7 +328,7 @@ def _mentioning_sentences(document: Document, head: int, tail: int) -> tuple[int
     return supporting_sentences(*entities, shares)
 
 
-def estimate_missing(scored: ScoredPairs) -> tuple[MissingLabels, ...]:
+def estimate_missing(scored: CorpusScores) -> tuple[MissingLabels, ...]:
     """How many labels of each relation are missing, the most first; nothing without a calibration.
 
     The total is that of the multiplier; the probabilities say how relations differ (`allocate_total`). The
@@ -340,7 +340,7 @@ def estimate_missing(scored: ScoredPairs) -> tuple[MissingLabels, ...]:
     labelled = pairs.labelled.sum(0)
     expected = labelled + np.where(pairs.labelled, 0, scored.given_unlabelled()).sum(0, dtype=np.float64)
     total = allocate_total(expected, labelled, max(1.0, expected.sum() / max(labelled.sum(), 1)))
-    factor = np.exp(ONE_SIDED * np.sqrt(LOG_RATIO_SPREAD**2 + 1 / (labelled + SHRINKAGE)))
+    factor = np.exp(ONE_SIDED * np.sqrt(LOG_RATIO_SPREAD**2 + 1 / (labelled + PSEUDO_LABELS)))
     low, high = np.maximum(total / factor - labelled, 0), total * factor - labelled
     columns = (each.round(1).tolist() for each in (total - labelled, low, high))
     found = (MissingLabels(*row) for row in zip(pairs.relations, labelled.tolist(), *columns, strict=True))
@@ -371,7 +371,7 @@ def allocate_total(
         array([642.,  40.])
     """
     count = np.maximum(labelled, 1)
-    weight = labelled / (labelled + SHRINKAGE)
+    weight = labelled / (labelled + PSEUDO_LABELS)
     ratio = np.exp(weight * np.log(np.maximum(expected, 1e-12) / count) + (1 - weight) * np.log(multiplier))
     missing = np.where(labelled > 0, np.maximum(ratio - 1, 0) * labelled, expected)
     wanted = max(multiplier * float(labelled.sum()) - float(labelled.sum()), 0.0)

@@ -18,9 +18,9 @@ from unnoted.models.model import RelationModel
 from unnoted.training.lexical import fit_lexical
 
 LOG_ODDS_LINK = "sigmoid-ranking"
-"""The link of scores whose differences from the none class are log odds."""
+"""The link of scores whose differences from the threshold class are log odds."""
 
-SHRINKAGE = 50
+PSEUDO_PAIRS = 50
 """So many pairs with the relation's own prior are added to those of two types, whose share says little where
 there are few."""
 
@@ -64,14 +64,14 @@ class TypeCounts:
     def shares(self) -> NDArray[np.float64]:
         """The labelled share of each relation among the pairs of two types, shrunk to its prior."""
         prior = self.labelled.sum((0, 1)) / max(self.pairs.sum(), 1)  # [K]
-        result: NDArray[np.float64] = (self.labelled + SHRINKAGE * prior) / (
-            self.pairs[..., None] + SHRINKAGE
+        result: NDArray[np.float64] = (self.labelled + PSEUDO_PAIRS * prior) / (
+            self.pairs[..., None] + PSEUDO_PAIRS
         )
         return result
 
 
 def initial_scores(counts: TypeCounts, decoder: ScoreDecoder) -> NDArray[np.float64]:
-    """The score above the none class, or above 0, that shows how often a relation holds between two types.
+    """The score above the threshold class, or above 0, that shows how often a relation holds between two types.
 
     Args:
         counts: of the training documents.

@@ -48,7 +48,7 @@ def fit_lexical(
         lexical: is changed.
         types: [T + 1, T + 1, K], log odds by the types of head and tail (`initial_scores`).
         features: of the training documents.
-        loss: of scores whose differences from the none class are log odds.
+        loss: of scores whose differences from the threshold class are log odds.
         tokenizer: knows which tokens have the same stem; without one, each is its own.
     """
     batches = sample_batches(features)

@@ -1,4 +1,4 @@
-"""Augmentation views of labelled pairs (P3M): scored again under another dropout, and mixed with the none class.
+"""Augmentation views of labelled pairs (P3M): scored again under another dropout, and mixed with the threshold class.
 
 A loss says which views it wants and what it learns from them, and sees no more than their scores. They are
 made here, from the embeddings of pairs that the forward pass gives: only labelled pairs are scored again.

@@ -12,7 +12,7 @@ from tests.unit.losses.factories import reviewed_batch
 
 from unnoted import losses as package
 from unnoted.losses import LOSSES, DecisionRule, Link, PairLoss, base, create_loss, get_loss, register_loss
-from unnoted.losses.base import LARGEST_LOGIT
+from unnoted.losses.base import LOGIT_CLAMP
 from unnoted.losses.pu import CORRECTIONS, NORMALISATIONS, PULoss, SquaredRanking
 from unnoted.priors import Priors
 
@@ -226,7 +226,7 @@ def test_half_precision_and_autocast_compute_in_float32():
 def test_logits_are_clamped_only_where_nothing_is_left_to_learn():
     labels = torch.tensor([[True, False]])
     for loss in losses(PRIORS):
-        at_edge = loss(torch.tensor([[0.0, LARGEST_LOGIT, 1.0]]), labels)
+        at_edge = loss(torch.tensor([[0.0, LOGIT_CLAMP, 1.0]]), labels)
         assert torch.equal(at_edge, loss(torch.tensor([[0.0, math.inf, 1.0]]), labels))
         assert loss(torch.tensor([[0.0, math.nan, 1.0]]), labels).isnan()  # never hidden
 

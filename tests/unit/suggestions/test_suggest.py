@@ -21,7 +21,7 @@ from unnoted.priors import Priors
 from unnoted.rules import parse_rules
 from unnoted.suggestions import SuggestionSet
 from unnoted.suggestions.suggest import (
-    ScoredPairs,
+    CorpusScores,
     allocate_total,
     calibrate_scores,
     estimate_missing,
@@ -142,7 +142,7 @@ def test_exports_hold_the_same_suggestions(scored, tmp_path):
     renamed = {hostile if name == first else name: document for name, document in documents.items()}
     renamed[hostile] = replace(documents[first], id=hostile)
     pairs = replace(found.pairs, documents=tuple(renamed))
-    found = ScoredPairs(pairs, found.score, found.threshold, found.propensity_slope)
+    found = CorpusScores(pairs, found.score, found.threshold, found.propensity_slope)
     listed, rest = list_suggestions(found, renamed, 0.3, ALL, 2)
     relations = {relation: (f"is {relation}", "") for relation in pairs.relations}
     made = SuggestionSet(

@@ -14,7 +14,7 @@ from unnoted.models.architectures import ARCHITECTURES
 from unnoted.models.batch import Collator
 from unnoted.models.model import RelationModel
 from unnoted.training import OptimizerConfig, Trainer
-from unnoted.training.initialization import SHRINKAGE, TypeCounts, initial_scores, initialize
+from unnoted.training.initialization import PSEUDO_PAIRS, TypeCounts, initial_scores, initialize
 from unnoted.training.trainer import compute_features
 
 DOCUMENTS = tuple(generate_documents(12))
@@ -38,7 +38,7 @@ def model_on(encoder, types=TYPES, **options):
 def test_shares_are_those_of_plain_loops(encoder, types):
     features = compute_features(model_on(encoder, types), CORPUS)
     found = TypeCounts.from_features(features, len(types)).shares()
-    plain = shares(DOCUMENTS, CORPUS.relations.ids, types, SHRINKAGE)
+    plain = shares(DOCUMENTS, CORPUS.relations.ids, types, PSEUDO_PAIRS)
     for (head, tail, relation), share in plain.items():
         assert found[head, tail, CORPUS.relations.ids.index(relation)] == pytest.approx(share)
 
@@ -47,7 +47,7 @@ def test_the_squared_ranking_loss_starts_at_its_optimum(encoder):
     features = compute_features(model_on(encoder), CORPUS)
     priors = CORPUS.labelled_priors * 3
     found = initial_scores(TypeCounts.from_features(features, len(TYPES)), SSRPU(priors, margin=0.5).decoder)
-    for (head, tail, relation), share in shares(DOCUMENTS, CORPUS.relations.ids, TYPES, SHRINKAGE).items():
+    for (head, tail, relation), share in shares(DOCUMENTS, CORPUS.relations.ids, TYPES, PSEUDO_PAIRS).items():
         k = CORPUS.relations.ids.index(relation)
         wanted = squared_ranking_start(share, priors.labelled[k], priors.overall[k], 0.5)
         assert found[head, tail, k] == pytest.approx(wanted, abs=1e-9)
@@ -58,7 +58,7 @@ def test_the_likelihood_starts_at_log_odds(encoder, multiplier):
     features = compute_features(model_on(encoder), CORPUS)
     priors = CORPUS.labelled_priors * multiplier
     found = initial_scores(TypeCounts.from_features(features, len(TYPES)), LabelLikelihood(priors).decoder)
-    for (head, tail, relation), share in shares(DOCUMENTS, CORPUS.relations.ids, TYPES, SHRINKAGE).items():
+    for (head, tail, relation), share in shares(DOCUMENTS, CORPUS.relations.ids, TYPES, PSEUDO_PAIRS).items():
         k = CORPUS.relations.ids.index(relation)
         wanted = log_odds_start(share, priors.labelled[k], priors.overall[k])
         assert found[head, tail, k] == pytest.approx(wanted, abs=1e-9)

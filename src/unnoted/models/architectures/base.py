@@ -38,7 +38,7 @@ class PairEncoder(nn.Module, ABC):
         pairs_at_once: batches with more pairs are scored in chunks of so many; in training each chunk is
             recomputed in the backward pass. Products of another size may differ in their last digits.
         pairs_are_independent: whether a pair is encoded alike whichever other pairs are candidates.
-        map_layers: its layers over the entity-by-entity map, which `map_learning_rate` is for.
+        map_layers: its layers over the entity-by-entity map, which `optimizer.groups.pair_map` is for.
     """
 
     pairs_at_once: ClassVar[int] = 2**15
