@@ -55,11 +55,6 @@ class ConfigFile:
         values = merge_values(self.values, {"loss": {"name": loss}})
         return replace(self, source=f"{self.source}/{loss}", values=values, losses=())
 
-    @property
-    def output(self) -> str:
-        """Where its runs go by default."""
-        return f"runs/{self.source if self.packaged else Path(self.source).stem}"
-
 
 def read_config(config: str | Path) -> ConfigFile:
     """A config of the package by its name, or from a file.

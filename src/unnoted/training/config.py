@@ -1,23 +1,25 @@
 """The configuration of a run: one typed, nested model, from a config file and what a user changes in it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 import yaml  # type: ignore[import-untyped]
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
+    field_validator,
     model_serializer,
     model_validator,
 )
 
-from unnoted.configs import ConfigError, ConfigFile, merge_values, read_config
-from unnoted.data.candidates import CandidatePairs
+from unnoted.configs import ConfigError, merge_values, read_config
+from unnoted.data.candidates import LABELLED, CandidatePairs
 from unnoted.evaluation import BENCHMARKS
 from unnoted.io import YamlError, open_output, parse_yaml
 from unnoted.losses import LOSSES, get_loss
@@ -26,11 +28,14 @@ from unnoted.models.encoders import ENCODER_KINDS
 from unnoted.models.encoders.from_scratch import SUBWORDS, WORDS
 from unnoted.utils import Options, lookup, nearest, short_repr, shorten
 
-LABELLED = "labelled"
-"""Candidates: the type pairs that have labels, where these hold nearly all facts."""
-
 LEXICAL_LOSS = "label-likelihood"
 """The loss whose logits are log odds, as those of the lexical model are."""
+
+ALTERNATIVES = {
+    "loss.prior_multiplier": "loss.prior_file", "loss.prior_file": "loss.prior_multiplier",
+    "optimizer.unlabelled_per_labelled": "optimizer.unlabelled_rate",
+}  # fmt: skip
+"""Keys that are left out when another one is given."""
 
 MAX_PROBLEMS = 20
 
@@ -41,40 +46,40 @@ def _refuse_bool(value: object) -> object:
     return value
 
 
-def _as_tuple(value: object) -> object:
-    return [value] if isinstance(value, str | Path) else value
+def _check_candidates(text: str) -> str:
+    if text != LABELLED:
+        CandidatePairs.parse(text)
+    return text
 
 
-def _as_named(value: object) -> object:
-    return value if isinstance(value, Mapping) else {"test": value}
+def _known(what: str, table: Mapping[str, object]) -> AfterValidator:
+    """A name must stand in a table."""
+
+    def check(name: str) -> str:
+        lookup(what, name, table)
+        return name
+
+    return AfterValidator(check)
 
 
-def _check_options(declared: type[Options], values: Mapping[str, Any]) -> dict[str, Any]:
-    """All options of a part with their values, as JSON can hold them."""
-    with _naming("options"):
-        return declared.checked(values).model_dump(mode="json", exclude_none=True)
+NOT_BOOL = BeforeValidator(_refuse_bool)
+NAMED = BeforeValidator(lambda value: {"name": value} if isinstance(value, str) else value)
+"""`loss: NAME` is short for `loss: {name: NAME}`."""
 
-
-@contextmanager
-def _naming(key: str) -> Iterator[None]:
-    """Let an error begin with the key that it is about."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(f"{key}: {error}") from None
-
-
-NotNegative: TypeAlias = Annotated[float, Field(ge=0), BeforeValidator(_refuse_bool)]
-Positive: TypeAlias = Annotated[float, Field(gt=0), BeforeValidator(_refuse_bool)]
-Share: TypeAlias = Annotated[float, Field(ge=0, le=1), BeforeValidator(_refuse_bool)]
-Count: TypeAlias = Annotated[int, Field(ge=1), BeforeValidator(_refuse_bool)]
-Seed: TypeAlias = Annotated[int, Field(ge=0, lt=2**32), BeforeValidator(_refuse_bool)]
-Files: TypeAlias = Annotated[tuple[Path, ...], Field(min_length=1), BeforeValidator(_as_tuple)]
+NotNegative: TypeAlias = Annotated[float, Field(ge=0), NOT_BOOL]
+Positive: TypeAlias = Annotated[float, Field(gt=0), NOT_BOOL]
+Share: TypeAlias = Annotated[float, Field(ge=0, le=1), NOT_BOOL]
+Count: TypeAlias = Annotated[int, Field(ge=1), NOT_BOOL]
+Files: TypeAlias = Annotated[
+    tuple[Path, ...],
+    Field(min_length=1),
+    BeforeValidator(lambda value: [value] if isinstance(value, str | Path) else value),
+]
 Precision: TypeAlias = Literal["auto", "float32", "bf16", "fp16"]
 
 
 class _Group(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, validate_default=True)
 
 
 class DataConfig(_Group):
@@ -90,18 +95,9 @@ class DataConfig(_Group):
     """
 
     vocabulary: Path | None = None
-    candidates: str | None = None
+    candidates: Annotated[str, AfterValidator(_check_candidates)] | None = None
     rules: str | None = None
-    benchmark: str = "plain"
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        with _naming("benchmark"):
-            lookup("benchmark", self.benchmark, BENCHMARKS)
-        if self.candidates is not None and self.candidates != LABELLED:
-            with _naming("candidates"):
-                CandidatePairs.parse(self.candidates)
-        return self
+    benchmark: Annotated[str, _known("benchmark", BENCHMARKS)] = "plain"
 
 
 class EncoderOptions(Options):
@@ -117,6 +113,12 @@ class EncoderOptions(Options):
     vectors: Path | None = None
     tokenizer: str = WORDS
     subwords: Count | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.subwords is not None and self.tokenizer != SUBWORDS:
+            raise ValueError(f"subwords are learnt by the tokenizer {SUBWORDS!r} only")
+        return self
 
 
 class ModelConfig(_Group):
@@ -140,31 +142,30 @@ class ModelConfig(_Group):
     init_from: Path | None = None
     encoder: str | None = None
     encoder_layers: Count | None = None
-    encoder_options: dict[str, Any] = Field(default_factory=dict)
-    architecture: str = "atlop"
-    options: dict[str, Any] = Field(default_factory=dict)
+    encoder_options: dict[str, Any] = {}
+    architecture: Annotated[str, _known("architecture", ARCHITECTURES)] = "atlop"
+    options: dict[str, Any] = {}
     embedding: Count = 768
     markers: Literal["plain", "typed", "none"] = "plain"
     typed_relations: bool = False
     use_type_bias: bool = False
     lexical_weight: Share = 0.0
 
+    @field_validator("options")
+    @classmethod
+    def _fill_options(cls, options: dict[str, Any], others: ValidationInfo) -> dict[str, Any]:
+        return _fill_options(ARCHITECTURES.get(others.data.get("architecture", "")), options)
+
+    @field_validator("encoder_options")
+    @classmethod
+    def _check_encoder_options(cls, options: dict[str, Any]) -> dict[str, Any]:
+        EncoderOptions.checked(options)
+        return options
+
     @model_validator(mode="after")
     def _check(self) -> Self:
-        with _naming("architecture"):
-            declared = lookup("architecture", self.architecture, ARCHITECTURES).options
-        object.__setattr__(self, "options", _check_options(declared, self.options))
         if self.encoder is None and self.init_from is None:
             raise ValueError("encoder: missing; give a folder or a name on the hub")
-        if self.encoder_options and self.encoder not in ENCODER_KINDS:
-            raise ValueError(
-                f"encoder_options: the encoder {short_repr(str(self.encoder))} has a tokenizer of its own; they are "
-                f"for encoders that are made ({', '.join(ENCODER_KINDS)})"
-            )
-        with _naming("encoder_options"):
-            made = EncoderOptions.checked(self.encoder_options)
-        if made.subwords is not None and made.tokenizer != SUBWORDS:
-            raise ValueError(f"encoder_options: subwords are learnt by the tokenizer {SUBWORDS!r} only")
         return self
 
 
@@ -181,25 +182,25 @@ class LossConfig(_Group):
         teacher: the folder of a trained model whose scores of the documents are learnt beside the labels.
     """
 
-    name: str
-    options: dict[str, Any] = Field(default_factory=dict)
+    name: Annotated[str, _known("loss", LOSSES)]
+    options: dict[str, Any] = {}
     prior_multiplier: Positive | None = None
     prior_file: Path | None = None
     evidence_weight: NotNegative = 0.0
     entity_recognition_weight: NotNegative = 0.0
     teacher: Path | None = None
 
+    @field_validator("options")
+    @classmethod
+    def _fill_options(cls, options: dict[str, Any], others: ValidationInfo) -> dict[str, Any]:
+        return _fill_options(LOSSES.get(others.data.get("name", "")), options)
+
     @model_validator(mode="after")
     def _check(self) -> Self:
-        with _naming("name"):
-            loss = get_loss(self.name)
-        object.__setattr__(self, "options", _check_options(loss.options, self.options))
-        given = [key for key in ("prior_multiplier", "prior_file") if getattr(self, key) is not None]
-        if loss.needs_priors and len(given) != 1:
-            problem = "give only one of them" if given else f"the loss {self.name!r} needs one of them"
+        given = (self.prior_multiplier, self.prior_file).count(None)
+        if given == 0 or (given == 2 and get_loss(self.name).needs_priors):
+            problem = "give only one of them" if given == 0 else f"the loss {self.name!r} needs one of them"
             raise ValueError(f"prior_multiplier, prior_file: {problem}")
-        if given and not loss.needs_priors:
-            raise ValueError(f"{given[0]}: the loss {self.name!r} has no priors; leave it out")
         return self
 
 
@@ -266,11 +267,9 @@ class OptimizerConfig(_Group):
     gradient_accumulation: Count = 1
     encoder_learning_rate: NotNegative = 5e-5
     head_learning_rate: NotNegative = 1e-4
-    groups: dict[Literal["encoder", "pair_map"], GroupConfig] = Field(default_factory=dict)
+    groups: dict[Literal["encoder", "pair_map"], GroupConfig] = {}
     warmup: Share = 0.06
-    schedule: Annotated[
-        ScheduleConfig, BeforeValidator(lambda value: {"name": value} if isinstance(value, str) else value)
-    ] = ScheduleConfig()
+    schedule: Annotated[ScheduleConfig, NAMED] = ScheduleConfig()
     adam_epsilon: Positive = 1e-6
     weight_decay: NotNegative = 0.0
     max_grad_norm: Positive = 1.0
@@ -294,7 +293,7 @@ class CalibrationConfig(_Group):
             at 0, and not beside `folds`.
     """
 
-    folds: Annotated[int, Field(ge=2), BeforeValidator(_refuse_bool)] | None = None
+    folds: Annotated[int, Field(ge=2), NOT_BOOL] | None = None
     tune_thresholds: bool = False
 
     @model_validator(mode="after")
@@ -328,29 +327,24 @@ class TrainingConfig(_Group):
 
     train: Files
     dev: Files | None = None
-    test: Annotated[dict[str, Files], BeforeValidator(_as_named)] = Field(default_factory=dict)
+    test: Annotated[
+        dict[str, Files],
+        BeforeValidator(lambda value: value if isinstance(value, Mapping) else {"test": value}),
+    ] = {}
     output: Path
-    seed: Seed = 62
+    seed: Annotated[int, Field(ge=0, lt=2**32), NOT_BOOL] = 62
     data: DataConfig = DataConfig()
-    model: ModelConfig
-    loss: Annotated[
-        LossConfig, BeforeValidator(lambda value: {"name": value} if isinstance(value, str) else value)
-    ]
+    model: ModelConfig = Field(default_factory=dict)  # type: ignore[assignment]
+    loss: Annotated[LossConfig, NAMED]
     optimizer: OptimizerConfig = OptimizerConfig()
     calibration: CalibrationConfig = CalibrationConfig()
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.model.lexical_weight and self.loss.name != LEXICAL_LOSS:
-            raise ValueError(
-                f"model.lexical_weight: needs the loss {LEXICAL_LOSS!r}, whose logits are log odds as the lexical "
-                f"model's; give 0 with {self.loss.name!r}"
-            )
-        if self.optimizer.unlabelled_per_labelled is not None and get_loss(self.loss.name).needs_priors:
-            raise ValueError(
-                f"optimizer.unlabelled_per_labelled: the priors of {self.loss.name!r} are those of all pairs; "
-                "unlabelled_rate draws a weighted sample"
-            )
+        values = self.flatten()
+        for key, value in values.items():
+            if value and (reason := _reason_unused(key, values)):
+                raise ValueError(f"{key}: {reason}")
         if self.calibration.tune_thresholds and self.dev is None:
             raise ValueError("calibration.tune_thresholds: needs dev, documents to tune them on")
         return self
@@ -379,14 +373,14 @@ class TrainingConfig(_Group):
 
     def to_dict(self) -> dict[str, Any]:
         """The configuration as JSON or YAML can hold it; keys without a value are left out."""
-        return _without_empty(self.model_dump(mode="json", exclude_none=True))
+        return _prune(self.model_dump(mode="json"))
 
     def flatten(self) -> dict[str, Any]:
         """The values by dotted key."""
         return flatten(self.to_dict())
 
     def to_yaml(self) -> str:
-        """A file that `load_config` reads."""
+        """The text of a file that `load_config` reads."""
         text: str = yaml.safe_dump(self.to_dict(), sort_keys=False, allow_unicode=True)
         return text
 
@@ -427,12 +421,25 @@ def load_config(
     """
     changes = dict(changes or {})
     nested, found = nest_changes(changes), read_config(config)
-    loss = nested.get("loss", {}).get("name")
+    loss, train = nested.get("loss", {}).get("name"), nested.get("train")
     if found.losses and isinstance(loss, str):
         found = found.with_loss(loss)
-    values = merge_values(_drop_unused(found, nested, log), nested)
+    values = merge_values(found.values, nested)
+    changed, own = flatten(nested), {} if found.packaged else flatten(found.values)
+    for key, value in flatten(found.values).items():
+        reason = _reason_unused(key, flatten(values))
+        if changed.get(other := ALTERNATIVES.get(key, "")) is not None:
+            reason = f"{other} is given"
+        # What means nothing in a user's own file, whatever is changed, is an error of that file.
+        if reason and value is not None and key not in changed and not (own and _reason_unused(key, own)):
+            log(f"note: {found.source}: {key} {short_repr(value)} is left out: {reason}")
+            values = merge_values(values, _nest(key, None))
     if values.get("output") is None:
-        values["output"] = _default_output(found, nested)
+        name = found.source if found.packaged else Path(found.source).stem
+        first = train[0] if isinstance(train, list | tuple) and train else train
+        if isinstance(first, str | Path) and Path(first).name:
+            name += f"-{Path(first).name.partition('.')[0]}"
+        values["output"] = f"runs/{name}"
     return _validate(values, found.source, changes)
 
 
@@ -464,10 +471,13 @@ def nest_changes(changes: Mapping[str, object]) -> dict[str, Any]:
     """
     nested: dict[str, Any] = {}
     for key, value in changes.items():
-        for part in reversed(expand_key(key).split(".")):
-            value = {part: value}
-        nested = merge_values(nested, value)  # type: ignore[arg-type]
+        nested = merge_values(nested, _nest(expand_key(key), value))
     return nested
+
+
+def _nest(key: str, value: object) -> dict[str, Any]:
+    first, _, rest = key.partition(".")
+    return {first: _nest(rest, value) if rest else value}
 
 
 def expand_key(key: str) -> str:
@@ -497,152 +507,93 @@ def is_used(key: str, loss: str, architecture: str) -> bool:
         >>> is_used("margin", "ssr-pu", "atlop"), is_used("margin", "s-pu", "atlop"), is_used("epochs", "pn", "gain")
         (True, False, True)
     """
-    group, _, name = expand_key(key).rpartition(".")
-    chosen = get_loss(loss)
+    return _reason_unused(expand_key(key), {"loss.name": loss, "model.architecture": architecture}) is None
+
+
+def _reason_unused(key: str, values: Mapping[str, Any]) -> str | None:
+    """Why a key means nothing beside values, by dotted key; None if it means something."""
+    loss_name, architecture_name = values.get("loss.name"), values.get("model.architecture") or "atlop"
+    loss, architecture = LOSSES.get(str(loss_name)), ARCHITECTURES.get(str(architecture_name))
+    encoder = values.get("model.encoder")
+    group, _, name = key.rpartition(".")
     match group, name:
-        case "loss.options", _:
-            return name in chosen.options.model_fields
-        case "model.options", _:
-            return name in lookup("architecture", architecture, ARCHITECTURES).options.model_fields
-        case "loss", "prior_multiplier" | "prior_file":
-            return chosen.needs_priors
-        case "optimizer", "unlabelled_per_labelled":
-            return not chosen.needs_priors
-        case "model", "lexical_weight":
-            return loss == LEXICAL_LOSS
-        case _:
-            return True
+        case "model.encoder_options", _ if encoder is not None and encoder not in ENCODER_KINDS:
+            kinds = ", ".join(ENCODER_KINDS)
+            return f"the encoder {short_repr(str(encoder))} has a tokenizer of its own; it is for {kinds}"
+        case "model.options", _ if architecture is not None and name not in architecture.options.model_fields:
+            return f"the architecture {architecture_name!r} does not use it"
+        case "model", "lexical_weight" if loss is not None and loss_name != LEXICAL_LOSS:
+            return f"it needs the loss {LEXICAL_LOSS!r}, whose logits are log odds as the lexical model's"
+        case "loss.options", _ if loss is not None and name not in loss.options.model_fields:
+            return f"the loss {loss_name!r} does not use it"
+        case "loss", "prior_multiplier" | "prior_file" if loss is not None and not loss.needs_priors:
+            return f"the loss {loss_name!r} has no priors"
+        case "optimizer", "unlabelled_per_labelled" if loss is not None and loss.needs_priors:
+            return f"the priors of the loss {loss_name!r} are those of all pairs; take unlabelled_rate"
+    return None
 
 
 def _dotted_names() -> Iterator[str]:
     """Every key that there is, with those of all losses and architectures."""
     yield from (key for key in TrainingConfig.model_fields if key not in GROUPS)
-    for group, fields in GROUPS.items():
+    parts: list[tuple[str, type[BaseModel]]] = [
+        *GROUPS.items(),
+        *(("loss.options", loss.options) for loss in LOSSES.values()),
+        *(("model.options", architecture.options) for architecture in ARCHITECTURES.values()),
+        ("model.encoder_options", EncoderOptions),
+        *((f"optimizer.groups.{group}", GroupConfig) for group in ("encoder", "pair_map")),
+        ("optimizer.schedule", ScheduleConfig),
+    ]
+    for group, fields in parts:
         yield from (f"{group}.{key}" for key in fields.model_fields)
-    for place, parts in (("loss", LOSSES), ("model", ARCHITECTURES)):
-        for part in parts.values():
-            yield from (f"{place}.options.{key}" for key in part.options.model_fields)
-    yield from (f"model.encoder_options.{key}" for key in EncoderOptions.model_fields)
-    yield from (
-        f"optimizer.groups.{group}.{key}"
-        for group in ("encoder", "pair_map")
-        for key in GroupConfig.model_fields
-    )
-    yield "optimizer.schedule.num_cycles"
 
 
-def _drop_unused(
-    config: ConfigFile, changes: Mapping[str, Any], log: Callable[[str], None]
-) -> dict[str, Any]:
-    """The values of a config, without those that what was changed about it has made meaningless.
-
-    What means nothing in a user's own file, whatever is changed, is an error of that file.
-    """
-    values = config.values
-    wrong = set() if config.packaged else {key for key, _ in _unused(values, {})}
-    for key, reason in _unused(merge_values(values, changes), changes):
-        value = _find(values, key)
-        if value is not None and _find(changes, key) is None and key not in wrong:
-            log(f"note: {config.source}: {key} {short_repr(value)} is left out: {reason}")
-            values = _remove(values, key.split("."))
-    return values
-
-
-def _unused(values: Mapping[str, Any], changes: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Keys that mean nothing beside other values, and why."""
-    name, architecture = _find(values, "loss.name"), _find(values, "model.architecture") or "atlop"
-    if isinstance(name, str) and name in LOSSES:
-        loss, who = LOSSES[name], f"the loss {name!r} does not use it"
-        yield from (
-            (f"loss.options.{key}", who)
-            for key in _find(values, "loss.options") or ()
-            if key not in loss.options.model_fields
-        )
-        if loss.needs_priors:
-            yield "optimizer.unlabelled_per_labelled", who
-        else:
-            yield from (("loss.prior_multiplier", who), ("loss.prior_file", who))
-        if name != LEXICAL_LOSS:
-            yield "model.lexical_weight", who
-    for one, other in (("prior_multiplier", "prior_file"), ("prior_file", "prior_multiplier")):
-        if _find(changes, f"loss.{one}") is not None:
-            yield f"loss.{other}", f"{one} is given"
-    if _find(changes, "optimizer.unlabelled_rate") is not None:
-        yield "optimizer.unlabelled_per_labelled", "unlabelled_rate is given"
-    if isinstance(architecture, str) and architecture in ARCHITECTURES:
-        declared = ARCHITECTURES[architecture].options.model_fields
-        yield from (
-            (f"model.options.{key}", f"the architecture {architecture!r} does not use it")
-            for key in _find(values, "model.options") or ()
-            if key not in declared
-        )
-    encoder = _find(values, "model.encoder")
-    if encoder is not None and encoder not in ENCODER_KINDS:
-        yield "model.encoder_options", f"the encoder {short_repr(str(encoder))} has a tokenizer of its own"
-    if _find(values, "model.encoder_options.tokenizer") != SUBWORDS:
-        yield "model.encoder_options.subwords", "the tokenizer is another one"
-
-
-def _default_output(config: ConfigFile, changes: Mapping[str, Any]) -> str:
-    """`runs/CONFIG`, and the name of the documents where they are not the config's own."""
-    train = changes.get("train")
-    first = train[0] if isinstance(train, list | tuple) and train else train
-    if not isinstance(first, str | Path) or not Path(first).name:
-        return config.output
-    return f"{config.output}-{Path(first).name.partition('.')[0]}"
+def _fill_options(part: Any, options: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401
+    """All options of a loss or an architecture with their values, as JSON can hold them."""
+    if part is None:  # its name is an error of its own
+        return dict(options)
+    return part.options.checked(options).model_dump(mode="json", exclude_none=True)  # type: ignore[no-any-return]
 
 
 def _validate(values: Mapping[str, Any], source: str, changes: Mapping[str, object]) -> TrainingConfig:
     try:
-        return TrainingConfig.model_validate(_without_nulls(values))
+        return TrainingConfig.model_validate(_prune(values))
     except ValidationError as error:
-        problems, keys = [], []
         details = error.errors()
+        changed = {expand_key(each) for each in changes}
+        keys, problems = [], []
         for detail in details[:MAX_PROBLEMS]:
             key, problem = _describe(dict(detail))
+            is_change = any(key.startswith(each) or each.startswith(key or "?") for each in changed)
             keys.append(key)
-            changed = {expand_key(each) for each in changes}
-            mine = any(key.startswith(each) or each.startswith(key or "?") for each in changed)
-            problems.append(shorten(problem if mine else f"{source}: {problem}"))
-        more = f"; and {len(details) - MAX_PROBLEMS:,} more" if len(details) > MAX_PROBLEMS else ""
-        raise ConfigError("; ".join(problems) + more, keys=tuple(keys)) from None
+            problems.append(shorten(problem if is_change else f"{source}: {problem}"))
+        if len(details) > MAX_PROBLEMS:
+            problems.append(f"and {len(details) - MAX_PROBLEMS:,} more")
+        raise ConfigError("; ".join(problems), keys=tuple(keys)) from None
 
 
 def _describe(detail: Mapping[str, Any]) -> tuple[str, str]:
     """The dotted key that a validation error is about, and what is wrong."""
-    place = [str(part) for part in detail["loc"] if not str(part).startswith(("function-", "tuple", "int"))]
-    key, message = ".".join(place), str(detail["msg"])
+    place = [str(part) for part in detail["loc"]]
+    key, message = ".".join(place), str(detail["msg"]).removeprefix("Value error, ")
     if detail["type"] == "extra_forbidden":
-        group = GROUPS.get(place[0], TrainingConfig) if len(place) > 1 else TrainingConfig
+        siblings = (GROUPS.get(place[0], TrainingConfig) if len(place) > 1 else TrainingConfig).model_fields
         elsewhere = [name for name in _dotted_names() if name.rpartition(".")[2] == place[-1]]
-        hint = f": it is {elsewhere[0]}" if len(elsewhere) == 1 else nearest(place[-1], group.model_fields)
+        hint = f": it is {elsewhere[0]}" if len(elsewhere) == 1 else nearest(place[-1], siblings)
         return key, f"unknown key {short_repr(key)}{hint}"
     if detail["type"] == "missing":
         return key, f"{key}: missing"
-    if detail["type"] == "value_error":
-        # A group's own check names its keys.
-        message = message.removeprefix("Value error, ")
-        named, colon, reason = message.partition(": ")
-        if colon and all(part.replace("_", "").replace(".", "").isalnum() for part in named.split(", ")):
-            inner = ".".join([*place, named.partition(",")[0]])
-            prefix = f"{key}." if key else ""
-            return inner, f"{', '.join(prefix + part for part in named.split(', '))}: {reason}"
-        return key, f"{key}: {message}" if key else message
-    return key, f"{key}: {short_repr(detail['input'])} is refused: {message[:1].lower()}{message[1:]}"
-
-
-def _find(values: Mapping[str, Any], key: str) -> Any:  # noqa: ANN401
-    for part in key.split("."):
-        if not isinstance(values, Mapping) or part not in values:
-            return None
-        values = values[part]
-    return values
-
-
-def _remove(values: Mapping[str, Any], place: Sequence[str]) -> dict[str, Any]:
-    if len(place) == 1:
-        return {key: value for key, value in values.items() if key != place[0]}
-    return {**values, place[0]: _remove(values[place[0]], place[1:])}
+    if detail["type"] != "value_error":
+        return (
+            key,
+            f"{key}: {short_repr(detail['input'])} is refused: {message[:1].lower()}{message[1:]}",
+        )
+    if key not in ("", *GROUPS, "optimizer.schedule"):
+        return key, f"{key}: {message}"
+    # A check of a whole group names its keys.
+    names, _, reason = message.partition(": ")
+    within = [f"{key}.{name}" if key else name for name in names.split(", ")]
+    return within[0], f"{', '.join(within)}: {reason}"
 
 
 def flatten(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -654,22 +605,14 @@ def flatten(values: Mapping[str, Any]) -> dict[str, Any]:
     """
     flat: dict[str, Any] = {}
     for key, value in values.items():
-        inner = flatten(value) if isinstance(value, Mapping) else None
-        flat |= {key: value} if inner is None else {f"{key}.{name}": each for name, each in inner.items()}
+        if isinstance(value, Mapping):
+            flat |= {f"{key}.{name}": each for name, each in flatten(value).items()}
+        else:
+            flat[key] = value
     return flat
 
 
-def _without_nulls(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: _without_nulls(value) if isinstance(value, Mapping) else value
-        for key, value in values.items()
-        if value is not None
-    }
-
-
-def _without_empty(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Without mappings that hold nothing."""
-    found = {
-        key: _without_empty(value) if isinstance(value, Mapping) else value for key, value in values.items()
-    }
-    return {key: value for key, value in found.items() if value != {}}
+def _prune(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Without nulls, and without mappings that hold nothing."""
+    found = {key: _prune(value) if isinstance(value, Mapping) else value for key, value in values.items()}
+    return {key: value for key, value in found.items() if value is not None and value != {}}
