@@ -98,7 +98,11 @@ def calibrate_model(
     model.check_relations(scores.relations)
     decoder, labelled = model.decoder, tuple(scores.labelled_share.tolist())
     priors = decoder.priors or Priors(scores.relations, labelled, labelled)
-    missed = count_labels_elsewhere(train, model.candidates)
+    missed = sum(
+        not model.candidates.allows(document.entities[head], document.entities[tail])
+        for document in train
+        for head, tail, _ in document.labels
+    )
     elsewhere = missed * sum(priors.overall) / (sum(priors.labelled) or 1.0)
     calibration = fit_calibration(scores, priors, facts_elsewhere=elsewhere)
     decision = decoder.decision
@@ -114,24 +118,6 @@ def calibrate_model(
         "expected_f1": calibration.expected.best_f1,
         "propensity_slope": calibration.propensity_slope,
     }
-
-
-def count_labels_elsewhere(documents: Iterable[Document], candidates: CandidatePairs) -> int:
-    """How many labels are of pairs that are no candidates.
-
-    Example:
-        >>> from unnoted.data.synthetic import generate_documents
-        >>> documents = list(generate_documents(20))
-        >>> count_labels_elsewhere(documents, CandidatePairs())
-        0
-        >>> count_labels_elsewhere(documents, CandidatePairs(intra_sentence=True)) > 0
-        True
-    """
-    return sum(
-        not candidates.allows(document.entities[head], document.entities[tail])
-        for document in documents
-        for head, tail, _ in document.labels
-    )
 
 
 def tune_model(
@@ -150,10 +136,10 @@ def tune_model(
     Raises:
         ValueError: the documents have no candidate pair, or the decision rule has no threshold.
     """
-    check_tunable(model.decoder)
-    documents = documents_with_pairs(documents, model.candidates)
+    check_tunable(model.decoder, documents, model.candidates)
+    documents = tuple(document for document in documents if model.candidates.count(document))
     features = compute_features(
-        model, Corpus(tuple(documents), model.relations, model.candidates), types=model.numbered_types
+        model, Corpus(documents, model.relations, model.candidates), types=model.numbered_types
     )
     batches = list(score_batches(model, features, documents, model.type_constraints))
     logits = torch.cat([logits for _, logits in batches])
@@ -180,31 +166,19 @@ def tune_model(
     }
 
 
-def check_tunable(decoder: ScoreDecoder) -> None:
-    """Refuse a decision rule without a threshold.
+def check_tunable(decoder: ScoreDecoder, documents: Iterable[Document], candidates: CandidatePairs) -> None:
+    """Refuse a decision rule without a threshold, and documents without a candidate pair.
 
     Raises:
-        ValueError: names the rule.
+        ValueError: names the rule, or says that there is no pair.
     """
     if not decoder.decision.is_tunable:
         raise ValueError(
             f"tune_thresholds: the loss decides by the rule {decoder.decision.reference!r}, which has no threshold; "
             "losses without ranking, such as s-pu and cross-entropy, have one"
         )
-
-
-def documents_with_pairs(documents: Sequence[Document], candidates: CandidatePairs) -> list[Document]:
-    """The documents that have a candidate pair.
-
-    Raises:
-        ValueError: there is none: nothing can be tuned on them.
-    """
-    paired = [document for document in documents if candidates.count(document)]
-    if not paired:
-        raise ValueError(
-            f"tune_thresholds: none of {len(documents)} development documents has a candidate pair"
-        )
-    return paired
+    if not any(map(candidates.count, documents)):
+        raise ValueError("tune_thresholds: no development document has a candidate pair")
 
 
 def text_digest(document: Document) -> str:

@@ -1,4 +1,4 @@
-"""What happens beside the training loop: a progress bar, development scores, a finite check, manifests."""
+"""What happens beside the training loop: checks, development scores, complete checkpoints, a progress bar."""
 
 import math
 import sys
@@ -16,7 +16,7 @@ from unnoted.evaluation import evaluate
 from unnoted.inference import Extractor
 from unnoted.models.encoders.loading import find_nonfinite
 from unnoted.models.model import RelationModel
-from unnoted.training.checkpoints import checkpoint_path, list_checkpoints, write_manifest
+from unnoted.training.checkpoints import checkpoint_path, write_manifest
 from unnoted.utils import plural
 
 
@@ -34,14 +34,28 @@ class NotFiniteError(ValueError):
         self.documents = documents
 
 
-class FiniteCheck(TrainerCallback):
-    """Stops training at a loss or weight that is not finite, before it is reported or saved.
+class Monitor(TrainerCallback):
+    """Stops where a number is not finite, scores development documents, and completes checkpoints.
 
-    Reading a loss makes a GPU wait, so losses are kept until the trainer reads them anyway.
+    Reading a loss makes a GPU wait, so losses are kept until they are reported or a checkpoint is written.
+
+    Args:
+        model: that is trained.
+        warmup: the share of steps that are its warm-up.
+        dev: documents with facts that it is scored on after every epoch; the scores choose nothing.
+        log: is given these scores.
+        save: writes what a checkpoint has besides what transformers writes.
     """
 
-    def __init__(self, model: RelationModel) -> None:
-        self._model = model
+    def __init__(
+        self,
+        model: RelationModel,
+        warmup: float,
+        dev: Sequence[Document] | None,
+        log: Callable[[dict[str, float]], None],
+        save: Callable[[Path], None] | None,
+    ) -> None:
+        self._model, self._warmup, self._dev, self._log, self._save = model, warmup, dev, log, save
         self._losses: list[Tensor] = []
         self._places: list[tuple[int, tuple[str, ...]]] = []
 
@@ -56,60 +70,51 @@ class FiniteCheck(TrainerCallback):
         Raises:
             NotFiniteError: names the first step whose loss is not finite, and the documents of the batch.
         """
-        if not self._losses:
-            return
-        values, places = torch.stack(self._losses).tolist(), self._places
-        self._losses, self._places = [], []
+        values = torch.stack(self._losses).tolist() if self._losses else []
+        places, self._losses, self._places = self._places, [], []
         for value, (step, documents) in zip(values, places, strict=True):
             if not math.isfinite(value):
                 names = ", ".join(map(repr, documents))
                 raise NotFiniteError(f"the loss is {value}; documents: {names}", step, documents)
 
-    def check_weights(self, step: int, checkpoints: Path | None) -> None:
+    def check_weights(self, step: int) -> None:
         """Check the weights, which may be infinite after a step whose loss was finite."""
-        if (name := find_nonfinite(self._model)) is None:
-            return
-        left = list_checkpoints(checkpoints) if checkpoints is not None else []
-        last = f"{left[-1].name} is the last good checkpoint" if left else "there is no earlier checkpoint"
-        raise NotFiniteError(f"the weights {name} are not finite; {last}", step)
+        if (name := find_nonfinite(self._model)) is not None:
+            raise NotFiniteError(f"the weights {name} are not finite", step)
 
     def on_step_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
     ) -> None:
-        """Check before a report, or before a checkpoint."""
+        """Check before a report and before a checkpoint; note in the model how far it was trained."""
         if control.should_log or control.should_save:
             self.check_losses()
         if control.should_save:
-            self.check_weights(state.global_step, Path(str(args.output_dir)))
+            self.check_weights(state.global_step)
+        warmup = state.max_steps * self._warmup
+        self._model.config.undertrained = describe_undertraining(state.global_step, warmup)
 
     def on_epoch_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
     ) -> None:
-        """As `on_step_end`."""
+        """Check as after a step, and score the development documents."""
         self.on_step_end(args, state, control)
+        if self._dev is not None:
+            self._log(development_scores(self._model, self._dev))
 
-
-class DevelopmentScores(TrainerCallback):
-    """Scores the model on development documents after every epoch; the scores choose nothing.
-
-    Args:
-        model: that is trained.
-        documents: with their facts.
-        log: is given the scores.
-    """
-
-    def __init__(
-        self, model: RelationModel, documents: Sequence[Document], log: Callable[[dict[str, float]], None]
-    ) -> None:
-        self._model = model
-        self._documents = documents
-        self._log = log
-
-    def on_epoch_end(
+    def on_save(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
     ) -> None:
-        """Score."""
-        self._log(development_scores(self._model, self._documents))
+        """Write the manifest of a checkpoint, once all of it is there.
+
+        Rotation has removed old checkpoints by then; it counts the new one, so that of two that are left the
+        earlier one has its manifest whatever happens here.
+        """
+        if state.is_world_process_zero:
+            checkpoint = checkpoint_path(Path(str(args.output_dir)), state.global_step)
+            (checkpoint / "training_args.bin").unlink(missing_ok=True)  # a pickle that nothing reads
+            if self._save is not None:
+                self._save(checkpoint)
+            write_manifest(checkpoint)
 
 
 def development_scores(model: RelationModel, gold: Sequence[Document]) -> dict[str, float]:
@@ -117,51 +122,6 @@ def development_scores(model: RelationModel, gold: Sequence[Document]) -> dict[s
     extractions = Extractor(model).extract(gold)
     score = evaluate(gold, (claim for found in extractions for claim in found.predictions())).overall
     return {"eval_f1": score.f1, "eval_precision": score.precision, "eval_recall": score.recall}
-
-
-class Manifests(TrainerCallback):
-    """Writes the manifest of a checkpoint once all of it is there.
-
-    Rotation has removed old checkpoints by then; it counts the new one, so that of two that are left the
-    earlier one has its manifest whatever happens here.
-
-    Args:
-        save: writes what a checkpoint has besides what transformers writes.
-    """
-
-    def __init__(self, save: Callable[[Path], None] = lambda checkpoint: None) -> None:
-        self._save = save
-
-    def on_save(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
-    ) -> None:
-        """Write the manifest."""
-        if state.is_world_process_zero:
-            checkpoint = checkpoint_path(Path(str(args.output_dir)), state.global_step)
-            (checkpoint / "training_args.bin").unlink(missing_ok=True)  # a pickle that nothing reads
-            self._save(checkpoint)
-            write_manifest(checkpoint)
-
-
-class WarmupNote(TrainerCallback):
-    """Lets a model say so if it is used before its warm-up is over.
-
-    Args:
-        model: that is trained.
-        warmup: the share of steps that are warm-up.
-    """
-
-    def __init__(self, model: RelationModel, warmup: float) -> None:
-        self._model = model
-        self._warmup = warmup
-
-    def on_step_end(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
-    ) -> None:
-        """Note how far the model was trained."""
-        self._model.config.undertrained = describe_undertraining(
-            state.global_step, state.max_steps * self._warmup
-        )
 
 
 def describe_undertraining(step: int, warmup: float) -> str | None:
@@ -183,8 +143,7 @@ def describe_undertraining(step: int, warmup: float) -> str | None:
 class ProgressBar(TrainerCallback):
     """A bar on stderr with the loss; time left counts from where this session began, so it holds after a resume."""
 
-    def __init__(self, description: str = "training") -> None:
-        self._description = description
+    def __init__(self) -> None:
         self._bar: Any = None
         self.was_opened = False
 
@@ -198,7 +157,7 @@ class ProgressBar(TrainerCallback):
                 total=state.max_steps,
                 initial=state.global_step,
                 unit="step",
-                desc=self._description,
+                desc="training",
                 dynamic_ncols=True,
                 # A line a minute where stderr goes to a file.
                 mininterval=0.5 if sys.stderr.isatty() else 60,
@@ -222,16 +181,15 @@ class ProgressBar(TrainerCallback):
         """Show the mean loss since the last report, or the scores of an epoch."""
         if self._bar is None or not logs:
             return
+        epoch = logs.get("epoch", 0)
         if "loss" in logs:
-            self._bar.set_postfix_str(
-                f"epoch {logs.get('epoch', 0):.2f}, loss {logs['loss']:.4g}", refresh=False
-            )
+            self._bar.set_postfix_str(f"epoch {epoch:.2f}, loss {logs['loss']:.4g}", refresh=False)
         if "eval_f1" in logs:
-            figures = ", ".join(
-                f"{name} {logs[f'eval_{key}']:.2%}"
-                for name, key in (("F1", "f1"), ("precision", "precision"), ("recall", "recall"))
+            f1, precision, recall = (logs[f"eval_{name}"] for name in ("f1", "precision", "recall"))
+            line = (
+                f"epoch {epoch:.0f}: development F1 {f1:.2%}, precision {precision:.2%}, recall {recall:.2%}"
             )
-            self._bar.write(f"epoch {logs.get('epoch', 0):.0f}: development {figures}", file=sys.stderr)
+            self._bar.write(line, file=sys.stderr)
 
     def close(self) -> None:
         """Close the bar, so that what is printed next stands on a line of its own."""

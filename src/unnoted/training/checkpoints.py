@@ -3,8 +3,7 @@
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from unnoted.io import check_checksums, read_json, write_checksums
@@ -14,8 +13,6 @@ MANIFEST = "manifest.json"
 """The checksums of all files of a checkpoint; written last."""
 
 STATE = "trainer_state.json"
-
-_NAME = re.compile(r"checkpoint-(\d+)")
 
 
 class CheckpointError(ValueError):
@@ -36,9 +33,13 @@ def checkpoint_path(folder: Path, step: int) -> Path:
     return folder / f"checkpoint-{step}"
 
 
-def list_checkpoints(folder: Path) -> list[Path]:
-    """The checkpoints in a folder that have a manifest, oldest first."""
-    return [path for path in _all_checkpoints(folder) if (path / MANIFEST).is_file()]
+def list_checkpoints(folder: Path, finished: bool = True) -> list[Path]:
+    """The checkpoints in a folder, oldest first; those without a manifest only if they are asked for."""
+    steps = sorted(
+        int(path.name[11:]) for path in folder.glob("*") if re.fullmatch(r"checkpoint-\d+", path.name)
+    )
+    paths = [checkpoint_path(folder, step) for step in steps]
+    return [path for path in paths if not finished or (path / MANIFEST).is_file()]
 
 
 def write_manifest(checkpoint: Path) -> None:
@@ -81,61 +82,33 @@ def find_checkpoint(
     Args:
         folder: of the checkpoints.
         check: raises a `CheckpointError` for one that cannot be used.
-        log: is given a line for each that is passed over.
+        log: is given a line for it, and for each that is passed over.
 
     Raises:
         CheckpointError: there are finished checkpoints, and none of them can be used.
     """
     faults: list[CheckpointError] = []
-    for path in reversed(_all_checkpoints(folder)):
+    for path in reversed(list_checkpoints(folder, finished=False)):
         try:
             check(path)
         except CheckpointError as error:
             faults.append(error)
             continue
         for fault in faults:
-            log(f"note: {fault}; continuing from {path.name} instead")
+            log(f"note: {fault}")
+        log(f"continuing at {path.name}")
         return path
-    finished = [fault for fault in faults if (fault.path / MANIFEST).is_file()]
-    if finished:
-        raise CheckpointError(
-            finished[0].path,
-            f"{finished[0].problem}; no other checkpoint is left, so remove it to begin anew",
-        )
+    for fault in faults:
+        if (fault.path / MANIFEST).is_file():
+            problem = f"{fault.problem}; no other checkpoint is left, so remove it to begin anew"
+            raise CheckpointError(fault.path, problem)
     return None
 
 
 def remove_others(folder: Path, last: Path | None) -> None:
     """Remove what an interrupted run left after its last good checkpoint: rotation would count it."""
-    kept = (
-        set() if last is None else {path for path in list_checkpoints(folder) if _step(path) <= _step(last)}
-    )
-    for path in _all_checkpoints(folder):
+    finished = list_checkpoints(folder)
+    kept = finished[: finished.index(last) + 1] if last is not None else []
+    for path in list_checkpoints(folder, finished=False):
         if path not in kept:
             shutil.rmtree(path)
-
-
-@contextmanager
-def staged_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill, which replaces `path` when it is full; nothing is left of it if that fails."""
-    staged = path.with_name(f"{path.name}.unfinished")
-    shutil.rmtree(staged, ignore_errors=True)
-    staged.mkdir(parents=True)
-    try:
-        yield staged
-        for file in staged.iterdir():  # some libraries write files that only their owner can read
-            file.chmod(file.stat().st_mode | (staged.stat().st_mode & 0o444))
-        shutil.rmtree(path, ignore_errors=True)
-        staged.rename(path)
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
-
-
-def _all_checkpoints(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        return []
-    return sorted((path for path in folder.iterdir() if _NAME.fullmatch(path.name)), key=_step)
-
-
-def _step(checkpoint: Path) -> int:
-    return int(checkpoint.name.removeprefix("checkpoint-"))

@@ -12,7 +12,6 @@ import torch
 from unnoted.calibration import OutOfFoldScores
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
-from unnoted.models.model import RelationModel
 from unnoted.training.builders import (
     TrainingData,
     build_loss,
@@ -43,38 +42,38 @@ def cross_validate(
     data: TrainingData | None = None,
     log: Log = lambda line: None,
     *,
-    resume: bool = False,
     jobs: int | None = None,
 ) -> OutOfFoldScores:
     """The out-of-fold scores of the training documents.
 
-    What is finished is not repeated: the scores of each fold are kept in the run's folder.
+    What is finished is not repeated: the scores of each fold are kept in the run's folder, and a fold that was
+    interrupted continues from its last checkpoint.
 
     Args:
         config: of a run; the models of the folds are trained as it says.
         data: the documents, if they were loaded before.
         log: is given lines for the user.
-        resume: continue a fold that was interrupted from its last checkpoint.
         jobs: folds that are trained at a time; by default as many as there are cores, each in a process of its
             own with its share of the cores, if the documents are worth it and there is no GPU.
 
     Raises:
         ValueError: there are fewer documents than folds, or the weights to start from saw their labels.
     """
-    folder = config.output / FOLDS
-    if (folder / SCORES).is_file():
-        return OutOfFoldScores.load(folder / SCORES)
+    finished = config.output / FOLDS / SCORES
+    if finished.is_file():
+        return OutOfFoldScores.load(finished)
     data = data or load_training_data(config)
     if config.model.init_from is not None:  # a model that saw the labels would tell every fold
         check_unseen(config.model.init_from, data.corpus.documents, log)
-    folds = k_fold(data.corpus.documents, count_folds(config), config.seed)
-    left = [number for number in range(count_folds(config)) if not _scores_file(config, number).is_file()]
-    jobs = min(_default_jobs(len(data.corpus)) if jobs is None else jobs, len(left))
-    if jobs > 1:
-        _train_side_by_side(config, data, left, jobs, resume, log)
-    parts = [_score_fold(config, data, folds, number, resume, log) for number in range(count_folds(config))]
-    scores = OutOfFoldScores.concatenate(parts)
-    scores.save(folder / SCORES)
+    numbers = range(count_folds(config))
+    left = [number for number in numbers if not _scores_file(config, number).is_file()]
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if jobs is None:
+        jobs = 1 if len(data.corpus) < PARALLEL_FROM or torch.cuda.is_available() else cores
+    if min(jobs, len(left)) > 1:
+        _score_side_by_side(config, data, left, min(jobs, len(left)), cores, log)
+    scores = OutOfFoldScores.concatenate([_score_fold(config, data, number, log) for number in numbers])
+    scores.save(finished)
     return scores
 
 
@@ -100,10 +99,9 @@ def run_cross_validation(
     Raises:
         RunError: the folder holds another run.
     """
-    seeds = range(config.seed, config.seed + repeats)
-    folders = [config.output if repeats == 1 else config.output / f"seed-{seed}" for seed in seeds]
     parts = []
-    for seed, path in zip(seeds, folders, strict=True):
+    for seed in range(config.seed, config.seed + repeats):
+        path = config.output if repeats == 1 else config.output / f"seed-{seed}"
         one, folder = config.model_copy(update={"seed": seed, "output": path}), RunDirectory(path)
         with folder.lock():
             run = fingerprint(one)
@@ -111,7 +109,7 @@ def run_cross_validation(
                 folder.check(run)
             folder.acquire(run, overwrite)
             (path / FOLDS).mkdir(exist_ok=True)
-            parts.append(cross_validate(one, log=log, resume=True, jobs=jobs))
+            parts.append(cross_validate(one, log=log, jobs=jobs))
     return OutOfFoldScores.mean(parts)
 
 
@@ -134,82 +132,38 @@ def k_fold(documents: Sequence[Document], folds: int, seed: int) -> list[list[Do
     return [[documents[index] for index in sorted(order[first::folds])] for first in range(folds)]
 
 
-def train_without(
-    data: TrainingData,
-    held_out: Sequence[Document],
-    folder: Path | None = None,
-    log: Log = lambda line: None,
-    *,
-    resume: bool = False,
-) -> RelationModel:
-    """A model trained on all documents but those of a fold.
-
-    Args:
-        data: all documents, and the configuration.
-        held_out: the documents of the fold.
-        folder: for checkpoints, if there are to be any.
-        log: is given lines for the user.
-        resume: continue from the last checkpoint.
-    """
-    config, corpus = data.config, data.corpus
-    names = {document.id for document in held_out}
-    rest = tuple(document for document in corpus if document.id not in names)
-    train = Corpus(rest, corpus.relations, corpus.candidates)
-    trainer = Trainer(
-        build_model(config, corpus),
-        build_loss(config, data.priors(train)),
-        train,
-        output=folder,
-        **trainer_options(config),
-    )
-    trainer.train(resume=resume, log=log)
-    return trainer.relation_model
-
-
 def _scores_file(config: TrainingConfig, number: int) -> Path:
     return config.output / FOLDS / f"scores-{number}.npz"
 
 
-def _score_fold(
-    config: TrainingConfig,
-    data: TrainingData,
-    folds: Sequence[Sequence[Document]],
-    number: int,
-    resume: bool,
-    log: Log,
-) -> OutOfFoldScores:
-    """The scores of one fold; trains its model unless they are there."""
-    kept, held_out = _scores_file(config, number), folds[number]
+def _score_fold(config: TrainingConfig, data: TrainingData, number: int, log: Log) -> OutOfFoldScores:
+    """The scores of one fold, by a model of the others; it is trained unless they are there."""
+    kept = _scores_file(config, number)
     if not kept.is_file():
-        log(f"fold {number + 1} of {len(folds)}: {len(data.corpus) - len(held_out):,} documents")
-        model = train_without(data, held_out, config.output / FOLDS / str(number), log, resume=resume)
+        corpus, folds = data.corpus, count_folds(config)
+        held_out = k_fold(corpus.documents, folds, config.seed)[number]
+        names = {document.id for document in held_out}
+        rest = tuple(document for document in corpus if document.id not in names)
+        log(f"fold {number + 1} of {folds}: {len(rest):,} documents")
+        train = Corpus(rest, corpus.relations, corpus.candidates)
+        model, loss = build_model(config, corpus), build_loss(config, data.priors(train))
+        folder = config.output / FOLDS / str(number)
+        Trainer(model, loss, train, output=folder, **trainer_options(config)).train(resume=True, log=log)
         score_documents(model, held_out).save(kept)
     return OutOfFoldScores.load(kept)
 
 
-def _default_jobs(documents: int) -> int:
-    if documents < PARALLEL_FROM or torch.cuda.is_available():
-        return 1
-    return _cores()
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _train_side_by_side(
-    config: TrainingConfig, data: TrainingData, numbers: Sequence[int], jobs: int, resume: bool, log: Log
+def _score_side_by_side(
+    config: TrainingConfig, data: TrainingData, numbers: Sequence[int], jobs: int, cores: int, log: Log
 ) -> None:
-    threads = max(1, _cores() // jobs)
     context = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
     shown = "TQDM_DISABLE" not in os.environ
     os.environ.setdefault("TQDM_DISABLE", "1")  # bars of several processes would write over each other
     try:
-        with without_working_directory(), ProcessPoolExecutor(jobs, context) as pool:
-            running = {
-                pool.submit(_train_in_process, config, data, number, threads, resume): number
-                for number in numbers
-            }
+        threads = max(1, cores // jobs)
+        pool = ProcessPoolExecutor(jobs, context, torch.set_num_threads, (threads,))
+        with without_working_directory(), pool:
+            running = {pool.submit(_score_fold, config, data, number, _ignore): number for number in numbers}
             for done in as_completed(running):
                 done.result()
                 log(f"fold {running[done] + 1} of {count_folds(config)} is done")
@@ -218,10 +172,5 @@ def _train_side_by_side(
             del os.environ["TQDM_DISABLE"]
 
 
-def _train_in_process(
-    config: TrainingConfig, data: TrainingData, number: int, threads: int, resume: bool
-) -> None:
-    torch.set_num_threads(threads)
-    os.environ["TQDM_DISABLE"] = "1"  # bars of several processes would write over each other
-    folds = k_fold(data.corpus.documents, count_folds(config), config.seed)
-    _score_fold(config, data, folds, number, resume, lambda line: None)
+def _ignore(line: str) -> None:
+    """Log nothing: another process cannot."""

@@ -4,12 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
-from unnoted.losses import Distillation, Loss
-from unnoted.models.batch import Batch
+from unnoted.losses import Loss
 from unnoted.models.model import ModelError, RelationModel
 
 
@@ -28,7 +25,7 @@ class Teacher:
         self.name = name
 
     @classmethod
-    def from_pretrained(cls, folder: Path, weight: float = 1.0) -> "Teacher":
+    def from_pretrained(cls, folder: Path) -> "Teacher":
         """The model in a folder.
 
         Raises:
@@ -36,7 +33,7 @@ class Teacher:
         """
         if not folder.is_dir():
             raise ModelError(f"teacher {folder}: there is no such folder")
-        return cls(RelationModel.from_pretrained(folder), weight, f"teacher {folder}")
+        return cls(RelationModel.from_pretrained(folder), name=f"teacher {folder}")
 
     def check(self, student: RelationModel, loss: Loss) -> None:
         """Refuse a student that these scores do not fit.
@@ -44,45 +41,27 @@ class Teacher:
         Raises:
             ModelError: they score other relations, see other features, or mean something else by a score.
         """
+        own, decoder = self.model, self.model.decoder
         try:
-            student.check_relations(self.model.relations.ids)
+            student.check_relations(own.relations.ids)
         except ModelError as error:
             raise ModelError(f"{self.name}: {error}") from None
-        if self.model.tokenizer is None or student.tokenizer is None:
+        if own.tokenizer is None or student.tokenizer is None:
             raise ModelError(f"{self.name}: the teacher and the student both need a tokenizer")
-        for what, own, other in (
-            ("markers around mentions", self.model.config.markers, student.config.markers),
-            ("entity types", self.model.entity_types, student.entity_types),
+        for what, here, there in (
+            ("markers around mentions", own.config.markers, student.config.markers),
+            ("entity types", own.entity_types, student.entity_types),
         ):
-            if own != other:
-                raise ModelError(f"{self.name}: its {what} are {own}, and the student's are {other}")
-        if _describe(self.model.tokenizer) != _describe(student.tokenizer):
-            sizes = f"{len(self.model.tokenizer):,} and {len(student.tokenizer):,} tokens"
+            if here != there:
+                raise ModelError(f"{self.name}: its {what} are {here}, and the student's are {there}")
+        if _describe(own.tokenizer) != _describe(student.tokenizer):
+            sizes = f"{len(own.tokenizer):,} and {len(student.tokenizer):,} tokens"
             raise ModelError(f"{self.name}: its tokenizer is not that of the student ({sizes})")
-        if not self.model.decoder.is_comparable_to(loss.decoder):
+        if not decoder.is_comparable_to(loss.decoder):
             raise ModelError(
-                f"{self.name}: its scores have {self.model.decoder.describe_scale()}, and those of the student's loss have "
+                f"{self.name}: its scores have {decoder.describe_scale()}, and those of the student's loss have "
                 f"{loss.decoder.describe_scale()}"
             )
-
-    def to(self, device: torch.device) -> "Teacher":
-        """Move to a device."""
-        self.model.to(device)  # type: ignore[arg-type]
-        return self
-
-    @torch.no_grad()
-    def scores(self, batch: Batch) -> Tensor:
-        """Scores [P, K + 1] of the pairs of a batch."""
-        scores: Tensor = self.model(batch).logits
-        return scores
-
-    def loss(self, loss: Loss, scores: Tensor, batch: Batch, known: Tensor) -> Tensor:
-        """A loss on the labels, and the weighted difference of scores [P, K + 1] from those of the teacher."""
-        distillation = Distillation(loss, self.weight)
-        total: Tensor = distillation(
-            scores, batch.labels(), batch.pair_weight, batch.negatives(), teacher=known
-        )
-        return total
 
 
 def _describe(tokenizer: PreTrainedTokenizerBase) -> dict[str, Any]:

@@ -100,26 +100,6 @@ class EntityRecognition:
         self._model = model
         self._weight = weight
 
-    @classmethod
-    def create(cls, model: RelationModel, weight: float, seed: int) -> "EntityRecognition | None":
-        """The tagger that a weight asks for, if it is not 0.
-
-        Raises:
-            ValueError: something gives the entities away, or there are no types to tell apart.
-        """
-        if not weight:
-            return None
-        reason = None
-        if model.config.markers:
-            reason = "markers around mentions would give them away (model.markers: none leaves them out)"
-        elif getattr(model.encoder.model, "takes_mentions", False):
-            reason = "the encoder is told where mentions are"
-        elif not model.entity_types:
-            reason = "the model knows no entity types"
-        if reason is not None:
-            raise ValueError(f"loss.entity_recognition_weight: {reason}")
-        return cls(model, weight, seed)
-
     def __call__(self, output: RelationOutput, batch: Batch) -> Tensor:
         """The weighted loss of the tags of a batch, a scalar."""
         tagged: Tensor = self.tagger(output.encoded.states, batch)
@@ -144,3 +124,16 @@ class EntityRecognition:
     def load(self, checkpoint: Path) -> None:
         """Read the tagger's weights from a checkpoint."""
         self.tagger.load_state_dict(load_file(checkpoint / TAGGER_FILE))
+
+
+def check_recognition(model: RelationModel) -> None:
+    """Refuse to recognise entities that something gives away, or that have no types to tell apart."""
+    reason = None
+    if model.config.markers:
+        reason = "markers around mentions would give them away (model.markers: none leaves them out)"
+    elif getattr(model.encoder.model, "takes_mentions", False):
+        reason = "the encoder is told where mentions are"
+    elif not model.entity_types:
+        reason = "the model knows no entity types"
+    if reason is not None:
+        raise ValueError(f"loss.entity_recognition_weight: {reason}")

@@ -21,7 +21,7 @@ from torch import Tensor
 from unnoted.inference.scoring import attention_shares
 from unnoted.models.batch import Batch
 from unnoted.models.features import FeatureSet
-from unnoted.models.model import RelationModel, RelationOutput
+from unnoted.models.model import RelationModel
 
 THRESHOLD = 0.2
 """The share from which a sentence is evidence, as published."""
@@ -49,41 +49,15 @@ def evidence_divergence(attention: Tensor, batch: Batch) -> Tensor:
     return total
 
 
-class EvidenceGuidance:
-    """The weighted divergence of attention from evidence.
+def check_evidence(model: RelationModel, features: FeatureSet) -> None:
+    """Refuse to guide attention that is not there, or without evidence.
 
-    Args:
-        model: whose attention is guided.
-        weight: of the divergence.
+    Raises:
+        ValueError: says which.
     """
-
-    def __init__(self, model: RelationModel, weight: float) -> None:
-        self._model = model
-        self._weight = weight
-
-    @classmethod
-    def create(cls, model: RelationModel, features: FeatureSet, weight: float) -> "EvidenceGuidance | None":
-        """The guidance that a weight asks for, if it is not 0.
-
-        Raises:
-            ValueError: the architecture has no attention to guide, or the documents no evidence.
-        """
-        if not weight:
-            return None
-        if not model.encoder.attention:
-            raise ValueError(
-                f"loss.evidence_weight: the architecture {model.config.architecture!r} does not use attention"
-            )
-        if not any(len(document.evidence_pair) for document in features):
-            raise ValueError("loss.evidence_weight: no labelled fact has an evidence sentence")
-        return cls(model, weight)
-
-    def configure_model(self) -> None:
-        """Note in the model that its attention can be read as evidence."""
-        if self._model.config.evidence_threshold is None:
-            self._model.config.evidence_threshold = THRESHOLD
-
-    def __call__(self, output: RelationOutput, batch: Batch) -> Tensor:
-        """The weighted divergence of a batch, a scalar."""
-        assert output.encoded.entity_attention is not None, "the architecture uses attention"
-        return self._weight * evidence_divergence(output.encoded.entity_attention, batch)
+    if not model.encoder.attention:
+        raise ValueError(
+            f"loss.evidence_weight: the architecture {model.config.architecture!r} does not use attention"
+        )
+    if not any(len(document.evidence_pair) for document in features):
+        raise ValueError("loss.evidence_weight: no labelled fact has an evidence sentence")

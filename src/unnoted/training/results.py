@@ -4,9 +4,8 @@ import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -108,23 +107,10 @@ class Record:
             value = value.get(part) if isinstance(value, Mapping) else None
         return value
 
-    @property
-    def config_without_paths(self) -> dict[str, Any]:
-        """The configuration with files and folders by their last names alone.
-
-        Runs in one table may come from several machines.
-
-        Example:
-            >>> config = {"train": ["/here/train.json"], "model": {"encoder": "../there/minilm"}, "seed": 3}
-            >>> Record("0123", config, 1.0, 0, {}, {}).config_without_paths
-            {'train': ['train.json'], 'model': {'encoder': 'minilm'}, 'seed': 3}
-        """
-        return {key: _last_names(value) for key, value in self.config.items()}
-
     def write(self, path: Path) -> None:
         """Write it as JSON."""
         with open_output(path) as stream:
-            stream.write(_adapter().dump_json(self).decode("utf-8"))
+            stream.write(RECORDS.dump_json(self).decode("utf-8"))
 
     @classmethod
     def read(cls, path: Path) -> "Record":
@@ -134,12 +120,10 @@ class Record:
             OSError: the file cannot be read.
             ValueError: it is not such a file.
         """
-        return _adapter().validate_json(path.read_bytes())
+        return RECORDS.validate_json(path.read_bytes())
 
 
-@cache
-def _adapter() -> TypeAdapter[Record]:
-    return TypeAdapter(Record)
+RECORDS = TypeAdapter(Record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,14 +137,6 @@ class Failure:
 
     run_id: str
     reason: str
-
-
-def _last_names(value: Any) -> Any:  # noqa: ANN401 - whatever a setting may be
-    if isinstance(value, list):
-        return [_last_names(each) for each in value]
-    if isinstance(value, dict):
-        return {key: _last_names(each) for key, each in value.items()}
-    return PurePath(value).name if isinstance(value, str) else value
 
 
 def describe_environment() -> dict[str, str | int | None]:

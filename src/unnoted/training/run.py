@@ -31,21 +31,17 @@ from unnoted.training.builders import (
 from unnoted.training.calibrate import (
     calibrate_model,
     check_tunable,
-    documents_with_pairs,
     tune_model,
     write_train_documents,
 )
-from unnoted.training.checkpoints import CheckpointError, find_checkpoint, staged_folder
+from unnoted.training.checkpoints import CheckpointError
 from unnoted.training.config import TrainingConfig
 from unnoted.training.cross_validation import cross_validate
 from unnoted.training.distillation import Teacher
 from unnoted.training.results import Record, Scored, describe_environment
 from unnoted.training.run_directory import RECORD, RunDirectory, RunError, fingerprint
-from unnoted.training.trainer import CHECKPOINTS, Trainer, check_training, choose_precision, compute_features
+from unnoted.training.trainer import Trainer, check_training, choose_precision, compute_features
 from unnoted.utils import describe_error, plural
-
-MODEL = "model"
-"""Where the trained model is put together before its files are moved into the run's folder."""
 
 HIGH_HEAD_RATE = 5e-4
 RANKING_LINK = "ranking-margin"
@@ -96,37 +92,26 @@ def run(
         raise RunError("resume and overwrite: give only one of them")
     since, directory = time.monotonic(), RunDirectory(config.output)
     with directory.lock():
-        wanted = fingerprint(config)
-        record = None if overwrite else _find_record(directory, config, resume, log)
-        if record is not None and record.scored.keys() == config.test.keys():
-            log(f"{config.output}: this run is finished; nothing to do")
-            return record
-        prepared = None
+        wanted, record, documents = fingerprint(config), None, None
+        if directory.exists and not overwrite:
+            directory.check(wanted)
+            record = directory.read_record(log)
+            if record is not None and record.scored.keys() == config.test.keys():
+                log(f"{config.output}: this run is finished; nothing to do")
+                return record
+            if not resume:
+                raise RunError(
+                    f"{config.output}: this run is unfinished; --resume continues it, --overwrite begins anew"
+                )
         if record is None:
             prepared = _prepare(config, log)
+            documents = prepared.data.documents
             directory.acquire(wanted, overwrite)  # not before: an error leaves all as it was
             directory.choose_threads(prepared.model.encoder.width, threads, log)
         with directory.timed(since) as seconds:
-            if prepared is not None:
+            if record is None:
                 record = _train(directory, config, prepared, wanted.run_id, resume, seconds, log)
-            assert record is not None
-            documents = None if prepared is None else prepared.data.documents
             return _score(directory, config, record, documents, seconds, log)
-
-
-def _find_record(directory: RunDirectory, config: TrainingConfig, resume: bool, log: Log) -> Record | None:
-    """The record of the run that the folder holds; None if it is not trained yet."""
-    if not directory.exists:
-        return None
-    directory.check(fingerprint(config))
-    record = directory.read_record(log)
-    if not resume and (record is None or record.scored.keys() != config.test.keys()):
-        raise RunError(
-            f"{directory.path}: this run is unfinished; --resume continues it, --overwrite begins anew"
-        )
-    if record is None and (last := find_checkpoint(directory.path / CHECKPOINTS)) is not None:
-        log(f"continuing at {last.name}")
-    return record
 
 
 def _prepare(config: TrainingConfig, log: Log) -> _Prepared:
@@ -136,8 +121,7 @@ def _prepare(config: TrainingConfig, log: Log) -> _Prepared:
     dev = None if config.dev is None else load_documents(*config.dev).documents
     loss = build_loss(config, data.priors())
     if config.calibration.tune_thresholds and dev is not None:
-        documents_with_pairs(dev, data.corpus.candidates)
-        check_tunable(loss.decoder)
+        check_tunable(loss.decoder, dev, data.corpus.candidates)
     teacher = None if config.loss.teacher is None else Teacher.from_pretrained(config.loss.teacher)
     features = compute_features(model, data.corpus)
     check_training(
@@ -165,13 +149,13 @@ def _train(
     seconds: Callable[[], float],
     log: Log,
 ) -> Record:
-    """Train, calibrate, put the model in its place, and make a record without scores."""
+    """Train, calibrate, and put the model and a record without scores in their place."""
     model, data = prepared.model, prepared.data
     scores = None
     if config.calibration.folds is not None and len(data.corpus) < config.calibration.folds:
         log(f"not calibrated: {plural(len(data.corpus), 'document')} for {config.calibration.folds} folds")
     elif config.calibration.folds is not None:
-        scores = cross_validate(config, data, log, resume=resume)
+        scores = cross_validate(config, data, log)
     # After the trainers of the folds: transformers has one accelerator state a process.
     trainer = Trainer(
         model, prepared.loss, data.corpus, features=prepared.features, dev=prepared.dev,
@@ -202,26 +186,19 @@ def _train(
         scored={},
         training=training,
     )
-    _publish(directory, config, prepared, record)
-    return record
-
-
-def _publish(directory: RunDirectory, config: TrainingConfig, prepared: _Prepared, record: Record) -> None:
-    """Write the trained model and all that belongs to it, and then the record, which says that it is trained."""
-    path, priors = directory.path, prepared.loss.decoder.priors
+    priors = prepared.loss.decoder.priors
     try:
-        with staged_folder(path / MODEL) as staged:
-            prepared.model.save_pretrained(staged)
-            config.save(staged / "config.yaml")
-            write_train_documents(staged, prepared.data.corpus)
-            write_json(staged / "priors.json", None if priors is None else priors.report())
-            write_json(staged / "environment.json", describe_environment())
-        directory.publish(path / MODEL, record)
-        renew_card(path)
+        with directory.publishing(record) as folder:
+            model.save_pretrained(folder)
+            config.save(folder / "config.yaml")
+            write_train_documents(folder, data.corpus)
+            write_json(folder / "priors.json", None if priors is None else priors.report())
+            write_json(folder / "environment.json", describe_environment())
+        renew_card(directory.path)
     except (OSError, SafetensorError) as error:
-        raise CheckpointError(
-            path, f"the trained model was not written ({describe_error(error)}); --resume writes it again"
-        ) from error
+        problem = f"the trained model was not written ({describe_error(error)}); --resume writes it again"
+        raise CheckpointError(directory.path, problem) from error
+    return record
 
 
 def _score(

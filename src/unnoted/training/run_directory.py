@@ -3,7 +3,6 @@
 import hashlib
 import json
 import shutil
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -29,6 +28,9 @@ RECORD = "record.json"
 LOCK = ".lock"
 LOG = "log.txt"
 """The output of the processes of a grid."""
+
+MODEL = "model"
+"""Where the trained model is put together before its files are moved into the run's folder."""
 
 SECONDS = "seconds.txt"
 THREADS = "threads.txt"
@@ -74,25 +76,6 @@ class Fingerprint:
     def run_id(self) -> str:
         """16 hexadecimal digits: equal runs have the same, wherever their files are."""
         return _sha256(json.dumps(self.values, sort_keys=True, separators=(",", ":")))[:16]
-
-    def compare_values(self, other: Mapping[str, Any]) -> list[str]:
-        """The keys that differ, unless they are contents of files on both sides."""
-        return [
-            key
-            for key in sorted(self.values.keys() | other.keys())
-            if not (key in self.files and key in other) and other.get(key) != self.values.get(key)
-        ]
-
-    def compare_files(self, other: Mapping[str, Any]) -> list[Path]:
-        """The files whose content differs."""
-        changed: list[Path] = []
-        for key, paths in self.files.items():
-            theirs, ours = other.get(key), self.values[key]
-            if isinstance(theirs, list) and len(theirs) == len(ours):
-                changed += [path for path, a, b in zip(paths, theirs, ours, strict=True) if a != b]
-            elif theirs is not None:
-                changed += paths
-        return changed
 
 
 def fingerprint(config: TrainingConfig) -> Fingerprint:
@@ -209,15 +192,19 @@ class RunDirectory:
             began: dict[str, Any] = json.loads((self.path / RUN).read_text("utf-8"))["values"]
         except (ValueError, KeyError, TypeError, RecursionError):
             raise RunError(f"{self.path / RUN}: is damaged; --overwrite removes the run") from None
-        if keys := wanted.compare_values(began):
+        ours, paths = wanted.values, wanted.files
+        differing = [key for key in sorted(ours.keys() | began.keys()) if ours.get(key) != began.get(key)]
+        if keys := [key for key in differing if not (key in paths and key in began)]:
             values = "; ".join(
-                f"{key} {short_repr(began.get(key))}, not {short_repr(wanted.values.get(key))}"
-                for key in keys
+                f"{key} {short_repr(began.get(key))}, not {short_repr(ours.get(key))}" for key in keys
             )
             raise RunError(
                 f"{self.path}: holds another run ({values}); give another --output, or --overwrite it", keys
             )
-        if files := wanted.compare_files(began):
+        if differing:
+            contents = [pair for key in differing for pair in zip(paths[key], ours[key], strict=True)]
+            known = [digest for key in differing for digest in began[key]]
+            files = [path for path, digest in contents if digest not in known] or [contents[0][0]]
             raise RunError(
                 f"{files[0]}: has changed since this run began; restore the file, or begin anew with --overwrite "
                 f"({self.path})",
@@ -246,11 +233,17 @@ class RunDirectory:
         self, width: int, threads: int | None = None, log: Callable[[str], None] = lambda line: None
     ) -> None:
         """Choose the threads of torch, the same in all sessions: sums of other threads differ in last digits."""
-        path = self.path / THREADS
-        if threads is None and path.is_file():
-            threads = int(path.read_text("utf-8"))
-        with open_output(path) as stream:
+        if threads is None and (before := self._read_number(THREADS)) is not None:
+            threads = int(before)
+        with open_output(self.path / THREADS) as stream:
             stream.write(str(choose_threads(width, threads, log)))
+
+    def _read_number(self, name: str) -> float | None:
+        path = self.path / name
+        try:
+            return float(path.read_text("utf-8")) if path.is_file() else None
+        except ValueError:
+            raise RunError(f"{path}: is damaged; remove it") from None
 
     def _clear(self) -> None:
         """Remove all but the lock; the mark that a run is here goes last."""
@@ -261,12 +254,21 @@ class RunDirectory:
             else:
                 entry.unlink()
 
-    def publish(self, staged: Path, record: Record) -> None:
-        """Move the files of a trained model here, and then write that the run is trained."""
-        for file in sorted(staged.iterdir()):
-            file.replace(self.path / file.name)
-        staged.rmdir()
-        record.write(self.path / RECORD)
+    @contextmanager
+    def publishing(self, record: Record) -> Iterator[Path]:
+        """A folder for the files of a trained model, which are moved here; then the record says that it is trained."""
+        staged = self.path / MODEL
+        shutil.rmtree(staged, ignore_errors=True)
+        staged.mkdir()
+        try:
+            yield staged
+            for file in sorted(staged.iterdir()):
+                # Some libraries write files that only their owner can read.
+                file.chmod(file.stat().st_mode | (staged.stat().st_mode & 0o444))
+                file.replace(self.path / file.name)
+            record.write(self.path / RECORD)
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
 
     def read_record(self, log: Callable[[str], None] = lambda line: None) -> Record | None:
         """The result of the run; None if it is not trained, or its record is damaged."""
@@ -288,32 +290,15 @@ class RunDirectory:
 
     @contextmanager
     def timed(self, since: float) -> Iterator[Callable[[], float]]:
-        """Count the seconds of all sessions, also of those that were killed.
+        """Count the seconds of all sessions but those that were killed.
 
         Args:
             since: when this session began, by `time.monotonic`.
         """
-        path, over = self.path / SECONDS, threading.Event()
+        earlier = self._read_number(SECONDS) or 0.0
         try:
-            earlier = float(path.read_text("utf-8")) if path.is_file() else 0.0
-        except ValueError:
-            raise RunError(f"{path}: is damaged; remove it to count from now on") from None
-
-        def count() -> float:
-            seconds = earlier + time.monotonic() - since
-            with suppress(OSError), open_output(path) as stream:  # a full disk has errors that matter more
-                stream.write(str(seconds))
-            return seconds
-
-        def count_regularly() -> None:
-            while not over.wait(10):
-                count()
-
-        counting = threading.Thread(target=count_regularly, daemon=True)
-        counting.start()
-        try:
-            yield count
+            yield lambda: earlier + time.monotonic() - since
         finally:
-            over.set()
-            counting.join()
-            count()
+            # A full disk has errors that matter more.
+            with suppress(OSError), open_output(self.path / SECONDS) as stream:
+                stream.write(str(earlier + time.monotonic() - since))

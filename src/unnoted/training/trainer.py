@@ -12,13 +12,13 @@ import transformers
 from safetensors import SafetensorError
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
-from transformers import PrinterCallback, ProgressCallback, TrainingArguments, set_seed
+from transformers import PrinterCallback, TrainingArguments, set_seed
 from transformers.integrations.integration_utils import TensorBoardCallback
 
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.io import read_json
-from unnoted.losses import Loss
+from unnoted.losses import P3M, Distillation, Loss
 from unnoted.models.batch import Batch, Collator
 from unnoted.models.features import FeatureSet, featurise
 from unnoted.models.model import RelationModel
@@ -29,14 +29,7 @@ from unnoted.models.samplers import (
     UniformPairSampler,
 )
 from unnoted.models.type_constraints import RelationTypes
-from unnoted.training.callbacks import (
-    DevelopmentScores,
-    FiniteCheck,
-    Manifests,
-    NotFiniteError,
-    ProgressBar,
-    WarmupNote,
-)
+from unnoted.training.callbacks import Monitor, NotFiniteError, ProgressBar
 from unnoted.training.checkpoints import (
     CheckpointError,
     check_checkpoint,
@@ -47,11 +40,11 @@ from unnoted.training.checkpoints import (
 )
 from unnoted.training.config import OptimizerConfig, Precision
 from unnoted.training.distillation import Teacher
-from unnoted.training.entity_recognition import EntityRecognition
+from unnoted.training.entity_recognition import EntityRecognition, check_recognition
 from unnoted.training.evidence import THRESHOLD as EVIDENCE_THRESHOLD
-from unnoted.training.evidence import EvidenceGuidance
+from unnoted.training.evidence import check_evidence, evidence_divergence
 from unnoted.training.initialization import initialize
-from unnoted.training.p3m import AugmentationViews
+from unnoted.training.p3m import check_cosines, make_views
 from unnoted.utils import describe_error, quiet_transformers, short_repr
 
 CHECKPOINTS = "checkpoints"
@@ -92,7 +85,6 @@ class Trainer(transformers.Trainer):
         entity_recognition_weight: of entity recognition beside relation extraction.
         typed_relations: let the model predict relations only between types that they are labelled with.
         seed: decides the order of the documents, dropout and samples.
-        use_cpu: do not use a GPU.
 
     Raises:
         ModelError: the model scores other relations than the documents have, or the teacher does not fit.
@@ -116,62 +108,54 @@ class Trainer(transformers.Trainer):
         entity_recognition_weight: float = 0.0,
         typed_relations: bool = False,
         seed: int = 62,
-        use_cpu: bool = False,
     ) -> None:
         self.optimizer_config = optimizer or OptimizerConfig()
         self.loss = loss
         self.relation_model = model
         self._corpus, self._typed_relations = train, typed_relations
-        check_optimizer(self.optimizer_config, model, loss)
+        self._teacher, self._evidence_weight = teacher, evidence_weight
         model.check_relations(train.relations.ids)
-        if teacher is not None:
-            teacher.check(model, loss)
         self.features = compute_features(model, train) if features is None else features
-        self._views = AugmentationViews.create(model, loss) if teacher is None else None
-        self._evidence = EvidenceGuidance.create(model, self.features, evidence_weight)
-        self._recognition = EntityRecognition.create(model, entity_recognition_weight, seed)
-        self._teacher = teacher
+        check_training(
+            model, loss, self.features, self.optimizer_config, teacher=teacher, evidence_weight=evidence_weight,
+            entity_recognition_weight=entity_recognition_weight,
+        )  # fmt: skip
+        self._recognition: EntityRecognition | None = None
+        if entity_recognition_weight:
+            self._recognition = EntityRecognition(model, entity_recognition_weight, seed)
         self._scratch = tempfile.TemporaryDirectory()  # transformers creates an output folder in any case
         self.checkpoints = None if output is None else Path(output) / CHECKPOINTS
-        super().__init__(
-            model=model, args=self._training_arguments(seed, use_cpu), train_dataset=self.features
-        )
+        super().__init__(model=model, args=self._training_arguments(seed), train_dataset=self.features)
         loss.to(self.args.device)
         if teacher is not None:
-            teacher.to(self.args.device)
-        for stock in (ProgressCallback, PrinterCallback):
-            self.remove_callback(stock)
-        self._finite, self._bar = FiniteCheck(model), ProgressBar()
-        self.add_callback(self._finite)
+            teacher.model.to(self.args.device)  # type: ignore[arg-type]
+        save = None if self._recognition is None else self._recognition.save
+        self._monitor = Monitor(model, self.optimizer_config.warmup, dev, self.log, save)
+        self._bar = ProgressBar()
+        self.remove_callback(PrinterCallback)
+        self.add_callback(self._monitor)
         self.add_callback(self._bar)
-        self.add_callback(WarmupNote(model, self.optimizer_config.warmup))
-        if dev is not None:
-            self.add_callback(DevelopmentScores(model, dev, self.log))
-        if output is not None:
-            self.add_callback(Manifests(self._recognition.save) if self._recognition else Manifests())
-            if find_spec("tensorboard"):
-                board = TensorBoardCallback()  # type: ignore[no-untyped-call]
-                board.logging_dir = str(Path(output) / LOGS)
-                self.add_callback(board)
+        if output is not None and find_spec("tensorboard"):
+            board = TensorBoardCallback()  # type: ignore[no-untyped-call]
+            board.logging_dir = str(Path(output) / LOGS)
+            self.add_callback(board)
 
-    def _training_arguments(self, seed: int, use_cpu: bool) -> TrainingArguments:
+    def _training_arguments(self, seed: int) -> TrainingArguments:
         config = self.optimizer_config
-        precision = choose_precision(config.precision, self.relation_model.encoder.width, use_cpu)
+        precision = choose_precision(config.precision, self.relation_model.encoder.width)
         saving: dict[str, Any] = {"save_strategy": "no"}
         if self.checkpoints is not None:
             saving = {"save_strategy": "epoch", "save_total_limit": CHECKPOINTS_KEPT}
             if config.checkpoint_steps is not None:
                 saving |= {"save_strategy": "steps", "save_steps": config.checkpoint_steps}
-        cycles = config.schedule.num_cycles
+        schedule, cycles = config.schedule.name, config.schedule.num_cycles
         arguments = TrainingArguments(
             output_dir=str(self.checkpoints or self._scratch.name),
             num_train_epochs=config.epochs,
             per_device_train_batch_size=config.batch_size,
             gradient_accumulation_steps=config.gradient_accumulation,
             max_grad_norm=config.max_grad_norm,
-            lr_scheduler_type={"constant": "constant_with_warmup"}.get(
-                config.schedule.name, config.schedule.name
-            ),
+            lr_scheduler_type="constant_with_warmup" if schedule == "constant" else schedule,
             lr_scheduler_kwargs=None if cycles is None else {"num_cycles": cycles},
             seed=seed,
             bf16=precision == "bf16",
@@ -181,8 +165,8 @@ class Trainer(transformers.Trainer):
             # The filter reads every loss, for which a GPU must wait, and hides what is not finite.
             logging_nan_inf_filter=False,
             report_to="none",
-            accelerator_config={"non_blocking": torch.cuda.is_available() and not use_cpu},
-            use_cpu=use_cpu or (precision == "bf16" and not torch.cuda.is_available()),
+            accelerator_config={"non_blocking": torch.cuda.is_available()},
+            use_cpu=precision == "bf16" and not torch.cuda.is_available(),
             disable_tqdm=True,
             **saving,
         )
@@ -219,8 +203,7 @@ class Trainer(transformers.Trainer):
         try:
             with ExitStack() as stack:
                 stack.enter_context(quiet_transformers())
-                stack.enter_context(flush_denormals())
-                stack.enter_context(_float32_precision(self.optimizer_config.precision, self.args.device))
+                stack.enter_context(fast_floats(self.optimizer_config.precision))
                 if self._recognition is not None:
                     stack.enter_context(self._recognition.attached())
                 stack.enter_context(self._naming_checkpoint(found))
@@ -228,8 +211,8 @@ class Trainer(transformers.Trainer):
         finally:
             self.is_in_train = False
             self._bar.close()
-        self._finite.check_losses()
-        self._finite.check_weights(self.state.global_step, self.checkpoints)
+        self._monitor.check_losses()
+        self._monitor.check_weights(self.state.global_step)
         # What comes next may be in another precision.
         self.accelerator.unwrap_model(self.model_wrapped, keep_fp32_wrapper=False)
         model.eval()  # type: ignore[no-untyped-call]
@@ -292,19 +275,22 @@ class Trainer(transformers.Trainer):
         """The loss of a batch, and its logits if they are wanted."""
         batch = inputs["inputs"].to(self.args.device, non_blocking=True)
         output = model(batch)
+        labelled = (output.logits, batch.labels(), batch.pair_weight)
         loss: Tensor
         if self._teacher is not None:
-            with self.accelerator.autocast():
-                known = self._teacher.scores(batch)
-            loss = self._teacher.loss(self.loss, output.logits, batch, known)
-        elif self._views is not None:
-            loss = self._views(output, batch)
+            with torch.no_grad(), self.accelerator.autocast():
+                known = self._teacher.model(batch).logits
+            loss = Distillation(self.loss, self._teacher.weight)(*labelled, batch.negatives(), teacher=known)
+        elif isinstance(self.loss, P3M) and self.loss.view_options is not None:
+            views = make_views(self.relation_model, self.loss.view_options, output, batch)
+            loss = self.loss.with_views(*labelled, views, batch.negatives())
         else:
-            loss = self.loss(output.logits, batch.labels(), batch.pair_weight, batch.negatives())
-        for auxiliary in (self._recognition, self._evidence):
-            if auxiliary is not None:
-                loss = loss + auxiliary(output, batch)
-        self._finite.record(loss, self.state.global_step + 1, batch.documents)
+            loss = self.loss(*labelled, batch.negatives())
+        if self._recognition is not None:
+            loss = loss + self._recognition(output, batch)
+        if self._evidence_weight:
+            loss = loss + self._evidence_weight * evidence_divergence(output.encoded.entity_attention, batch)
+        self._monitor.record(loss, self.state.global_step + 1, batch.documents)
         return (loss, output.logits) if return_outputs else loss
 
     def _configure_model(self) -> None:
@@ -315,7 +301,7 @@ class Trainer(transformers.Trainer):
         model.candidates = train.candidates
         model.decoder = self.loss.decoder
         model.card = None  # of an earlier run
-        if self._evidence is not None and model.config.evidence_threshold is None:
+        if self._evidence_weight and model.config.evidence_threshold is None:
             model.config.evidence_threshold = EVIDENCE_THRESHOLD  # its attention can be read as evidence
 
     def _check_checkpoint(self, checkpoint: Path) -> None:
@@ -338,18 +324,15 @@ class Trainer(transformers.Trainer):
         except NotFiniteError:
             raise
         except (OSError, RuntimeError, ValueError, KeyError, EOFError, SafetensorError) as error:
+            reason = describe_error(error)
             if resumed is not None and not self._bar.was_opened:
-                raise CheckpointError(resumed, f"cannot be resumed from ({describe_error(error)})") from error
-            if self.checkpoints is None:
-                raise
-            left, path = (
-                list_checkpoints(self.checkpoints),
-                checkpoint_path(self.checkpoints, self.state.global_step),
-            )
-            if path in left or not path.is_dir():
-                raise
-            remedy = f"resume from {left[-1].name}" if left else "there is no earlier one"
-            raise CheckpointError(path, f"was not written ({describe_error(error)}); {remedy}") from error
+                raise CheckpointError(resumed, f"cannot be resumed from ({reason})") from error
+            if self.checkpoints is not None:
+                path = checkpoint_path(self.checkpoints, self.state.global_step)
+                if path.is_dir() and path not in list_checkpoints(self.checkpoints):
+                    problem = f"was not written ({reason}); --resume continues from the one before"
+                    raise CheckpointError(path, problem) from error
+            raise
 
 
 def check_training(
@@ -362,50 +345,45 @@ def check_training(
     evidence_weight: float = 0.0,
     entity_recognition_weight: float = 0.0,
 ) -> None:
-    """Refuse what `Trainer` would refuse, before there is one."""
-    check_optimizer(optimizer, model, loss)
-    if teacher is not None:
-        teacher.check(model, loss)
-    AugmentationViews.create(model, loss)
-    EvidenceGuidance.create(model, features, evidence_weight)
-    EntityRecognition.create(model, entity_recognition_weight, seed=0)
-
-
-def check_optimizer(config: OptimizerConfig, model: RelationModel, loss: Loss) -> None:
     """Refuse what does not fit the model, the loss or this machine.
 
     Raises:
+        ModelError: the teacher does not fit.
         ValueError: names the key.
     """
-    choose_precision(config.precision, model.encoder.width)
-    if "pair_map" in config.groups and not pair_map_layers(model):
+    choose_precision(optimizer.precision, model.encoder.width)
+    if "pair_map" in optimizer.groups and not pair_map_layers(model):
         raise ValueError(
             f"optimizer.groups.pair_map: the architecture {model.config.architecture!r} has no layers over an "
             "entity-by-entity map, as docunet and kd-docre have"
         )
-    if config.unlabelled_per_labelled is not None and loss.decoder.priors is not None:
+    if optimizer.unlabelled_per_labelled is not None and loss.decoder.priors is not None:
         # In a sample that favours labelled pairs, those with another relation weigh more than they do in the
         # documents, and a loss with priors estimates means over all pairs that lack a relation.
         raise ValueError(
             "optimizer.unlabelled_per_labelled: the priors of the loss are those of all pairs; unlabelled_rate "
             "draws a weighted sample"
         )
+    check_cosines(model, loss)
+    if teacher is not None:
+        teacher.check(model, loss)
+    if evidence_weight:
+        check_evidence(model, features)
+    if entity_recognition_weight:
+        check_recognition(model)
 
 
-def choose_precision(
-    precision: Precision, width: int, use_cpu: bool = False
-) -> Literal["float32", "bf16", "fp16"]:
+def choose_precision(precision: Precision, width: int) -> Literal["float32", "bf16", "fp16"]:
     """What a precision is on this machine; `auto` is bf16 where the GPU, or the CPU for a wide encoder, computes in it.
 
     Args:
         precision: of the configuration.
         width: the size of the encoder's states.
-        use_cpu: do not use a GPU.
 
     Raises:
         ValueError: half precision would not be fast here, or not work: some CPUs crash at a bf16 product.
     """
-    gpu = torch.cuda.is_available() and not use_cpu
+    gpu = torch.cuda.is_available()
     bf16 = torch.cuda.is_bf16_supported(including_emulation=False) if gpu else cpu_computes_in_bf16()
     if precision == "auto":
         return "bf16" if bf16 and (gpu or width >= BF16_WIDTH) else "float32"
@@ -425,36 +403,28 @@ def cpu_computes_in_bf16() -> bool:
 
 
 @contextmanager
-def _float32_precision(precision: Precision, device: torch.device) -> Iterator[None]:
-    """Let a GPU round products of float32 to TF32, unless float32 was asked for; restored afterwards."""
-    if device.type != "cuda":
-        yield
-        return
-    before = torch.backends.cuda.matmul.fp32_precision
-    torch.backends.cuda.matmul.fp32_precision = "ieee" if precision == "float32" else "tf32"
-    try:
-        yield
-    finally:
-        torch.backends.cuda.matmul.fp32_precision = before
-
-
-@contextmanager
-def flush_denormals() -> Iterator[None]:
-    """Flush denormal numbers to 0 in this thread, where the CPU can.
+def fast_floats(precision: Precision) -> Iterator[None]:
+    """Flush denormal numbers to 0 where the CPU can, and let a GPU round products to TF32; restored afterwards.
 
     A CPU computes with numbers below 1e-38 up to a hundred times slower, and gradients that vanish on their way
     through a document are full of them: steps of a BiLSTM by cross-entropy took 5 to 9 seconds instead of 0.4.
 
+    Args:
+        precision: of the configuration; `float32` keeps products exact.
+
     Example:
-        >>> with flush_denormals():
+        >>> with fast_floats("auto"):
         ...     float(torch.full((), 1e-30) * 1e-10)
         0.0
     """
-    were_flushed = float(torch.full((), 1e-30) * 1e-10) == 0
+    products, were_flushed = torch.backends.cuda.matmul, float(torch.full((), 1e-30) * 1e-10) == 0
+    before = products.fp32_precision
     torch.set_flush_denormal(True)
+    products.fp32_precision = "ieee" if precision == "float32" else "tf32"
     try:
         yield
     finally:
+        products.fp32_precision = before
         torch.set_flush_denormal(were_flushed)
 
 
@@ -475,25 +445,19 @@ def parameter_groups(
         >>> [(group["lr"], len(group["params"])) for group in groups]
         [(1e-05, 2), (0.0001, 2), (0.0003, 2)]
     """
-    pair_map = pair_map if "pair_map" in config.groups else ()
-    members: dict[str, list[nn.Parameter]] = {"encoder": [], "head": []}
-    if pair_map:
-        members["pair_map"] = []
+    rates = {"encoder": config.encoder_learning_rate, "head": config.head_learning_rate}
+    if "pair_map" in config.groups:
+        rates["pair_map"] = config.head_learning_rate
+    groups: dict[str, dict[str, Any]] = {name: {"params": [], "lr": rate} for name, rate in rates.items()}
+    for changed, own in config.groups.items():
+        values = {"lr": own.learning_rate, "weight_decay": own.weight_decay}
+        groups[changed] |= {key: value for key, value in values.items() if value is not None}
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
             group = "encoder" if name.startswith("encoder.") else "head"
-            members["pair_map" if pair_map and name.startswith(pair_map) else group].append(parameter)
-    groups: list[dict[str, Any]] = []
-    for group, parameters in members.items():
-        rate = config.encoder_learning_rate if group == "encoder" else config.head_learning_rate
-        own = config.groups.get(group)  # type: ignore[call-overload]
-        made = {"params": parameters, "lr": rate}
-        if own is not None and own.learning_rate is not None:
-            made["lr"] = own.learning_rate
-        if own is not None and own.weight_decay is not None:
-            made["weight_decay"] = own.weight_decay
-        groups.append(made)
-    return groups
+            is_map = "pair_map" in groups and name.startswith(pair_map)
+            groups["pair_map" if is_map else group]["params"].append(parameter)
+    return list(groups.values())
 
 
 def compute_features(model: RelationModel, corpus: Corpus, types: Sequence[str] | None = None) -> FeatureSet:
