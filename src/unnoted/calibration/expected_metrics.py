@@ -17,7 +17,7 @@ them, the lower the best F1, and its threshold.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,9 +68,8 @@ class ExpectedFacts:
         flat, weight = probability.ravel(), np.broadcast_to(count, probability.shape).ravel() / pairs
         order = np.argsort(-flat, kind="stable")
         predicted, true = (np.append(0.0, np.cumsum(each[order])) for each in (weight, weight * flat))
-        above = np.searchsorted(
-            -flat[order], -_probability(THRESHOLD_LOGITS), side="right"
-        )  # of each threshold
+        # How many facts lie above each threshold.
+        above = np.searchsorted(-flat[order], -sigmoid(THRESHOLD_LOGITS), side="right")
         total = float(true[-1]) + facts_elsewhere / pairs
         return cls(tuple(predicted[above].tolist()), tuple(true[above].tolist()), total)
 
@@ -83,7 +82,7 @@ class ExpectedFacts:
     @property
     def best_threshold(self) -> float:
         """The probability above which facts are predicted for the best expected F1: half of it."""
-        return max(self.best_f1 / 2, float(_probability(THRESHOLD_LOGITS[-1:])[0]))
+        return max(self.best_f1 / 2, float(sigmoid(THRESHOLD_LOGITS[-1:])[0]))
 
     def metrics_at(self, threshold: float) -> dict[str, float]:
         """Expected precision, recall and F1 of the facts above a probability."""
@@ -119,11 +118,9 @@ class ExpectedFacts:
         if recall[-1] < target:
             _unreachable("target_recall", target, recall[-1])
         first = int(np.argmax(recall >= target))
-        return (
-            self._between(first - 1, recall, target)
-            if first
-            else float(_probability(THRESHOLD_LOGITS[:1])[0])
-        )
+        if not first:
+            return float(sigmoid(THRESHOLD_LOGITS[:1])[0])
+        return self._between(first - 1, recall, target)
 
     def to_json(self) -> dict[str, Any]:
         """Everything as JSON; `from_json` reads it."""
@@ -147,15 +144,16 @@ class ExpectedFacts:
         change = metric[following] - metric[index]
         part = (target - metric[index]) / change if change else 0.0
         start, end = THRESHOLD_LOGITS[[index, following]]
-        return float(_probability(np.array(start + part * (end - start))))
+        return float(sigmoid(np.array(start + part * (end - start))))
 
 
-def _probability(log_odds: Array) -> Array:
-    result: Array = 1 / (1 + np.exp(-log_odds))
+def sigmoid(log_odds: Array) -> Array:
+    """The probability of log odds, however large they are."""
+    result: Array = 1 / (1 + np.exp(-np.clip(log_odds, -700, 700)))
     return result
 
 
-def _unreachable(name: str, target: float, highest: float) -> None:
+def _unreachable(name: str, target: float, highest: float) -> NoReturn:
     reachable = np.floor(highest * 1000) / 1000  # rounded down, so that asking for it does not fail again
     raise TargetUnreachableError(
         f"{name} {target:g} is out of reach: this model's highest is {reachable:.3f}"

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.functional import softplus
 
 from unnoted.calibration.calibration import Calibration
-from unnoted.calibration.expected_metrics import ExpectedFacts
+from unnoted.calibration.expected_metrics import ExpectedFacts, sigmoid
 from unnoted.calibration.out_of_fold import OutOfFoldScores
 from unnoted.calibration.propensity import PROPENSITY_SLOPE, labelling_log_odds
 from unnoted.priors import Priors
@@ -265,9 +265,3 @@ def shift_to_mean(log_odds: Array, weight: Array, mean: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if (sigmoid(log_odds + middle) * share).sum() < mean else (low, middle)
     return (low + high) / 2 if mean > 0 else 0.0
-
-
-def sigmoid(values: Array) -> Array:
-    """The probability of log odds, however large they are."""
-    result: Array = 1 / (1 + np.exp(-np.clip(values, -700, 700)))
-    return result

@@ -20,9 +20,6 @@ def tune_thresholds(scores: Tensor, labels: Tensor) -> tuple[float, ...]:
         scores: [P, K + 1], the threshold class first, which is not used.
         labels: bool [P, K]. As good as they are: on noisy labels, thresholds fit the noise.
 
-    Raises:
-        ValueError: if the shapes do not fit, or a score is not finite.
-
     Example:
         >>> scores = torch.tensor([[0.0, 3.0, 5.0], [0.0, 1.0, 5.0], [0.0, -1.0, 5.0]])
         >>> labels = torch.tensor([[True, False], [True, False], [False, False]])
@@ -30,15 +27,8 @@ def tune_thresholds(scores: Tensor, labels: Tensor) -> tuple[float, ...]:
         >>> first, second == NEVER
         (0.0, True)
     """
-    if scores.ndim != 2 or labels.shape != (scores.shape[0], scores.shape[1] - 1):
-        raise ValueError(
-            f"labels {list(labels.shape)} do not fit scores {list(scores.shape)} of K + 1 classes"
-        )
     relations = scores.detach()[:, 1:].cpu()  # [P, K]
     relations = relations.float() if relations.element_size() < 4 else relations
-    unfit = int((~relations.isfinite()).sum())
-    if unfit:
-        raise ValueError(f"{unfit} scores are not finite")
     # One relation after the other: sorting all at once would need K times the memory for no gain.
     columns = zip(relations.unbind(1), labels.cpu().bool().unbind(1), strict=True)
     return tuple(_best_threshold(*column) for column in columns)

@@ -26,10 +26,6 @@ from unnoted.utils import plural
 Log = Callable[[str], None]
 
 
-def _quiet(line: str) -> None:
-    pass
-
-
 @dataclass(frozen=True, slots=True)
 class TrainingData:
     """The training documents, read once.
@@ -60,7 +56,7 @@ class TrainingData:
         return priors
 
 
-def load_training_data(config: TrainingConfig, log: Log = _quiet) -> TrainingData:
+def load_training_data(config: TrainingConfig, log: Log = lambda line: None) -> TrainingData:
     """Read the training documents and close their labels under the rules, if there are any."""
     corpus = load_corpus(config, config.train, log)
     require_facts(len(corpus), sum(len(document.labels) for document in corpus), config.train)
@@ -71,7 +67,7 @@ def load_training_data(config: TrainingConfig, log: Log = _quiet) -> TrainingDat
     return close_labels(config, corpus, log)
 
 
-def close_labels(config: TrainingConfig, corpus: Corpus, log: Log = _quiet) -> TrainingData:
+def close_labels(config: TrainingConfig, corpus: Corpus, log: Log = lambda line: None) -> TrainingData:
     """Close the labels of documents under the rules of the configuration.
 
     The multiplier is that of the labels of the file; the deductive closure lacks fewer facts, and its multiplier is smaller.
@@ -88,7 +84,7 @@ def close_labels(config: TrainingConfig, corpus: Corpus, log: Log = _quiet) -> T
     return TrainingData(config, corpus, documents, multiplier)
 
 
-def load_corpus(config: TrainingConfig, files: Sequence[Path], log: Log = _quiet) -> Corpus:
+def load_corpus(config: TrainingConfig, files: Sequence[Path], log: Log = lambda line: None) -> Corpus:
     """Documents with the relations and candidate pairs of the configuration, or those that occur."""
     vocabulary = None
     if config.model.init_from is not None:
@@ -111,7 +107,7 @@ def load_corpus(config: TrainingConfig, files: Sequence[Path], log: Log = _quiet
     return corpus
 
 
-def build_rules(config: TrainingConfig, corpus: Corpus, log: Log = _quiet) -> RuleSet | None:
+def build_rules(config: TrainingConfig, corpus: Corpus, log: Log = lambda line: None) -> RuleSet | None:
     """The rules of the configuration that are about relations of these documents."""
     return None if config.data.rules is None else load_rules(config.data.rules, corpus.relations, log)
 
@@ -121,7 +117,7 @@ def build_loss(config: TrainingConfig, priors: Priors | None) -> Loss:
     return create_loss(config.loss.name, priors, **config.loss.options)
 
 
-def build_model(config: TrainingConfig, corpus: Corpus, log: Log = _quiet) -> RelationModel:
+def build_model(config: TrainingConfig, corpus: Corpus, log: Log = lambda line: None) -> RelationModel:
     """A new model for documents, or the trained one to start from."""
     model = config.model
     if model.init_from is not None:

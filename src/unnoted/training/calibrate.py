@@ -24,7 +24,7 @@ from unnoted.models.samplers import sort_batches
 from unnoted.models.type_constraints import TypeConstraints
 from unnoted.priors import Priors
 from unnoted.training.trainer import compute_features
-from unnoted.utils import plural, short_repr
+from unnoted.utils import plural, short_repr, shorten
 
 TRAIN_DOCUMENTS = "train_documents.json"
 """In a model's folder: a digest of the text of every document that it was trained on."""
@@ -148,21 +148,22 @@ def tune_model(
     model.decoder = replace(model.decoder, decision=replace(model.decoder.decision, threshold=thresholds))
     report = features.report
     log(f"note: thresholds tuned on {report.documents:,} development documents ({report.pairs:,} pairs)")
-    by_relation = dict(zip(model.relations.ids, thresholds, strict=True))
-    never = [relation for relation, threshold in by_relation.items() if threshold == NEVER]
+    by_relation = {
+        relation: None if threshold == NEVER else threshold
+        for relation, threshold in zip(model.relations.ids, thresholds, strict=True)
+    }
+    never = [relation for relation, threshold in by_relation.items() if threshold is None]
     if never:
         log(
             f"note: {len(never)} of {len(by_relation)} relations are never predicted, because the development "
-            f"documents have no label of them: {', '.join(never[:5])}{', ...' if len(never) > 5 else ''}"
+            f"documents have no label of them: {shorten(', '.join(never))}"
         )
-    for line in report.lines():
-        log(f"note: development documents: {line}")
     return {
         "documents": report.documents,
         "pairs": report.pairs,
         "facts": report.facts,
         "never": len(never),
-        "thresholds": {relation: None if t == NEVER else t for relation, t in by_relation.items()},
+        "thresholds": by_relation,
     }
 
 

@@ -189,7 +189,7 @@ class RunDirectory:
             RunError: has the keys, or the files, that differ.
         """
         try:
-            began: dict[str, Any] = json.loads((self.path / RUN).read_text("utf-8"))["values"]
+            began: dict[str, Any] = dict(json.loads((self.path / RUN).read_text("utf-8"))["values"])
         except (ValueError, KeyError, TypeError, RecursionError):
             raise RunError(f"{self.path / RUN}: is damaged; --overwrite removes the run") from None
         ours, paths = wanted.values, wanted.files
@@ -202,9 +202,9 @@ class RunDirectory:
                 f"{self.path}: holds another run ({values}); give another --output, or --overwrite it", keys
             )
         if differing:
-            contents = [pair for key in differing for pair in zip(paths[key], ours[key], strict=True)]
-            known = [digest for key in differing for digest in began[key]]
-            files = [path for path, digest in contents if digest not in known] or [contents[0][0]]
+            files = [path for key in differing for path in paths[key]]
+            digests = [digest in str(began[key]) for key in differing for digest in ours[key]]
+            files = [path for path, known in zip(files, digests, strict=True) if not known] or files
             raise RunError(
                 f"{files[0]}: has changed since this run began; restore the file, or begin anew with --overwrite "
                 f"({self.path})",
@@ -240,10 +240,15 @@ class RunDirectory:
 
     def _read_number(self, name: str) -> float | None:
         path = self.path / name
+        if not path.is_file():
+            return None
         try:
-            return float(path.read_text("utf-8")) if path.is_file() else None
+            number = float(path.read_text("utf-8"))
         except ValueError:
-            raise RunError(f"{path}: is damaged; remove it") from None
+            number = -1
+        if not 0 <= number < 1e9:
+            raise RunError(f"{path}: is damaged; remove it")
+        return number
 
     def _clear(self) -> None:
         """Remove all but the lock; the mark that a run is here goes last."""

@@ -183,7 +183,7 @@ class Trainer(transformers.Trainer):
         Args:
             resume: continue from the last checkpoint, if there is one. One that is unfinished or damaged is
                 passed over for the one before it.
-            log: is given a line for each checkpoint that is passed over.
+            log: is given a line for the checkpoint that it continues from, and for each that is passed over.
 
         Raises:
             NotFiniteError: a loss, or a weight, is not a finite number.

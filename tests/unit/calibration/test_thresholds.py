@@ -1,7 +1,6 @@
 """Thresholds for each relation against trying every one (tests/reference/thresholds.py)."""
 
 import json
-import math
 
 import pytest
 import torch
@@ -50,10 +49,3 @@ def test_a_relation_that_never_fires_survives_json():
     assert (
         DecisionRule("zero", (NEVER,)).decide(torch.tensor([[0.0, NEVER], [0.0, 1e9]])).any().item() is False
     )
-
-
-def test_what_cannot_be_used_is_named():
-    with pytest.raises(ValueError, match="labels"):
-        tune_thresholds(torch.zeros(3, 3), torch.zeros(3, 3, dtype=torch.bool))
-    with pytest.raises(ValueError, match="2 scores"):
-        tune_thresholds(torch.tensor([[0.0, math.nan, -math.inf]]), torch.ones(1, 2, dtype=torch.bool))

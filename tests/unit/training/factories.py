@@ -5,14 +5,20 @@ import os
 import subprocess
 import sys
 
+import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, set_seed
 
-from unnoted.data.corpus import RelationVocabulary
+from unnoted.data.candidates import CandidatePairs
+from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents
 from unnoted.losses import get_loss
+from unnoted.models.model import RelationModel
 from unnoted.training import TrainingConfig
+
+VOCABULARY = RelationVocabulary.from_documents(generate_documents(60))
+"""The relations of all generated documents; those of a few would not be those of a few others."""
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
@@ -45,6 +51,23 @@ def tiny_encoder(folder, documents=40, dropout=0.1):
     return folder
 
 
+def corpus(documents=8, candidates=None):
+    """Generated documents."""
+    return Corpus(tuple(generate_documents(documents)), VOCABULARY, candidates or CandidatePairs())
+
+
+def fresh_model(encoder, seed=0, **options):
+    """A small model with random layers over an encoder."""
+    set_seed(seed)
+    return RelationModel.from_encoder(encoder, VOCABULARY, **{"embedding": 8, "block": 4} | options)
+
+
+def equal(one, other):
+    """Whether two modules have the very same weights."""
+    mine, theirs = one.state_dict(), other.state_dict()
+    return mine.keys() == theirs.keys() and all(torch.equal(mine[name], theirs[name]) for name in mine)
+
+
 def config_file(folder, documents=12, **changes):
     """Write generated documents, an encoder, and a config that trains it on them; the config's file."""
     encoder = tiny_encoder(folder / "encoder")
@@ -62,9 +85,9 @@ def config_file(folder, documents=12, **changes):
 
 
 def vocabulary_file(folder):
-    """Write the relations of all generated documents; those of a few would not be those of a few others."""
+    """Write `VOCABULARY`."""
     path = folder / "relations.json"
-    path.write_text(json.dumps(list(RelationVocabulary.from_documents(generate_documents(60)))), "utf-8")
+    path.write_text(json.dumps(list(VOCABULARY)), "utf-8")
     return path
 
 

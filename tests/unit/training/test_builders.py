@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from tests.unit.training.factories import config_file, tiny_encoder, vocabulary_file
+from tests.unit.training.factories import config_file, vocabulary_file
 
 from unnoted.data import load_documents
 from unnoted.data.candidates import CandidatePairs
@@ -18,7 +18,6 @@ from unnoted.training import Trainer, load_config, run
 from unnoted.training.builders import (
     build_loss,
     build_model,
-    choose_block,
     close_labels,
     load_corpus,
     load_training_data,
@@ -84,35 +83,17 @@ def test_a_prior_file_and_candidates_that_no_document_has(tmp_path):
         load_training_data(config.with_changes({"candidates": "Chemical:Gene"}))
 
 
-def test_the_block_divides_the_embedding():
-    assert all(size % choose_block(size) == 0 for size in range(1, 2000))
-
-
 # `best` on every shape of corpus
 
 
-def without_types(documents):
+def with_type(documents, name):
+    """All mentions have one type."""
     return [
-        replace(
-            d,
-            entities=tuple(
-                replace(e, mentions=tuple(replace(m, type="") for m in e.mentions)) for e in d.entities
-            ),
-        )
+        replace(d, entities=tuple(
+            replace(e, mentions=tuple(replace(m, type=name) for m in e.mentions)) for e in d.entities
+        ))
         for d in documents
-    ]
-
-
-def with_one_type(documents):
-    return [
-        replace(
-            d,
-            entities=tuple(
-                replace(e, mentions=tuple(replace(m, type="THING") for m in e.mentions)) for e in d.entities
-            ),
-        )
-        for d in documents
-    ]
+    ]  # fmt: skip
 
 
 def with_one_relation(documents):
@@ -133,7 +114,7 @@ def with_a_long_document(documents):
 
 CORPORA = {
     "20 documents": (lambda documents: documents, {}, None),
-    "one type": (with_one_type, {}, None),
+    "one type": (lambda documents: with_type(documents, "THING"), {}, None),
     "one relation": (with_one_relation, {}, None),
     "a long document": (with_a_long_document, {}, None),
     "complete labels": (lambda documents: documents, {"prior_multiplier": 1}, None),
@@ -141,46 +122,33 @@ CORPORA = {
 }
 
 
-def test_best_trains_without_entity_types(tmp_path):
+def test_best_trains_without_entity_types(encoder, tmp_path):
     """Files must have types; documents of a program may have none."""
-    documents = tuple(without_types(list(generate_documents(8))))
+    documents = tuple(with_type(generate_documents(8), ""))
     write_documents(tmp_path / "own.jsonl", list(generate_documents(8)))
-    given = {
-        "train": tmp_path / "own.jsonl",
-        "encoder": str(tiny_encoder(tmp_path / "encoder")),
-        "embedding": 8,
-    }
+    given = {"train": tmp_path / "own.jsonl", "encoder": str(encoder), "embedding": 8, "epochs": 1}
     config, lines = load_config("best", given), []
     corpus = Corpus(documents, RelationVocabulary.from_documents(documents), CandidatePairs())
     model = build_model(config, corpus, lines.append)
     loss = build_loss(config, corpus.labelled_priors * 3)
-    Trainer(model, loss, corpus, **trainer_options(config.with_changes({"epochs": 1}))).train()
+    Trainer(model, loss, corpus, **trainer_options(config)).train()
     assert len(lines) == 1 and model.lexical is not None
     assert any(found.facts for found in Extractor(model).extract(documents, floor=0.0))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", CORPORA)
-def test_best_trains_on_any_corpus(tmp_path, shape):
+def test_best_trains_on_any_corpus(encoder, tmp_path, shape):
     change, changes, said = CORPORA[shape]
     write_documents(tmp_path / "own.jsonl", change(list(generate_documents(20))))
-    encoder = tiny_encoder(tmp_path / "encoder")
-    given = {
-        "train": tmp_path / "own.jsonl",
-        "encoder": str(encoder),
-        "output": tmp_path / "run",
-        "epochs": 2,
-        "embedding": 8,
-    }
+    given = {"train": tmp_path / "own.jsonl", "encoder": str(encoder), "output": tmp_path / "run"}
+    changes |= {"epochs": 2, "embedding": 8}
     lines = []
     record = run(load_config("best", given | changes), log=lines.append)
     assert said is None or any(said in line for line in lines)
     model = RelationModel.from_pretrained(tmp_path / "run")
     assert model.decoder.is_calibrated is (shape != "one document")
     assert model.lexical is not None and model.type_bias is not None and record.steps
-    facts = [
-        fact
-        for found in Extractor(model).extract(load_documents(tmp_path / "own.jsonl"), floor=0.0)
-        for fact in found.facts
-    ]
-    assert facts and all(0 <= fact.score <= 1 for fact in facts)
+    extracted = Extractor(model).extract(load_documents(tmp_path / "own.jsonl"), floor=0.0)
+    scores = [fact.score for found in extracted for fact in found.facts]
+    assert scores and 0 <= min(scores) <= max(scores) <= 1

@@ -13,20 +13,10 @@ from unnoted.data.download import Catalog
 from unnoted.losses import CrossEntropy, register_loss
 from unnoted.losses import base as losses_base
 from unnoted.training import ConfigError, OptimizerConfig, TrainingConfig, load_config
-from unnoted.training.config import GROUPS, expand_key, flatten, is_used, nest_changes, parse_changes
+from unnoted.training.config import expand_key, flatten, nest_changes, parse_changes
 
-NINE = (
-    "atlop",
-    "pn",
-    "sr-pn",
-    "pu",
-    "sr-pu",
-    "s-pu",
-    "ssr-pu",
-    "s-pu-log-sigmoid",
-    "s-pu-log-sigmoid-ranking",
-)
-SEVEN = NINE[:7]
+SEVEN = ("atlop", "pn", "sr-pn", "pu", "sr-pu", "s-pu", "ssr-pu")
+NINE = (*SEVEN, "s-pu-log-sigmoid", "s-pu-log-sigmoid-ranking")
 ENCODERS = {
     "bert-base": ("bert-base-cased", 5e-5), "roberta-large": ("roberta-large", 3e-5),
     "pubmedbert": ("microsoft/BiomedNLP-BiomedBERT-base-uncased-abstract", 2e-5),
@@ -132,22 +122,7 @@ def test_a_baseline(name):
     assert found == BASELINES[name] and config.output == Path("runs", name) and config.seed == 62
 
 
-def test_best_names_no_benchmark():
-    config = load("best")
-    assert (config.loss.name, config.loss.prior_multiplier, config.data.candidates) == (
-        "label-likelihood",
-        3,
-        "labelled",
-    )
-    model = config.model
-    assert (model.markers, model.typed_relations, model.use_type_bias, model.lexical_weight) == (
-        "typed",
-        True,
-        True,
-        0.5,
-    )
-    assert (config.optimizer.head_learning_rate, config.optimizer.encoder_learning_rate) == (5e-4, 1e-4)
-    assert config.calibration.folds == 2
+def test_best_names_no_benchmark_and_needs_documents():
     text = (FOLDER / "best.yaml").read_text("utf-8").lower()
     assert "docred" not in text and "chemdisgene" not in text
     with pytest.raises(ConfigError) as caught:
@@ -156,41 +131,27 @@ def test_best_names_no_benchmark():
 
 
 def test_every_published_setting_is_there_and_described():
-    expected = {
-        f"docred-original/{encoder}/{loss}" for encoder in ("bert-base", "roberta-large") for loss in NINE
+    losses = {
+        "docred-original": NINE,
+        "docred-extreme": ("atlop", "ssr-pu"),
+        "docred-full": ("atlop", "ssr-pu"),
     }
-    expected |= {
+    expected = {f"chemdisgene/pubmedbert/{loss}" for loss in SEVEN} | {
         f"{data}/{encoder}/{loss}"
-        for data in ("docred-extreme", "docred-full")
+        for data, names in losses.items()
         for encoder in ("bert-base", "roberta-large")
-        for loss in ("atlop", "ssr-pu")
+        for loss in names
     }
-    expected |= {f"chemdisgene/pubmedbert/{loss}" for loss in SEVEN}
     assert set(config_names()) == expected | set(BASELINES) | OWN
-    assert all(len(config.description) > 15 for config in published_configs())
+    assert all(config.description for config in published_configs())
 
 
 @pytest.mark.parametrize("name", config_names())
 def test_its_data_can_be_downloaded(name):
-    known = {
-        Path("data", set_, file) for set_, entry in Catalog.read().datasets.items() for file in entry.files
-    }
-    config = load(name)
-    needed = {
-        *config.train,
-        *(config.dev or ()),
-        *(() if config.data.vocabulary is None else (config.data.vocabulary,)),
-    }
+    datasets, config = Catalog.read().datasets, load(name)
+    known = {Path("data", each, file) for each, entry in datasets.items() for file in entry.files}
+    needed = {*config.train, *(config.dev or ()), config.data.vocabulary} - {None}
     assert needed - known <= {Path("own.jsonl"), Path("data/docred/train_distant.json")}
-
-
-def test_there_are_at_most_45_keys():
-    assert (
-        sum(len(group.model_fields) for group in GROUPS.values())
-        + len(TrainingConfig.model_fields)
-        - len(GROUPS)
-        <= 45
-    )
 
 
 def test_the_defaults_are_the_papers():
@@ -335,10 +296,8 @@ def test_what_a_change_makes_meaningless_is_left_out_with_a_note(config, changes
 
 
 def test_null_takes_a_value_away():
-    assert (
-        load_config("docred-original/bilstm/bilstm", {"vectors": None}).model.encoder_options.get("vectors")
-        is None
-    )
+    bilstm = load_config("docred-original/bilstm/bilstm", {"vectors": None})
+    assert "vectors" not in bilstm.model.encoder_options
     assert load_config("best", {"train": "x", "folds": None}).calibration.folds is None
     assert load_config("best", {"train": "x", "lexical_weight": None}).model.lexical_weight == 0
 
@@ -354,12 +313,6 @@ def test_a_registered_loss_has_its_own_options():
         assert config.loss.options == {"strength": 2.0} and config.get("strength") == 2
     finally:
         losses_base._LOSSES.pop("own", None)
-
-
-def test_what_a_key_means_to():
-    assert is_used("margin", "ssr-pu", "atlop") and not is_used("margin", "s-pu", "atlop")
-    assert is_used("prior_file", "pu", "atlop") and not is_used("prior_file", "atlop", "atlop")
-    assert is_used("pair_dropout", "atlop", "p3m") and not is_used("pair_dropout", "atlop", "atlop")
 
 
 @given(st.integers(1, 1000), st.floats(1e-9, 1), st.sampled_from(["linear", "cosine", "constant"]))

@@ -7,41 +7,29 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from tests.making import make_loss
-from tests.unit.training.factories import tiny_encoder
-from transformers import set_seed
+from tests.unit.training.factories import corpus, fresh_model, tiny_encoder
 
-from unnoted.data.candidates import CandidatePairs
-from unnoted.data.corpus import Corpus, RelationVocabulary
-from unnoted.data.synthetic import generate_documents
 from unnoted.losses import ATLOP, SPU, SSRPU, DecisionRule, Distillation
 from unnoted.models.batch import Collator
 from unnoted.models.model import ModelError, RelationModel
 from unnoted.training import OptimizerConfig, Teacher, Trainer
 
-VOCABULARY = RelationVocabulary.from_documents(generate_documents(60))
-DOCS = Corpus(tuple(generate_documents(4)), VOCABULARY, CandidatePairs())
+DOCS = corpus(4)
 PRIORS = DOCS.labelled_priors * 2
 
 
 def model_with(encoder, seed, loss, **options):
-    set_seed(seed)
-    model = RelationModel.from_encoder(encoder, VOCABULARY, **{"embedding": 8, "block": 4} | options)
+    model = fresh_model(encoder, seed, **options)
     model.decoder = loss.decoder
     return model
 
 
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory):
-    """Without dropout, so that losses can be computed again."""
-    return tiny_encoder(tmp_path_factory.mktemp("encoder"), dropout=0.0)
-
-
 @pytest.mark.parametrize("loss", [SSRPU(PRIORS), ATLOP(), SPU(PRIORS)])
-def test_the_student_minimises_its_loss_and_the_difference_from_the_teacher(encoder, tmp_path, loss):
-    teacher = model_with(encoder, 1, loss).train()
+def test_the_student_minimises_its_loss_and_the_difference_from_the_teacher(steady_encoder, tmp_path, loss):
+    teacher = model_with(steady_encoder, 1, loss).train()
     before = {name: weight.clone() for name, weight in teacher.state_dict().items()}
     still = OptimizerConfig(epochs=1, batch_size=4, encoder_learning_rate=0, head_learning_rate=0)
-    student = model_with(encoder, 0, loss)
+    student = model_with(steady_encoder, 0, loss)
     trainer = Trainer(student, loss, DOCS, optimizer=still, output=tmp_path, teacher=Teacher(teacher, 0.7))
     trainer.train()
     batch = Collator(trainer.features)(list(trainer.features))
@@ -95,6 +83,6 @@ def test_what_does_not_fit_is_refused(encoder, tmp_path):
 def test_a_teacher_whose_thresholds_were_tuned_has_the_same_scores(encoder):
     loss = SPU(DOCS.labelled_priors)
     teacher = model_with(encoder, 1, loss)
-    tuned = DecisionRule("zero", tuple(float(number) for number in range(len(VOCABULARY))))
+    tuned = DecisionRule("zero", tuple(float(number) for number in range(len(DOCS.relations))))
     teacher.decoder = replace(teacher.decoder, decision=tuned)
     Teacher(teacher).check(model_with(encoder, 0, loss), loss)

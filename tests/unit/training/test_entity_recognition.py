@@ -8,12 +8,9 @@ from tests.making import make_loss
 from tests.reference.batches import only, random_batch
 from tests.reference.encoded import random_encoded
 from tests.reference.entity_tags import number, plain_recognition, plain_tags
-from tests.unit.training.factories import tiny_encoder
-from transformers import TrainerCallback, set_seed
+from tests.unit.training.factories import corpus, equal, fresh_model
+from transformers import TrainerCallback
 
-from unnoted.data.candidates import CandidatePairs
-from unnoted.data.corpus import Corpus, RelationVocabulary
-from unnoted.data.synthetic import generate_documents
 from unnoted.models.batch import Collator
 from unnoted.models.encoders import ENCODER_KINDS, make_encoder
 from unnoted.models.model import RelationModel
@@ -21,31 +18,20 @@ from unnoted.training import OptimizerConfig, Trainer
 from unnoted.training.checkpoints import list_checkpoints
 from unnoted.training.entity_recognition import NO_TAG, TAGGER, EntityTagger, entity_tags
 
-HOW = {
-    "optimizer": OptimizerConfig(epochs=4, encoder_learning_rate=1e-2, head_learning_rate=1e-2),
-    "entity_recognition_weight": 2.0,
-}
+WEIGHT = 2.0
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    torch.set_num_threads(1)
+def fresh(encoder, docs, **options):
+    options = {"architecture": "bran", "markers": False, "entity_types": docs.entity_types} | options
+    return fresh_model(encoder, **options)
 
 
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory):
-    return tiny_encoder(tmp_path_factory.mktemp("encoder"))
-
-
-def corpus(documents=8):
-    made = tuple(generate_documents(documents))
-    return Corpus(made, RelationVocabulary.from_documents(made), CandidatePairs())
-
-
-def fresh(encoder, docs, markers=False):
-    set_seed(0)
-    options = {"architecture": "bran", "embedding": 8, "block": 4, "markers": markers}
-    return RelationModel.from_encoder(encoder, docs.relations, entity_types=docs.entity_types, **options)
+def trainer(model, docs, output=None):
+    optimizer = OptimizerConfig(epochs=4, encoder_learning_rate=1e-2, head_learning_rate=1e-2)
+    return Trainer(
+        model, make_loss("cross-entropy"), docs, optimizer=optimizer, output=output,
+        entity_recognition_weight=WEIGHT,
+    )  # fmt: skip
 
 
 def test_tags_and_loss_are_those_of_plain_loops():
@@ -62,7 +48,7 @@ def test_tags_and_loss_are_those_of_plain_loops():
 
 def test_the_words_of_a_document_are_tagged_and_nothing_else(encoder):
     docs = corpus(2)
-    features = Trainer(fresh(encoder, docs), make_loss("cross-entropy"), docs, **HOW).features
+    features = trainer(fresh(encoder, docs), docs).features
     batch = Collator(features)(list(features))
     for document, tags in zip(docs.documents, entity_tags(batch), strict=True):
         told = [tag for tag in tags.tolist() if tag != NO_TAG]
@@ -101,47 +87,34 @@ def test_a_batch_without_a_tag_has_no_loss():
 
 @pytest.fixture(scope="module")
 def whole(encoder, tmp_path_factory):
+    """A finished training, with checkpoints."""
     docs, folder = corpus(), tmp_path_factory.mktemp("whole")
-    model = fresh(encoder, docs)
-    trainer = Trainer(model, make_loss("cross-entropy"), docs, **HOW, output=folder)
-    trainer.train()
-    return model, trainer, folder
+    made = trainer(fresh(encoder, docs), docs, folder)
+    made.train()
+    return made, folder
 
 
 def test_it_is_learnt_and_leaves_nothing_behind(encoder, whole):
-    model, trainer, _ = whole
+    made, folder = whole
+    model, docs = made.relation_model, corpus()
     assert TAGGER not in dict(model.named_modules())
-    docs = corpus()
-    batch = Collator(trainer.features)(list(trainer.features))
-    tagger = trainer._recognition.tagger
+    batch = Collator(made.features)(list(made.features))
     with torch.no_grad():
-        after = tagger(model.encoder(batch).states, batch)
-        before = EntityTagger(16, len(docs.entity_types), 62)(
-            fresh(encoder, docs).encoder(batch).states, batch
-        )
+        after = made._recognition.tagger(model.encoder(batch).states, batch)
+        first = EntityTagger(16, len(docs.entity_types), 62)
+        before = first(fresh(encoder, docs).encoder(batch).states, batch)
     assert after < 0.9 * before
+    assert equal(RelationModel.from_pretrained(list_checkpoints(folder / "checkpoints")[-1]), model)
 
 
-def test_what_is_minimised_is_the_sum(encoder):
+def test_what_is_minimised_is_the_sum(steady_encoder):
     docs = corpus()
-    trainer = Trainer(fresh(encoder, docs), make_loss("cross-entropy"), docs, **HOW)
-    batch = Collator(trainer.features)(list(trainer.features))
-    with trainer._recognition.attached(), torch.no_grad():
-        trainer.relation_model.train()
-        set_seed(1)
-        minimised = trainer.compute_loss(trainer.relation_model, {"inputs": batch})
-        set_seed(1)  # the same dropout
-        output = trainer.relation_model(batch)
-        tagged = trainer._recognition.tagger(output.encoded.states, batch)
-    loss = make_loss("cross-entropy")(output.logits, batch.labels())
-    assert HOW["entity_recognition_weight"] != 1
-    torch.testing.assert_close(minimised, loss + HOW["entity_recognition_weight"] * tagged)
-
-
-def test_a_checkpoint_is_a_model(whole):
-    model, _, folder = whole
-    again = RelationModel.from_pretrained(list_checkpoints(folder / "checkpoints")[-1])
-    assert all(torch.equal(again.state_dict()[name], weight) for name, weight in model.state_dict().items())
+    made = trainer(fresh(steady_encoder, docs), docs)
+    model, batch = made.relation_model.eval(), Collator(made.features)(list(made.features))
+    with made._recognition.attached(), torch.no_grad():
+        minimised, output = made.compute_loss(model, {"inputs": batch}, return_outputs=True)
+        tagged = made._recognition.tagger(model.encoder(batch).states, batch)
+    torch.testing.assert_close(minimised, made.loss(output, batch.labels()) + WEIGHT * tagged)
 
 
 class Stopping(TrainerCallback):
@@ -153,26 +126,22 @@ class Stopping(TrainerCallback):
 
 def test_a_resumed_training_ends_with_the_same_weights(encoder, whole, tmp_path):
     docs = corpus()
-    options = {"loss": make_loss("cross-entropy"), "train": docs, "output": tmp_path, **HOW}
-    stopped = Trainer(fresh(encoder, docs), **options)
+    stopped = trainer(fresh(encoder, docs), docs, tmp_path)
     stopped.add_callback(Stopping())
     stopped.train()
-    again = fresh(encoder, docs)
-    trainer = Trainer(again, **options)
-    trainer.train(resume=True)
-    for (name, one), other in zip(again.state_dict().items(), whole[0].state_dict().values(), strict=True):
-        assert torch.equal(one, other), name
-    tagger, expected = trainer._recognition.tagger, whole[1]._recognition.tagger
-    assert torch.equal(tagger.layer.weight, expected.layer.weight)
+    again = trainer(fresh(encoder, docs), docs, tmp_path)
+    again.train(resume=True)
+    assert equal(again.relation_model, whole[0].relation_model)
+    assert equal(again._recognition.tagger, whole[0]._recognition.tagger)
 
 
 def test_it_is_refused_where_the_answer_is_given(encoder, tmp_path):
     docs = corpus(2)
-    with pytest.raises(ValueError, match=r"entity_recognition_weight.*markers"):
-        Trainer(fresh(encoder, docs, markers=True), make_loss("cross-entropy"), docs, **HOW)
     make_encoder(tmp_path, docs.documents, config=ENCODER_KINDS["bilstm"](), min_document_frequency=1)
-    with pytest.raises(ValueError, match=r"entity_recognition_weight.*told"):
-        Trainer(fresh(tmp_path, docs), make_loss("cross-entropy"), docs, **HOW)
-    model = RelationModel.from_encoder(encoder, docs.relations, architecture="bran", markers=False)
-    with pytest.raises(ValueError, match=r"entity_recognition_weight.*types"):
-        Trainer(model, make_loss("cross-entropy"), docs, **HOW)
+    for model, reason in (
+        (fresh(encoder, docs, markers=True), "markers"),
+        (fresh(tmp_path, docs), "told"),
+        (fresh(encoder, docs, entity_types=()), "types"),
+    ):
+        with pytest.raises(ValueError, match=f"entity_recognition_weight.*{reason}"):
+            trainer(model, docs)

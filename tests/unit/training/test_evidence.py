@@ -8,12 +8,8 @@ import torch
 from tests.making import make_loss
 from tests.reference.batches import random_batch, tiny_model
 from tests.reference.evidence import plain_divergence, plain_shares
-from tests.unit.training.factories import tiny_encoder
-from transformers import set_seed
+from tests.unit.training.factories import corpus, fresh_model
 
-from unnoted.data.candidates import CandidatePairs
-from unnoted.data.corpus import Corpus, RelationVocabulary
-from unnoted.data.synthetic import generate_documents
 from unnoted.inference import Extractor
 from unnoted.inference.scoring import attention_shares, guided_sentences
 from unnoted.models.batch import Collator
@@ -21,40 +17,11 @@ from unnoted.models.model import RelationModel
 from unnoted.training import OptimizerConfig, Trainer
 from unnoted.training.evidence import THRESHOLD, evidence_divergence
 
-HOW = {"epochs": 6, "encoder_learning_rate": 1e-2, "head_learning_rate": 1e-2}
 
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    torch.set_num_threads(1)
-
-
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory):
-    return tiny_encoder(tmp_path_factory.mktemp("encoder"))
-
-
-def corpus(documents=8):
-    made = tuple(generate_documents(documents))
-    return Corpus(made, RelationVocabulary.from_documents(made), CandidatePairs())
-
-
-def fresh(encoder, docs, architecture="atlop"):
-    set_seed(0)
-    options = {"architecture": architecture, "embedding": 8, "block": 4}
-    return RelationModel.from_encoder(encoder, docs.relations, entity_types=docs.entity_types, **options)
-
-
-def trainer(encoder, docs, weight=1.0, architecture="atlop", **changes):
-    model, optimizer = fresh(encoder, docs, architecture), OptimizerConfig(**HOW | changes)
-    return Trainer(model, make_loss("atlop"), docs, optimizer=optimizer, evidence_weight=weight, use_cpu=True)
-
-
-def divergence_of(model, trained):
-    """Of all documents together, without dropout."""
-    batch = Collator(trained.features)(list(trained.features))
-    with torch.no_grad():
-        return float(evidence_divergence(model.eval().encoder(batch).entity_attention, batch))
+def trainer(encoder, docs, weight=1.0, architecture="atlop", epochs=6):
+    model = fresh_model(encoder, architecture=architecture, entity_types=docs.entity_types)
+    optimizer = OptimizerConfig(epochs=epochs, encoder_learning_rate=1e-2, head_learning_rate=1e-2)
+    return Trainer(model, make_loss("atlop"), docs, optimizer=optimizer, evidence_weight=weight)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -102,26 +69,24 @@ def test_the_gradient_reaches_the_encoder():
 def test_training_brings_attention_to_the_evidence(encoder):
     docs = corpus(4)
     guided, plain = (trainer(encoder, docs, weight, epochs=40) for weight in (5.0, 0.0))
-    before = divergence_of(guided.relation_model, guided)
+    batch = Collator(guided.features)(list(guided.features))
+
+    def divergence(trained):
+        with torch.no_grad():
+            attention = trained.relation_model.eval().encoder(batch).entity_attention
+            return float(evidence_divergence(attention, batch))
+
+    before = divergence(guided)
     for each in (guided, plain):
         each.train()
-    after, without = (divergence_of(each.relation_model, each) for each in (guided, plain))
-    assert after < 0.8 * min(before, without)
+    assert divergence(guided) < 0.8 * min(before, divergence(plain))
     assert plain.relation_model.config.evidence_threshold is None
 
 
-def test_what_is_minimised_is_the_risk_and_the_weighted_divergence(encoder):
-    docs = corpus(4)
-    made = trainer(encoder, docs, 0.5)
-    model, batch = made.relation_model.train(), Collator(made.features)(list(made.features))
-    for module in model.modules():
-        if isinstance(module, torch.nn.Dropout):
-            module.p = 0.0
-    made.loss.eval()
-    set_seed(1)
-    total = made.compute_loss(model, {"inputs": batch})
-    set_seed(1)
-    output = model(batch)
+def test_what_is_minimised_is_the_loss_and_the_weighted_divergence(steady_encoder):
+    made = trainer(steady_encoder, corpus(4), 0.5)
+    model, batch = made.relation_model.eval(), Collator(made.features)(list(made.features))
+    output, total = model(batch), made.compute_loss(model, {"inputs": batch})
     loss = made.loss(output.logits, batch.labels(), batch.pair_weight)
     divergence = evidence_divergence(output.encoded.entity_attention, batch)
     torch.testing.assert_close(total, loss + 0.5 * divergence)

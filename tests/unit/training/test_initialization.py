@@ -4,64 +4,47 @@ import numpy as np
 import pytest
 import torch
 from tests.reference.start import log_odds_start, shares, squared_ranking_start
-from tests.unit.training.factories import tiny_encoder
+from tests.unit.training.factories import corpus, equal, fresh_model
 
-from unnoted.data.candidates import CandidatePairs
-from unnoted.data.corpus import Corpus, RelationVocabulary
-from unnoted.data.synthetic import generate_documents
 from unnoted.losses import ATLOP, LOSSES, SSRPU, LabelLikelihood, ScoreDecoder
 from unnoted.models.architectures import ARCHITECTURES
 from unnoted.models.batch import Collator
 from unnoted.models.model import RelationModel
 from unnoted.training import OptimizerConfig, Trainer
-from unnoted.training.initialization import PSEUDO_PAIRS, TypeCounts, initial_scores, initialize
+from unnoted.training.initialization import SHRINKAGE, TypeCounts, initial_scores, initialize
 from unnoted.training.trainer import compute_features
 
-DOCUMENTS = tuple(generate_documents(12))
-CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), CandidatePairs())
+CORPUS = corpus(12)
 TYPES = list(CORPUS.entity_types)
-
-
-@pytest.fixture(scope="module")
-def encoder(tmp_path_factory):
-    return tiny_encoder(tmp_path_factory.mktemp("encoder"))
+SHARES = shares(CORPUS.documents, CORPUS.relations.ids, TYPES, SHRINKAGE)
 
 
 def model_on(encoder, types=TYPES, **options):
-    torch.manual_seed(0)
-    return RelationModel.from_encoder(
-        encoder, CORPUS.relations, entity_types=types, embedding=8, block=4, **options
-    )
+    return fresh_model(encoder, entity_types=types, **options)
 
 
 @pytest.mark.parametrize("types", [TYPES, TYPES[:2], []])
 def test_shares_are_those_of_plain_loops(encoder, types):
     features = compute_features(model_on(encoder, types), CORPUS)
     found = TypeCounts.from_features(features, len(types)).shares()
-    plain = shares(DOCUMENTS, CORPUS.relations.ids, types, PSEUDO_PAIRS)
+    plain = shares(CORPUS.documents, CORPUS.relations.ids, types, SHRINKAGE)
     for (head, tail, relation), share in plain.items():
         assert found[head, tail, CORPUS.relations.ids.index(relation)] == pytest.approx(share)
 
 
-def test_the_squared_ranking_loss_starts_at_its_optimum(encoder):
-    features = compute_features(model_on(encoder), CORPUS)
-    priors = CORPUS.labelled_priors * 3
-    found = initial_scores(TypeCounts.from_features(features, len(TYPES)), SSRPU(priors, margin=0.5).decoder)
-    for (head, tail, relation), share in shares(DOCUMENTS, CORPUS.relations.ids, TYPES, PSEUDO_PAIRS).items():
-        k = CORPUS.relations.ids.index(relation)
-        wanted = squared_ranking_start(share, priors.labelled[k], priors.overall[k], 0.5)
-        assert found[head, tail, k] == pytest.approx(wanted, abs=1e-9)
-
-
 @pytest.mark.parametrize("multiplier", [1, 2.5])
-def test_the_likelihood_starts_at_log_odds(encoder, multiplier):
+def test_losses_start_at_their_optimum(encoder, multiplier):
     features = compute_features(model_on(encoder), CORPUS)
-    priors = CORPUS.labelled_priors * multiplier
-    found = initial_scores(TypeCounts.from_features(features, len(TYPES)), LabelLikelihood(priors).decoder)
-    for (head, tail, relation), share in shares(DOCUMENTS, CORPUS.relations.ids, TYPES, PSEUDO_PAIRS).items():
-        k = CORPUS.relations.ids.index(relation)
-        wanted = log_odds_start(share, priors.labelled[k], priors.overall[k])
-        assert found[head, tail, k] == pytest.approx(wanted, abs=1e-9)
+    counts, priors = TypeCounts.from_features(features, len(TYPES)), CORPUS.labelled_priors * multiplier
+    for loss, start in (
+        (SSRPU(priors, margin=0.5), lambda *given: squared_ranking_start(*given, 0.5)),
+        (LabelLikelihood(priors), log_odds_start),
+    ):
+        found = initial_scores(counts, loss.decoder)
+        for (head, tail, relation), share in SHARES.items():
+            k = CORPUS.relations.ids.index(relation)
+            wanted = start(share, priors.labelled[k], priors.overall[k])
+            assert found[head, tail, k] == pytest.approx(wanted, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -94,12 +77,8 @@ def test_every_architecture_starts_near_what_types_say(encoder, architecture):
 
 def test_a_trainer_begins_once_and_the_bias_is_saved_with_the_model(encoder, tmp_path):
     model = model_on(encoder, use_type_bias=True)
-    trainer = Trainer(
-        model,
-        ATLOP(),
-        CORPUS,
-        optimizer=OptimizerConfig(epochs=1, head_learning_rate=0, encoder_learning_rate=0),
-    )
+    still = OptimizerConfig(epochs=1, head_learning_rate=0, encoder_learning_rate=0)
+    trainer = Trainer(model, ATLOP(), CORPUS, optimizer=still)
     assert not model.type_bias.weight.any()
     trainer.train()
     begun = model.type_bias.weight.detach().clone()
@@ -114,5 +93,4 @@ def test_a_trainer_begins_once_and_the_bias_is_saved_with_the_model(encoder, tmp
 def test_a_model_without_a_type_bias_begins_as_published(encoder):
     model, other = model_on(encoder), model_on(encoder)
     initialize(model, SSRPU(CORPUS.labelled_priors * 2), compute_features(model, CORPUS))
-    for ours, theirs in zip(model.parameters(), other.parameters(), strict=True):
-        assert torch.equal(ours, theirs)
+    assert equal(model, other)

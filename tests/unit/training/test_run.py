@@ -3,6 +3,7 @@
 import json
 import resource
 import shutil
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -22,13 +23,8 @@ from unnoted.losses import DecisionRule
 from unnoted.models.encoders import EncoderError
 from unnoted.models.model import ModelError, RelationModel
 from unnoted.training import CheckpointError, Record, RunError, Trainer, load_config, run
-from unnoted.training.callbacks import Manifests
+from unnoted.training.callbacks import Monitor
 from unnoted.training.run_directory import BusyError, RunDirectory, fingerprint
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="module")
@@ -91,10 +87,13 @@ def test_what_is_beside_the_weights(finished):
     assert len(modes) == 1
 
 
+def same_weights(one, other):
+    first, second = (load_file(folder / "model.safetensors") for folder in (one, other))
+    return first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
+
+
 def test_the_final_model_is_what_is_saved(finished):
-    last = load_file(finished / "run" / "checkpoints" / "checkpoint-12" / "model.safetensors")
-    saved = load_file(finished / "run" / "model.safetensors")
-    assert last.keys() == saved.keys() and all(torch.equal(last[name], saved[name]) for name in last)
+    assert same_weights(finished / "run", finished / "run" / "checkpoints" / "checkpoint-12")
 
 
 @pytest.mark.parametrize("resume", [False, True])
@@ -119,19 +118,14 @@ def test_another_run_is_refused_unless_overwritten(finished, tmp_path):
     assert json.loads((tmp_path / "run" / "priors.json").read_text()) is None
 
 
-@pytest.mark.parametrize("content", ['{"settings": {}, "data": {}}', "{", "[]", "[" * 100_000], ids=len)
-def test_a_damaged_description_of_a_run_is_named(here, content):
-    config = load_config(here)
-    config.output.mkdir(parents=True)
-    (config.output / "run.json").write_text(content, "utf-8")
-    with pytest.raises(RunError, match=r"run\.json"):
-        run(config, resume=True)
-
-
-def test_damaged_seconds_are_named(here):
+@pytest.mark.parametrize(("file", "content"), [
+    ("run.json", '{"settings": {}, "data": {}}'), ("run.json", "{"), ("run.json", "[]"),
+    ("run.json", "[" * 100_000), ("seconds.txt", "many"), ("threads.txt", "many"),
+], ids=range(6))  # fmt: skip
+def test_what_is_damaged_in_a_folder_is_named(here, file, content):
     config = begun(here)
-    (config.output / "seconds.txt").write_text("many", "utf-8")
-    with pytest.raises(RunError, match=r"seconds\.txt"):
+    (config.output / file).write_text(content, "utf-8")
+    with pytest.raises(RunError, match=file):
         run(config, resume=True)
 
 
@@ -211,42 +205,33 @@ def test_unusable_data_leave_the_run_that_was_to_be_overwritten(finished, tmp_pa
     assert RelationModel.from_pretrained(tmp_path / "run") and (tmp_path / "run" / "record.json").exists()
 
 
-def test_a_disk_that_is_full_at_the_very_end(here, tmp_path, monkeypatch):
-    config, limits = load_config(here), resource.getrlimit(resource.RLIMIT_FSIZE)
-    train = Trainer.train
+@contextmanager
+def full_disk(size):
+    """Within this context no file may grow beyond a size once a training has ended."""
+    limits, train = resource.getrlimit(resource.RLIMIT_FSIZE), Trainer.train
 
-    def train_then_full(self, **options):
-        output = train(self, **options)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limits[1]))
+    def train_then_full(trainer, **options):
+        output = train(trainer, **options)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
         return output
 
-    monkeypatch.setattr(Trainer, "train", train_then_full)
-    try:
-        with pytest.raises(CheckpointError, match="--resume"):
-            run(config)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    monkeypatch.undo()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Trainer, "train", train_then_full)
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_disk_that_is_full_at_the_very_end(here, tmp_path):
+    config = load_config(here)
+    with full_disk(50_000), pytest.raises(CheckpointError, match="--resume"):
+        run(config)
     assert not (tmp_path / "run" / "model.safetensors").exists()
+    with full_disk(0), pytest.raises(CheckpointError):  # the seconds cannot be written, which hides no error
+        run(config, resume=True)
     assert run(config, resume=True).steps == 2
     assert RelationModel.from_pretrained(tmp_path / "run")
-
-
-def test_a_disk_that_takes_nothing_hides_no_error(here, monkeypatch):
-    config, limits = begun(here), resource.getrlimit(resource.RLIMIT_FSIZE)
-    error = CheckpointError(config.output, "was not written")
-
-    def full(self, **options):
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
-        raise error
-
-    monkeypatch.setattr(Trainer, "train", full)
-    try:
-        with pytest.raises(CheckpointError) as caught:
-            run(config, resume=True)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert caught.value is error
 
 
 def test_an_encoder_is_made_on_the_spot_and_saved_with_the_model(here):
@@ -285,17 +270,13 @@ def test_a_teacher_and_a_model_to_start_from(tmp_path):
     assert taught.loss != plain.loss
     still = {"encoder_learning_rate": 0, "head_learning_rate": 0, "init_from": tmp_path / "student"}
     run(load_config(path, {"output": tmp_path / "again", **still}))
-    first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("student", "again"))
-    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert same_weights(tmp_path / "student", tmp_path / "again")
+    with pytest.raises(ModelError, match="teacher"):
+        changes = {"output": tmp_path / "third", "teacher": tmp_path / "student", "markers": "none"}
+        run(load_config(path, changes))
     (tmp_path / "teacher" / "model.safetensors").unlink()
     with pytest.raises(RunError, match=r"model\.safetensors"):
         run(load_config(path, {"output": tmp_path / "other", "teacher": tmp_path / "teacher"}))
-    with pytest.raises(ModelError, match="teacher"):
-        run(
-            load_config(
-                path, {"output": tmp_path / "third", "teacher": tmp_path / "student", "markers": "none"}
-            )
-        )
 
 
 # Scores
@@ -349,14 +330,14 @@ def test_only_what_is_missing_is_scored(scored, tmp_path, monkeypatch):
 
 def test_an_interrupted_run_continues_though_its_files_moved(data, tmp_path, scored, monkeypatch):
     there, output = shutil.copytree(data, tmp_path / "there"), tmp_path / "run"
-    write = Manifests.on_save
+    write = Monitor.on_save
 
     def then_stop(self, args, state, *others, **more):
         write(self, args, state, *others, **more)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Manifests, "on_save", then_stop)
+        patch.setattr(Monitor, "on_save", then_stop)
         run(make_run(there, benchmark="chemdisgene", output=output))
     there.rename(tmp_path / "moved")
     steps, step = [], Trainer.training_step

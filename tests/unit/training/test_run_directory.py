@@ -10,7 +10,7 @@ from tests.unit.experiments.factories import address, make_run, write_data
 from unnoted.data.formats import write_documents
 from unnoted.data.synthetic import generate_documents
 from unnoted.experiments.grid import _place
-from unnoted.training import RunError
+from unnoted.training import RunError, TrainingConfig
 from unnoted.training.run_directory import Fingerprint, RunDirectory
 
 
@@ -19,9 +19,14 @@ def data(tmp_path):
     return write_data(tmp_path / "data")
 
 
-def test_a_run_id_can_be_a_folder_name(data):
-    found = address(make_run(data))
-    assert len(found) == 16 and set(found) <= set("0123456789abcdef")
+def test_run_ids_stay_the_same(tmp_path):
+    """So that finished runs are found again by later versions."""
+    (tmp_path / "train.json").write_text("[]")
+    given = {"train": tmp_path / "train.json", "encoder": "bert-base-cased", "output": tmp_path / "run"}
+    assert (
+        address(TrainingConfig.from_keys(given | {"loss": "ssr-pu", "prior_multiplier": 3}))
+        == "d418e5d4f3c048d7"
+    )
 
 
 def test_the_same_content_elsewhere_is_the_same_run(data, tmp_path, monkeypatch):
@@ -48,18 +53,6 @@ def test_what_changes_no_weight_changes_no_run_id(data, change):
 )  # fmt: skip
 def test_another_value_is_another_run(data, change):
     assert address(make_run(data, **change)) != address(make_run(data))
-
-
-def test_a_tokenizer_counts_by_its_content(data):
-    folder = data / "tokenizer"
-    folder.mkdir()
-    (folder / "vocab.txt").write_text("a")
-    run = make_run(data, encoder="recurrent", tokenizer=str(folder))
-    before = address(run)
-    (folder / "model.safetensors").write_text("not read")
-    assert address(run) == before
-    (folder / "vocab.txt").write_text("ab")
-    assert address(run) != before
 
 
 @pytest.mark.parametrize(
@@ -90,32 +83,29 @@ def test_files_do_not_swap_their_parts(data):
     assert address(make_run(data).with_changes({"test": {"dev": data / "test.json"}})) != before
 
 
-def test_hidden_files_are_none_of_the_encoder(data):
-    before = address(make_run(data))
-    (data / "encoder" / ".git").mkdir()
-    (data / "encoder" / ".git" / "config").write_text("x")
-    assert address(make_run(data)) == before
-
-
-def test_an_encoder_that_is_made_is_known_by_name(data, monkeypatch):
+def test_an_encoder_counts_by_its_visible_files_and_one_that_is_made_by_its_name(data, monkeypatch):
     monkeypatch.chdir(data)
-    before = address(make_run(data, encoder="recurrent"))
-    (data / "recurrent").mkdir()
-    (data / "recurrent" / "config.json").write_text("{}")
-    assert address(make_run(data, encoder="recurrent")) == before
+    before, made = address(make_run(data)), address(make_run(data, encoder="recurrent"))
+    for file in ("encoder/.git/config", "recurrent/config.json"):
+        (data / file).parent.mkdir()
+        (data / file).write_text("{}")
+    assert (address(make_run(data)), address(make_run(data, encoder="recurrent"))) == (before, made)
 
 
-@pytest.mark.parametrize("key", ["teacher", "init_from"])
-def test_a_trained_model_counts_by_its_weights(data, key):
+@pytest.mark.parametrize(("key", "read"), [
+    ("teacher", "model.safetensors"), ("init_from", "model.safetensors"), ("tokenizer", "vocab.txt"),
+])  # fmt: skip
+def test_models_and_tokenizers_count_by_the_files_that_are_read(data, key, read):
     folder = data / "model"
     folder.mkdir()
-    for name in ("config.json", "model.safetensors", "record.json"):
+    for name in ("config.json", "model.safetensors", "record.json", "vocab.txt"):
         (folder / name).write_text("x")
-    before = address(make_run(data, **{key: folder}))
+    options = {key: str(folder)} | ({"encoder": "recurrent"} if key == "tokenizer" else {})
+    before = address(make_run(data, **options))
     (folder / "record.json").write_text("other seconds")
-    assert address(make_run(data, **{key: folder})) == before
-    (folder / "model.safetensors").write_text("other weights")
-    assert address(make_run(data, **{key: folder})) != before
+    assert address(make_run(data, **options)) == before
+    (folder / read).write_text("other content")
+    assert address(make_run(data, **options)) != before
 
 
 def test_a_placed_configuration_means_the_same_from_elsewhere(data, tmp_path, monkeypatch):
