@@ -1,5 +1,6 @@
 """`transformers.Trainer` with our batches, losses and parameter groups."""
 
+import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -308,7 +309,7 @@ class Trainer(transformers.Trainer):
         """Refuse a checkpoint that is damaged, or of another model."""
         check_checkpoint(checkpoint)
         saved = read_json(checkpoint / "config.json", ValueError)
-        own = self.relation_model.config.to_dict()
+        own = json.loads(self.relation_model.config.to_json_string(use_diff=False))
         for key in MODEL_SETTINGS:
             if (found := saved.get(key)) != own.get(key):
                 raise CheckpointError(

@@ -56,10 +56,10 @@ def corpus(documents=8, candidates=None):
     return Corpus(tuple(generate_documents(documents)), VOCABULARY, candidates or CandidatePairs())
 
 
-def fresh_model(encoder, seed=0, **options):
+def fresh_model(encoder, seed=0, relations=VOCABULARY, **options):
     """A small model with random layers over an encoder."""
     set_seed(seed)
-    return RelationModel.from_encoder(encoder, VOCABULARY, **{"embedding": 8, "block": 4} | options)
+    return RelationModel.from_encoder(encoder, relations, **{"embedding": 8, "block": 4} | options)
 
 
 def equal(one, other):

@@ -64,7 +64,7 @@ def test_rules_go_with_any_loss_and_the_model_propagates_them(tmp_path, loss):
     run(config)
     model = RelationModel.from_pretrained(config.output)
     assert len(model.rule_propagation.rules) == 2
-    found = list(Extractor(model).extract(load_documents(config.train[0]), floor=0.0))
+    found = list(Extractor(model).extract(load_documents(config.train[0]), threshold=0.0))
     scores = {(e.document.id, f.head, f.tail, f.relation): f.score for e in found for f in e.facts}
     pairs = [key for key in scores if key[3] == "child_of"]
     assert pairs
@@ -133,7 +133,7 @@ def test_best_trains_without_entity_types(encoder, tmp_path):
     loss = build_loss(config, corpus.labelled_priors * 3)
     Trainer(model, loss, corpus, **trainer_options(config)).train()
     assert len(lines) == 1 and model.lexical is not None
-    assert any(found.facts for found in Extractor(model).extract(documents, floor=0.0))
+    assert any(found.facts for found in Extractor(model).extract(documents, threshold=0.0))
 
 
 @pytest.mark.slow
@@ -149,6 +149,6 @@ def test_best_trains_on_any_corpus(encoder, tmp_path, shape):
     model = RelationModel.from_pretrained(tmp_path / "run")
     assert model.decoder.is_calibrated is (shape != "one document")
     assert model.lexical is not None and model.type_bias is not None and record.steps
-    extracted = Extractor(model).extract(load_documents(tmp_path / "own.jsonl"), floor=0.0)
+    extracted = Extractor(model).extract(load_documents(tmp_path / "own.jsonl"), threshold=0.0)
     scores = [fact.score for found in extracted for fact in found.facts]
     assert scores and 0 <= min(scores) <= max(scores) <= 1

@@ -6,6 +6,8 @@ import torch
 from tests.reference.start import log_odds_start, shares, squared_ranking_start
 from tests.unit.training.factories import corpus, equal, fresh_model
 
+from unnoted.data.candidates import CandidatePairs
+from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.losses import ATLOP, LOSSES, SSRPU, LabelLikelihood, ScoreDecoder
 from unnoted.models.architectures import ARCHITECTURES
 from unnoted.models.batch import Collator
@@ -14,13 +16,14 @@ from unnoted.training import OptimizerConfig, Trainer
 from unnoted.training.initialization import SHRINKAGE, TypeCounts, initial_scores, initialize
 from unnoted.training.trainer import compute_features
 
-CORPUS = corpus(12)
+DOCUMENTS = corpus(12).documents
+CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), CandidatePairs())  # all are labelled
 TYPES = list(CORPUS.entity_types)
 SHARES = shares(CORPUS.documents, CORPUS.relations.ids, TYPES, SHRINKAGE)
 
 
 def model_on(encoder, types=TYPES, **options):
-    return fresh_model(encoder, entity_types=types, **options)
+    return fresh_model(encoder, relations=CORPUS.relations, entity_types=types, **options)
 
 
 @pytest.mark.parametrize("types", [TYPES, TYPES[:2], []])
