@@ -9,7 +9,7 @@ from typing import Any
 
 from transformers import set_seed
 
-from unnoted.data.candidates import LABELLED, CandidatePairs, labelled_candidates, list_types
+from unnoted.data.candidates import CandidatePairs, labelled_candidates, list_types
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.document import Document
 from unnoted.data.loading import load_documents, require_facts
@@ -20,7 +20,7 @@ from unnoted.models.encoders.from_scratch import DEFAULT_SUBWORDS
 from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
 from unnoted.rules import RuleSet, close, load_rules
-from unnoted.training.config import EncoderOptions, TrainingConfig
+from unnoted.training.config import LABELLED, EncoderOptions, TrainingConfig
 from unnoted.utils import plural
 
 Log = Callable[[str], None]

@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from unnoted.configs import ConfigError, merge_values, read_config
-from unnoted.data.candidates import LABELLED, CandidatePairs
+from unnoted.data.candidates import CandidatePairs
 from unnoted.evaluation import BENCHMARKS
 from unnoted.io import YamlError, open_output, parse_yaml
 from unnoted.losses import LOSSES, get_loss
@@ -27,6 +27,9 @@ from unnoted.models.architectures import ARCHITECTURES
 from unnoted.models.encoders import ENCODER_KINDS
 from unnoted.models.encoders.from_scratch import SUBWORDS, WORDS
 from unnoted.utils import Options, lookup, nearest, short_repr, shorten
+
+LABELLED = "labelled"
+"""Candidates: the type pairs that have labels, where these hold nearly all facts."""
 
 LEXICAL_LOSS = "label-likelihood"
 """The loss whose logits are log odds, as those of the lexical model are."""

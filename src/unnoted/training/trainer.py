@@ -282,8 +282,8 @@ class Trainer(transformers.Trainer):
             with torch.no_grad(), self.accelerator.autocast():
                 known = self._teacher.model(batch).logits
             loss = Distillation(self.loss, self._teacher.weight)(*labelled, batch.negatives(), teacher=known)
-        elif isinstance(self.loss, P3M) and self.loss.view_options is not None:
-            views = make_views(self.relation_model, self.loss.view_options, output, batch)
+        elif isinstance(self.loss, P3M) and self.loss.needs_views:
+            views = make_views(self.relation_model, self.loss, output, batch)
             loss = self.loss.with_views(*labelled, views, batch.negatives())
         else:
             loss = self.loss(*labelled, batch.negatives())

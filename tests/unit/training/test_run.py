@@ -77,7 +77,7 @@ def test_what_is_beside_the_weights(finished):
     assert record.training["features"]["documents"] == record.train_documents == 12
     assert record.get("optimizer.epochs") == 2 and record.get("nothing.at.all") is None
     assert (folder / "README.md").read_text("utf-8") == model.card
-    assert record.seconds == pytest.approx(float((folder / "seconds.txt").read_text()), abs=1)
+    assert 0 < record.seconds <= float((folder / "seconds.txt").read_text())
     held = json.loads((folder / "run.json").read_text())
     assert held["files"]["train"] == [str(finished / "train.json")] and len(held["values"]["train"][0]) == 64
     assert held["run_id"] == record.run_id == fingerprint(config).run_id
