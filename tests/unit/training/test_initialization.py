@@ -13,13 +13,13 @@ from unnoted.models.architectures import ARCHITECTURES
 from unnoted.models.batch import Collator
 from unnoted.models.model import RelationModel
 from unnoted.training import OptimizerConfig, Trainer
-from unnoted.training.initialization import SHRINKAGE, TypeCounts, initial_scores, initialize
+from unnoted.training.initialization import PSEUDO_PAIRS, TypeCounts, initial_scores, initialize
 from unnoted.training.trainer import compute_features
 
 DOCUMENTS = corpus(12).documents
 CORPUS = Corpus(DOCUMENTS, RelationVocabulary.from_documents(DOCUMENTS), CandidatePairs())  # all are labelled
 TYPES = list(CORPUS.entity_types)
-SHARES = shares(CORPUS.documents, CORPUS.relations.ids, TYPES, SHRINKAGE)
+SHARES = shares(CORPUS.documents, CORPUS.relations.ids, TYPES, PSEUDO_PAIRS)
 
 
 def model_on(encoder, types=TYPES, **options):
@@ -30,7 +30,7 @@ def model_on(encoder, types=TYPES, **options):
 def test_shares_are_those_of_plain_loops(encoder, types):
     features = compute_features(model_on(encoder, types), CORPUS)
     found = TypeCounts.from_features(features, len(types)).shares()
-    plain = shares(CORPUS.documents, CORPUS.relations.ids, types, SHRINKAGE)
+    plain = shares(CORPUS.documents, CORPUS.relations.ids, types, PSEUDO_PAIRS)
     for (head, tail, relation), share in plain.items():
         assert found[head, tail, CORPUS.relations.ids.index(relation)] == pytest.approx(share)
 
