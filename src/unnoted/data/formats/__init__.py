@@ -123,7 +123,7 @@ _SHIPPED = (
 )  # fmt: skip
 
 FORMATS = {each.key: each for each in _SHIPPED}
-"""Every format by its key. To add one: a file in this folder and an entry here."""
+"""Every format by its key. To add one: a file in this folder and an entry of `_SHIPPED`."""
 
 
 def register_format(format: DocumentFormat) -> None:
