@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from unnoted.errors import DataError, Defect, Kind
-from unnoted.io import TextInput, parse_json, read_whole
+from unnoted.io import RepeatedKey, TextInput, parse_json, read_whole
 from unnoted.utils import nearest, plural, short_repr
 
 SLACK = 1e-9
@@ -90,6 +90,11 @@ class Priors:
         """
         try:
             content = parse_json(read_whole(path))
+            if isinstance(content, RepeatedKey):
+                place = f"key {short_repr(content.key)}"
+                raise DataError(
+                    Defect(Kind.MALFORMED, "priors", None, place, "twice in one object", "one value")
+                )
             if not isinstance(content, dict):
                 _refuse(None, short_repr(content), "an object of relation to prior")
             for relation in content:

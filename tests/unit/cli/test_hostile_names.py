@@ -67,7 +67,7 @@ def test_lone_surrogates_are_reported(tmp_path):
     path = tmp_path / "bad.json"
     path.write_text(json.dumps([named("a\ud800"), named("b", **{"\udfff": 1})]))
     output = run("data", "check", path, code=1).stdout
-    assert r"document 'a\ud800': text: '\ud800', expected characters that UTF-8 can hold" in output
+    assert r"document 'a\ud800': id: '\ud800', expected characters that UTF-8 can hold" in output
     assert r"\udfff" in output and "not usable" in output
 
 
