@@ -118,7 +118,7 @@ def calibration(run: Path, data: Path, multiplier: float) -> list[Row]:
         p = fitted.probabilities(torch.from_numpy(margin.astype(np.float64))).numpy()
         predicted = p > fitted.threshold
         row: Row = {
-            "slope": f"{fitted.propensity_slope:g}" + (" (fitted)" if slope is None else ""),
+            "slope": f"{fitted.propensity_slope:.2g}" + (" (fitted)" if slope is None else ""),
             "expected F1": 100 * fitted.expected.best_f1,
             "F1": 100 * _score(predicted, true).f1,
             "mean score": p[predicted].mean(),
