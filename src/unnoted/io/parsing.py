@@ -101,8 +101,8 @@ def read_array(
         """Read as much again, so that nothing is parsed often."""
         nonlocal text
         limits.check("document", len(text), f"characters or more in document {index + 1}")
-        room = max(CHUNK, limits.document - len(text) + 1)  # never far beyond the limit
-        chunk = stream.read(min(max(CHUNK, len(text)), room))
+        most = max(CHUNK, limits.document - len(text) + 1)  # never far beyond the limit
+        chunk = stream.read(min(max(CHUNK, len(text)), most))
         text += chunk
         return bool(chunk)
 
