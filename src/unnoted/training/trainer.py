@@ -399,7 +399,8 @@ def choose_precision(precision: Precision, width: int) -> Literal["float32", "bf
 
 def cpu_computes_in_bf16() -> bool:
     """Whether the CPU has instructions for products of bf16; without them bf16 is slower than float32."""
-    features = torch.cpu.get_capabilities()
+    # Older versions of torch cannot say.
+    features: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
     return any(features.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
 
 
