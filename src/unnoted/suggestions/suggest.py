@@ -29,9 +29,10 @@ from unnoted.rules import RuleSet, close, load_rules
 from unnoted.suggestions.completeness import BelowCutoff
 from unnoted.suggestions.store import MissingLabels, Suggestion, SuggestionSet
 from unnoted.training.builders import TrainingData, close_labels
-from unnoted.training.calibrate import check_unseen, score_batches
+from unnoted.training.calibrate import score_batches
 from unnoted.training.config import load_config
 from unnoted.training.cross_validation import count_folds, run_cross_validation
+from unnoted.training.seen_documents import check_unseen
 from unnoted.training.trainer import compute_features
 from unnoted.utils import plural, short_repr
 

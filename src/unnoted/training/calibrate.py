@@ -1,9 +1,7 @@
 """What is chosen after the last step: calibrated probabilities, or thresholds tuned on development documents."""
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,6 @@ from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.inference import BATCH
-from unnoted.io import read_json, write_json
 from unnoted.losses import ScoreDecoder
 from unnoted.models.batch import Collator
 from unnoted.models.features import FeatureSet
@@ -24,10 +21,7 @@ from unnoted.models.samplers import sort_batches
 from unnoted.models.type_constraints import TypeConstraints
 from unnoted.priors import Priors
 from unnoted.training.trainer import compute_features
-from unnoted.utils import plural, short_repr, shorten
-
-TRAIN_DOCUMENTS = "train_documents.json"
-"""In a model's folder: a digest of the text of every document that it was trained on."""
+from unnoted.utils import plural, shorten
 
 Log = Callable[[str], None]
 
@@ -180,32 +174,3 @@ def check_tunable(decoder: ScoreDecoder, documents: Iterable[Document], candidat
         )
     if not any(map(candidates.count, documents)):
         raise ValueError("tune_thresholds: no development document has a candidate pair")
-
-
-def text_digest(document: Document) -> str:
-    """A digest of a document's words, which does not change when its labels do."""
-    words = "\0".join("\1".join(sentence) for sentence in document.sentences)
-    return hashlib.sha256(words.encode()).hexdigest()[:16]
-
-
-def write_train_documents(folder: Path, documents: Iterable[Document]) -> None:
-    """Note beside a model what it was trained on."""
-    write_json(folder / TRAIN_DOCUMENTS, sorted(set(map(text_digest, documents))))
-
-
-def check_unseen(folder: Path, documents: Iterable[Document], log: Log) -> None:
-    """Refuse documents that a model was trained on, whatever has become of their labels.
-
-    Raises:
-        ValueError: names one of them.
-    """
-    if not (folder / TRAIN_DOCUMENTS).is_file():
-        log(f"warning: {folder} does not say what it was trained on; its own documents would be in-sample")
-        return
-    trained_on = set(read_json(folder / TRAIN_DOCUMENTS, ValueError))
-    seen = [document.id for document in documents if text_digest(document) in trained_on]
-    if seen:
-        raise ValueError(
-            f"{folder} was trained on {plural(len(seen), 'of these documents', 'of these documents')}, such as "
-            f"{short_repr(seen[0])}; without --model every document is scored by models that did not see it"
-        )

@@ -19,9 +19,10 @@ from unnoted.training.builders import (
     load_training_data,
     trainer_options,
 )
-from unnoted.training.calibrate import check_unseen, score_documents
+from unnoted.training.calibrate import score_documents
 from unnoted.training.config import TrainingConfig
 from unnoted.training.run_directory import RunDirectory, fingerprint
+from unnoted.training.seen_documents import check_unseen
 from unnoted.training.trainer import Trainer
 from unnoted.utils import without_working_directory
 

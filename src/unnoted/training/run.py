@@ -32,7 +32,6 @@ from unnoted.training.calibrate import (
     calibrate_model,
     check_tunable,
     tune_model,
-    write_train_documents,
 )
 from unnoted.training.checkpoints import CheckpointError
 from unnoted.training.config import TrainingConfig
@@ -40,6 +39,7 @@ from unnoted.training.cross_validation import cross_validate
 from unnoted.training.distillation import Teacher
 from unnoted.training.results import Record, Scored, describe_environment
 from unnoted.training.run_directory import RECORD, RunDirectory, RunError, fingerprint
+from unnoted.training.seen_documents import write_train_documents
 from unnoted.training.trainer import Trainer, check_training, choose_precision, compute_features
 from unnoted.utils import describe_error, plural
 

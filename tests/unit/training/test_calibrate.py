@@ -21,8 +21,9 @@ from unnoted.models.features import featurise
 from unnoted.models.model import ModelError, RelationModel
 from unnoted.priors import Priors
 from unnoted.training import CheckpointError, TrainingConfig, load_config
-from unnoted.training.calibrate import calibrate_model, check_unseen, tune_model, write_train_documents
+from unnoted.training.calibrate import calibrate_model, tune_model
 from unnoted.training.run import run as train
+from unnoted.training.seen_documents import check_unseen, write_train_documents
 
 
 def by_hand(model, documents):
