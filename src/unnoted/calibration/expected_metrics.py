@@ -69,7 +69,7 @@ class ExpectedFacts:
         order = np.argsort(-flat, kind="stable")
         predicted, true = (np.append(0.0, np.cumsum(each[order])) for each in (weight, weight * flat))
         # How many facts lie above each threshold.
-        above = np.searchsorted(-flat[order], -sigmoid(THRESHOLD_LOGITS), side="right")
+        above = np.searchsorted(-flat[order], -sigmoid(THRESHOLD_LOGITS), side="left")
         total = float(true[-1]) + facts_elsewhere / pairs
         return cls(tuple(predicted[above].tolist()), tuple(true[above].tolist()), total)
 

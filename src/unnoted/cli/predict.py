@@ -54,7 +54,7 @@ ResultFormat = Annotated[
 ]
 Threshold = Annotated[
     float | None,
-    typer.Option(help="Predict facts of at least this score; by default the model's own threshold."),
+    typer.Option(help="Predict facts with a score above this; by default the model's own threshold."),
 ]
 
 

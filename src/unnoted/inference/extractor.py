@@ -169,7 +169,7 @@ class Extractor:
         Args:
             documents: `Document`s, or dictionaries with `text` or `sentences`, and `entities`
                 (docs/reference/formats.md). May be a stream without end: it is taken a chunk at a time.
-            threshold: the least score of a predicted fact, or how it is chosen, such as
+            threshold: facts have a score above this; or how it is chosen, such as
                 `DecisionOptions(target_precision=0.9)`; by default the threshold that the model stores.
             log: counts the defects of dictionaries, such as unknown fields.
             on_scores: called with the scores of every pair of each document that has any, as arrays.
@@ -299,7 +299,7 @@ class Extractor:
                     head=int(head[pair]),
                     tail=int(tail[pair]),
                     relation=relation,
-                    name=relations.name(relation),
+                    relation_name=relations.name(relation),
                     score=found.score[row],
                     evidence=evidence,
                     calibrated=calibrated,

@@ -78,7 +78,7 @@ class ExtractedFact:
         head: the index of the head entity.
         tail: the index of the tail entity.
         relation: the relation id.
-        name: the relation's readable name, or its id.
+        relation_name: its readable name, or its id.
         score: from 0 to 1; orders facts, also across relations. A probability if `calibrated`.
         evidence: the supporting sentences (`unnoted.inference.scoring`), ascending.
         calibrated: whether the score is a calibrated probability.
@@ -90,7 +90,7 @@ class ExtractedFact:
     head: int
     tail: int
     relation: str
-    name: str
+    relation_name: str
     score: float
     evidence: tuple[int, ...] = ()
     calibrated: bool = False
@@ -146,7 +146,7 @@ class Extraction:
         from unnoted.data.visualization import notebook_html  # facts are found without either
         from unnoted.inference.writers import fact_table
 
-        names = {fact.relation: fact.name for fact in self.facts}
+        names = {fact.relation: fact.relation_name for fact in self.facts}
         return notebook_html(self.document, fact_table(self.to_json()), names=names)
 
     def to_pandas(self) -> "DataFrame":
@@ -175,7 +175,7 @@ class Extraction:
             "head_type": head.type,
             "head_id": head.id,
             "relation": fact.relation,
-            "relation_name": fact.name,
+            "relation_name": fact.relation_name,
             "tail": fact.tail,
             "tail_name": tail.name,
             "tail_type": tail.type,

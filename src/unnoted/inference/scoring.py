@@ -48,7 +48,7 @@ class DecisionOptions:
     """Which facts are predicted, where that is not left to the model; at most one is given.
 
     Args:
-        threshold: predict facts of at least this score.
+        threshold: predict facts with a score above this.
         target_precision: use the threshold that is expected to have this precision; of a calibrated model.
         target_recall: the same with a recall.
 
@@ -160,12 +160,12 @@ def score_batch(
         model: scores.
         batch: the documents.
         decoder: decides, and gives the scores.
-        threshold: predict facts of at least this score; None leaves it to the decoder.
+        threshold: predict facts with a score above this; None takes that of the decoder.
         typed: which relations the types of a pair allow, whatever the threshold.
     """
     output = model(batch, typed)
     logits = output.logits  # [P, K + 1]
-    decided = decoder.decide(logits) if threshold is None else decoder.scores(logits) >= threshold
+    decided = decoder.decide(logits, threshold)
     if output.allowed is not None:
         decided = decided & output.allowed
     return BatchScores(output.encoded, logits, decoder, decided, output.rule)

@@ -87,22 +87,19 @@ class DecisionRule:
         thresholds = torch.tensor(self.threshold, dtype=logits.dtype).to(logits.device, non_blocking=True)
         return logits[:, 1:] - thresholds
 
-    def decide(self, logits: Tensor, margin_threshold: float | None = None) -> Tensor:
+    def decide(self, logits: Tensor) -> Tensor:
         """The predicted relations, bool [P, K]; ties at the `top_k`-th place are all kept.
 
-        Args:
-            logits: [P, K + 1].
-            margin_threshold: predict margins above this, as a calibration has it, instead of those above 0.
+        The threshold class is ranked among the classes, as published: ATLOP's relations lie above it anyway,
+        DocuNet trains it as one more label.
         """
-        margins = self.margins(logits)
-        above = margins > (margin_threshold or 0.0)
+        return (self.margins(logits) > 0) & self.among_best(logits)[:, 1:]
+
+    def among_best(self, ranked: Tensor) -> Tensor:
+        """Which columns are among the `top_k` best of their row, bool of the same shape."""
         if self.top_k is None:
-            return above
-        # Without a calibration the threshold class is ranked among the classes, as published: ATLOP's relations
-        # lie above it anyway, DocuNet trains it as one more label. A calibrated threshold may lie below it.
-        ranked = logits if margin_threshold is None else margins
-        lowest = ranked.topk(min(self.top_k, ranked.shape[1]), dim=1).values[:, -1:]  # [P, 1]
-        return above & (ranked[:, -margins.shape[1] :] >= lowest)
+            return torch.ones_like(ranked, dtype=torch.bool)
+        return ranked >= ranked.topk(min(self.top_k, ranked.shape[1]), dim=1).values[:, -1:]
 
     def to_json(self) -> dict[str, Any]:
         """The rule as JSON; `from_json` reads it."""
@@ -284,13 +281,23 @@ class ScoreDecoder:
         """Whether `probabilities` have been calibrated; else they are those of the link."""
         return self.calibration is not None
 
-    def decide(self, logits: Tensor) -> Tensor:
-        """The predicted relations, bool [P, K], from logits [P, K + 1]."""
-        return self.decision.decide(logits, self._margin_threshold)
+    def decide(self, logits: Tensor, threshold: float | None = None) -> Tensor:
+        """The predicted relations, bool [P, K]: those with a score above a threshold, and among the `top_k` best.
+
+        Args:
+            logits: [P, K + 1].
+            threshold: of the score; by default `self.threshold`.
+        """
+        if threshold is None and self.calibration is None:
+            return self.decision.decide(logits)
+        above = self.scores(logits) > (self.threshold if threshold is None else threshold)
+        # Not the threshold class, which may lie above a threshold that was calibrated or given.
+        return above & self.decision.among_best(self.decision.margins(logits))
 
     def margins(self, logits: Tensor) -> Tensor:
         """How far each logit lies above the decision threshold, [P, K]."""
-        return self.decision.margins(logits) - (self._margin_threshold or 0.0)
+        start = 0.0 if self.calibration is None else self.calibration.margin_threshold
+        return self.decision.margins(logits) - start
 
     def distances(self, logits: Tensor) -> Tensor:
         """How far each relation lies from the decision threshold, [P, K], in a unit that relations share.
@@ -373,10 +380,6 @@ class ScoreDecoder:
             bool(value["class_weighted"]),
             None if calibration is None else Calibration.from_json(calibration),
         )
-
-    @property
-    def _margin_threshold(self) -> float | None:
-        return None if self.calibration is None else self.calibration.margin_threshold
 
     def _require_calibration(self, wanted: str) -> Calibration:
         if self.calibration is None:

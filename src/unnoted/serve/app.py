@@ -239,7 +239,7 @@ def _add_extraction(app: FastAPI, service: ExtractionService) -> None:
 
     def decision(
         threshold: Annotated[
-            Share, Query(description="the least score of a fact; by default the model's threshold")
+            Share, Query(description="facts with a score above this; by default the model's threshold")
         ] = None,
         target_precision: Annotated[
             Share, Query(description="of a calibrated model: the expected precision")

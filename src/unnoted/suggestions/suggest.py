@@ -269,7 +269,7 @@ def list_suggestions(
     # The margin decides between equals, such as scores that are all 0.
     keys = -pairs.margin.ravel()[candidates], -posterior.ravel()[candidates]
     chosen = candidates[np.lexsort(keys)][:max_suggestions]
-    labelled = np.flatnonzero(pairs.labelled.ravel() & (scored.score.ravel() < scored.threshold))
+    labelled = np.flatnonzero(pairs.labelled.ravel() & (scored.score.ravel() <= scored.threshold))
     errors = labelled[np.argsort(scored.score.ravel()[labelled], kind="stable")][:max_label_errors]
     # What follows from labelled facts: the rule, and the sentences of its premises.
     implied = {

@@ -70,7 +70,7 @@ def test_facts_are_what_the_model_decides(positions):
         found = {(f.head, f.tail, f.relation): f.score for f in extraction.facts}
         assert list(found) == list(expected)  # also the order
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
-        assert all(f.name == model.relations.name(f.relation) for f in extraction.facts)
+        assert all(f.relation_name == model.relations.name(f.relation) for f in extraction.facts)
         count += len(expected)
     assert 20 < count < 0.9 * len(RELATIONS) * sum(len(d.entities) ** 2 for d in corpus(5))
 

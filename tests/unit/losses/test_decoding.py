@@ -156,7 +156,27 @@ def test_a_calibrated_decoder_predicts_above_its_threshold():
     assert (CALIBRATED.decide(LOGITS).sum(1) == 2).any() and (limited.decide(LOGITS).sum(1) <= 1).all()
     assert torch.equal(limited.decide(LOGITS).any(1), CALIBRATED.decide(LOGITS).any(1))
     # A calibrated threshold below the threshold class: that takes none of the k places.
-    assert DecisionRule(top_k=1).decide(torch.tensor([[0.0, -0.5, -1.0]]), -2.0).tolist() == [[True, False]]
+    low = replace(limited, calibration=replace(limited.calibration, threshold=0.01))
+    assert low.decide(torch.tensor([[0.0, -0.5, -1.0]])).tolist() == [[True, False]]
+
+
+@pytest.mark.parametrize("decoder", [PLAIN, CALIBRATED])
+@pytest.mark.parametrize("top_k", [None, 1])
+def test_a_given_threshold_decides_as_the_stored_one_also_at_the_threshold(decoder, top_k):
+    at_threshold = [[0.0, decoder.calibration.margin_threshold if decoder.calibration else 0.0, -5.0]]
+    logits = torch.cat([LOGITS.double(), torch.tensor(at_threshold, dtype=torch.float64)])
+    if decoder.calibration:
+        threshold = decoder.scores(logits)[-1, 0].item()
+        decoder = replace(decoder, calibration=replace(decoder.calibration, threshold=threshold))
+    decoder = replace(decoder, decision=DecisionRule(top_k=top_k))
+    stored, given_ = decoder.decide(logits), decoder.decide(logits, decoder.threshold)
+    assert torch.equal(stored, given_) and not stored[-1].any() and stored.any()
+
+
+def test_a_given_threshold_keeps_the_scores_above_it():
+    for decoder in (PLAIN, CALIBRATED):
+        for threshold in (0.0, 0.2, 0.7):
+            assert torch.equal(decoder.decide(LOGITS, threshold), decoder.scores(LOGITS) > threshold)
 
 
 def test_saved_and_read_again():
