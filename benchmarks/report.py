@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from unnoted.data import Document
-from unnoted.data.hide_labels import PopularityBiased, hide_labels
+from unnoted.data.hide_labels import PopularityBiasedLabelDropout, hide_labels
 from unnoted.data.synthetic import generate_documents
 from unnoted.evaluation import Score
 from unnoted.evaluation.metrics import total
@@ -19,7 +19,7 @@ from unnoted.experiments.plots import plot_lines
 from unnoted.experiments.results import MeanStd
 from unnoted.losses.pu import LogSigmoidRanking, SquaredRanking
 from unnoted.priors import Priors
-from unnoted.training import Record, Scored
+from unnoted.training import Record, RunScores
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "results").glob("*.md"))]
@@ -98,7 +98,9 @@ def run_table(records: Records, titles: dict[str, str], *, short: bool) -> Table
         columns["F1 (development)"] = lambda record: record.scored["dev"].overall.f1
     table = [["", *columns, *([] if short else ["seeds", "minutes"])]]
     for name, found in records.items():
-        figures = [str(MeanStd.of([100 * figure(each) for each in found])) for figure in columns.values()]
+        figures = [
+            str(MeanStd.from_values([100 * figure(each) for each in found])) for figure in columns.values()
+        ]
         minutes = sum(each.seconds for each in found) / 60 / len(found)
         table.append(
             [titles.get(name, name), *figures, *([] if short else [str(len(found)), f"{minutes:.0f}"])]
@@ -106,7 +108,7 @@ def run_table(records: Records, titles: dict[str, str], *, short: bool) -> Table
     return table
 
 
-def _of_test(record: Record) -> Scored:
+def _of_test(record: Record) -> RunScores:
     """The scores on the test set, or on the development set of runs that are scored on it alone."""
     return record.scored.get("test") or record.scored["dev"]
 
@@ -178,13 +180,14 @@ def incomplete_evaluation() -> str:
     wrong = {("false", number) for number in range(round(len(right) * (1 / 0.6 - 1)))}
     systems = {
         "predicts what annotators would label": _facts(
-            hide_labels(truth, PopularityBiased.fit(truth, 0.35), seed=7)
+            hide_labels(truth, PopularityBiasedLabelDropout.fit(truth, 0.35), seed=7)
         ),
         "predicts 80 % of all facts; 2 in 5 predictions are wrong": {*right, *wrong},
     }
     shares = np.linspace(0.1, 1, 10)
     golds = [
-        _facts(hide_labels(truth, PopularityBiased.fit(truth, float(share)), seed=3)) for share in shares
+        _facts(hide_labels(truth, PopularityBiasedLabelDropout.fit(truth, float(share)), seed=3))
+        for share in shares
     ]
     lines = {
         title: _points(shares, np.array([Score.count(predicted, gold).f1 for gold in golds]))

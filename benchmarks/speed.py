@@ -100,7 +100,7 @@ def training(data: Path) -> dict[str, float]:
     collate = Collator(features)
     batches = [collate([features[index] for index in batch]) for batch in indices]
     priors = corpus.labelled_priors * 3
-    loss, plain = SSRPU(priors=priors), PlainATLOP.of(model)
+    loss, plain = SSRPU(priors=priors), PlainATLOP.from_model(model)
 
     def our_loss(batch: Batch) -> torch.Tensor:
         return loss(model(batch), batch.labels(), batch.pair_weight)
@@ -144,7 +144,7 @@ def inference(data: Path) -> dict[str, float]:
     collate = Collator(features)
     starts = range(0, len(gold), BATCH)
     batches = [collate([features[i] for i in range(s, min(s + BATCH, len(gold)))]) for s in starts]
-    plain = PlainATLOP.of(model)
+    plain = PlainATLOP.from_model(model)
 
     def predict_plainly() -> None:
         with torch.no_grad():

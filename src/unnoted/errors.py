@@ -11,9 +11,8 @@ Three severities:
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
-from typing import NoReturn
 
 from unnoted.utils import short_repr, shorten, strip_control
 
@@ -26,7 +25,7 @@ class Severity(StrEnum):
     ERROR = "error"
 
 
-class Kind(Enum):
+class DefectKind(Enum):
     """Every kind of defect a reader can report: its severity and what it means."""
 
     UNREADABLE = Severity.ERROR, "the file cannot be read to its end"
@@ -88,11 +87,11 @@ class Defect:
         line: at which the document begins.
 
     Example:
-        >>> print(Defect(Kind.MALFORMED, "train.json", "Ada", "labels[2].h", "9", "an entity index below 4"))
+        >>> print(Defect(DefectKind.MALFORMED, "train.json", "Ada", "labels[2].h", "9", "an entity index below 4"))
         train.json: document 'Ada': labels[2].h: 9, expected an entity index below 4
     """
 
-    kind: Kind
+    kind: DefectKind
     file: str
     document: str | None
     field: str | None
@@ -118,16 +117,32 @@ class Defect:
 
 
 class DataError(ValueError):
-    """Data that cannot be used: names the file, the document, the field, its value and what is valid."""
+    """Data that cannot be used: names the file, the document, the field, its value and what is valid.
 
-    def __init__(self, defect: Defect) -> None:
-        super().__init__(str(defect))
-        self.defect = defect
+    The reader that knows the file fills its name in (see `DefectLog.located`).
+    """
 
+    def __init__(
+        self,
+        kind: DefectKind,
+        found: str,
+        expected: str,
+        document: str | None = None,
+        place: str | None = None,
+        file: str = "",
+        line: int | None = None,
+    ) -> None:
+        super().__init__(kind, found, expected, document, place, file, line)  # so that it can be pickled
+        self.defect = Defect(kind, file, document, place, found, expected, line)
 
-def fail(kind: Kind, document: str | None, place: str | None, found: str, expected: str) -> NoReturn:
-    """Raise a `DataError`; the reader that knows the file fills its name in (see `DefectLog.located`)."""
-    raise DataError(Defect(kind, "", document, place, found, expected))
+    @classmethod
+    def from_defect(cls, defect: Defect) -> "DataError":
+        """The error of a defect."""
+        d = defect
+        return cls(d.kind, d.found, d.expected, d.document, d.field, d.file, d.line)
+
+    def __str__(self) -> str:
+        return str(self.defect)
 
 
 EXAMPLES_KEPT = 5
@@ -154,12 +169,12 @@ class DefectLog:
     keep: float = EXAMPLES_KEPT
     line: int | None = None
     ignored: Counter[str] = field(default_factory=Counter)
-    counts: Counter[Kind] = field(default_factory=Counter)
-    examples: defaultdict[Kind, list[Defect]] = field(default_factory=lambda: defaultdict(list))
+    counts: Counter[DefectKind] = field(default_factory=Counter)
+    examples: defaultdict[DefectKind, list[Defect]] = field(default_factory=lambda: defaultdict(list))
 
     def add(
         self,
-        kind: Kind,
+        kind: DefectKind,
         document: str | None,
         place: str | None,
         found: str,
@@ -170,10 +185,10 @@ class DefectLog:
         line = self.line if file is None else None  # another file has other lines
         defect = Defect(kind, file or self.file, document, place, found, expected, line)
         if self._raises(kind):
-            raise DataError(defect)
+            raise DataError.from_defect(defect)
         self.record(defect)
 
-    def _raises(self, kind: Kind) -> bool:
+    def _raises(self, kind: DefectKind) -> bool:
         return self.strict and not self.collect and kind.severity is Severity.DEFECT
 
     def record(self, defect: Defect) -> None:
@@ -182,11 +197,11 @@ class DefectLog:
         if len(self.examples[defect.kind]) < self.keep:
             self.examples[defect.kind].append(defect)
 
-    def keeps(self, kind: Kind) -> bool:
+    def keeps(self, kind: DefectKind) -> bool:
         """Whether a defect of this kind would be among the examples, and is worth describing with effort."""
         return self.counts[kind] < self.keep
 
-    def forget(self, kind: Kind) -> None:
+    def forget(self, kind: DefectKind) -> None:
         """Take back what was found of one kind, once it turns out to say nothing."""
         self.counts.pop(kind, None)
         self.examples.pop(kind, None)
@@ -201,12 +216,9 @@ class DefectLog:
 
     def located(self, error: DataError) -> DataError:
         """The same error with the file's name filled in."""
-        d = error.defect
-        return (
-            error
-            if d.file
-            else DataError(Defect(d.kind, self.file, d.document, d.field, d.found, d.expected, self.line))
-        )
+        if error.defect.file:
+            return error
+        return DataError.from_defect(replace(error.defect, file=self.file, line=self.line))
 
     def error(self, error: DataError) -> None:
         """Raise an error with its file named, or record it where errors are collected."""

@@ -11,7 +11,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, NoReturn
 
-from unnoted.errors import DataError, Defect, Kind
+from unnoted.errors import DataError, DefectKind
 from unnoted.io import RepeatedKey, TextInput, parse_json, read_whole
 from unnoted.utils import nearest, plural, short_repr
 
@@ -93,7 +93,7 @@ class Priors:
             if isinstance(content, RepeatedKey):
                 place = f"key {short_repr(content.key)}"
                 raise DataError(
-                    Defect(Kind.MALFORMED, "priors", None, place, "twice in one object", "one value")
+                    DefectKind.MALFORMED, "twice in one object", "one value", place=place, file="priors"
                 )
             if not isinstance(content, dict):
                 _refuse(None, short_repr(content), "an object of relation to prior")
@@ -109,7 +109,7 @@ class Priors:
                 overall.append(_parse_prior(relation, value, prior) if is_given else unchanged)
             return replace(labelled, overall=tuple(overall))
         except DataError as error:
-            raise DataError(replace(error.defect, file=TextInput(path).name)) from None
+            raise DataError.from_defect(replace(error.defect, file=TextInput(path).name)) from None
 
     def __mul__(self, multiplier: float) -> "Priors":
         """The same labelled priors with the overall ones multiplied."""
@@ -165,7 +165,7 @@ class Priors:
 
 def _refuse(relation: str | None, found: str, expected: str) -> NoReturn:
     place = None if relation is None else f"relation {short_repr(relation)}"
-    raise DataError(Defect(Kind.MALFORMED, "priors", None, place, found, expected))
+    raise DataError(DefectKind.MALFORMED, found, expected, place=place, file="priors")
 
 
 def _check_prior(relation: str, labelled: float, overall: float) -> float:

@@ -25,7 +25,7 @@ class PlainATLOP(nn.Module):
         self.bilinear = nn.Linear(embedding * block, classes)
 
     @classmethod
-    def of(cls, model):
+    def from_model(cls, model):
         """A plain model with a copy of a `RelationModel`'s weights, in its precision."""
         encoder = copy.deepcopy(model.encoder.model)
         for module in encoder.modules():

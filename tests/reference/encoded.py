@@ -1,11 +1,11 @@
-"""Encoded batches without an encoder, one document of a batch by itself, and its parts in plain loops."""
+"""EncoderOutput batches without an encoder, one document of a batch by itself, and its parts in plain loops."""
 
 from dataclasses import replace
 
 import torch
 
 from tests.reference.batches import only as only_document
-from unnoted.models.encoders import Encoded
+from unnoted.models.encoders import EncoderOutput
 
 
 def random_encoded(batch, width, heads=2, seed=0, dtype=torch.float64):
@@ -16,7 +16,7 @@ def random_encoded(batch, width, heads=2, seed=0, dtype=torch.float64):
     states = states.masked_fill(batch.attention_mask.unsqueeze(2) == 0, torch.nan)
     scores = 2 * torch.randn(len(batch.entity_document), heads, tokens, generator=generator, dtype=dtype)
     padding = batch.attention_mask[batch.entity_document] == 0
-    return Encoded(states, scores.masked_fill(padding[:, None], -torch.inf).softmax(-1))
+    return EncoderOutput(states, scores.masked_fill(padding[:, None], -torch.inf).softmax(-1))
 
 
 def scramble(module, seed=0):
@@ -35,7 +35,7 @@ def only(encoded, batch, document):
     entity = batch.entity_document == document
     length = batch.lengths[document]
     return (
-        Encoded(
+        EncoderOutput(
             encoded.states[document : document + 1, :length], encoded.entity_attention[entity, :, :length]
         ),
         one,

@@ -17,7 +17,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unnoted.errors import DataError, Kind
+from unnoted.errors import DataError, DefectKind
 from unnoted.io import (
     Limits,
     RepeatedKey,
@@ -116,7 +116,7 @@ def test_a_stream_is_copied_for_commands_that_read_twice(fifo, tmp_path):
 def test_a_stream_has_no_digest(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("-")):
-        assert failure(lambda path=path: content_digest(path)).kind is Kind.UNREADABLE
+        assert failure(lambda path=path: content_digest(path)).kind is DefectKind.UNREADABLE
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_stream_has_no_digest(tmp_path):
 def test_paths_that_cannot_be_read(tmp_path, make, reason):
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     defect = failure(lambda: read(make(tmp_path)))
-    assert defect.kind is Kind.UNREADABLE and defect.found == reason
+    assert defect.kind is DefectKind.UNREADABLE and defect.found == reason
 
 
 @pytest.mark.parametrize(
@@ -143,16 +143,16 @@ def test_paths_that_cannot_be_read(tmp_path, make, reason):
 )
 def test_damaged_content(tmp_path, damaged):
     (tmp_path / "file").write_bytes(damaged)
-    assert failure(lambda: read(tmp_path / "file")).kind is Kind.UNREADABLE
+    assert failure(lambda: read(tmp_path / "file")).kind is DefectKind.UNREADABLE
 
 
 @pytest.mark.parametrize(("rest", "line"), [("x" * 10_000, 2), ("\n" * 2000, 1002)])
 def test_a_line_without_end_is_refused(rest, line):
     lines = numbered_lines(io.StringIO("short\n" + rest), Limits(document=1000))
     defect = failure(lambda: list(lines))
-    assert (defect.kind, defect.field) == (Kind.TOO_LARGE, f"line {line}")
+    assert (defect.kind, defect.field) == (DefectKind.TOO_LARGE, f"line {line}")
     with open_text("/dev/zero") as stream:
-        assert failure(lambda: list(numbered_lines(stream))).kind is Kind.TOO_LARGE
+        assert failure(lambda: list(numbered_lines(stream))).kind is DefectKind.TOO_LARGE
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_what_a_whole_file_may_hold_can_be_changed(tmp_path, monkeypatch, name, 
     assert len(read_whole(path)) >= 2_000_000
     monkeypatch.setenv(f"UNNOTED_MAX_{limit}", "1000000")
     defect = failure(lambda: read_whole(path))
-    assert defect.kind is Kind.TOO_LARGE and f"UNNOTED_MAX_{limit}" in defect.expected
+    assert defect.kind is DefectKind.TOO_LARGE and f"UNNOTED_MAX_{limit}" in defect.expected
 
 
 @pytest.mark.parametrize("text", ["many", "0", "-3", "1.5", "٣", "9" * 40])
@@ -468,12 +468,12 @@ def test_lists_and_values_are_what_json_says(values, indent, size):
 def test_every_truncation_is_noticed(data):
     text = json.dumps([{"title": "Ada", "pos": [0, 2.5], "nothing": None}] * 2)
     length = data.draw(st.integers(1, len(text) - 1))
-    assert failure(lambda: elements(text[:length])).kind is Kind.UNREADABLE
+    assert failure(lambda: elements(text[:length])).kind is DefectKind.UNREADABLE
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1] 2", "[1 2]", "[{a: 1}]", "[NaN]", "[" * 100_000])
 def test_a_list_that_is_none_is_refused(text):
-    assert failure(lambda: elements(text)).kind is Kind.UNREADABLE
+    assert failure(lambda: elements(text)).kind is DefectKind.UNREADABLE
 
 
 def test_elements_know_their_line():
@@ -495,7 +495,7 @@ def test_elements_know_their_line():
 )
 def test_a_file_that_is_one_value_is_refused(text):
     defect = failure(lambda: parse_json(text))
-    assert defect.kind is Kind.MALFORMED and "set_int_max_str_digits" not in str(defect)
+    assert defect.kind is DefectKind.MALFORMED and "set_int_max_str_digits" not in str(defect)
 
 
 def test_a_repeated_key_is_handed_to_the_reader_that_knows_the_place():
@@ -508,7 +508,7 @@ def test_a_repeated_key_is_handed_to_the_reader_that_knows_the_place():
 )
 def test_an_element_beyond_the_limit_is_not_read_to_its_end(text):
     stream = io.StringIO(text * 2)
-    assert failure(lambda: list(read_array(stream, Limits(document=100)))).kind is Kind.TOO_LARGE
+    assert failure(lambda: list(read_array(stream, Limits(document=100)))).kind is DefectKind.TOO_LARGE
     assert stream.tell() < 3_000_000
 
 

@@ -38,8 +38,8 @@ from unnoted.data.hide_labels import (
     LABELLING_SETTINGS,
     HideReport,
     LabelDropout,
-    PopularityBiased,
-    Uniform,
+    PopularityBiasedLabelDropout,
+    UniformLabelDropout,
     fit_setting,
     hide_labels,
 )
@@ -246,9 +246,9 @@ def hide(
     with lock_output(to, inputs=files, overwrite=overwrite), rereadable(files) as sources:
         rule: LabelDropout
         if keep is not None:
-            rule = Uniform(keep)
+            rule = UniformLabelDropout(keep)
         elif keep_popular is not None:
-            rule = PopularityBiased.fit(stream_documents(*sources), keep_popular, bias)
+            rule = PopularityBiasedLabelDropout.fit(stream_documents(*sources), keep_popular, bias)
         else:
             rule = fit_setting(setting or "", stream_documents(*sources))
         left = hide_labels(stream_documents(*sources, log=defects), rule, seed, report)

@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text as RichText
 
 from unnoted.data.corpus import RelationVocabulary
-from unnoted.errors import DataError, DefectLog, Kind, Severity
+from unnoted.errors import DataError, DefectKind, DefectLog, Severity
 from unnoted.utils import SMALL_WIDTH, choose_threads, plural, strip_control
 
 if TYPE_CHECKING:  # torch takes seconds to load: other commands must not wait for it
@@ -366,6 +366,6 @@ def find_entities(files: list[Path], reader: "TextReader") -> Iterator[Path]:
 
     defects = DefectLog()
     with text_files_as_documents(files, reader, defects) as kept:
-        if without := defects.counts[Kind.NO_ENTITIES]:
+        if without := defects.counts[DefectKind.NO_ENTITIES]:
             log(f"note: no entity found in {plural(without, 'document')} of {len(files):,}")
         yield kept

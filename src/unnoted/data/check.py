@@ -12,7 +12,7 @@ from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.document import Document
 from unnoted.data.formats import find_format
 from unnoted.data.loading import default_candidates, stream_documents
-from unnoted.errors import EXAMPLES_KEPT, Defect, DefectLog, Kind, Severity
+from unnoted.errors import EXAMPLES_KEPT, Defect, DefectKind, DefectLog, Severity
 from unnoted.io import TextInput
 from unnoted.utils import plural
 
@@ -21,7 +21,7 @@ Source = TypeVar("Source", Path, TextInput)
 FEW_MISALIGNED = 2
 """So few misaligned mentions say nothing of the others."""
 
-MOST_MISALIGNED = {Kind.CUT_START: 0.5, Kind.CUT_END: 0.9}
+MOST_MISALIGNED = {DefectKind.CUT_START: 0.5, DefectKind.CUT_END: 0.9}
 """The share of misaligned mentions above which the offsets are wrong. Where words take endings, as in Turkish,
 mentions may leave them out; but hardly nine of ten do."""
 
@@ -31,11 +31,11 @@ MISTAKEN_FIELDS = frozenset(
 """Names under which people list facts; a format's own name is no unknown field."""
 
 ROW_REASONS = (
-    Kind.UNKNOWN_DOCUMENT,
-    Kind.UNLINKED_ENTITY,
-    Kind.WRONG_TYPE,
-    Kind.SELF_RELATION,
-    Kind.DUPLICATE_FACT,
+    DefectKind.UNKNOWN_DOCUMENT,
+    DefectKind.UNLINKED_ENTITY,
+    DefectKind.WRONG_TYPE,
+    DefectKind.SELF_RELATION,
+    DefectKind.DUPLICATE_FACT,
 )
 """Why a relation row may be dropped."""
 
@@ -182,7 +182,7 @@ class CheckReport:
         return self.log.usable
 
     @property
-    def defects(self) -> list[Kind]:
+    def defects(self) -> list[DefectKind]:
         """The kinds of defects, the most severe and most frequent first."""
         severest_first = list(Severity)[::-1]
         counts = self.log.counts
@@ -238,7 +238,7 @@ def check_files(
     """
     log = DefectLog(strict=strict, collect=True, keep=inf if every else EXAMPLES_KEPT)
     statistics = CorpusStatistics(candidates)
-    sources = [TextInput.of(path) for path in paths]
+    sources = [TextInput.from_path(path) for path in paths]
     for document in stream_documents(*sources, vocabulary=vocabulary, log=log):
         statistics.add(document)
     formats = list(map(find_format, sources))
@@ -249,9 +249,9 @@ def check_files(
     log.line = None
     log.file = ", ".join(names)
     for found, expected, place in _find_mistakes(statistics, log, candidates):
-        log.record(Defect(Kind.MALFORMED, log.file, None, place, found, expected))
+        log.record(Defect(DefectKind.MALFORMED, log.file, None, place, found, expected))
     if not statistics.facts_with_evidence:
-        log.forget(Kind.NO_EVIDENCE)  # evidence is not used here at all, so none is missing
+        log.forget(DefectKind.NO_EVIDENCE)  # evidence is not used here at all, so none is missing
     return CheckReport(names, " + ".join(format_names), statistics, candidates, log)
 
 
@@ -262,7 +262,7 @@ def _find_mistakes(
     for kind, share in MOST_MISALIGNED.items():
         cut = log.counts[kind]
         if cut > FEW_MISALIGNED and cut > share * statistics.mentions:
-            edge = "begin" if kind is Kind.CUT_START else "end"
+            edge = "begin" if kind is DefectKind.CUT_START else "end"
             found = f"{cut:,} of {statistics.mentions:,} that {edge} inside a word or at a blank"
             yield found, "offsets that count from 0, in characters, the end exclusive", "mentions"
             break

@@ -11,7 +11,7 @@ from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.document import Document
 from unnoted.data.formats import FORMATS, choose_format, write_documents
 from unnoted.data.loading import load_documents, stream_documents
-from unnoted.errors import DefectLog, Kind
+from unnoted.errors import DefectKind, DefectLog
 from unnoted.utils import plural
 
 PARTS: dict[str, tuple[str, str, Callable[[Document], int]]] = {
@@ -88,10 +88,10 @@ def convert_files(
 
     records = write_documents(to, counted(), key)
     lost = [plural(counts[part], *PARTS[part][:2]) for part in lossy if counts[part]]
-    if fields := log.counts[Kind.IGNORED_FIELD]:
+    if fields := log.counts[DefectKind.IGNORED_FIELD]:
         names = ", ".join(sorted(log.ignored)[:MOST_NAMES]) + (", …" if len(log.ignored) > MOST_NAMES else "")
         lost.append(plural(fields, "unknown field") + (f" ({names})" if names else ""))
-    if annotations := log.counts[Kind.UNUSED_ANNOTATION]:
+    if annotations := log.counts[DefectKind.UNUSED_ANNOTATION]:
         lost.append(f"{plural(annotations, 'annotation')} of kinds that are not used here")
     return Conversion(records, key, lost, log)
 

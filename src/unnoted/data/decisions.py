@@ -9,7 +9,7 @@ from unnoted.data.formats import FORMATS, detect_format
 from unnoted.data.formats.records import Edits
 from unnoted.data.loading import stream_documents
 from unnoted.data.validation import FieldNames, validate
-from unnoted.errors import DataError, Defect, DefectLog, Kind, fail
+from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.io import Limits, lock_output, refuse_stream, write_lines
 from unnoted.utils import nearest, short_repr
 
@@ -81,7 +81,7 @@ def apply_decisions(
     if format.update is None:
         valid = ", ".join(each.name for each in FORMATS.values() if each.update)
         expected = f"a format that can be updated ({valid})"
-        raise DataError(Defect(Kind.UNREADABLE, str(source), None, None, format.name, expected))
+        raise DataError(DefectKind.UNREADABLE, format.name, expected, file=str(source))
     edits, report = _plan_edits(stream_documents(source), decisions)
     provenance = []
     if not format.keeps_provenance:
@@ -131,7 +131,7 @@ def _check(decision: Decision, number: int, known: Mapping[str, Document]) -> No
         if decision.document not in known:
             expected = f"the id of a document{nearest(decision.document, known)}"
             found, place = short_repr(decision.document), f"decisions[{number}].document"
-            fail(Kind.MALFORMED, decision.document, place, found, expected)
+            raise DataError(DefectKind.MALFORMED, found, expected, decision.document, place)
         label = Fact(*decision.triple, decision.evidence)
         document = replace(known[decision.document], facts=(label,), negatives=())
         validate(document, log, FieldNames(fact=f"decisions[{number}]"), None, Limits.current())

@@ -1,8 +1,8 @@
 """Hide labels, as annotators would have missed them: the labelling settings of the paper, and others.
 
 A rule decides within one document, from the seed and the document's id alone: it hides the same facts of a
-document in any order and in any part of a corpus. `PopularityBiased` is first fitted to a corpus; another
-corpus, or a part of it, gives another rule.
+document in any order and in any part of a corpus. `PopularityBiasedLabelDropout` is first fitted to a corpus;
+another corpus, or a part of it, gives another rule.
 """
 
 from collections import Counter, defaultdict
@@ -43,7 +43,7 @@ def keep_one_per_relation(document: Document, random: Random) -> list[Fact]:
 
 
 @dataclass(frozen=True, slots=True)
-class Uniform:
+class UniformLabelDropout:
     """Each fact stays labelled with probability `share`."""
 
     share: float
@@ -57,7 +57,7 @@ class Uniform:
 
 
 @dataclass(frozen=True, slots=True)
-class PopularityBiased:
+class PopularityBiasedLabelDropout:
     """Facts of frequent relations between often mentioned entities stay labelled more often than others.
 
     A fact stays with probability min(1, scale · (count of its relation · mentions of head · of tail)^bias).
@@ -75,7 +75,7 @@ class PopularityBiased:
     @classmethod
     def fit(
         cls, documents: Iterable[Document], share: float, bias: float = DEFAULT_BIAS
-    ) -> "PopularityBiased":
+    ) -> "PopularityBiasedLabelDropout":
         """Count the relations of a corpus and find the scale at which `share` of its labels stay."""
         _check_share(share)
         if not 0 <= bias < inf:
@@ -124,8 +124,8 @@ def _check_share(share: float) -> None:
 
 
 LABELLING_SETTINGS: dict[str, Callable[[Iterable[Document]], LabelDropout]] = {
-    "full": lambda documents: Uniform(1.0),
-    "incomplete": lambda documents: PopularityBiased.fit(documents, DOCRED_LABEL_FREQUENCY),
+    "full": lambda documents: UniformLabelDropout(1.0),
+    "incomplete": lambda documents: PopularityBiasedLabelDropout.fit(documents, DOCRED_LABEL_FREQUENCY),
     "extreme": lambda documents: keep_one_per_relation,
 }
 """The labelling settings of the paper, each fitted to documents. Full: all labels. Incomplete: as many as
@@ -141,7 +141,7 @@ def fit_setting(name: str, documents: Iterable[Document]) -> LabelDropout:
 
     Example:
         >>> fit_setting("full", [])
-        Uniform(share=1.0)
+        UniformLabelDropout(share=1.0)
     """
     return lookup("labelling setting", name, LABELLING_SETTINGS)(documents)
 

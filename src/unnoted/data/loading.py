@@ -10,7 +10,7 @@ from unnoted.data.document import Document
 from unnoted.data.formats import DocumentFormat, detect_format, find_format
 from unnoted.data.formats.pubtator import log_unused_rows
 from unnoted.data.formats.records import ReadContext
-from unnoted.errors import DataError, Defect, DefectLog, Kind, fail
+from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.io import TextInput
 from unnoted.utils import plural
 
@@ -37,7 +37,7 @@ def stream_documents(
     context = ReadContext(log, vocabulary)
     sources: list[tuple[TextInput, DocumentFormat]] = []
     with ExitStack() as stack:
-        for source in map(TextInput.of, paths):
+        for source in map(TextInput.from_path, paths):
             stack.callback(source.close)
             try:
                 sources.append((source, detect_format(source)))
@@ -60,11 +60,11 @@ def stream_documents(
                     with source.open() as stream:
                         yield from format.read(stream, context)
                 if len(context.seen) == before and log.usable:
-                    fail(Kind.UNREADABLE, None, None, "0 documents", "at least one")
+                    raise DataError(DefectKind.UNREADABLE, "0 documents", "at least one")
     if documents:
         log_unused_rows(context)
     elif sources:
-        log.error(DataError(Defect(Kind.UNREADABLE, log.file, None, None, "relation rows only", "documents")))
+        log.error(DataError(DefectKind.UNREADABLE, "relation rows only", "documents", file=log.file))
 
 
 @contextmanager
@@ -107,7 +107,7 @@ def load_documents(
         (1, ('met',), (('Ada', 'met', 'Bo', '.'),))
     """
     log = log if log is not None else DefectLog(strict=strict)
-    sources = [TextInput.of(path) for path in paths]
+    sources = [TextInput.from_path(path) for path in paths]
     documents = tuple(stream_documents(*sources, vocabulary=vocabulary, log=log))
     if candidates is None:
         formats = map(find_format, sources)
@@ -127,7 +127,7 @@ def require_facts(documents: int, facts: int, paths: Iterable[str | Path]) -> No
     if not facts:
         files = ", ".join(TextInput(path).name for path in paths)
         found = f"no fact in {plural(documents, 'document')}"
-        raise DataError(Defect(Kind.MALFORMED, files, None, None, found, "labelled facts"))
+        raise DataError(DefectKind.MALFORMED, found, "labelled facts", file=files)
 
 
 def default_candidates(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from unnoted.data.document import Document, Entity, Mention, Triple
-from unnoted.errors import DefectLog, Kind, fail
+from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.io import ENCODABLE, Limits
 from unnoted.utils import nearest, short_repr, shorten
 
@@ -57,7 +57,7 @@ def validate(
         for index, triple in enumerate(listed):
             if triple in seen:
                 found, expected = short_repr(triple), "each fact once"
-                log.add(Kind.DUPLICATE_FACT, document.id, name.format(index), found, expected)
+                log.add(DefectKind.DUPLICATE_FACT, document.id, name.format(index), found, expected)
             seen.add(triple)
     if len(set(document.negatives)) < len(document.negatives):
         document = replace(document, negatives=tuple(dict.fromkeys(document.negatives)))
@@ -103,9 +103,9 @@ class _Validator:
         ):
             self.limits.check(name, size, name, document.id)
         if not document.entities:
-            self.log.add(Kind.NO_ENTITIES, document.id, None, "no entity", "entities")
+            self.log.add(DefectKind.NO_ENTITIES, document.id, None, "no entity", "entities")
         if not document.facts:
-            self.log.add(Kind.NO_FACTS, document.id, None, "no fact", "facts")
+            self.log.add(DefectKind.NO_FACTS, document.id, None, "no fact", "facts")
         for index, entity in enumerate(document.entities):
             self.check_entity(index, entity)
         self.check_ids()
@@ -114,7 +114,7 @@ class _Validator:
             self.check_triple(place, fact.triple)
             place = f"{place}.{names.evidence}"
             if not fact.evidence:
-                self.log.add(Kind.NO_EVIDENCE, document.id, place, "none", "sentences")
+                self.log.add(DefectKind.NO_EVIDENCE, document.id, place, "none", "sentences")
             for sentence in fact.evidence:
                 if not 0 <= sentence < len(document.sentences):
                     self.refuse(place, short_repr(sentence), f"sentences below {len(document.sentences)}")
@@ -127,8 +127,10 @@ class _Validator:
                 self.refuse(place, found, "a fact or a known negative, not both")
         self.check_encoding()
 
-    def refuse(self, place: str, found: str, expected: str, kind: Kind = Kind.MALFORMED) -> NoReturn:
-        fail(kind, self.document.id, place, found, expected)
+    def refuse(
+        self, place: str, found: str, expected: str, kind: DefectKind = DefectKind.MALFORMED
+    ) -> NoReturn:
+        raise DataError(kind, found, expected, self.document.id, place)
 
     def check_entity(self, index: int, entity: Entity) -> None:
         place = self.names.entity.format(index)
@@ -140,11 +142,11 @@ class _Validator:
             return
         if len({mention.span for mention in entity.mentions}) < len(entity.mentions):
             found, expected = "the same mention twice", "each mention once"
-            self.log.add(Kind.DUPLICATE_MENTION, self.document.id, place, found, expected)
+            self.log.add(DefectKind.DUPLICATE_MENTION, self.document.id, place, found, expected)
         types = {mention.type for mention in entity.mentions}
         if len(types) > 1:
             found = shorten(", ".join(sorted(types)))
-            self.log.add(Kind.MIXED_TYPES, self.document.id, place, found, "one type")
+            self.log.add(DefectKind.MIXED_TYPES, self.document.id, place, found, "one type")
 
     def check_mention(self, index: int, number: int, mention: Mention) -> None:
         document, names, limits = self.document, self.names, self.limits
@@ -170,7 +172,7 @@ class _Validator:
             limits.check("mention", size, f"{unit} in one mention", document.id, place)
         if "".join(mention.name.split()) != "".join("".join(covered).split()):
             found, expected = short_repr(mention.name), short_repr(" ".join(covered))
-            self.log.add(Kind.NAME_MISMATCH, document.id, f"{place}.{names.name}", found, expected)
+            self.log.add(DefectKind.NAME_MISMATCH, document.id, f"{place}.{names.name}", found, expected)
 
     def check_ids(self) -> None:
         """Two genes must not share an id; a gene and a species may."""
@@ -179,7 +181,9 @@ class _Validator:
             if entity.id is not None and first.setdefault((entity.type, entity.id), index) != index:
                 place = f"{self.names.entity.format(index)}.id"
                 expected = f"not that of {self.names.entity.format(first[entity.type, entity.id])}"
-                self.log.add(Kind.DUPLICATE_ENTITY, self.document.id, place, short_repr(entity.id), expected)
+                self.log.add(
+                    DefectKind.DUPLICATE_ENTITY, self.document.id, place, short_repr(entity.id), expected
+                )
 
     def check_triple(self, place: str, triple: Triple) -> None:
         head, tail, relation = triple
@@ -192,9 +196,11 @@ class _Validator:
         if head == tail:
             self.refuse(f"{place}.{names.tail}", f"head and tail both {head}", "two different entities")
         if self.vocabulary is not None and relation not in self.vocabulary:
-            hint = nearest(relation, self.vocabulary) if self.log.keeps(Kind.UNKNOWN_RELATION) else ""
+            hint = nearest(relation, self.vocabulary) if self.log.keeps(DefectKind.UNKNOWN_RELATION) else ""
             expected = f"a relation of the vocabulary{hint}"
-            self.refuse(f"{place}.{names.relation}", short_repr(relation), expected, Kind.UNKNOWN_RELATION)
+            self.refuse(
+                f"{place}.{names.relation}", short_repr(relation), expected, DefectKind.UNKNOWN_RELATION
+            )
 
     def check_encoding(self) -> None:
         """A lone surrogate can be read from JSON but never be written again."""

@@ -26,7 +26,7 @@ from unnoted.data.hide_labels import (
     LABELLING_SETTINGS,
     HideReport,
     LabelDropout,
-    Uniform,
+    UniformLabelDropout,
     hide_labels,
 )
 from unnoted.data.loading import stream_documents
@@ -156,7 +156,7 @@ def level_rule(name: str) -> Callable[[Iterable[Document]], LabelDropout]:
 
     Example:
         >>> level_rule("0.2")([])
-        Uniform(share=0.2)
+        UniformLabelDropout(share=0.2)
     """
     if name in LABELLING_SETTINGS:
         return LABELLING_SETTINGS[name]
@@ -167,7 +167,7 @@ def level_rule(name: str) -> Callable[[Iterable[Document]], LabelDropout]:
         raise ValueError(
             f"unknown level {name!r}: give one of {known}, or a fraction such as 0.2{nearest(name, LABELLING_SETTINGS)}"
         ) from None
-    rule = Uniform(share)
+    rule = UniformLabelDropout(share)
     return lambda documents: rule
 
 

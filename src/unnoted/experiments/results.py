@@ -6,7 +6,7 @@ from statistics import fmean, stdev
 
 from unnoted.evaluation import Score, paired_bootstrap
 from unnoted.training.config import TrainingConfig
-from unnoted.training.results import Failure, Record, Scored
+from unnoted.training.results import Failure, Record, RunScores
 from unnoted.utils import lookup
 
 
@@ -15,7 +15,7 @@ class MeanStd:
     """A figure in per cent: mean and standard deviation (of a sample) over the seeds, as far as known.
 
     Example:
-        >>> str(MeanStd.of([30.0, 32.0])), str(MeanStd(42.1))
+        >>> str(MeanStd.from_values([30.0, 32.0])), str(MeanStd(42.1))
         ('31.00 ± 1.41', '42.10')
     """
 
@@ -24,7 +24,7 @@ class MeanStd:
     seeds: int | None = None
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> "MeanStd":
+    def from_values(cls, values: Sequence[float]) -> "MeanStd":
         """Over one value per seed."""
         return cls(fmean(values), stdev(values) if len(values) > 1 else None, len(values))
 
@@ -132,7 +132,7 @@ CURVE = {
 """Columns of the whole curve, shown beside the F1 as decided, and what they mean."""
 
 # Where published scores leave out facts that no system could reach, ours beside them do, too.
-FIGURES: Mapping[str, Callable[[Scored], float]] = {
+FIGURES: Mapping[str, Callable[[RunScores], float]] = {
     "Ign F1": lambda scored: scored.ignoring_train.f1,
     "F1": lambda scored: (scored.reachable or scored.overall).f1,
     "P": lambda scored: (scored.reachable or scored.overall).precision,
@@ -158,7 +158,7 @@ def measure(records: Sequence[Record], titles: Iterable[str]) -> dict[str, MeanS
         sets, figure = lookup("column", title, COLUMNS)
         scored = [next(each.scored[name] for name in sets if name in each.scored) for each in records]
         if scored:
-            measured[title] = MeanStd.of([100 * figure(each) for each in scored])
+            measured[title] = MeanStd.from_values([100 * figure(each) for each in scored])
     return measured
 
 

@@ -106,7 +106,7 @@ def results_table(result: TableResult) -> Table:
 
     Example:
         >>> from unnoted.experiments.results import MeanStd, Row
-        >>> row = Row("a", "A", "", published={"F1": MeanStd(42.1)}, measured={"F1": MeanStd.of([40.0, 41.0])})
+        >>> row = Row("a", "A", "", published={"F1": MeanStd(42.1)}, measured={"F1": MeanStd.from_values([40.0, 41.0])})
         >>> results_table(TableResult("t", "Scores.", ("F1",), (row,))).rows
         (('A', '42.10', '40.50 ± 0.71'),)
     """

@@ -24,7 +24,7 @@ from unnoted.data.document import Document
 from unnoted.data.formats import write_documents
 from unnoted.data.loading import stream_documents
 from unnoted.data.ner import TextReader
-from unnoted.errors import DataError, DefectLog, Kind, fail
+from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.inference.extractor import Extractor
 from unnoted.inference.facts import DocumentRecord
 from unnoted.inference.scoring import DecisionOptions
@@ -337,7 +337,7 @@ def _read_text(file: Path) -> str:
     try:
         text = read_whole(file)
         if not text.strip():
-            fail(Kind.UNREADABLE, None, None, "no text", "a text")
+            raise DataError(DefectKind.UNREADABLE, "no text", "a text")
         return text
     except DataError as error:
         raise DefectLog(TextInput(file).name).located(error) from None

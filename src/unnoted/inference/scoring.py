@@ -26,7 +26,7 @@ from unnoted.losses import ScoreDecoder
 from unnoted.models.batch import Batch
 
 if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only with a model
-    from unnoted.models.encoders import Encoded
+    from unnoted.models.encoders import EncoderOutput
     from unnoted.models.model import RelationModel
     from unnoted.models.type_constraints import TypeConstraints
 
@@ -96,7 +96,7 @@ class BatchScores:
         rule: [P, K], the number of the rule that raised a score, or -1; None for a model without rules.
     """
 
-    encoded: "Encoded"
+    encoded: "EncoderOutput"
     logits: Tensor
     decoder: ScoreDecoder
     decided: Tensor
@@ -184,7 +184,7 @@ def find_facts(batch: Batch, scored: BatchScores) -> BatchFacts:
 
 
 @torch.no_grad()
-def sentence_shares(batch: Batch, encoded: "Encoded", pairs: Tensor) -> Iterator[NDArray[np.float64]]:
+def sentence_shares(batch: Batch, encoded: "EncoderOutput", pairs: Tensor) -> Iterator[NDArray[np.float64]]:
     """Each sentence's share of what a pair attends to, [S] for each of some pairs [Q]; few are held at a time."""
     if not len(pairs):
         return
@@ -200,7 +200,7 @@ def attention_shares(attention: Tensor, batch: Batch, pair: Tensor) -> Tensor:
     """Each sentence's share of what both entities of a pair attend to.
 
     Args:
-        attention: [N, H, T], what each entity attends to (`Encoded.attention`).
+        attention: [N, H, T], what each entity attends to (`EncoderOutput.attention`).
         batch: the batch.
         pair: int64 [Q], rows into the batch's pairs.
 

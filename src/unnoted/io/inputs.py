@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TextIO
 from weakref import WeakSet
 
-from unnoted.errors import DataError, Defect, DefectLog, Kind, fail
+from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.utils import nearest, short_repr
 
 __all__ = [
@@ -86,7 +86,7 @@ class Limits:
     ) -> None:
         """Raise a `DataError` if a size is beyond a limit; it names the variable that raises the limit."""
         if size > getattr(self, name):
-            fail(Kind.TOO_LARGE, document, place, f"{size:,} {things}", self.allowance(name))
+            raise DataError(DefectKind.TOO_LARGE, f"{size:,} {things}", self.allowance(name), document, place)
 
     def allowance(self, name: str) -> str:
         """A limit as an error states it."""
@@ -125,7 +125,7 @@ def refuse_stream(path: Path) -> None:
     """Refuse a stream where the content is read more than once."""
     if is_stream(path):
         problem = "a stream, which can be read only once"
-        raise DataError(Defect(Kind.UNREADABLE, TextInput(path).name, None, None, problem, "a file"))
+        raise DataError(DefectKind.UNREADABLE, problem, "a file", file=TextInput(path).name)
 
 
 class TextInput:
@@ -146,7 +146,7 @@ class TextInput:
         self._rest: Any = None  # of a stream that was looked at and not yet read
 
     @classmethod
-    def of(cls, source: "str | Path | TextInput") -> "TextInput":
+    def from_path(cls, source: "str | Path | TextInput") -> "TextInput":
         """The input at a path, or the one that is given."""
         return source if isinstance(source, TextInput) else cls(source)
 
@@ -261,26 +261,28 @@ def _located() -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        fail(Kind.UNREADABLE, None, None, f"the byte 0x{error.object[error.start]:02x}", "UTF-8 text")
+        raise DataError(
+            DefectKind.UNREADABLE, f"the byte 0x{error.object[error.start]:02x}", "UTF-8 text"
+        ) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        fail(Kind.UNREADABLE, None, None, f"damaged gzip data ({error})", "a whole gzip file")
+        raise DataError(DefectKind.UNREADABLE, f"damaged gzip data ({error})", "a whole gzip file") from None
     except OSError as error:
         reasons = {errno.EISDIR: "a directory", errno.ENOENT: "no such file"}
         reason = reasons.get(error.errno or 0, error.strerror or str(error))
-        fail(Kind.UNREADABLE, None, None, reason, "a file")
+        raise DataError(DefectKind.UNREADABLE, reason, "a file") from None
 
 
 def _open_bytes(path: Path) -> Any:  # noqa: ANN401 - a buffered reader, or a gzip file
     """The bytes of an input, decompressed; standard input stays open afterwards."""
     if path == STANDARD:
         if sys.stdin is None:
-            fail(Kind.UNREADABLE, None, None, "no standard input", "a file")
+            raise DataError(DefectKind.UNREADABLE, "no standard input", "a file")
         if sys.stdin.buffer in _taken:
-            fail(Kind.UNREADABLE, None, None, "named twice, and it can be read once", "a file")
+            raise DataError(DefectKind.UNREADABLE, "named twice, and it can be read once", "a file")
         _taken.add(sys.stdin.buffer)
         raw: Any = io.BufferedReader(_Bytes(sys.stdin.buffer), _BUFFER)
     elif "\0" in os.fspath(path):
-        fail(Kind.UNREADABLE, None, None, "a name with a NUL character", "a file")
+        raise DataError(DefectKind.UNREADABLE, "a name with a NUL character", "a file")
     else:
         raw = io.BufferedReader(io.FileIO(path), _BUFFER)
     try:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TextIO
 
 import yaml  # type: ignore[import-untyped]
 
-from unnoted.errors import Kind, fail
+from unnoted.errors import DataError, DefectKind
 from unnoted.io.inputs import Limits
 from unnoted.utils import describe_error, short_repr, shorten, strip_control
 
@@ -63,11 +63,17 @@ def parse_json(text: str, place: str | None = None) -> object:
         if place is None and "\\u" in text:  # the only way to half a surrogate pair
             json.dumps(value, ensure_ascii=False, default=repr).encode()
     except RecursionError:
-        fail(Kind.MALFORMED, None, place, "JSON nested too deeply", "a JSON object")
+        raise DataError(
+            DefectKind.MALFORMED, "JSON nested too deeply", "a JSON object", place=place
+        ) from None
     except UnicodeEncodeError as error:
-        fail(Kind.MALFORMED, None, place, short_repr(error.object[error.start]), ENCODABLE)
+        raise DataError(
+            DefectKind.MALFORMED, short_repr(error.object[error.start]), ENCODABLE, place=place
+        ) from None
     except ValueError as error:
-        fail(Kind.MALFORMED, None, place, f"{short_repr(text)} ({_reason(error)})", "a JSON object")
+        raise DataError(
+            DefectKind.MALFORMED, f"{short_repr(text)} ({_reason(error)})", "a JSON object", place=place
+        ) from None
     return value
 
 
@@ -146,7 +152,7 @@ def read_array(
                 return value
 
     def refuse(found: str, expected: str) -> NoReturn:
-        fail(Kind.UNREADABLE, None, None, found, expected)
+        raise DataError(DefectKind.UNREADABLE, found, expected)
 
     if (first := next_character()) != "[":
         refuse(f"{short_repr(first)} at the start", "a JSON list of documents, '['")

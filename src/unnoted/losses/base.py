@@ -194,7 +194,7 @@ def create_loss(name: str, priors: Priors | None = None, **options: object) -> L
     return created
 
 
-class Constants:
+class RelationConstants:
     """Numbers of each relation, in float64, copied once to each device and precision in use.
 
     No buffer of a module, because not every device has float64.

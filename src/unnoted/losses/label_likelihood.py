@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from unnoted.calibration.propensity import PROPENSITY_SLOPE, labelling_log_odds
-from unnoted.losses.base import Constants, Loss, check_relations, register_loss, weighted_mean
+from unnoted.losses.base import Loss, RelationConstants, check_relations, register_loss, weighted_mean
 from unnoted.losses.decoding import DecisionRule, Link, ScoreDecoder, logits_above_threshold_class
 from unnoted.priors import Priors
 
@@ -57,7 +57,9 @@ class LabelLikelihood(Loss):
         frequency = np.divide(labelled, overall, out=np.ones_like(overall), where=overall > 0)
         with np.errstate(divide="ignore"):
             log_odds = np.log(frequency) - np.log1p(-frequency)
-        self._frequency = Constants(log_odds.clip(-HIGHEST_LOG_ODDS, HIGHEST_LOG_ODDS))  # [K], log odds of c
+        self._frequency = RelationConstants(
+            log_odds.clip(-HIGHEST_LOG_ODDS, HIGHEST_LOG_ODDS)
+        )  # [K], log odds of c
 
     @property
     def decoder(self) -> ScoreDecoder:

@@ -20,7 +20,7 @@ from pydantic import Field
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from unnoted.losses.base import Constants, Loss, check_relations, register_loss, weighted_mean
+from unnoted.losses.base import Loss, RelationConstants, check_relations, register_loss, weighted_mean
 from unnoted.losses.decoding import DecisionRule, Link, ScoreDecoder, logits_above_threshold_class
 from unnoted.priors import Priors
 
@@ -295,7 +295,9 @@ class PULoss(Loss):
         # Where the prior is 0, γ is infinite, but the coefficient that it multiplies is 0, and stays 0.
         gamma = np.array(priors.class_weight) if class_weight else np.ones(len(priors.relations))
         positive = np.where(np.isfinite(gamma), gamma, 1.0) * c.positive
-        self._constants = Constants(np.stack([positive, c.unlabelled, c.labelled, np.array(priors.labelled)]))
+        self._constants = RelationConstants(
+            np.stack([positive, c.unlabelled, c.labelled, np.array(priors.labelled)])
+        )
 
     @property
     def decoder(self) -> ScoreDecoder:

@@ -15,9 +15,9 @@ from unnoted.data.candidates import CandidatePairs, JSONCandidates
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.losses import DecisionRule, ScoreDecoder
 from unnoted.losses.decoding import Link
-from unnoted.models.architectures import ARCHITECTURES, Sizes, pair_logits
+from unnoted.models.architectures import ARCHITECTURES, ModelSizes, pair_logits
 from unnoted.models.batch import Batch
-from unnoted.models.encoders import DocumentEncoder, Encoded, build_encoder, load_encoder
+from unnoted.models.encoders import DocumentEncoder, EncoderOutput, build_encoder, load_encoder
 from unnoted.models.encoders.loading import (
     check_vocabulary,
     find_nonfinite,
@@ -115,7 +115,7 @@ class RelationOutput:
     """
 
     logits: Tensor
-    encoded: Encoded
+    encoded: EncoderOutput
     pair_embeddings: tuple[Tensor, ...] | None = None
     allowed: Tensor | None = None
     rule: Tensor | None = None
@@ -168,7 +168,7 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         encoder = build_encoder(config.encoder_config) if encoder is None else encoder
         self.encoder = DocumentEncoder(encoder, architecture.attention)
         types, relations = len(self.entity_types), len(config.relations)
-        sizes = Sizes(self.encoder.width, config.embedding, config.block, relations + 1, types)
+        sizes = ModelSizes(self.encoder.width, config.embedding, config.block, relations + 1, types)
         self.pair_encoder, self.head = architecture.build(sizes, **dict(options))
         self._check_type_tokens(types)
         self.type_bias = TypeBias(types, relations) if config.use_type_bias else None

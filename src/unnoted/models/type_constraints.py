@@ -13,7 +13,7 @@ from unnoted.data.document import Document
 from unnoted.models.architectures import GroupedBilinear, PairEncoder, pair_logits
 from unnoted.models.architectures.heads import select_class_weights
 from unnoted.models.batch import Batch
-from unnoted.models.encoders import Encoded
+from unnoted.models.encoders import EncoderOutput
 from unnoted.models.encoders.packed_bert import weights_fingerprint
 from unnoted.utils import short_repr
 
@@ -148,7 +148,12 @@ class TypeConstraints:
         return self.table.to(type_pairs.device).flatten(0, 1)[type_pairs]
 
     def logits(
-        self, pair_encoder: nn.Module, head: nn.Module, encoded: Encoded, batch: Batch, type_pairs: Tensor
+        self,
+        pair_encoder: nn.Module,
+        head: nn.Module,
+        encoded: EncoderOutput,
+        batch: Batch,
+        type_pairs: Tensor,
     ) -> Tensor:
         """What `pair_logits` gives, [P, K + 1], in the columns of allowed relations; any number elsewhere.
 

@@ -8,7 +8,7 @@ from unnoted.rules.rules import (
     Rule,
     RuleKind,
     RuleSet,
-    close,
+    deductive_closure,
     load_rules,
     parse_rules,
 )
@@ -22,7 +22,7 @@ __all__ = [
     "RuleFrequencies",
     "RuleKind",
     "RuleSet",
-    "close",
+    "deductive_closure",
     "implied_frequencies",
     "load_rules",
     "parse_rules",

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.document import Document, Fact, Triple
-from unnoted.errors import DataError, Defect, DefectLog, Kind
+from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.io import TextInput, read_whole
 from unnoted.utils import nearest, plural, short_repr
 
@@ -166,11 +166,11 @@ def load_rules(
     except DataError as error:
         raise DefectLog(file).located(error) from None
     except ValueError as error:
-        raise DataError(Defect(Kind.MALFORMED, file, None, "rules", str(error), EXAMPLE)) from None
+        raise DataError(DefectKind.MALFORMED, str(error), EXAMPLE, place="rules", file=file) from None
     which = "".join(others[:3])
     if not rules:
         found = f"no rule about {', '.join(relations.ids[:3])}, ...{which}"
-        raise DataError(Defect(Kind.MALFORMED, file, None, "rules", found, EXAMPLE))
+        raise DataError(DefectKind.MALFORMED, found, EXAMPLE, place="rules", file=file)
     if others:
         log(f"note: {file}: {plural(len(others), 'rule')} about other relations left out{which}")
     return tuple(dict.fromkeys(rules))
@@ -199,7 +199,7 @@ class ClosedDocument:
     derived: tuple[DerivedFact, ...] = ()
 
 
-def close(
+def deductive_closure(
     documents: Iterable[Document], rules: Sequence[Rule], max_rounds: int = MAX_ROUNDS
 ) -> list[ClosedDocument]:
     """Add to each document what follows from its facts.
@@ -216,7 +216,7 @@ def close(
         >>> from unnoted.data.document import Entity, Mention
         >>> pair = [Entity((Mention(0, i, i + 1, "PER", name),)) for i, name in enumerate(("Ada", "Bo"))]
         >>> document = Document("d", (("Ada", "Bo"),), tuple(pair), (Fact(0, 1, "spouse", (0,)),))
-        >>> (closed,) = close([document], parse_rules("spouse(t, h) -> spouse(h, t)"))
+        >>> (closed,) = deductive_closure([document], parse_rules("spouse(t, h) -> spouse(h, t)"))
         >>> [(each.fact.triple, each.premises) for each in closed.derived]
         [((1, 0, 'spouse'), ((0, 1, 'spouse'),))]
     """

@@ -17,7 +17,7 @@ from unnoted.data.formats.jsonl import document_from_record
 from unnoted.data.formats.records import ReadContext
 from unnoted.data.tokenization import MentionLocator
 from unnoted.data.visualization import render_document, render_types
-from unnoted.errors import DataError, DefectLog, Kind, Severity, fail
+from unnoted.errors import DataError, DefectKind, DefectLog, Severity
 from unnoted.inference import DecisionOptions, Extraction
 from unnoted.inference.writers import fact_table
 from unnoted.io import Limits
@@ -65,7 +65,9 @@ def check_text(request: TextRequest, number: int, limits: Limits) -> tuple[str, 
     try:
         limits.check("words", len(request.text.split()), "words", name, "text")
         if len(request.text) > most:
-            fail(Kind.TOO_LARGE, name, "text", f"{len(request.text):,} characters", f"at most {most:,}")
+            raise DataError(
+                DefectKind.TOO_LARGE, f"{len(request.text):,} characters", f"at most {most:,}", name, "text"
+            )
     except DataError as error:
         raise HTTPException(422, error.defect.within_file) from None
     return name, request.text

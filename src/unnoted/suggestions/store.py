@@ -29,7 +29,7 @@ from unnoted.data.formats import jsonl
 from unnoted.data.formats.records import ReadContext
 from unnoted.data.visualization.document_html import FactGroup, FactRow, FactTable
 from unnoted.data.visualization.pages import DocumentEntry, documents_page
-from unnoted.errors import DataError, DefectLog, Kind, fail
+from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.io import TextInput, numbered_lines, open_output, parse_json, write_lines
 from unnoted.suggestions.completeness import BelowCutoff
 from unnoted.utils import plural, require_extra, short_repr
@@ -160,7 +160,7 @@ class SuggestionSet:
             with source.open() as stream:
                 return _read(numbered_lines(stream))
         except DataError as error:
-            raise DataError(replace(error.defect, file=source.name)) from None
+            raise DataError.from_defect(replace(error.defect, file=source.name)) from None
 
     def export(self, path: str | Path) -> None:
         """Write what the file's name asks for: `.csv`, `.html`, or else everything, as `save` does."""
@@ -286,14 +286,19 @@ def _read(lines: Iterator[tuple[int, str]]) -> SuggestionSet:
     _, line = next(lines, (1, "{}"))
     record = _parsed(line, "line 1")
     if not isinstance(record, dict) or record.get("unnoted") != FILE_TYPE:
-        fail(Kind.MALFORMED, None, "line 1", short_repr(record), "the first line of a file of suggestions")
+        raise DataError(
+            DefectKind.MALFORMED,
+            short_repr(record),
+            "the first line of a file of suggestions",
+            place="line 1",
+        )
     header = _validated(_HEADER, record, "line 1")
     for index, estimate in enumerate(header.missing):
         _check(estimate.relation in header.relations, f"line 1.missing[{index}].relation", estimate.relation)
     reading, documents = ReadContext(DefectLog()), dict[str, Document]()
     for place, found in _take(lines, header.documents, "documents"):
         if not isinstance(found, dict):
-            fail(Kind.MALFORMED, None, place, short_repr(found), "a document")
+            raise DataError(DefectKind.MALFORMED, short_repr(found), "a document", place=place)
         document = jsonl.document_from_record(found, reading, place)
         documents[document.id] = document
     labels = {name: document.labels for name, document in documents.items()}
@@ -310,7 +315,7 @@ def _read(lines: Iterator[tuple[int, str]]) -> SuggestionSet:
         _check((each.document, each.triple) not in suggestions, place, each.triple)
         suggestions[each.document, each.triple] = each
     for number, line in lines:
-        fail(Kind.MALFORMED, None, f"line {number}", short_repr(line), "the end of the file")
+        raise DataError(DefectKind.MALFORMED, short_repr(line), "the end of the file", place=f"line {number}")
     fields = {name: value for name, value in header if name != "unnoted"}
     return SuggestionSet(**fields | {"documents": documents, "suggestions": tuple(suggestions.values())})
 
@@ -320,7 +325,7 @@ def _take(lines: Iterator[tuple[int, str]], count: int, name: str) -> Iterator[t
     for index in range(count):
         number, line = next(lines, (None, ""))
         if number is None:
-            fail(Kind.UNREADABLE, None, None, f"the end of the file after {index} {name}", f"{count}")
+            raise DataError(DefectKind.UNREADABLE, f"the end of the file after {index} {name}", f"{count}")
         yield f"line {number}", _parsed(line, f"line {number}")
 
 
@@ -328,7 +333,7 @@ def _parsed(line: str, place: str) -> object:
     try:
         return parse_json(line)
     except DataError as error:
-        raise DataError(replace(error.defect, field=place)) from None
+        raise DataError.from_defect(replace(error.defect, field=place)) from None
 
 
 def _validated(adapter: TypeAdapter[T], record: object, place: str) -> T:
@@ -339,10 +344,10 @@ def _validated(adapter: TypeAdapter[T], record: object, place: str) -> T:
         first = error.errors(include_url=False)[0]
         where = ".".join([place, *map(str, first["loc"])])
         given = "nothing" if first["type"].startswith("missing") else short_repr(first["input"])
-        fail(Kind.MALFORMED, None, where, given, first["msg"])
+        raise DataError(DefectKind.MALFORMED, given, first["msg"], place=where) from None
 
 
 def _check(holds: bool, place: str, value: object) -> None:
     if not holds:
         expected = "what fits the documents and the first line of this file"
-        fail(Kind.MALFORMED, None, place, short_repr(value), expected)
+        raise DataError(DefectKind.MALFORMED, short_repr(value), expected, place=place)

@@ -20,12 +20,12 @@ from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.document import Document
 from unnoted.data.formats import detect_format, write_documents
 from unnoted.data.loading import load_documents, require_facts
-from unnoted.errors import DataError, Defect, Kind
+from unnoted.errors import DataError, DefectKind
 from unnoted.inference.scoring import supporting_sentences
 from unnoted.io import content_digest
 from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
-from unnoted.rules import RuleSet, close, load_rules
+from unnoted.rules import RuleSet, deductive_closure, load_rules
 from unnoted.suggestions.completeness import BelowCutoff
 from unnoted.suggestions.store import MissingLabels, Suggestion, SuggestionSet
 from unnoted.training.builders import TrainingData, close_labels
@@ -171,7 +171,7 @@ def _check_same_documents(scores: OutOfFoldScores, corpus: Corpus, source: Path)
         found = "scores of these documents with other labels"
     else:
         return
-    raise DataError(Defect(Kind.MALFORMED, str(source), None, "scores", found, "scores of this file"))
+    raise DataError(DefectKind.MALFORMED, found, "scores of this file", place="scores", file=str(source))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -274,7 +274,7 @@ def list_suggestions(
     # What follows from labelled facts: the rule, and the sentences of its premises.
     implied = {
         (closed.document.id, derived.fact.triple): (derived.rule, derived.fact.evidence)
-        for closed in (close(documents.values(), rules) if rules else ())
+        for closed in (deductive_closure(documents.values(), rules) if rules else ())
         for derived in closed.derived
     }
 

@@ -5,7 +5,7 @@ from unnoted.training.callbacks import NotFiniteError
 from unnoted.training.checkpoints import CheckpointError
 from unnoted.training.config import OptimizerConfig, TrainingConfig, load_config
 from unnoted.training.distillation import Teacher
-from unnoted.training.results import Failure, Record, Scored
+from unnoted.training.results import Failure, Record, RunScores
 from unnoted.training.run import run
 from unnoted.training.run_directory import RunError
 from unnoted.training.trainer import Trainer
@@ -18,7 +18,7 @@ __all__ = [
     "OptimizerConfig",
     "Record",
     "RunError",
-    "Scored",
+    "RunScores",
     "Teacher",
     "Trainer",
     "TrainingConfig",

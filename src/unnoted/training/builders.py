@@ -19,7 +19,7 @@ from unnoted.models.encoders import ENCODER_KINDS, make_encoder
 from unnoted.models.encoders.from_scratch import DEFAULT_SUBWORDS
 from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
-from unnoted.rules import RuleSet, close, load_rules
+from unnoted.rules import RuleSet, deductive_closure, load_rules
 from unnoted.training.config import LABELLED, EncoderOptions, TrainingConfig
 from unnoted.utils import plural
 
@@ -75,7 +75,7 @@ def close_labels(config: TrainingConfig, corpus: Corpus, log: Log = lambda line:
     documents, labels = corpus.documents, sum(len(document.labels) for document in corpus)
     multiplier, rules = config.loss.prior_multiplier, build_rules(config, corpus, log)
     if rules is not None:
-        closed = close(corpus, rules)
+        closed = deductive_closure(corpus, rules)
         added = sum(len(each.derived) for each in closed)
         log(f"labels closed: {plural(len(rules), 'rule')} added {plural(added, 'fact')}")
         if multiplier is not None and labels:

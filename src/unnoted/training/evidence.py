@@ -36,7 +36,7 @@ def evidence_divergence(attention: Tensor, batch: Batch) -> Tensor:
     Only these pairs' products of attentions are made.
 
     Args:
-        attention: [N, H, T], what each entity attends to (`Encoded.entity_attention`).
+        attention: [N, H, T], what each entity attends to (`EncoderOutput.entity_attention`).
         batch: with its evidence.
     """
     pair, number, count = torch.unique_consecutive(

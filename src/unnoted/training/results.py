@@ -19,7 +19,7 @@ CURVE_POINTS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class RunScores:
     """One run's figures on one set of documents.
 
     Attributes:
@@ -48,7 +48,7 @@ class Scored:
     best_f1: float
 
     @classmethod
-    def of(cls, evaluation: Evaluation, documents: Mapping[str, IgnScore]) -> "Scored":
+    def from_evaluation(cls, evaluation: Evaluation, documents: Mapping[str, IgnScore]) -> "RunScores":
         """What a record keeps of an evaluation that was given the training documents and scores."""
         assert evaluation.ignoring_train is not None and evaluation.curve is not None
         published, best = evaluation.published, evaluation.curve.best
@@ -86,7 +86,7 @@ class Record:
     seconds: float
     train_documents: int
     train_facts: Mapping[str, int]
-    scored: Mapping[str, Scored]
+    scored: Mapping[str, RunScores]
     training: Mapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -37,7 +37,7 @@ from unnoted.training.checkpoints import CheckpointError
 from unnoted.training.config import TrainingConfig
 from unnoted.training.cross_validation import cross_validate
 from unnoted.training.distillation import Teacher
-from unnoted.training.results import Record, Scored, describe_environment
+from unnoted.training.results import Record, RunScores, describe_environment
 from unnoted.training.run_directory import RECORD, RunDirectory, RunError, fingerprint
 from unnoted.training.seen_documents import write_train_documents
 from unnoted.training.trainer import Trainer, check_training, choose_precision, compute_features
@@ -221,7 +221,7 @@ def _score(
         log(f"scoring {name}: {plural(len(gold), 'document')}")
         evaluation = evaluate_extractor(extractor, gold, train, benchmark=BENCHMARKS[config.data.benchmark])
         documents = document_scores(gold, evaluation.predictions.by_key, train)
-        scored = {**record.scored, name: Scored.of(evaluation, documents)}
+        scored = {**record.scored, name: RunScores.from_evaluation(evaluation, documents)}
         record = replace(record, seconds=seconds(), scored=scored)
         record.write(directory.path / RECORD)
         renew_card(directory.path)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from unnoted.cli.main import app
 from unnoted.data import CandidatePairs, load_documents
 from unnoted.data.check import CorpusStatistics, check_files, group_files
-from unnoted.errors import DataError, Kind
+from unnoted.errors import DataError, DefectKind
 
 
 @given(corpora)
@@ -112,8 +112,8 @@ def run(*arguments, code=0):
 def test_a_mention_that_cuts_a_word_is_named(tmp_path):
     wrong = [entity("Q1", mentions=[{"start": 0, "end": 8}]), entity("Q2"), entity("Q3")]
     report = check(tmp_path, document(), document("d2", entities=wrong))
-    assert report.usable and report.log.counts[Kind.CUT_START] == 0
-    ((*place, found),) = places(report, Kind.CUT_END)
+    assert report.usable and report.log.counts[DefectKind.CUT_START] == 0
+    ((*place, found),) = places(report, DefectKind.CUT_END)
     assert place == [2, "d2", "entities[0].mentions[0].end"] and "'Ada Lorn'" in found
 
 
@@ -124,7 +124,7 @@ def test_offsets_shifted_by_one_are_an_error(tmp_path, shift):
     ]
     report = check(tmp_path, *shifted)
     assert not report.usable
-    ((_, _, field, found),) = places(report, Kind.MALFORMED)
+    ((_, _, field, found),) = places(report, DefectKind.MALFORMED)
     assert field == "mentions" and found.startswith("6 of 6 that begin")
 
 
@@ -136,7 +136,7 @@ def test_ends_that_are_included_are_an_error(tmp_path):
     wrong = [document(str(n), entities=[without_last(name) for name in SPANS]) for n in range(3)]
     report = check(tmp_path, *wrong)
     assert not report.usable
-    ((_, _, field, found),) = places(report, Kind.MALFORMED)
+    ((_, _, field, found),) = places(report, DefectKind.MALFORMED)
     assert field == "mentions" and found.startswith("9 of 9 that end")
     assert check(tmp_path, *wrong, *(document(f"right {n}") for n in range(2))).usable  # endings may be cut
 
@@ -145,7 +145,7 @@ def test_heads_that_are_missing_or_have_an_id_of_two(tmp_path):
     twice = [entity("Q1"), entity("Q2"), entity("Q3", id="Q1")]
     named = [{"subject": "Q1", "object": "Q2", "relation": "residence"}]
     report = check(tmp_path, document(entities=twice), document("d2", facts=named))
-    assert places(report, Kind.MALFORMED) == [
+    assert places(report, DefectKind.MALFORMED) == [
         (1, "d1", "facts[0].head", "'Q1', the id of entities[0] and entities[2]"),
         (2, "d2", "facts[0].head", "nothing"),
     ]
@@ -156,15 +156,15 @@ def test_scripts_without_blanks_cut_nothing(tmp_path):
     report = check(
         tmp_path, *(document(str(n), text="我住东京都内", entities=entities, facts=[]) for n in range(4))
     )
-    assert report.usable and not report.log.counts[Kind.CUT_START]
+    assert report.usable and not report.log.counts[DefectKind.CUT_START]
 
 
 def test_ids_used_twice(tmp_path):
     twice = [entity("Q1"), entity("Q2"), entity("Q3", id="Q1")]
     report = check(tmp_path, document(entities=twice, facts=[]))
-    assert places(report, Kind.DUPLICATE_ENTITY) == [(1, "d1", "entities[2].id", "'Q1'")]
+    assert places(report, DefectKind.DUPLICATE_ENTITY) == [(1, "d1", "entities[2].id", "'Q1'")]
     other = [entity("Q1"), entity("Q2", id="Q1"), entity("Q3")]
-    assert not check(tmp_path, document(entities=other, facts=[])).log.counts[Kind.DUPLICATE_ENTITY]
+    assert not check(tmp_path, document(entities=other, facts=[])).log.counts[DefectKind.DUPLICATE_ENTITY]
 
 
 def test_whole_numbers_are_ids(tmp_path):
@@ -197,8 +197,8 @@ def test_facts_under_another_name(tmp_path):
     wrong["relations"] = wrong.pop("facts")
     report = check(tmp_path, wrong)
     assert not report.usable
-    assert places(report, Kind.MALFORMED) == [(None, None, "relations", "no fact in 1 document")]
-    assert "`facts`" in report.log.examples[Kind.MALFORMED][0].expected
+    assert places(report, DefectKind.MALFORMED) == [(None, None, "relations", "no fact in 1 document")]
+    assert "`facts`" in report.log.examples[DefectKind.MALFORMED][0].expected
     assert check(tmp_path, wrong, document("d2")).usable  # somewhere there are facts
     assert check(tmp_path, document(facts=[])).usable  # to predict on
 
@@ -206,7 +206,7 @@ def test_facts_under_another_name(tmp_path):
 def test_pretty_printed_json(tmp_path):
     path = tmp_path / "own.jsonl"
     path.write_text("\n\n" + json.dumps(document(), indent=2))
-    assert places(check_files([path]), Kind.MALFORMED)[0][2] == "line 3"
+    assert places(check_files([path]), DefectKind.MALFORMED)[0][2] == "line 3"
 
 
 def test_all_lists_every_defect_with_file_line_and_field(tmp_path):
@@ -224,16 +224,16 @@ def test_docred_lines_are_counted(tmp_path):
     path = tmp_path / "d.json"
     for indent, line in ((None, 1), (1, 13)):
         path.write_text(json.dumps([good, bad], indent=indent))
-        (place,) = places(check_files([path]), Kind.MALFORMED)
+        (place,) = places(check_files([path]), DefectKind.MALFORMED)
         start = path.read_text().splitlines()[line - 1]
         assert place[:3] == (line, "b", "labels[0].h") and "{" in start
 
 
 def test_evidence_is_asked_for_only_where_it_is_used(tmp_path):
     fact = {"head": "Q1", "tail": "Q2", "relation": "residence"}
-    assert Kind.NO_EVIDENCE not in check(tmp_path, document()).log.counts
+    assert DefectKind.NO_EVIDENCE not in check(tmp_path, document()).log.counts
     some = document("d2", facts=[{**fact, "evidence": [0]}])
-    assert check(tmp_path, document(), some).log.counts[Kind.NO_EVIDENCE] == 1
+    assert check(tmp_path, document(), some).log.counts[DefectKind.NO_EVIDENCE] == 1
     assert "with evidence" not in run(file(tmp_path, document()))
 
 
@@ -248,6 +248,6 @@ def test_relations_stand_with_their_types(tmp_path):
 
 def test_candidates_that_match_no_pair(tmp_path):
     report = check(tmp_path, document(), candidates=CandidatePairs.parse("PERSON:LOC"))
-    ((_, _, field, _),) = places(report, Kind.MALFORMED)
+    ((_, _, field, _),) = places(report, DefectKind.MALFORMED)
     assert field == "candidates"
     assert check(tmp_path, document(), candidates=CandidatePairs.parse("PER:LOC")).usable

@@ -6,7 +6,7 @@ from tests.unit.data.formats.factories import put
 from unnoted.data import load_documents
 from unnoted.data.check import check_files
 from unnoted.data.entity_clustering import AnnotatedSpan, cluster_mentions
-from unnoted.errors import Kind
+from unnoted.errors import DefectKind
 
 
 def mark(ref, name, kind="PER", identifier=None):
@@ -58,7 +58,7 @@ def test_links_join_no_different_ids(tmp_path):
     lines += ["N1\tReference T1 a:1", "N2\tReference T3 a:2"]
     path = put(tmp_path / "a.ann", "\n".join(lines))
     assert [len(entity.mentions) for entity in load_documents(path)[0].entities] == [2, 1]
-    (defect,) = check_files([path]).log.examples[Kind.CONFLICTING_ID]
+    (defect,) = check_files([path]).log.examples[DefectKind.CONFLICTING_ID]
     assert defect.within_file == (
         "document 'a': line 3: 'a:2', expected the id of 'she', which it is linked to; they stay apart"
     )

@@ -11,8 +11,8 @@ from unnoted.data import Document, Entity, Fact, Mention
 from unnoted.data.hide_labels import (
     LABELLING_SETTINGS,
     HideReport,
-    PopularityBiased,
-    Uniform,
+    PopularityBiasedLabelDropout,
+    UniformLabelDropout,
     fit_setting,
     hide_labels,
     keep_one_per_relation,
@@ -48,7 +48,7 @@ def test_extreme_is_uniform_over_a_relations_facts():
 @pytest.mark.parametrize("name", [*LABELLING_SETTINGS, "uniform"])
 def test_a_document_loses_the_same_labels_in_any_part_and_order(name):
     documents = [document(f"d{n}", [(0, t, f"r{t % 2}") for t in range(1, 6)]) for n in range(20)]
-    rule = Uniform(0.5) if name == "uniform" else fit_setting(name, documents)
+    rule = UniformLabelDropout(0.5) if name == "uniform" else fit_setting(name, documents)
     once = list(hide_labels(documents, rule, 1))
     assert once[7:9] == list(hide_labels(documents[7:9], rule, 1))
     assert once[::-1] == list(hide_labels(documents[::-1], rule, 1))
@@ -60,7 +60,7 @@ def test_popularity_bias_keeps_its_share_and_prefers_the_popular():
     frequent = [(h, t, "often") for h in range(3) for t in range(3, 6)]
     documents = [document(f"d{n}", [*frequent, (0, 1, "rare")]) for n in range(1_000)]
     report = HideReport()
-    rule = PopularityBiased.fit(documents, 0.35, bias=0.5)
+    rule = PopularityBiasedLabelDropout.fit(documents, 0.35, bias=0.5)
     list(hide_labels(documents, rule, 0, report))
     assert abs(report.share - 0.35) < 0.02
     assert report.after["rare"] / report.before["rare"] < 0.5 * report.after["often"] / report.before["often"]
@@ -71,7 +71,7 @@ def test_popularity_bias_keeps_its_share_and_prefers_the_popular():
 
 @given(corpora, st.floats(0.05, 1.0))
 def test_popularity_bias_expects_the_share_asked_for(documents, share):
-    rule = PopularityBiased.fit(documents, share)
+    rule = PopularityBiasedLabelDropout.fit(documents, share)
     facts = [(owner, fact) for owner in documents for fact in owner.facts]
     expected = sum(rule.probability(owner, fact) for owner, fact in facts)
     assert expected == pytest.approx(share * len(facts), abs=1e-6)
@@ -80,7 +80,7 @@ def test_popularity_bias_expects_the_share_asked_for(documents, share):
 def test_relations_without_a_label_are_listed():
     report = HideReport()
     once = [document("d", [(0, 1, "r"), (1, 2, "s")])]
-    list(hide_labels(once, Uniform(1e-9), 0, report))
+    list(hide_labels(once, UniformLabelDropout(1e-9), 0, report))
     assert report.unlabelled_relations == ["r", "s"] and report.share == 0
     assert HideReport().share == 1
 
@@ -88,11 +88,11 @@ def test_relations_without_a_label_are_listed():
 @pytest.mark.parametrize("share", [0, -1, 1.5, float("nan")])
 def test_impossible_shares_and_biases_are_refused(share):
     with pytest.raises(ValueError, match="share"):
-        Uniform(share)
+        UniformLabelDropout(share)
     with pytest.raises(ValueError, match="share"):
-        PopularityBiased.fit([], share)
+        PopularityBiasedLabelDropout.fit([], share)
     with pytest.raises(ValueError, match="bias"):
-        PopularityBiased.fit([], 0.5, float("inf"))
+        PopularityBiasedLabelDropout.fit([], 0.5, float("inf"))
 
 
 def test_an_unknown_setting_names_the_nearest():

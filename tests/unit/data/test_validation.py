@@ -16,7 +16,7 @@ from unnoted.data import load_documents
 from unnoted.data.check import check_files
 from unnoted.data.synthetic import generate_document
 from unnoted.data.validation import validate_documents
-from unnoted.errors import DataError, Kind
+from unnoted.errors import DataError, DefectKind
 
 MEBI = 1 << 20
 
@@ -82,7 +82,7 @@ DOCRED = json.dumps(GOOD)
 )
 def test_a_located_error(tmp_path, content, place, found):
     report = checked(tmp_path, content)
-    (defect,) = report.log.examples[Kind.MALFORMED]
+    (defect,) = report.log.examples[DefectKind.MALFORMED]
     assert defect.field == place and defect.found.startswith(found)
     assert len(str(defect)) < 700 and str(defect).isprintable()
 
@@ -101,12 +101,12 @@ def test_a_located_error(tmp_path, content, place, found):
 def test_an_error_that_ends_the_reading(tmp_path, content, found):
     report = checked(tmp_path, content)
     assert report.statistics.documents == 1
-    assert examples(report)[Kind.UNREADABLE].found == found
+    assert examples(report)[DefectKind.UNREADABLE].found == found
 
 
 def test_a_lone_surrogate_in_the_name_of_a_field_is_reported(tmp_path):
     report = checked(tmp_path, f'[{DOCRED[:-1]}, "\\ud800": "\\udfff"}}]')
-    assert not report.usable and str(examples(report)[Kind.MALFORMED]).isprintable()
+    assert not report.usable and str(examples(report)[DefectKind.MALFORMED]).isprintable()
 
 
 def test_ids_of_one_entity_that_differ_are_a_defect_and_the_first_counts(tmp_path):
@@ -118,8 +118,10 @@ def test_ids_of_one_entity_that_differ_are_a_defect_and_the_first_counts(tmp_pat
     path.write_text(json.dumps([record]))
     corpus = load_documents(path)
     assert corpus[0].entities[0].id == "Q0"
-    assert corpus.log.counts[Kind.CONFLICTING_ID] == len(record["vertexSet"][0]) - 1
-    assert "'Q1', expected 'Q0', the id of the entity" in str(corpus.log.examples[Kind.CONFLICTING_ID][0])
+    assert corpus.log.counts[DefectKind.CONFLICTING_ID] == len(record["vertexSet"][0]) - 1
+    assert "'Q1', expected 'Q0', the id of the entity" in str(
+        corpus.log.examples[DefectKind.CONFLICTING_ID][0]
+    )
     with pytest.raises(DataError, match=r"vertexSet\[0\]\[1\]\.id"):
         load_documents(path, strict=True)
 
@@ -152,7 +154,7 @@ def test_a_limit_names_what_was_found_what_is_allowed_and_how_to_raise_it(
 ):
     monkeypatch.setenv(variable, "3")
     report = checked(tmp_path, content)
-    defect = examples(report)[Kind.TOO_LARGE]
+    defect = examples(report)[DefectKind.TOO_LARGE]
     assert (defect.found, defect.expected) == (found, f"at most 3 ({variable})")
     monkeypatch.setenv(variable, "12")
     assert checked(tmp_path, content).usable

@@ -10,7 +10,7 @@ from unnoted.data.synthetic import generate_documents, relation_names
 from unnoted.evaluation import IgnScore, Score
 from unnoted.experiments import grid
 from unnoted.training import TrainingConfig
-from unnoted.training.results import Failure, Record, Scored
+from unnoted.training.results import Failure, Record, RunScores
 from unnoted.training.run_directory import fingerprint
 
 
@@ -51,7 +51,7 @@ def make_scored(correct=30, predicted=60, gold=100, reachable=None):
     """Figures on ten documents with equal shares of the facts."""
     each = IgnScore(Score(correct // 10, predicted // 10, gold // 10), 0)
     overall = Score(correct, predicted, gold)
-    return Scored(
+    return RunScores(
         overall=overall,
         ignoring_train=IgnScore(overall, 10),
         frequent=Score(10, 40, 50),

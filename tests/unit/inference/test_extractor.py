@@ -16,7 +16,7 @@ from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document, Fact
 from unnoted.data.formats import jsonl
 from unnoted.data.synthetic import generate_documents
-from unnoted.errors import DataError, DefectLog, Kind
+from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.inference import DecisionOptions, Extractor
 from unnoted.losses import DecisionRule
 from unnoted.models.batch import Collator
@@ -220,7 +220,7 @@ def test_bad_input(model, tmp_path):
 def test_unknown_fields_are_counted(model):
     log = DefectLog()
     list(Extractor(model).extract([{"text": "Ada", "entities": [], "colour": "red"}], log=log))
-    assert log.counts[Kind.IGNORED_FIELD] == 1
+    assert log.counts[DefectKind.IGNORED_FIELD] == 1
 
 
 def test_a_model_without_a_tokenizer_is_refused(tmp_path):

@@ -37,7 +37,7 @@ def gradients(model):
 
 
 def compare(model, batch, rtol):
-    plain = PlainATLOP.of(model)
+    plain = PlainATLOP.from_model(model)
     found, expected = model(batch).logits, plain(batch)
     weights = torch.linspace(-1, 1, expected.numel(), dtype=expected.dtype).view_as(expected)
     torch.testing.assert_close(found, expected, rtol=rtol, atol=rtol * float(expected.detach().abs().max()))

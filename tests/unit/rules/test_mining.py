@@ -7,7 +7,7 @@ from pytest import approx
 from tests.factories import make_document
 
 from unnoted.data.synthetic import generate_documents
-from unnoted.rules import close, parse_rules, proposals_text, propose_rules
+from unnoted.rules import deductive_closure, parse_rules, proposals_text, propose_rules
 
 PEOPLE = ["PER"] * 4
 
@@ -61,7 +61,7 @@ def test_rules_of_a_generated_world_are_found_where_labels_are_missing_at_random
     truth = {document.id: document.labels for document in complete}
     derived = [
         (each.document.id, one.fact.triple)
-        for each in close(thin, [each.rule for each in found])
+        for each in deductive_closure(thin, [each.rule for each in found])
         for one in each.derived
     ]
     right = sum(triple in truth[name] for name, triple in derived)

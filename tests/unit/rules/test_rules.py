@@ -8,7 +8,7 @@ from tests.reference.rules import closure
 
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.errors import DataError
-from unnoted.rules import Rule, RuleKind, close, load_rules, parse_rules
+from unnoted.rules import Rule, RuleKind, deductive_closure, load_rules, parse_rules
 
 NAMES = st.text("abz ()0", min_size=1).map(str.strip).filter(bool)
 RELATIONS = st.sampled_from(["r", "s", "q"])
@@ -40,7 +40,7 @@ def test_what_is_shown_can_be_read(rules):
 
 @given(documents(), rules_of(RELATIONS), st.integers(0, 4))
 def test_the_closure_is_that_of_plain_loops(document, rules, rounds):
-    (closed,) = close([document], rules, rounds)
+    (closed,) = deductive_closure([document], rules, rounds)
     plain = [(str(rule.kind), rule.premises, rule.conclusion) for rule in rules]
     rejected = set(document.negatives)
     assert closed.document.labels == closure(document.labels, len(document.entities), plain, rejected, rounds)
@@ -48,21 +48,24 @@ def test_the_closure_is_that_of_plain_loops(document, rules, rounds):
 
 @given(documents(), rules_of(RELATIONS), st.integers(0, 3))
 def test_more_rounds_are_never_less(document, rules, rounds):
-    (less,), (more,) = close([document], rules, rounds), close([document], rules, rounds + 1)
+    (less,), (more,) = (
+        deductive_closure([document], rules, rounds),
+        deductive_closure([document], rules, rounds + 1),
+    )
     assert document.labels <= less.document.labels <= more.document.labels
     assert more.derived[: len(less.derived)] == less.derived
 
 
 @given(documents(), rules_of(RELATIONS))
 def test_nothing_follows_from_what_is_closed(document, rules):
-    (closed,) = close([document], rules, UNTIL_NOTHING_FOLLOWS)
-    (again,) = close([closed.document], rules, UNTIL_NOTHING_FOLLOWS)
+    (closed,) = deductive_closure([document], rules, UNTIL_NOTHING_FOLLOWS)
+    (again,) = deductive_closure([closed.document], rules, UNTIL_NOTHING_FOLLOWS)
     assert again.derived == () and again.document.labels == closed.document.labels
 
 
 @given(documents(), rules_of(RELATIONS), st.integers(1, 4))
 def test_a_derived_fact_says_how_it_follows(document, rules, rounds):
-    (closed,) = close([document], rules, rounds)
+    (closed,) = deductive_closure([document], rules, rounds)
     known = set(document.labels)
     for each in closed.derived:
         assert each.rule in rules and each.fact.relation == each.rule.conclusion
@@ -74,7 +77,7 @@ def test_a_derived_fact_says_how_it_follows(document, rules, rounds):
 def test_evidence_comes_along():
     document = make_document(["PER"] * 3, [(0, 1, "child"), (1, 2, "child")], evidence=(0,))
     rules = parse_rules("child(h, k) & child(k, t) -> grandchild(h, t)\ngrandchild(t, h) -> forebear(h, t)")
-    (closed,) = close([document], rules)
+    (closed,) = deductive_closure([document], rules)
     assert [(each.fact.triple, each.fact.evidence) for each in closed.derived] == [
         ((0, 2, "grandchild"), (0,)),
         ((2, 0, "forebear"), (0,)),

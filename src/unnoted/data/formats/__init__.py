@@ -23,7 +23,7 @@ from unnoted.data.formats import (
     token_rows,
 )
 from unnoted.data.formats.records import TOOLS_PAGE, Edits, ReadContext, describe_json
-from unnoted.errors import DataError, DefectLog, Kind, fail
+from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.io import TextInput, is_stream
 from unnoted.utils import lookup, register, short_repr
 
@@ -155,7 +155,7 @@ def detect_format(source: str | Path | TextInput) -> DocumentFormat:
     Raises:
         DataError: it is empty, unreadable, or in no known format.
     """
-    source = TextInput.of(source)
+    source = TextInput.from_path(source)
     try:
         if not is_stream(source.path):  # a stream is always text
             first = b"" if os.path.isdir(source.path) else source.first_bytes()
@@ -164,15 +164,15 @@ def detect_format(source: str | Path | TextInput) -> DocumentFormat:
                     return each
         start = source.start().lstrip()
         if not start:
-            fail(Kind.UNREADABLE, None, None, "an empty file", "documents")
+            raise DataError(DefectKind.UNREADABLE, "an empty file", "documents")
         for each in FORMATS.values():
             if each.sniff and each.sniff(start):
                 return each
         if start.startswith("["):
             expected = f"DocRED JSON, Label Studio JSON or rows of tokens ({TOOLS_PAGE} covers other tools)"
-            fail(Kind.UNREADABLE, None, "start of the file", describe_json(start), expected)
+            raise DataError(DefectKind.UNREADABLE, describe_json(start), expected, place="start of the file")
         expected = " or ".join(each.name for each in FORMATS.values() if each.has_documents)
-        fail(Kind.UNREADABLE, None, "start of the file", short_repr(start), expected)
+        raise DataError(DefectKind.UNREADABLE, short_repr(start), expected, place="start of the file")
     except DataError as error:
         raise DefectLog(source.name).located(error) from None
 

@@ -18,7 +18,7 @@ from unnoted.data.entity_clustering import AnnotatedSpan, cluster_mentions
 from unnoted.data.formats.records import Edits, ReadContext, Record, parse_as
 from unnoted.data.tokenization import split_text, word_spans
 from unnoted.data.validation import FieldNames
-from unnoted.errors import DefectLog, Kind, fail
+from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.utils import short_repr
 
 TOOL_FIELDS = FieldNames(fact="relation {}", entity="entity {}", mention="entity {}, mention {}")
@@ -90,7 +90,9 @@ def to_document(annotated: AnnotatedText, context: ReadContext) -> Document:
     def mention(span: AnnotatedSpan, type: str) -> Mention:
         place = split.locate(span.start, span.end)
         if place is None:  # the words of a damaged file may not be those of its text
-            fail(Kind.MALFORMED, annotated.id, span.place, short_repr(span.name), "at least one word")
+            raise DataError(
+                DefectKind.MALFORMED, short_repr(span.name), "at least one word", annotated.id, span.place
+            )
         return Mention(*place, intern(type), intern(span.name))
 
     document = build_document(annotated, split.sentences, mention, context.log, annotated.text)
@@ -116,14 +118,14 @@ def build_document(
     clusters = cluster_mentions(annotated.spans, annotated.links)
     for first, other in clusters.refused:
         expected = f"the id of {short_repr(first.name)}, which it is linked to; they stay apart"
-        log.add(Kind.CONFLICTING_ID, annotated.id, other.place, short_repr(other.id), expected)
+        log.add(DefectKind.CONFLICTING_ID, annotated.id, other.place, short_repr(other.id), expected)
     entities: list[Entity] = []
     owners: dict[str, int] = {}
     for group in clusters.groups:
         kind = next((span.type for span in group if span.type is not None), None)
         if kind is None:
             found = short_repr(group[0].name)
-            log.add(Kind.UNLINKED_MENTION, annotated.id, group[0].place, found, "a type")
+            log.add(DefectKind.UNLINKED_MENTION, annotated.id, group[0].place, found, "a type")
             continue
         owners.update((span.ref, len(entities)) for span in group)
         identifier = next((span.id for span in group if span.id is not None), None)
@@ -142,12 +144,12 @@ def _project(
         missing = next((ref for ref in (each.head, each.tail) if ref not in owners), None)
         if missing is not None:
             expected = "a mention of an entity"
-            log.add(Kind.UNLINKED_ENTITY, document, each.place, short_repr(missing), expected)
+            log.add(DefectKind.UNLINKED_ENTITY, document, each.place, short_repr(missing), expected)
             continue
         triple = owners[each.head], owners[each.tail], intern(each.relation)
         if triple[0] == triple[1]:
             found = f"{short_repr(each.relation)} between two mentions of one entity"
-            log.add(Kind.SELF_RELATION, document, each.place, found, "two entities")
+            log.add(DefectKind.SELF_RELATION, document, each.place, found, "two entities")
         elif triple not in seen:
             seen.add(triple)
             yield triple
@@ -160,20 +162,24 @@ def _check_spans(annotated: AnnotatedText, context: ReadContext) -> None:
     for span in annotated.spans:
         if span.ref in known:
             found = f"{short_repr(span.ref)} a second time"
-            fail(Kind.MALFORMED, annotated.id, span.place, found, "a new name")
+            raise DataError(DefectKind.MALFORMED, found, "a new name", annotated.id, span.place)
         known.add(span.ref)
         if not 0 <= span.start < span.end <= length:
             expected = f"0 <= start < end <= {length}, the characters of the text"
             found = f"{short_repr(span.start)} to {short_repr(span.end)}"
-            fail(Kind.MALFORMED, annotated.id, f"{span.place}, start/end", found, expected)
+            raise DataError(DefectKind.MALFORMED, found, expected, annotated.id, f"{span.place}, start/end")
         size = span.end - span.start
         context.limits.check("mention", size, "characters in one mention", annotated.id, span.place)
         if not annotated.text[span.start : span.end].strip():
-            fail(Kind.MALFORMED, annotated.id, span.place, "a mention of blanks", "a mention with a word")
+            raise DataError(
+                DefectKind.MALFORMED, "a mention of blanks", "a mention with a word", annotated.id, span.place
+            )
         if annotated.words is None:
             log_misaligned(annotated.text, span.start, span.end, annotated.id, span.place, context.log)
     for missing in (ref for refs in annotated.links for ref in refs if ref not in known):
-        context.log.add(Kind.UNLINKED_ENTITY, annotated.id, "coreference", short_repr(missing), "a mention")
+        context.log.add(
+            DefectKind.UNLINKED_ENTITY, annotated.id, "coreference", short_repr(missing), "a mention"
+        )
 
 
 _FIRST_WITHOUT_BLANKS = "\u0e00"
@@ -190,8 +196,8 @@ def log_misaligned(text: str, start: int, end: int, document: str, place: str, l
         return letter < _FIRST_WITHOUT_BLANKS and letter.isalnum()
 
     for kind, name, at, edge in (
-        (Kind.CUT_START, "start", start, text[start]),
-        (Kind.CUT_END, "end", end, text[end - 1]),
+        (DefectKind.CUT_START, "start", start, text[start]),
+        (DefectKind.CUT_END, "end", end, text[end - 1]),
     ):
         inside = 0 < at < len(text) and is_letter(text[at - 1]) and is_letter(text[at])
         if inside or edge.isspace():

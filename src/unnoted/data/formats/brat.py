@@ -28,7 +28,7 @@ from unnoted.data.formats.annotated_text import (
     to_document,
 )
 from unnoted.data.formats.records import Edits, ReadContext
-from unnoted.errors import DefectLog, Kind, fail
+from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.io import new_folder, read_whole
 from unnoted.utils import short_repr
 
@@ -105,7 +105,7 @@ def parse(document: str, text: str, lines: Iterable[str], log: DefectLog) -> Ann
     def match(pattern: re.Pattern[str], expected: str) -> re.Match[str]:
         found = pattern.fullmatch(line)
         if found is None:
-            fail(Kind.MALFORMED, document, place, short_repr(line), expected)
+            raise DataError(DefectKind.MALFORMED, short_repr(line), expected, document, place)
         return found
 
     for number, raw in enumerate(lines, start=1):
@@ -125,7 +125,7 @@ def parse(document: str, text: str, lines: Iterable[str], log: DefectLog) -> Ann
             identifier = found[3].removeprefix(f"{OWN}:")
             if ids.setdefault(found[2], identifier) != identifier:
                 expected = f"{short_repr(ids[found[2]])}, the first id of {found[2]}"
-                log.add(Kind.CONFLICTING_ID, document, place, short_repr(found[3]), expected)
+                log.add(DefectKind.CONFLICTING_ID, document, place, short_repr(found[3]), expected)
         elif kind == "*":
             links.append(tuple(match(_EQUIVALENCE, "*<tab>Equiv T1 T2")[1].split()))
         elif negative := _NEGATIVE.fullmatch(line):
@@ -133,9 +133,11 @@ def parse(document: str, text: str, lines: Iterable[str], log: DefectLog) -> Ann
         elif kind in UNUSED:
             if event := _EVENT.match(line):
                 triggers[event[1]] = event[2]
-            log.add(Kind.UNUSED_ANNOTATION, document, place, short_repr(line), "a T, R, N or * line")
+            log.add(DefectKind.UNUSED_ANNOTATION, document, place, short_repr(line), "a T, R, N or * line")
         else:
-            fail(Kind.MALFORMED, document, place, short_repr(line), "a line of brat's standoff format")
+            raise DataError(
+                DefectKind.MALFORMED, short_repr(line), "a line of brat's standoff format", document, place
+            )
     return AnnotatedText(
         document,
         text,
@@ -155,7 +157,9 @@ def _span(found: re.Match[str], text: str, document: str, place: str) -> Annotat
     covered = " ".join(text[first:last] for first, last in pieces)
     if covered.split() != found[4].split():
         expected = f"{short_repr(covered)}, the text there"
-        fail(Kind.OFFSET_MISMATCH, document, place, f"{short_repr(found[4])} at {found[3]}", expected)
+        raise DataError(
+            DefectKind.OFFSET_MISMATCH, f"{short_repr(found[4])} at {found[3]}", expected, document, place
+        )
     whole = text[start:end]  # brat cuts a mention at the end of a line: nothing else lies between
     name = whole if whole.split() == found[4].split() else found[4]
     return AnnotatedSpan(found[1], start, end, found[2], name, None, place)
@@ -211,7 +215,9 @@ def _negative_line(identifier: str, each: SpanRelation, document: str) -> str:
 
 def _without_blank(name: str, document: str, field: str) -> str:
     if not name or any(letter.isspace() for letter in name):
-        fail(Kind.MALFORMED, document, field, short_repr(name), "a name without blanks, as brat has them")
+        raise DataError(
+            DefectKind.MALFORMED, short_repr(name), "a name without blanks, as brat has them", document, field
+        )
     return name
 
 

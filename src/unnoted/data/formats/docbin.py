@@ -31,7 +31,7 @@ from unnoted.data.formats.annotated_text import (
 )
 from unnoted.data.formats.records import Edits, ReadContext, wrap_reader_errors
 from unnoted.data.tokenization import word_spans
-from unnoted.errors import Kind, fail
+from unnoted.errors import DataError, DefectKind
 from unnoted.io import Limits, read_bytes, write_binary
 from unnoted.utils import require_extra, short_repr
 
@@ -105,7 +105,7 @@ def _load(path: Path) -> "DocBin":
     with wrap_reader_errors(WHOLE):
         unpacked = zlib.decompressobj().decompress(content, allowed + 1)
     if len(unpacked) > allowed:
-        fail(Kind.TOO_LARGE, None, None, "more than that many times its size", limits.allowance("ratio"))
+        raise DataError(DefectKind.TOO_LARGE, "more than that many times its size", limits.allowance("ratio"))
     with wrap_reader_errors(WHOLE):
         return DocBin().from_bytes(content)
 
@@ -176,15 +176,17 @@ def _relations(
         return
     if not isinstance(relations, dict):
         expected = "{(head, tail): {label: value}}"
-        fail(Kind.MALFORMED, document, name, short_repr(relations), expected)
+        raise DataError(DefectKind.MALFORMED, short_repr(relations), expected, document, name)
     for pair, labels in relations.items():
         place = f"{name}[{short_repr(pair)}]"
         if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(labels, dict)):
-            fail(Kind.MALFORMED, document, place, short_repr(labels), "(head, tail): {label: value}")
+            raise DataError(
+                DefectKind.MALFORMED, short_repr(labels), "(head, tail): {label: value}", document, place
+            )
         head, tail = (firsts.get(token, f"token {token}") if isinstance(token, int) else "" for token in pair)
         for label, value in labels.items():
             if not (isinstance(label, str) and isinstance(value, int | float)):
-                fail(Kind.MALFORMED, document, place, short_repr(labels), "{label: value}")
+                raise DataError(DefectKind.MALFORMED, short_repr(labels), "{label: value}", document, place)
             if value >= HOLDS:
                 yield SpanRelation(head, tail, label, place)
 
@@ -248,7 +250,9 @@ def _by_tokens(
         ends = starts[each.head], starts[each.tail]
         if max(owners[end] for end in ends) > 1:
             what = f"{short_repr(each.relation)} with a mention that starts where another one does"
-            fail(Kind.MALFORMED, document, "doc._.rel", what, "mentions that start at different words")
+            raise DataError(
+                DefectKind.MALFORMED, what, "mentions that start at different words", document, "doc._.rel"
+            )
         found.setdefault(ends, {})[each.relation] = 1.0
     return found
 

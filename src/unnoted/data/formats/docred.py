@@ -25,7 +25,7 @@ from unnoted.data.formats.records import (
 )
 from unnoted.data.tokenization import is_split_of
 from unnoted.data.validation import FieldNames
-from unnoted.errors import Kind, fail
+from unnoted.errors import DataError, DefectKind
 from unnoted.io import read_array, write_list
 from unnoted.utils import short_repr
 
@@ -94,7 +94,9 @@ def _document(numbered: tuple[int, int, object], context: ReadContext) -> Docume
     log_unknown_fields(fields, context.log, title)
     sentences = tuple(tuple(map(intern, words)) for words in fields.sents)
     if fields.text is not None and not is_split_of(fields.text, sentences):
-        fail(Kind.MALFORMED, title, "text", short_repr(fields.text), "a text whose words are `sents`")
+        raise DataError(
+            DefectKind.MALFORMED, short_repr(fields.text), "a text whose words are `sents`", title, "text"
+        )
     entities = tuple(
         _entity(mentions, number, title, context) for number, mentions in enumerate(fields.vertex_set)
     )
@@ -122,7 +124,7 @@ def _entity(mentions: list[MentionRecord], number: int, title: str, context: Rea
             if found != identifier:
                 place = f"vertexSet[{number}][{index}].id"
                 expected = f"{short_repr(identifier)}, the id of the entity"
-                context.log.add(Kind.CONFLICTING_ID, title, place, short_repr(found), expected)
+                context.log.add(DefectKind.CONFLICTING_ID, title, place, short_repr(found), expected)
     return Entity(tuple(built), identifier)
 
 

@@ -25,7 +25,7 @@ from unnoted.data.formats.records import (
 )
 from unnoted.data.tokenization import is_split_of, split_text
 from unnoted.data.validation import FieldNames
-from unnoted.errors import Kind, fail
+from unnoted.errors import DataError, DefectKind
 from unnoted.io import numbered_lines, write_lines
 from unnoted.utils import nearest, short_repr
 
@@ -97,7 +97,7 @@ def document_from_record(value: object, context: ReadContext, place: str = "") -
         sentences: tuple[Sentence, ...] = tuple(tuple(map(intern, words)) for words in fields.sentences)
         if fields.text is not None and not is_split_of(fields.text, sentences):
             expected = "a text whose words are `sentences`"
-            fail(Kind.MALFORMED, identifier, "text", short_repr(fields.text), expected)
+            raise DataError(DefectKind.MALFORMED, short_repr(fields.text), expected, identifier, "text")
         entities = _build_entities(
             fields, identifier, context, _word_mentions(sentences, identifier, context)
         )
@@ -108,7 +108,7 @@ def document_from_record(value: object, context: ReadContext, place: str = "") -
             fields, identifier, context, _text_mentions(fields.text, split.locate, identifier, context)
         )
     else:
-        fail(Kind.MALFORMED, identifier, "text", "nothing", "a string, or `sentences`")
+        raise DataError(DefectKind.MALFORMED, "nothing", "a string, or `sentences`", identifier, "text")
     find = _entity_finder(fields, identifier)
 
     def build_fact(fact: FactRecord, place: str) -> Fact:
@@ -141,7 +141,9 @@ def _build_entities(
             place = f"entities[{index}].mentions[{number}]"
             kind = mention.type if mention.type is not None else entity.type
             if kind is None:
-                fail(Kind.MALFORMED, document, f"entities[{index}].type", "nothing", "a string")
+                raise DataError(
+                    DefectKind.MALFORMED, "nothing", "a string", document, f"entities[{index}].type"
+                )
             if mention.model_extra:
                 log_unknown_fields(mention, context.log, document, place)
             mentions.append(make(mention, place, intern(kind)))
@@ -154,7 +156,7 @@ def _word_mentions(sentences: Sequence[Sentence], document: str, context: ReadCo
 
     def make(mention: MentionRecord, place: str, type: str) -> Mention:
         if mention.sentence is None:
-            fail(Kind.MALFORMED, document, f"{place}.sentence", "nothing", "a whole number")
+            raise DataError(DefectKind.MALFORMED, "nothing", "a whole number", document, f"{place}.sentence")
         number, start, end = mention.sentence, mention.start, mention.end
         name = mention.name
         if name is None:
@@ -177,7 +179,7 @@ def _character_spans(
             if not 0 <= start < end <= len(text):
                 found = f"{short_repr(start)} to {short_repr(end)}"
                 expected = f"0 <= start < end <= {len(text)}, the characters of the text"
-                fail(Kind.MALFORMED, document, f"{place}.start/end", found, expected)
+                raise DataError(DefectKind.MALFORMED, found, expected, document, f"{place}.start/end")
             context.limits.check("mention", end - start, "characters in one mention", document, place)
             spans.append((start, end))
             log_misaligned(text, start, end, document, place, context.log)
@@ -196,14 +198,18 @@ def _text_mentions(
     def make(mention: MentionRecord, place: str, type: str) -> Mention:
         if mention.sentence is not None:
             found, expected = short_repr(mention.sentence), "character offsets alone"
-            context.log.add(Kind.IGNORED_FIELD, document, f"{place}.sentence", found, expected)
+            context.log.add(DefectKind.IGNORED_FIELD, document, f"{place}.sentence", found, expected)
         covered = text[mention.start : mention.end]
         if mention.name is not None and mention.name != covered:
             expected = f"{short_repr(covered)}, the text there"
-            fail(Kind.OFFSET_MISMATCH, document, f"{place}.name", short_repr(mention.name), expected)
+            raise DataError(
+                DefectKind.OFFSET_MISMATCH, short_repr(mention.name), expected, document, f"{place}.name"
+            )
         span = locate(mention.start, mention.end)
         if span is None:
-            fail(Kind.MALFORMED, document, f"{place}.start/end", short_repr(covered), "at least one word")
+            raise DataError(
+                DefectKind.MALFORMED, short_repr(covered), "at least one word", document, f"{place}.start/end"
+            )
         return Mention(*span, type, intern(covered))
 
     return make
@@ -223,14 +229,14 @@ def _entity_finder(fields: DocumentRecord, document: str) -> Callable[[int | str
         if isinstance(given, int):
             if ambiguous:
                 expected = f"{str(given)!r} for the id, or entities without numbers as ids for the index"
-                fail(Kind.MALFORMED, document, place, short_repr(given), expected)
+                raise DataError(DefectKind.MALFORMED, short_repr(given), expected, document, place)
             return given
         found = owners.get(given, [])
         if len(found) != 1:
             problem = f", the id of entities[{found[0]}] and entities[{found[1]}]" if found else ""
             hint = "" if found else nearest(given, owners)
             expected = f"the index of an entity, or an id that one entity has{hint}"
-            fail(Kind.MALFORMED, document, place, short_repr(given) + problem, expected)
+            raise DataError(DefectKind.MALFORMED, short_repr(given) + problem, expected, document, place)
         return found[0]
 
     return find

@@ -34,7 +34,7 @@ from unnoted.data.formats.annotated_text import (
     update_note,
 )
 from unnoted.data.formats.records import Edits, ReadContext, Record, first_fields, parse_as, update_records
-from unnoted.errors import DefectLog, Kind, fail
+from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.io import read_array, write_list
 from unnoted.utils import short_repr
 
@@ -150,12 +150,14 @@ def _parse(task: TaskRecord, document: str, log: DefectLog) -> tuple[AnnotatedTe
             if spans.setdefault(span.ref, span) is not span:  # a region that two controls have labelled
                 unused = region.value.labels
             for label in unused:
-                log.add(Kind.UNUSED_ANNOTATION, document, place, short_repr(label), "one label of a region")
+                log.add(
+                    DefectKind.UNUSED_ANNOTATION, document, place, short_repr(label), "one label of a region"
+                )
         elif item.get("type") == "relation":
             relations += _relations(parse_as(RelationRecord, item, document, place), place, number)
         else:
             found = short_repr(item.get("type"))
-            log.add(Kind.UNUSED_ANNOTATION, document, place, found, "'labels' or 'relation'")
+            log.add(DefectKind.UNUSED_ANNOTATION, document, place, found, "'labels' or 'relation'")
     links = [(each.head, each.tail) for each in relations if is_coreference(each.relation)]
     facts = []
     if result.key == "annotations":  # a prediction has no labels
@@ -177,7 +179,7 @@ def _text(data: Mapping[str, Any], document: str) -> str:
         return texts["text"]
     if len(texts) != 1:
         found = f"texts in {short_repr(sorted(texts))}"
-        fail(Kind.MALFORMED, document, "data", found, "one, or one called 'text'")
+        raise DataError(DefectKind.MALFORMED, found, "one, or one called 'text'", document, "data")
     return next(iter(texts.values()))
 
 
@@ -193,7 +195,7 @@ def _choose(task: TaskRecord, document: str, log: DefectLog) -> Result:
         number, best = max(usable, key=rank)
         if len(usable) > 1:
             found = f"{len(usable)} annotations of one task; annotations[{number}] counts"
-            log.add(Kind.UNUSED_ANNOTATION, document, "annotations", found, "one")
+            log.add(DefectKind.UNUSED_ANNOTATION, document, "annotations", found, "one")
         return Result("annotations", number, best.result)
     whole = [(number, each) for number, each in enumerate(task.predictions or []) if isinstance(each, dict)]
     if not whole:
@@ -206,14 +208,16 @@ def _choose(task: TaskRecord, document: str, log: DefectLog) -> Result:
 def _span(region: RegionRecord, document: str, place: str, text: str, units: Sequence[int]) -> AnnotatedSpan:
     value = region.value
     if not value.labels:
-        fail(Kind.MALFORMED, document, f"{place}.value.labels", "no label", "a type")
+        raise DataError(DefectKind.MALFORMED, "no label", "a type", document, f"{place}.value.labels")
     start, end = value.start, value.end
     if 0 <= start < end and value.text is not None and not _is_name(text[start:end], value.text):
         if end < len(units) and _is_name(text[units[start] : units[end]], value.text):
             start, end = units[start], units[end]
         elif end <= len(text):
             expected = f"{short_repr(text[start:end])}, the text at {start} to {end}"
-            fail(Kind.OFFSET_MISMATCH, document, f"{place}.value.text", short_repr(value.text), expected)
+            raise DataError(
+                DefectKind.OFFSET_MISMATCH, short_repr(value.text), expected, document, f"{place}.value.text"
+            )
     covered = text[max(start, 0) : max(end, 0)]
     return AnnotatedSpan(region.id, start, end, value.labels[0], covered, _entity_id(region.meta), place)
 

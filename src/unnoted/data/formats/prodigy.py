@@ -40,7 +40,7 @@ from unnoted.data.formats.records import (
     update_records,
 )
 from unnoted.data.tokenization import word_spans
-from unnoted.errors import DefectLog, Kind
+from unnoted.errors import DefectKind, DefectLog
 from unnoted.io import numbered_lines, write_lines
 from unnoted.utils import short_repr
 
@@ -104,7 +104,7 @@ def _accepted(stream: TextIO, context: ReadContext) -> Iterator[tuple[int, objec
             yield number, task
         else:
             place, expected = f"line {number}", "the answer 'accept'"
-            context.log.add(Kind.UNUSED_ANNOTATION, None, place, short_repr(answer), expected)
+            context.log.add(DefectKind.UNUSED_ANNOTATION, None, place, short_repr(answer), expected)
 
 
 def _answer(task: object) -> object:
@@ -134,7 +134,7 @@ def _parse(task: TaskRecord, document: str, log: DefectLog) -> AnnotatedText:
         span = _span(record, f"spans[{number}]", task.text, record.label, record.kb_id or None)
         if spans.setdefault((span.start, span.end), span) is not span:
             found = f"{short_repr(span.type)} where {short_repr(spans[span.start, span.end].type)} is"
-            log.add(Kind.UNUSED_ANNOTATION, document, span.place, found, "one span of these characters")
+            log.add(DefectKind.UNUSED_ANNOTATION, document, span.place, found, "one span of these characters")
     relations: list[SpanRelation] = []
     links: list[tuple[str, str]] = []
     for number, relation in enumerate(task.relations or []):

@@ -18,7 +18,7 @@ from unnoted.data.entity_clustering import AnnotatedSpan
 from unnoted.data.formats.annotated_text import TOOL_FIELDS
 from unnoted.data.formats.records import Edits, ReadContext, RelationRow
 from unnoted.data.tokenization import SplitText, split_text
-from unnoted.errors import DataError, Defect, DefectLog, Kind, fail
+from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.io import Limits, numbered_lines, open_output, open_text
 from unnoted.utils import short_repr
 
@@ -60,7 +60,7 @@ def read_rows(stream: TextIO, context: ReadContext) -> None:
         if not _is_row(columns) or not all(columns):
             expected = "document, relation, subject and object, separated by tabs"
             place = f"line {number}"
-            log.error(DataError(Defect(Kind.MALFORMED, log.file, None, place, short_repr(text), expected)))
+            log.error(DataError(DefectKind.MALFORMED, short_repr(text), expected, place=place, file=log.file))
             continue
         context.relation_rows.setdefault(columns[0], []).append(RelationRow(columns, log.file, number))
         log.relation_rows += 1
@@ -71,7 +71,7 @@ def log_unused_rows(context: ReadContext) -> None:
     for document, rows in context.relation_rows.items():
         for row in rows:
             place, expected = f"line {row.line}", "a known document"
-            context.log.add(Kind.UNKNOWN_DOCUMENT, document, place, row.columns[1], expected, row.file)
+            context.log.add(DefectKind.UNKNOWN_DOCUMENT, document, place, row.columns[1], expected, row.file)
     context.relation_rows.clear()
 
 
@@ -97,7 +97,7 @@ def _blocks(stream: TextIO, limits: Limits) -> Iterator[tuple[int, list[str]]]:
         size = size + len(line) if lines else len(line)
         if size > limits.document:
             found = f"more than {limits.document:,} characters without a blank line"
-            fail(Kind.TOO_LARGE, None, f"line {number}", found, limits.allowance("document"))
+            raise DataError(DefectKind.TOO_LARGE, found, limits.allowance("document"), place=f"line {number}")
         if text:
             lines.append(text)
         elif lines:
@@ -117,7 +117,13 @@ def _document(block: tuple[int, list[str]], context: ReadContext) -> Document:
     for number, line in enumerate(lines[body:], start=first_line + body):
         columns = line.split("\t")
         if columns[0] != identifier:
-            fail(Kind.MALFORMED, identifier, f"line {number}", short_repr(line), f"a line of {identifier}")
+            raise DataError(
+                DefectKind.MALFORMED,
+                short_repr(line),
+                f"a line of {identifier}",
+                identifier,
+                f"line {number}",
+            )
         if _is_inline_row(columns):
             rows.append(RelationRow(columns, log.file, number))
             log.relation_rows += 1
@@ -147,17 +153,24 @@ def _header(first_line: int, lines: list[str], context: ReadContext) -> tuple[st
     """The id, the whole text, where the title ends in it, and the index of the first line after them."""
     title = _HEADER.fullmatch(lines[0])
     if title is None or title[2] != "t":
-        fail(Kind.MALFORMED, None, f"line {first_line}", short_repr(lines[0]), "a title line, 'ID|t|title'")
+        raise DataError(
+            DefectKind.MALFORMED,
+            short_repr(lines[0]),
+            "a title line, 'ID|t|title'",
+            place=f"line {first_line}",
+        )
     identifier = context.register_id(title[1], f"line {first_line}")
     abstract = _HEADER.fullmatch(lines[1]) if len(lines) > 1 else None
     if abstract is None:
         context.log.add(
-            Kind.NO_ABSTRACT, identifier, f"line {first_line}", "a title", "'ID|a|abstract' after it"
+            DefectKind.NO_ABSTRACT, identifier, f"line {first_line}", "a title", "'ID|a|abstract' after it"
         )
         return identifier, title[3] + " ", len(title[3]), 1
     if (abstract[1], abstract[2]) != (identifier, "a"):
         expected = f"'{identifier}|a|abstract'"
-        fail(Kind.MALFORMED, identifier, f"line {first_line + 1}", short_repr(lines[1]), expected)
+        raise DataError(
+            DefectKind.MALFORMED, short_repr(lines[1]), expected, identifier, f"line {first_line + 1}"
+        )
     return identifier, f"{title[3]} {abstract[3]}", len(title[3]), 2
 
 
@@ -165,21 +178,29 @@ def _annotation(columns: list[str], number: int, identifier: str, text: str) -> 
     place = f"line {number}"
     if len(columns) not in (6, 7):
         expected = "6 columns: document, start, end, mention, type, id (or 4: a relation)"
-        fail(Kind.MALFORMED, identifier, place, f"{len(columns)} columns in {short_repr(columns)}", expected)
+        raise DataError(
+            DefectKind.MALFORMED,
+            f"{len(columns)} columns in {short_repr(columns)}",
+            expected,
+            identifier,
+            place,
+        )
     _, start, end, mention, kind, ids = columns[:6]
     if not (_is_offset(start) and _is_offset(end) and int(start) < int(end) <= len(text)):
         found = f"{short_repr(start)} to {short_repr(end)}"
         expected = f"whole numbers, 0 <= start < end <= {len(text)}"
-        fail(Kind.MALFORMED, identifier, f"{place}, start/end", found, expected)
+        raise DataError(DefectKind.MALFORMED, found, expected, identifier, f"{place}, start/end")
     covered = text[int(start) : int(end)]
     if covered != mention:
         found, expected = (
             f"{short_repr(mention)} at {start} to {end}",
             f"{short_repr(covered)}, the text there",
         )
-        fail(Kind.OFFSET_MISMATCH, identifier, f"{place}, mention", found, expected)
+        raise DataError(DefectKind.OFFSET_MISMATCH, found, expected, identifier, f"{place}, mention")
     if not covered.strip() or not kind:
-        fail(Kind.MALFORMED, identifier, place, short_repr(columns), "a mention with a word and a type")
+        raise DataError(
+            DefectKind.MALFORMED, short_repr(columns), "a mention with a word and a type", identifier, place
+        )
     return AnnotatedSpan(place, int(start), int(end), intern(kind), intern(mention), ids, place)
 
 
@@ -194,9 +215,9 @@ def _entities(
         parts = [written] if kind in MUTATION_TYPES else _IDS.split(written)
         ids = [single for single in dict.fromkeys(parts) if single not in UNLINKED]
         if not ids:
-            log.add(Kind.UNLINKED_MENTION, identifier, item.place, short_repr(written), "an id")
+            log.add(DefectKind.UNLINKED_MENTION, identifier, item.place, short_repr(written), "an id")
         elif len(ids) > 1:
-            log.add(Kind.SHARED_MENTION, identifier, item.place, short_repr(written), "one id")
+            log.add(DefectKind.SHARED_MENTION, identifier, item.place, short_repr(written), "one id")
         context.limits.check("entities", len(ids), "ids of one mention", identifier, item.place)
         span = split.locate(item.start, item.end)
         assert span is not None  # a mention has a word: checked when its line was read
@@ -222,14 +243,14 @@ def _project_rows(
             kind = _TYPES[types[number]] if types else None
             end = positions.get((kind, single)) if kind else by_id.get(single)
             if end is None:
-                reason = Kind.WRONG_TYPE if single in by_id else Kind.UNLINKED_ENTITY
+                reason = DefectKind.WRONG_TYPE if single in by_id else DefectKind.UNLINKED_ENTITY
                 expected = f"a linked {kind or 'entity'}"
                 log.add(reason, identifier, f"line {row.line}", short_repr(single), expected, row.file)
                 break
             ends.append(end)
         if len(ends) == 2 and ends[0] == ends[1]:
             found, expected = short_repr(ids[0]), "two entities"
-            log.add(Kind.SELF_RELATION, identifier, f"line {row.line}", found, expected, row.file)
+            log.add(DefectKind.SELF_RELATION, identifier, f"line {row.line}", found, expected, row.file)
         elif len(ends) == 2:
             yield ends[0], ends[1], intern(relation)
 
@@ -288,6 +309,6 @@ def _row(document: Document, decision: Decision) -> str:
         place = f"relation {short_repr(decision.relation)}"
         expected = "a relation and ids that name this pair alone"
         raise DataError(
-            Defect(Kind.MALFORMED, "decisions", document.id, place, f"{subject}, {object_}", expected)
+            DefectKind.MALFORMED, f"{subject}, {object_}", expected, document.id, place, file="decisions"
         )
     return "\t".join(columns + ([] if decision.holds else [FALSE]))

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from unnoted.data.document import Decision, Document, Triple
 from unnoted.data.validation import FieldNames, validate
-from unnoted.errors import DataError, DefectLog, Kind, fail
+from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.io import ENCODABLE, Limits, RepeatedKey, open_output, open_text, parse_json
 from unnoted.utils import describe_error, short_repr
 
@@ -53,9 +53,15 @@ class ReadContext:
     def register_id(self, identifier: str, place: str) -> str:
         """Take an id for a document: it must not be empty or taken."""
         if not identifier:
-            fail(Kind.MALFORMED, None, place, "an empty string", "a title or id")
+            raise DataError(DefectKind.MALFORMED, "an empty string", "a title or id", place=place)
         if identifier in self.seen:
-            fail(Kind.DUPLICATE_ID, identifier, place, "the title or id of an earlier document", "a new one")
+            raise DataError(
+                DefectKind.DUPLICATE_ID,
+                "the title or id of an earlier document",
+                "a new one",
+                identifier,
+                place,
+            )
         self.seen.add(identifier)
         return identifier
 
@@ -145,7 +151,9 @@ def parse_as(model: type[Model], value: object, document: str | None = None, pla
         found = "nothing" if first["type"] == "missing" else short_repr(first["input"])
         # A union has an error for each of its types.
         valid = [_expected(detail) for detail in details if _without_alternatives(detail["loc"]) == loc]
-        fail(Kind.MALFORMED, document, place or None, found, " or ".join(dict.fromkeys(valid)))
+        raise DataError(
+            DefectKind.MALFORMED, found, " or ".join(dict.fromkeys(valid)), document, place or None
+        ) from None
 
 
 def _without_alternatives(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
@@ -170,7 +178,7 @@ def log_unknown_fields(record: OwnRecord, log: DefectLog, document: str | None, 
         if not place and (key in log.ignored or len(log.ignored) < FIELD_NAMES_KEPT):
             log.ignored[key] += 1
         where = f"{place}.{key}" if place else key
-        log.add(Kind.IGNORED_FIELD, document, where, short_repr(value, 30), "a known field")
+        log.add(DefectKind.IGNORED_FIELD, document, where, short_repr(value, 30), "a known field")
 
 
 def read_lines(lines: Iterable[tuple[int, str]], context: ReadContext) -> Iterator[tuple[int, object]]:
@@ -200,7 +208,9 @@ def wrap_reader_errors(expected: str) -> Iterator[None]:
     except DataError:
         raise
     except Exception as error:
-        fail(Kind.UNREADABLE, None, None, f"damaged content ({describe_error(error)})", expected)
+        raise DataError(
+            DefectKind.UNREADABLE, f"damaged content ({describe_error(error)})", expected
+        ) from None
 
 
 # Detecting formats ----------------------------------------------------------------------------------------------

@@ -4,8 +4,8 @@ from unnoted.models.architectures.atlop import ATLOPPairEncoder
 from unnoted.models.architectures.base import (
     ARCHITECTURES,
     Architecture,
+    ModelSizes,
     PairEncoder,
-    Sizes,
     pair_logits,
     register_architecture,
 )
@@ -32,8 +32,8 @@ __all__ = [
     "LinearHead",
     "MaxPoolPairEncoder",
     "MentionPairEncoder",
+    "ModelSizes",
     "PairEncoder",
-    "Sizes",
     "pair_logits",
     "register_architecture",
 ]

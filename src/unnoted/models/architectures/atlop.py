@@ -23,10 +23,10 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 from torch.utils.checkpoint import checkpoint
 
-from unnoted.models.architectures.base import PairEncoder, Sizes, register_architecture
+from unnoted.models.architectures.base import ModelSizes, PairEncoder, register_architecture
 from unnoted.models.architectures.heads import GroupedBilinear
 from unnoted.models.batch import Batch
-from unnoted.models.encoders import Encoded
+from unnoted.models.encoders import EncoderOutput
 from unnoted.models.pooling import count_entities, pool_entities
 
 EPSILON = 1e-5
@@ -63,7 +63,7 @@ class PairContexts(NamedTuple):
         return self.start[document] + before + high - low - 1 + own
 
 
-def pool_contexts(encoded: Encoded, batch: Batch, *, diagonal: bool = False) -> PairContexts:
+def pool_contexts(encoded: EncoderOutput, batch: Batch, *, diagonal: bool = False) -> PairContexts:
     """The context of every unordered pair of entities, in float32 at least.
 
     Args:
@@ -163,7 +163,7 @@ class ATLOPPairEncoder(PairEncoder):
         projections = self.head_projection, self.tail_projection
         return torch.cat([projection.weight[:, self.hidden_size :] for projection in projections])
 
-    def encode_entities(self, encoded: Encoded, batch: Batch) -> SharedContexts:
+    def encode_entities(self, encoded: EncoderOutput, batch: Batch) -> SharedContexts:
         """The entities' parts of the embeddings, and the contexts."""
         states = pool_entities(encoded.states, batch)  # [N, d]
         head, tail = (
@@ -191,7 +191,7 @@ class ATLOPPairEncoder(PairEncoder):
 
 
 @register_architecture("atlop")
-def atlop(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+def atlop(sizes: ModelSizes) -> tuple[nn.Module, nn.Module]:
     """Localized context pooling, scored by a grouped bilinear (Zhou et al., 2021)."""
     head = GroupedBilinear(sizes.pair_dim, sizes.num_labels, sizes.block_size)
     return ATLOPPairEncoder(sizes.hidden_size, sizes.pair_dim), head

@@ -5,7 +5,7 @@
 An architecture of your own is one function and one registration; its keyword arguments are its settings:
 
     @register_architecture("product", attention=False)
-    def product(sizes: Sizes, dropout: float = 0.1) -> tuple[nn.Module, nn.Module]:
+    def product(sizes: ModelSizes, dropout: float = 0.1) -> tuple[nn.Module, nn.Module]:
         pair_encoder = ProductPairs(sizes.hidden_size, sizes.pair_dim, dropout)
         return pair_encoder, LinearHead(sizes.pair_dim, sizes.num_labels)
 
@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from unnoted.models.batch import Batch
-from unnoted.models.encoders import Encoded
+from unnoted.models.encoders import EncoderOutput
 from unnoted.utils import Options, register
 
 
@@ -46,20 +46,20 @@ class PairEncoder(nn.Module, ABC):
     map_layers: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
-    def encode_entities(self, encoded: Encoded, batch: Batch) -> Any:  # noqa: ANN401 - each has its own
+    def encode_entities(self, encoded: EncoderOutput, batch: Batch) -> Any:  # noqa: ANN401 - each has its own
         """What the pairs have in common, computed once."""
 
     @abstractmethod
     def encode_pairs(self, shared: Any, batch: Batch, rows: slice | Tensor) -> tuple[Tensor, ...]:  # noqa: ANN401
         """What represents some of the pairs, with a row for each."""
 
-    def forward(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, ...]:
+    def forward(self, encoded: EncoderOutput, batch: Batch) -> tuple[Tensor, ...]:
         """What represents every pair, with a row for each."""
         return self.encode_pairs(self.encode_entities(encoded, batch), batch, slice(None))
 
 
 def pair_logits(
-    pair_encoder: nn.Module, head: nn.Module, encoded: Encoded, batch: Batch
+    pair_encoder: nn.Module, head: nn.Module, encoded: EncoderOutput, batch: Batch
 ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
     """The logits of every pair of a batch, [P, K + 1]: `head(*pair_encoder(encoded, batch))`, in chunks.
 
@@ -82,7 +82,7 @@ def pair_logits(
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
+class ModelSizes:
     """What the sizes of a model's layers follow from.
 
     Attributes:

@@ -13,10 +13,10 @@ bilstm`).
 import torch
 from torch import Tensor, nn
 
-from unnoted.models.architectures.base import PairEncoder, Sizes, register_architecture
+from unnoted.models.architectures.base import ModelSizes, PairEncoder, register_architecture
 from unnoted.models.architectures.heads import GroupedBilinear
 from unnoted.models.batch import Batch
-from unnoted.models.encoders import Encoded
+from unnoted.models.encoders import EncoderOutput
 from unnoted.models.pooling import mention_tokens, segment_mean
 
 DOUBLINGS = 9
@@ -46,7 +46,7 @@ class DistancePairEncoder(PairEncoder):
         self.distance_embedding = nn.Embedding(2 * DOUBLINGS + 1, distance_dim, padding_idx=DOUBLINGS)
         self.output_dim = pair_dim + distance_dim
 
-    def encode_entities(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
+    def encode_entities(self, encoded: EncoderOutput, batch: Batch) -> tuple[Tensor, Tensor]:
         """The entities' parts of the embeddings, [N, pair_dim], and their first mentions, int64 [N]."""
         mention, token = mention_tokens(batch)
         states = encoded.states[batch.mention_document[mention], token]  # [S, d]
@@ -81,7 +81,7 @@ def distance_bucket(distance: Tensor) -> Tensor:
 
 
 @register_architecture("bilstm", attention=False)
-def bilstm(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+def bilstm(sizes: ModelSizes) -> tuple[nn.Module, nn.Module]:
     """Means over mentions and their distance, scored by a bilinear (Yao et al., 2019)."""
     pair_encoder = DistancePairEncoder(sizes.hidden_size, sizes.pair_dim)
     width = pair_encoder.output_dim

@@ -16,9 +16,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from unnoted.models.architectures.base import Sizes, register_architecture
+from unnoted.models.architectures.base import ModelSizes, register_architecture
 from unnoted.models.batch import Batch
-from unnoted.models.encoders import Encoded
+from unnoted.models.encoders import EncoderOutput
 from unnoted.models.pooling import pad_by_document, pad_entities, pair_cells, segment_logsumexp
 
 SCORES_AT_ONCE = 2**24
@@ -70,7 +70,7 @@ class MentionPairEncoder(nn.Module):
             for _ in range(2)
         )
 
-    def forward(self, encoded: Encoded, batch: Batch) -> MentionTokens:
+    def forward(self, encoded: EncoderOutput, batch: Batch) -> MentionTokens:
         """The tokens, and which of them belong to which pair."""
         states = encoded.states[batch.span_document, batch.span_token]  # [S, d]
         head, tail = (
@@ -140,7 +140,7 @@ class BiaffineHead(nn.Module):
 
 
 @register_architecture("bran", attention=False)
-def bran(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+def bran(sizes: ModelSizes) -> tuple[nn.Module, nn.Module]:
     """Bi-affine scores of mention pairs, pooled by log-sum-exp (Verga et al., 2018)."""
     head = BiaffineHead(sizes.pair_dim, sizes.num_labels)
     return MentionPairEncoder(sizes.hidden_size, sizes.pair_dim), head

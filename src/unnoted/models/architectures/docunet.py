@@ -17,10 +17,10 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, max_pool2d, pad, relu
 
 from unnoted.models.architectures.atlop import pool_contexts
-from unnoted.models.architectures.base import PairEncoder, Sizes, register_architecture
+from unnoted.models.architectures.base import ModelSizes, PairEncoder, register_architecture
 from unnoted.models.architectures.heads import GroupedBilinear
 from unnoted.models.batch import Batch
-from unnoted.models.encoders import Encoded
+from unnoted.models.encoders import EncoderOutput
 from unnoted.models.pooling import pad_entities, pool_entities
 
 SCALE = 4
@@ -70,13 +70,13 @@ class DocuNetPairEncoder(PairEncoder):
         self.head_projection = nn.Linear(hidden_size + unet_output, pair_dim)
         self.tail_projection = nn.Linear(hidden_size + unet_output, pair_dim)
 
-    def encode_entities(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
+    def encode_entities(self, encoded: EncoderOutput, batch: Batch) -> tuple[Tensor, Tensor]:
         """What the U-Net makes of the maps, [D, S, S, output], and the entities' states [N, d]."""
         image, mask = self._image(encoded, batch)
         seen = self.unet(image, mask)  # [D, output, S, S]
         return seen.permute(0, 2, 3, 1), pool_entities(encoded.states, batch)
 
-    def _image(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
+    def _image(self, encoded: EncoderOutput, batch: Batch) -> tuple[Tensor, Tensor]:
         """The image [D, channels, E, E], and its cells in use, bool [D, 1, E, E]."""
         contexts = pool_contexts(encoded, batch, diagonal=True)
         projected = self.channels(contexts.values)  # [C, channels]
@@ -249,7 +249,7 @@ def upsample(values: Tensor, mask: Tensor) -> Tensor:
 
 
 @register_architecture("docunet")
-def docunet(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+def docunet(sizes: ModelSizes) -> tuple[nn.Module, nn.Module]:
     """A U-Net over the entity-by-entity map, scored by a grouped bilinear (Zhang et al., 2021)."""
     head = GroupedBilinear(sizes.pair_dim, sizes.num_labels, sizes.block_size)
     return DocuNetPairEncoder(sizes.hidden_size, sizes.pair_dim), head

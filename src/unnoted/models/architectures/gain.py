@@ -31,10 +31,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear, pad
 
-from unnoted.models.architectures.base import PairEncoder, Sizes, register_architecture
+from unnoted.models.architectures.base import ModelSizes, PairEncoder, register_architecture
 from unnoted.models.architectures.heads import LinearHead
 from unnoted.models.batch import Batch
-from unnoted.models.encoders import Encoded
+from unnoted.models.encoders import EncoderOutput
 from unnoted.models.pooling import mention_means, pad_entities, pad_mentions, segment_mean
 
 EDGE_TYPES = 3
@@ -110,7 +110,7 @@ class GAINPairEncoder(PairEncoder):
         self.combination = nn.Linear(5 * self.entity_dim + path_dim, pair_dim)
         self.dropout = nn.Dropout(dropout)
 
-    def encode_entities(self, encoded: Encoded, batch: Batch) -> SharedGraph:
+    def encode_entities(self, encoded: EncoderOutput, batch: Batch) -> SharedGraph:
         """What the mention graph and the entity graph give."""
         nodes = self._mention_graph_nodes(encoded.states, batch)  # [D, n, entity_dim]
         row = batch.mention_document * batch.mentions + batch.mention_slot
@@ -243,7 +243,7 @@ def entity_graph(batch: Batch) -> Tensor:
 
 
 @register_architecture("gain", attention=False)
-def gain(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+def gain(sizes: ModelSizes) -> tuple[nn.Module, nn.Module]:
     """Graphs of mentions and of entities, scored by a linear layer (Zeng et al., 2020)."""
     pair_encoder = GAINPairEncoder(sizes.hidden_size, sizes.pair_dim, entity_types=sizes.entity_types)
     return pair_encoder, LinearHead(sizes.pair_dim, sizes.num_labels)

@@ -19,10 +19,10 @@ from torch.nn.functional import linear, scaled_dot_product_attention
 from torch.utils.checkpoint import checkpoint
 
 from unnoted.models.architectures.atlop import PairContexts, pool_contexts
-from unnoted.models.architectures.base import PairEncoder, Sizes, register_architecture
+from unnoted.models.architectures.base import ModelSizes, PairEncoder, register_architecture
 from unnoted.models.architectures.heads import GroupedBilinear, LinearHead
 from unnoted.models.batch import Batch
-from unnoted.models.encoders import Encoded
+from unnoted.models.encoders import EncoderOutput
 from unnoted.models.pooling import pool_entities
 
 CELLS_KEPT = 2**13
@@ -113,7 +113,7 @@ class AxialPairEncoder(PairEncoder):
         self.bilinear = GroupedBilinear(pair_dim, self.map_dim, block_size, bias=False)
         self.layers = nn.ModuleList(AxialLayer(self.map_dim, heads) for _ in range(layers))
 
-    def encode_entities(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
+    def encode_entities(self, encoded: EncoderOutput, batch: Batch) -> tuple[Tensor, Tensor]:
         """The vectors of all cells, [C, map_dim], and the cell of each pair, int64 [P]."""
         contexts = pool_contexts(encoded, batch, diagonal=True)
         cells = Cells.from_batch(batch, contexts.entities)
@@ -135,7 +135,7 @@ class AxialPairEncoder(PairEncoder):
         return (vectors.index_select(0, pair[rows]),)
 
     def _embed(
-        self, encoded: Encoded, batch: Batch, contexts: PairContexts, cells: Cells
+        self, encoded: EncoderOutput, batch: Batch, contexts: PairContexts, cells: Cells
     ) -> tuple[Tensor, Tensor]:
         """tanh(W [e; c] + b) for head and tail of every cell, with each part of W used where it is cheap."""
         states = pool_entities(encoded.states, batch)  # [N, d]
@@ -193,7 +193,7 @@ class RowAttention(nn.Module):
 
 
 @register_architecture("kd-docre")
-def kd_docre(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+def kd_docre(sizes: ModelSizes) -> tuple[nn.Module, nn.Module]:
     """Axial attention over the entity-by-entity map, scored by a linear layer (Tan et al., 2022)."""
     pair_encoder = AxialPairEncoder(sizes.hidden_size, sizes.pair_dim, block_size=sizes.block_size)
     return pair_encoder, LinearHead(pair_encoder.map_dim, sizes.num_labels)

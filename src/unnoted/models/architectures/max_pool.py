@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from unnoted.models.architectures.base import PairEncoder, Sizes, register_architecture
+from unnoted.models.architectures.base import ModelSizes, PairEncoder, register_architecture
 from unnoted.models.architectures.heads import LinearHead
 from unnoted.models.batch import Batch
-from unnoted.models.encoders import Encoded
+from unnoted.models.encoders import EncoderOutput
 from unnoted.models.pooling import segment_max
 
 
@@ -39,7 +39,7 @@ class MaxPoolPairEncoder(PairEncoder):
         self.projection = nn.Linear(2 * hidden_size, pair_dim)
         self.dropout = nn.Dropout(dropout)
 
-    def encode_entities(self, encoded: Encoded, batch: Batch) -> tuple[Tensor, Tensor]:
+    def encode_entities(self, encoded: EncoderOutput, batch: Batch) -> tuple[Tensor, Tensor]:
         """The parts of the vectors that heads and tails add, [N, pair_dim] each."""
         tokens = encoded.states[batch.span_document, batch.span_token]  # [S, d]
         entities = segment_max(tokens, batch.span_entity, batch.entity_document.shape[0])  # [N, d]
@@ -56,7 +56,7 @@ class MaxPoolPairEncoder(PairEncoder):
 
 
 @register_architecture("max-pool", attention=False)
-def max_pool(sizes: Sizes) -> tuple[nn.Module, nn.Module]:
+def max_pool(sizes: ModelSizes) -> tuple[nn.Module, nn.Module]:
     """Maxima over mentions, scored by a linear layer (Zhang et al., 2022)."""
     head = LinearHead(sizes.pair_dim, sizes.num_labels)
     return MaxPoolPairEncoder(sizes.hidden_size, sizes.pair_dim), head

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from unnoted.models.architectures.atlop import ATLOPPairEncoder
-from unnoted.models.architectures.base import Sizes, register_architecture
+from unnoted.models.architectures.base import ModelSizes, register_architecture
 from unnoted.models.architectures.heads import GroupedBilinear
 
 
@@ -63,7 +63,9 @@ class CosineHead(nn.Module):
 
 
 @register_architecture("p3m", cosines=True)
-def p3m(sizes: Sizes, pair_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2) -> tuple[nn.Module, nn.Module]:
+def p3m(
+    sizes: ModelSizes, pair_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
+) -> tuple[nn.Module, nn.Module]:
     """ATLOP's pairs, scored by cosines with relation embeddings (Wang et al., 2024)."""
     head = CosineHead(sizes.pair_dim, sizes.num_labels, sizes.block_size, dropout=pair_dropout)
     return ATLOPPairEncoder(sizes.hidden_size, sizes.pair_dim), head

@@ -40,7 +40,7 @@ UNKNOWN_LAYERS = 24
 """The number of layers assumed of an encoder whose configuration does not say."""
 
 
-class Encoded(NamedTuple):
+class EncoderOutput(NamedTuple):
     """What an encoder gives of a batch.
 
     Attributes:
@@ -143,7 +143,7 @@ class DocumentEncoder(nn.Module):
         if not torch.isfinite(output.last_hidden_state).all():
             raise EncoderError("the encoder's states are not finite")
 
-    def forward(self, batch: Batch) -> Encoded:
+    def forward(self, batch: Batch) -> EncoderOutput:
         """Encode a batch's documents."""
         self.prepare()
         width = max(batch.lengths)
@@ -157,9 +157,11 @@ class DocumentEncoder(nn.Module):
         mask = None if min(batch.lengths) == width else batch.attention_mask[:, :width]
         states, rows = self._run(tokens, mask, positions)  # [D, T, d], [D, H, m, T]
         if rows is None:
-            return Encoded(states)
+            return EncoderOutput(states)
         of_mentions = rows[batch.mention_document, :, batch.mention_slot]  # [M, H, T]
-        return Encoded(states, segment_mean(of_mentions, batch.mention_entity, len(batch.entity_document)))
+        return EncoderOutput(
+            states, segment_mean(of_mentions, batch.mention_entity, len(batch.entity_document))
+        )
 
     def _run(
         self, tokens: dict[str, Tensor], attention_mask: Tensor | None, positions: Tensor
@@ -195,7 +197,7 @@ class DocumentEncoder(nn.Module):
         index = positions[:, None, :, None].expand(-1, matrix.shape[1], -1, matrix.shape[3])
         return output.last_hidden_state, matrix.gather(2, index)
 
-    def _encode_windows(self, batch: Batch, tokens: dict[str, Tensor]) -> Encoded:
+    def _encode_windows(self, batch: Batch, tokens: dict[str, Tensor]) -> EncoderOutput:
         plan = plan_windows(batch.lengths, self.limit, batch.device)
         padding = {"input_ids": self.model.config.pad_token_id or 0}
         tokens = {
@@ -225,8 +227,8 @@ class DocumentEncoder(nn.Module):
                 all_rows.append(pad(rows, (0, widest - width)))  # [n, H, L]
         states = merge_states(plan, torch.cat(all_states))
         if not self.attention:
-            return Encoded(states)
-        return Encoded(states, merge_attention(plan, positions, torch.cat(all_rows), batch))
+            return EncoderOutput(states)
+        return EncoderOutput(states, merge_attention(plan, positions, torch.cat(all_rows), batch))
 
     def _use_attention_matrices(self) -> None:
         name = type(self.model).__name__

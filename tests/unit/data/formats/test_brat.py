@@ -4,7 +4,7 @@ import pytest
 from tests.unit.data.formats.factories import kinds, put, triples
 
 from unnoted.data import DataError, Document, Entity, Mention, load_documents, write_documents
-from unnoted.errors import Kind
+from unnoted.errors import DefectKind
 
 TEXT = "Sony formed a joint venture with Ericsson, based in North and South America.\nSony (IBM) said so.\n"
 ANN = """T1\tORG 0 4\tSony
@@ -92,7 +92,7 @@ def test_a_bad_line_of_brat_is_named(brat, line, problem):
     put(brat, ANN + line)
     with pytest.raises(DataError, match=f"doc.ann: document 'doc': {problem}") as caught:
         load_documents(brat)
-    assert caught.value.defect.kind in (Kind.MALFORMED, Kind.OFFSET_MISMATCH)
+    assert caught.value.defect.kind in (DefectKind.MALFORMED, DefectKind.OFFSET_MISMATCH)
 
 
 @pytest.mark.parametrize(

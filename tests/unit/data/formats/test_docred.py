@@ -12,7 +12,7 @@ from tests.strategies import word_documents
 
 from unnoted.data import DataError, RelationVocabulary, load_documents, stream_documents
 from unnoted.data.formats.docred import record
-from unnoted.errors import Kind
+from unnoted.errors import DefectKind
 
 GOOD = {
     "title": "Ada",
@@ -56,7 +56,7 @@ def test_good_document(tmp_path):
     assert corpus[0].entities[1].names == {"Bo"}
     assert corpus[0].facts[0].triple == (1, 2, "P551")
     assert corpus.relations.ids == ("P3373", "P551")
-    assert corpus.log.counts == {Kind.NO_EVIDENCE: 1}
+    assert corpus.log.counts == {DefectKind.NO_EVIDENCE: 1}
 
 
 @pytest.mark.parametrize(
@@ -100,12 +100,12 @@ def test_unknown_relation_names_the_nearest(tmp_path):
 @pytest.mark.parametrize(
     ("path", "value", "kind"),
     [
-        (["labels", 1], GOOD["labels"][0], Kind.DUPLICATE_FACT),
-        (["vertexSet", 1, 1], GOOD["vertexSet"][1][0], Kind.DUPLICATE_MENTION),
-        (["vertexSet", 0, 0, "name"], "Ida Lorne", Kind.NAME_MISMATCH),
-        (["vertexSet", 0, 0, "colour"], "red", Kind.IGNORED_FIELD),
-        (["labels", 0, "sure"], 0.4, Kind.IGNORED_FIELD),
-        (["source"], "wiki", Kind.IGNORED_FIELD),
+        (["labels", 1], GOOD["labels"][0], DefectKind.DUPLICATE_FACT),
+        (["vertexSet", 1, 1], GOOD["vertexSet"][1][0], DefectKind.DUPLICATE_MENTION),
+        (["vertexSet", 0, 0, "name"], "Ida Lorne", DefectKind.NAME_MISMATCH),
+        (["vertexSet", 0, 0, "colour"], "red", DefectKind.IGNORED_FIELD),
+        (["labels", 0, "sure"], 0.4, DefectKind.IGNORED_FIELD),
+        (["source"], "wiki", DefectKind.IGNORED_FIELD),
     ],
 )
 def test_defects_are_counted_and_are_errors_when_strict(tmp_path, path, value, kind):
@@ -118,10 +118,10 @@ def test_defects_are_counted_and_are_errors_when_strict(tmp_path, path, value, k
 def test_notes_are_no_errors_when_strict(tmp_path):
     mixed = changed(["vertexSet", 1, 1, "type"], "ORG")
     assert read(tmp_path, mixed, {"title": "B", "sents": [], "vertexSet": []}, strict=True).log.counts == {
-        Kind.MIXED_TYPES: 1,
-        Kind.NO_EVIDENCE: 1,
-        Kind.NO_FACTS: 1,
-        Kind.NO_ENTITIES: 1,
+        DefectKind.MIXED_TYPES: 1,
+        DefectKind.NO_EVIDENCE: 1,
+        DefectKind.NO_FACTS: 1,
+        DefectKind.NO_ENTITIES: 1,
     }
 
 

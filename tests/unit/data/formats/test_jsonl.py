@@ -5,7 +5,7 @@ import json
 import pytest
 
 from unnoted.data import DataError, load_documents
-from unnoted.errors import Kind
+from unnoted.errors import DefectKind
 
 TEXT = {
     "id": "1",
@@ -83,4 +83,4 @@ def test_a_broken_line_is_numbered(tmp_path):
 
 
 def test_unknown_fields_are_reported(tmp_path):
-    assert read(tmp_path, {**WORDS, "colour": "red"}).log.counts[Kind.IGNORED_FIELD] == 1
+    assert read(tmp_path, {**WORDS, "colour": "red"}).log.counts[DefectKind.IGNORED_FIELD] == 1

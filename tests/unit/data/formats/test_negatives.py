@@ -5,7 +5,7 @@ import json
 import pytest
 
 from unnoted.data import load_documents
-from unnoted.errors import DataError, DefectLog, Kind
+from unnoted.errors import DataError, DefectKind, DefectLog
 
 WORDS = ["Ada", "met", "Bo", "and", "Cy"]
 
@@ -68,5 +68,5 @@ def test_one_noted_twice_is_kept_once_and_counted(tmp_path):
     negative = {"head": 0, "tail": 1, "relation": "met"}
     (document,) = read(tmp_path, own([negative, negative]), log=log)
     assert document.negatives == ((0, 1, "met"),)
-    assert log.counts[Kind.DUPLICATE_FACT] == 1
-    assert "negatives[1]" in str(log.examples[Kind.DUPLICATE_FACT][0])
+    assert log.counts[DefectKind.DUPLICATE_FACT] == 1
+    assert "negatives[1]" in str(log.examples[DefectKind.DUPLICATE_FACT][0])

@@ -10,7 +10,7 @@ from tests.strategies import word_documents
 
 from unnoted.data import DataError, DefectLog, write_documents
 from unnoted.data.formats.predictions import Prediction, read_predictions
-from unnoted.errors import Kind
+from unnoted.errors import DefectKind
 
 GOOD = {"title": "Ada", "h_idx": 0, "t_idx": 2, "r": "P26", "evidence": [0, 1], "score": 0.5}
 
@@ -80,7 +80,7 @@ def test_a_bad_file_is_an_error(tmp_path, text):
 def test_unknown_fields_are_counted(tmp_path):
     log = DefectLog()
     assert len(list(read_predictions(write(tmp_path, GOOD | {"colour": "red"}), log))) == 1
-    assert log.counts == {Kind.IGNORED_FIELD: 1}
+    assert log.counts == {DefectKind.IGNORED_FIELD: 1}
     with pytest.raises(DataError, match=r"\[0\]\.colour"):
         list(read_predictions(write(tmp_path, GOOD | {"colour": "red"}), DefectLog(strict=True)))
 
@@ -88,7 +88,7 @@ def test_unknown_fields_are_counted(tmp_path):
 def test_collecting_goes_on_after_an_error(tmp_path):
     log = DefectLog(collect=True)
     assert len(list(read_predictions(write(tmp_path, {}, GOOD, 3, GOOD), log))) == 2
-    assert log.counts == {Kind.MALFORMED: 2}
+    assert log.counts == {DefectKind.MALFORMED: 2}
 
 
 @given(word_documents(), st.sampled_from([".json", ".json.gz"]))

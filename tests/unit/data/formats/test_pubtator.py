@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unnoted.data import CandidatePairs, DataError, DefectLog, load_documents
-from unnoted.errors import Kind
+from unnoted.errors import DefectKind
 
 TITLE = "Dorvane and H2O2-induced velosis."
 ABSTRACT = "We gave dorvane (DV). It raised KLM1/2 in mice, e.g. Mus minor! Velosis fell."
@@ -57,8 +57,8 @@ def test_entities_are_types_and_ids(tmp_path):
         ("Gene", "12", 1),
         ("Species", "11", 1),
     ]
-    assert corpus.log.counts[Kind.UNLINKED_MENTION] == 1
-    assert corpus.log.counts[Kind.SHARED_MENTION] == 1
+    assert corpus.log.counts[DefectKind.UNLINKED_MENTION] == 1
+    assert corpus.log.counts[DefectKind.SHARED_MENTION] == 1
 
 
 def test_words_meet_every_mention(tmp_path):
@@ -89,11 +89,11 @@ def test_relation_rows(tmp_path):
     ]
     counts = corpus.log.counts
     dropped = (
-        Kind.DUPLICATE_FACT,
-        Kind.WRONG_TYPE,
-        Kind.UNLINKED_ENTITY,
-        Kind.SELF_RELATION,
-        Kind.UNKNOWN_DOCUMENT,
+        DefectKind.DUPLICATE_FACT,
+        DefectKind.WRONG_TYPE,
+        DefectKind.UNLINKED_ENTITY,
+        DefectKind.SELF_RELATION,
+        DefectKind.UNKNOWN_DOCUMENT,
     )
     assert [counts[kind] for kind in dropped] == [1, 1, 1, 1, 1]
     assert corpus.log.relation_rows == len(rows) == len(document.facts) + sum(counts[k] for k in dropped)
@@ -162,7 +162,7 @@ def test_a_bad_document_leaves_the_others(tmp_path):
     log = DefectLog(collect=True)
     lines = [*HEADER, "7\t1\t8\tDorvane\tChemical\tX", "", "8|t|Fine.", "8|a|Really."]
     assert [document.id for document in read(tmp_path, lines, log=log)] == ["8"]
-    assert log.counts[Kind.OFFSET_MISMATCH] == 1
+    assert log.counts[DefectKind.OFFSET_MISMATCH] == 1
 
 
 @given(data=st.data())

@@ -32,7 +32,7 @@ def test_embeddings_equal_the_plain_ones(documents, pair_rate, mentions, seed):
     model = tiny_model("bert")
     lengths, entities = zip(*documents, strict=True)
     batch = random_batch(lengths, entities, mentions=mentions, pair_rate=pair_rate, seed=seed)
-    expected = PlainATLOP.of(model).embed(batch)
+    expected = PlainATLOP.from_model(model).embed(batch)
     assert_equal(embeddings(model, batch), expected)
     with torch.no_grad():
         assert_equal(embeddings(model, batch), expected)
@@ -46,7 +46,7 @@ def gradients(embed, model):
 
 def test_gradients_equal_the_plain_ones():
     model, batch = tiny_model("bert"), random_batch([30, 20], [5, 4], pair_rate=0.6)
-    plain = PlainATLOP.of(model)
+    plain = PlainATLOP.from_model(model)
     found = gradients(lambda: embeddings(model, batch), model)
     expected = gradients(lambda: plain.embed(batch), plain)
     for one, other in (("head_projection", "head_extractor"), ("tail_projection", "tail_extractor")):
@@ -78,4 +78,4 @@ def test_entities_without_a_shared_window_see_what_either_attends_to():
     attention = encoded.entity_attention
     overlap = torch.einsum("aht,bht->ab", attention, attention)
     assert (overlap == 0).any() and (pool_contexts(encoded, batch).values.abs().sum(1) > 0).all()
-    assert_equal(embeddings(model, batch), PlainATLOP.of(model).embed(batch))
+    assert_equal(embeddings(model, batch), PlainATLOP.from_model(model).embed(batch))

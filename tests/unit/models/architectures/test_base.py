@@ -14,8 +14,8 @@ from unnoted.models.architectures import (
     ARCHITECTURES,
     DocuNetPairEncoder,
     LinearHead,
+    ModelSizes,
     PairEncoder,
-    Sizes,
     atlop,
     base,
     bran,
@@ -36,7 +36,7 @@ class Model(nn.Module):
     def __init__(self, name):
         super().__init__()
         torch.manual_seed(0)
-        sizes = Sizes(hidden_size=WIDTH, pair_dim=8, block_size=4, num_labels=CLASSES, entity_types=4)
+        sizes = ModelSizes(hidden_size=WIDTH, pair_dim=8, block_size=4, num_labels=CLASSES, entity_types=4)
         if name == "docunet":  # as published, 256 wide, it would take minutes
             self.pair_encoder = DocuNetPairEncoder(WIDTH, 8, unet_width=16, unet_output=5)
             self.head = base.ARCHITECTURES[name].build(sizes)[1]
@@ -168,13 +168,13 @@ def test_a_registered_architecture_brings_its_own_settings(monkeypatch):
 
     @register_architecture("product", attention=False)
     def product(
-        sizes: Sizes, dropout: Annotated[float, Field(ge=0, lt=1)] = 0.5
+        sizes: ModelSizes, dropout: Annotated[float, Field(ge=0, lt=1)] = 0.5
     ) -> tuple[nn.Module, nn.Module]:
         return nn.Dropout(dropout), LinearHead(sizes.pair_dim, sizes.num_labels)
 
     made = registered["product"]
     assert not made.attention and not made.cosines and set(made.options.model_fields) == {"dropout"}
-    assert made.build(Sizes(8, 8, 4, 3), **dict(made.options.checked({"dropout": 0.1})))[0].p == 0.1
+    assert made.build(ModelSizes(8, 8, 4, 3), **dict(made.options.checked({"dropout": 0.1})))[0].p == 0.1
     with pytest.raises(ValueError, match="dropout"):
         made.options.checked({"dropout": 1})
     with pytest.raises(ValueError, match="atlop"):

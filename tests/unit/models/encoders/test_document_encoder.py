@@ -39,7 +39,7 @@ def assert_encoded(encoded, batch, states, attention):
 def test_states_and_attention_equal_the_plain_rule(kind, lengths):
     model = tiny_model(kind)
     batch = random_batch(lengths, [4] * len(lengths))
-    assert_encoded(model.encoder(batch), batch, *PlainATLOP.of(model).encode(batch))
+    assert_encoded(model.encoder(batch), batch, *PlainATLOP.from_model(model).encode(batch))
 
 
 @pytest.mark.parametrize("length", [63, 64, 100, 200])
@@ -49,7 +49,7 @@ def test_more_windows_equal_a_plain_walk(length):
     tokens = batch.input_ids[0]
     states, count = torch.zeros(length, 16, dtype=torch.float64), torch.zeros(length, 1)
     attention = torch.zeros(4, length, length, dtype=torch.float64)
-    eager = PlainATLOP.of(model).encoder
+    eager = PlainATLOP.from_model(model).encoder
     windows = split_document(0, length, 32)
     assert len(windows) > 2
     for window in windows:
