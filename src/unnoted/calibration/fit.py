@@ -3,7 +3,7 @@
 A pair of margin z has relation i with the log odds h(z), one rising curve h for all relations, and a true
 fact is labelled with the propensity c_i of `calibration.propensity`, of which c_i = π_l / π is the mean. So the
 pair is labelled with probability c_i(h(z)) σ(h(z)). h is the curve under which the labels are most likely,
-with a penalty on its roughness; the slope s of the propensity is its posterior mean. At the end h is moved
+with a penalty on its roughness; the slope s of the propensity is chosen by `choose_slope`. At the end h is moved
 until as many facts are expected as the priors of all relations together say.
 """
 
@@ -24,8 +24,9 @@ from unnoted.priors import Priors
 SLOPES = tuple(0.2 * number for number in range(11))
 """Values of s that are tried, from 0 to 2."""
 
-SLOPE_PENALTY = 2.0
-"""How much likelier, in log likelihood, labels must be under a slope than under 0, a fair sample, to choose it."""
+PLAUSIBLE = 5.0
+"""How much less likely than under the best slope, in log likelihood, labels may be under a plausible one. More than
+the 2 of independent labels: those of one document depend on each other."""
 
 KNOTS = 16
 ROUGHNESS = 1.0
@@ -110,23 +111,20 @@ def fit_calibration(
 
 
 def choose_slope(costs: Array) -> float:
-    """The slope of the propensity: 0 unless the labels are less likely under it, else the posterior mean.
+    """The slope of the propensity: 0 unless the labels are less likely under it, else the mean of plausible ones.
 
     Labels tell clearly whether evident facts are favoured, but hardly how much: what is labelled less often
-    could be true less often. So a single likeliest value would be chance. The prior of positive slopes is
-    exponential with mean 1.
+    could be true less often. So the likeliest value would be chance.
 
     Args:
         costs: the negative log likelihood of the labels under each of `SLOPES`.
 
     Example:
-        >>> choose_slope(np.zeros(11)), choose_slope(np.array([100.0] + [0.0] * 10)).__round__(2)
-        (0.0, 0.79)
+        >>> choose_slope(np.zeros(11)), round(choose_slope(np.array([100.0, 9.0] + [0.0] * 9)), 3)
+        (0.0, 1.2)
     """
-    if costs[0] <= costs[1:].min() + SLOPE_PENALTY:
-        return 0.0
-    slopes, costs = np.array(SLOPES[1:]), costs[1:]
-    return float(np.average(slopes, weights=np.exp(costs.min() - costs - slopes)))
+    plausible = costs <= costs.min() + PLAUSIBLE
+    return 0.0 if plausible[0] else float(np.mean(np.array(SLOPES)[plausible]))
 
 
 def posterior_given_unlabelled(

@@ -74,7 +74,7 @@ def test_labels_that_favour_evident_facts():
 
 @pytest.mark.parametrize(
     ("slope", "frequency", "lowest", "highest"),
-    [(0.0, 0.5, 0.0, 0.0), (1.0, 0.1, 0.6, 1.0), (1.0, 0.3, 0.6, 1.0)],
+    [(0.0, 0.5, 0.0, 0.0), (1.0, 0.1, 0.6, 1.4), (1.0, 0.3, 0.6, 1.4)],
 )
 def test_the_propensity_slope_is_read_from_the_labels(slope, frequency, lowest, highest):
     rng = np.random.default_rng(3)
