@@ -150,9 +150,17 @@ def test_the_list_scrolls_and_the_page_does_not(open_page, tmp_path, viewport):
         if viewport is DESK:
             assert ada.page.evaluate(f"{page}.scrollHeight <= {page}.clientHeight")
         assert ada.page.locator(".card").bounding_box()["y"] >= 0  # the fact is in sight
+        if viewport is PHONE:
+            ada.expect(ada.page.locator("#queue")).to_be_hidden()
+            ada.page.click("#show-queue")
+            ada.expect(ada.page.locator("#rows .row.current")).to_be_in_viewport()
         ada.expect(ada.page.locator("#rows .row")).to_have_count(100)
         ada.page.evaluate("document.getElementById('rows').scrollTop = 1e6")
         ada.expect(ada.page.locator("#rows .row")).to_have_count(200)
+        ada.choose(150)
+        ada.expect(ada.page.locator("h2.fact .head")).to_be_visible()
+        if viewport is PHONE:
+            ada.expect(ada.page.locator("#queue")).to_be_hidden()
 
 
 def test_by_mouse(at, store_of_people):

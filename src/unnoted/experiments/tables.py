@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from unnoted.data.visualization import STYLE
 from unnoted.experiments.results import CURVE, TableResult
 from unnoted.io import open_output
 from unnoted.utils import MissingExtra, percent, plural, strip_control, templates_of
@@ -212,4 +213,4 @@ def render_page(
         intro: paragraphs.
     """
     template = templates_of("unnoted.experiments", ".").get_template("report.html.j2")
-    return template.render(title=title, intro=intro, tables=tables, plots=plots)
+    return template.render(title=title, intro=intro, tables=tables, plots=plots, style=STYLE)

@@ -144,7 +144,7 @@ def write_html(path: Path, results: Results) -> None:
         f"{plural(facts, 'fact')} predicted in {plural(total, 'document')} by the model "
         f"{PurePath(results.model).name}.",
         "Point at a fact, or choose it, to see its head (solid frame), its tail (dashed frame) and "
-        "the sentences that support it. Sentences and entities are numbered from 0.",
+        "the sentences that support it.",
     ]
     with open_output(path) as stream:
         stream.write(documents_page("Predicted facts", lines, drawn, total))

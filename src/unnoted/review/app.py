@@ -148,7 +148,7 @@ def _add_page(app: "FastAPI") -> None:
     from fastapi import Response
     from fastapi.staticfiles import StaticFiles
 
-    @app.get("/document.css")
+    @app.get("/style.css")
     async def style() -> Response:
         return Response(STYLE, media_type="text/css")
 

@@ -354,10 +354,9 @@ def _add_pages(app: FastAPI, service: ExtractionService, needs_token: bool) -> N
     """A page to try the model on, FastAPI's page about the paths, and the parts of the first."""
     page = files("unnoted.serve") / "page"
     static = {
-        "document.css": (STYLE, "text/css"),
+        "style.css": (STYLE, "text/css"),
         "highlight.js": (SCRIPT, "text/javascript"),
         "icon.svg": ((page / "icon.svg").read_text("utf-8"), "image/svg+xml"),
-        "page.css": ((page / "page.css").read_text("utf-8"), "text/css"),
         "page.js": ((page / "page.js").read_text("utf-8"), "text/javascript"),
     }
     template = templates_of("unnoted.serve", "page").get_template("index.html.j2")

@@ -17,7 +17,7 @@ def said(number=1, reviewer="Ada", **values):
 
 
 @pytest.mark.parametrize(
-    "name", ["", "document.css", "document.js", *(file.name for file in PAGES.iterdir())]
+    "name", ["", "style.css", "document.js", *(file.name for file in PAGES.iterdir())]
 )
 def test_the_page_and_its_files_need_no_token_and_run_no_other_script(asking, name):
     answer = asking.get(f"/{name}", headers={"authorization": ""})

@@ -313,7 +313,7 @@ def test_pages_are_complete_and_strict(web):
     assert "default-src 'none'" in policy and "unsafe" not in policy
     assert "<script src=" in page.text and "<script>" not in page.text and " style=" not in page.text
     assert "child of" in page.text and 'data-text="yes"' in page.text
-    for name in ("document.css", "highlight.js", "icon.svg", "page.css", "page.js"):
+    for name in ("style.css", "highlight.js", "icon.svg", "page.js"):
         assert web.get(f"/static/{name}").status_code == 200
     assert web.get("/static/../secret").status_code == 404
     docs = web.get("/docs")

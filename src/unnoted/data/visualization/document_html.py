@@ -14,8 +14,11 @@ from unnoted.utils import templates_of
 
 _TEMPLATES = files("unnoted.data.visualization") / "templates"
 
-STYLE = (_TEMPLATES / "document.css").read_text("utf-8")
-"""The CSS of all rendered documents, once per page."""
+STYLE = (_TEMPLATES / "style.css").read_text("utf-8")
+"""The style sheet of every page: documents first, then the pages around them."""
+
+DOCUMENT_STYLE = STYLE.partition("/* Pages */")[0]
+"""The part of it that a notebook needs."""
 
 SCRIPT = (_TEMPLATES / "highlight.js").read_text("utf-8")
 """Highlights the mentions of an entity or of a fact. Once per page; twice does no harm."""
@@ -106,7 +109,7 @@ class MentionTags(NamedTuple):
 def tag_mentions(
     document: Document, types: Sequence[str], highlighted: Sequence[int] = ()
 ) -> list[list[MentionTags]]:
-    """The mentions of each sentence with their entities' indices; the first of an entity also shows its type.
+    """The mentions of each sentence with their entities' numbers; the first of an entity also shows its type.
 
     Args:
         document: with the entities.
@@ -122,8 +125,8 @@ def tag_mentions(
         for mention in dict.fromkeys(entity.mentions):
             opening = Markup(
                 '<span class="mention type-{}{}" data-entity="{}" data-type="{}" title="entity {}, {}">'
-            ).format(_type_colour(mention.type, types), marks, index, mention.type, index, mention.type)
-            number = f"{mention.type} {index}" if mention.span == first else index
+            ).format(_type_colour(mention.type, types), marks, index, mention.type, index + 1, mention.type)
+            number = f"{mention.type} {index + 1}" if mention.span == first else index + 1
             closing = Markup('<small class="number">{}</small></span>').format(number)
             lines[mention.sentence].append(MentionTags(mention.start, mention.end, opening, closing))
     return lines
@@ -183,7 +186,8 @@ def render_document(
 ) -> Markup:
     """A document and its facts as an HTML fragment, for a page that has `STYLE` and `SCRIPT`.
 
-    Whatever the document holds is escaped. Sentences and entities are numbered from 0, as in the files.
+    Whatever the document holds is escaped. Sentences and entities are counted from 1
+    for people; `data-entity` and `data-sentence` have the numbers of the files, which begin at 0.
 
     Args:
         document: its own facts are shown only if they are given.

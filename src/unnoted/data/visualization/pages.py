@@ -7,6 +7,7 @@ from markupsafe import Markup
 
 from unnoted.data.document import Document, Fact, entity_types
 from unnoted.data.visualization.document_html import (
+    DOCUMENT_STYLE,
     SCRIPT,
     STYLE,
     FactTable,
@@ -138,4 +139,4 @@ def _render_cell(title: str, content: Markup) -> Markup:
     return Markup(
         '<style>{}</style>\n<div class="unnoted-document"><p class="title">{}</p></div>\n'
         "{}\n<script>{}</script>"
-    ).format(Markup(STYLE), title, content, Markup(SCRIPT))
+    ).format(Markup(DOCUMENT_STYLE), title, content, Markup(SCRIPT))

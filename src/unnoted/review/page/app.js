@@ -277,6 +277,7 @@ function listen(review) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || anyOpen()) return;
     if (event.key === "Escape") {
       review.clearHead();
+      review.queue.open(false);
       return;
     }
     if (!$("keys-on").checked || event.target.closest("input, select, textarea")) return;

@@ -54,7 +54,7 @@ export class RelationDialog {
     this.box.querySelector(".primary").textContent = submit;
     $("pair").hidden = fixed;
     for (const [end, chosen] of [[$("pair-head"), head], [$("pair-tail"), tail]]) {
-      end.replaceChildren(...item.entities.map((entity, index) => make("option", { value: String(index) }, `${entity.name} (${entity.type} ${index})`)));
+      end.replaceChildren(...item.entities.map((entity, index) => make("option", { value: String(index) }, `${entity.name} (${entity.type} ${index + 1})`)));
       end.value = String(chosen);
     }
     $("search").value = "";

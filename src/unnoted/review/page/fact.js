@@ -53,7 +53,7 @@ function kindOf(item) {
 function entity(found, role, index, session) {
   const colour = session.types.indexOf(found.type) % 8;
   return make("span", { class: `entity ${role} type-${colour < 0 ? 7 : colour}` }, found.name,
-    make("small", {}, `${found.type} ${index}`));
+    make("small", {}, `${found.type} ${index + 1}`));
 }
 
 function score(item, session) {

@@ -29,8 +29,12 @@ export class QueueList {
     $("rows").addEventListener("scroll", () => this.loadMore(), { passive: true });
     $("rows").addEventListener("click", (event) => {
       const row = event.target.closest("[data-item]");
-      if (row) this.select(Number(row.dataset.item), true);
+      if (!row) return;
+      this.select(Number(row.dataset.item), true);
+      this.open(false);
     });
+    $("show-queue").addEventListener("click", () => this.open(true));
+    $("hide-queue").addEventListener("click", () => this.open(false));
     $("rows").addEventListener("keydown", (event) => this.pressed(event));
     $("from-start").addEventListener("click", () => this.load());
   }
@@ -174,7 +178,19 @@ export class QueueList {
     else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = top - list.clientHeight / 2;
   }
 
+  // On a narrow page the queue lies above the fact, or is hidden; on a wide one it stands beside it anyway.
+  open(isOpen) {
+    const was = $("queue").classList.contains("open");
+    $("queue").classList.toggle("open", isOpen);
+    $("show-queue").setAttribute("aria-expanded", String(isOpen));
+    if (isOpen) {
+      $("rows").focus();
+      this.bringIntoView();
+    } else if (was) $("show-queue").focus({ preventScroll: true });
+  }
+
   pressed(event) {
+    if (event.key === "Enter") this.open(false);
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8, Home: -Infinity };
     if (!(event.key in steps) || !this.rows.length) return;
     event.preventDefault();

@@ -39,7 +39,7 @@ def test_facts_are_listed_with_numbers():
     assert {name: rows[0].attributes[name] for name in ("data-head", "data-tail", "data-sentences")} == {
         "data-head": "0", "data-tail": "1", "data-sentences": "0",
     }  # fmt: skip
-    assert rows[0].only("span", class_="evidence").text == "sentence 0"
+    assert rows[0].only("span", class_="evidence").text == "sentence 1"
 
 
 def test_head_tail_and_supporting_sentences_are_marked():
@@ -138,7 +138,7 @@ def test_however_they_lie_every_mention_covers_its_words(spans):
     assert root.without("small") == " ".join(WORDS)
     for entity, (start, end) in enumerate(spans):
         assert " ".join(covered(root, entity)) == " ".join(WORDS[start:end])
-        numbers = [small for small in root.all("small") if small.text == f"T {entity}"]
+        numbers = [small for small in root.all("small") if small.text == f"T {entity + 1}"]
         assert len(numbers) == 1
 
 
@@ -150,7 +150,7 @@ def test_the_first_mention_in_reading_order_shows_the_type():
         parse(render_sentence(words, line)).only("small").text
         for words, line in zip(document.sentences, lines, strict=True)
     ]
-    assert texts == ["PER 0", "0"]
+    assert texts == ["PER 1", "1"]
 
 
 def test_more_types_than_colours():
