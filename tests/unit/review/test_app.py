@@ -16,9 +16,7 @@ def said(number=1, reviewer="Ada", **values):
     return {"reviewer": reviewer, "key": f"{reviewer}-{number:08}", **values}
 
 
-@pytest.mark.parametrize(
-    "name", ["", "style.css", "document.js", *(file.name for file in PAGES.iterdir())]
-)
+@pytest.mark.parametrize("name", ["", "style.css", "document.js", *(file.name for file in PAGES.iterdir())])
 def test_the_page_and_its_files_need_no_token_and_run_no_other_script(asking, name):
     answer = asking.get(f"/{name}", headers={"authorization": ""})
     assert answer.status_code == 200

@@ -27,7 +27,11 @@ TINTS = [f"tint-{number}" for number in range(TYPE_COLOURS)]
 GROUNDS = ["ground", "raised", "shown", "support", "chosen"]
 PAIRS = [
     *((ink, ground, TEXT) for ink in ("ink", "soft") for ground in [*GROUNDS, *TINTS]),
-    *((ink, ground, TEXT) for ink in ("good", "bad", "link") for ground in ("ground", "raised", "shown", "chosen")),
+    *(
+        (ink, ground, TEXT)
+        for ink in ("good", "bad", "link")
+        for ground in ("ground", "raised", "shown", "chosen")
+    ),
     *(("warn", ground, TEXT) for ground in GROUNDS),
     *(("on-primary", ground, TEXT) for ground in ("primary", "accept", "reject")),
     *(("raised", ground, TEXT) for ground in ("ink", "bad")),
