@@ -13,6 +13,7 @@ from unnoted.evaluation.evaluator import (
     evaluate,
     evaluate_extractor,
 )
+from unnoted.evaluation.incomplete import CorrectedScores, LabelFrequency, correct_scores
 from unnoted.evaluation.metrics import IgnScore, Score, document_scores
 from unnoted.evaluation.significance import BootstrapResult, paired_bootstrap
 
@@ -23,13 +24,16 @@ __all__ = [
     "PLAIN",
     "Benchmark",
     "BootstrapResult",
+    "CorrectedScores",
     "Curve",
     "Evaluation",
     "IgnScore",
+    "LabelFrequency",
     "Prediction",
     "PredictionError",
     "Reliability",
     "Score",
+    "correct_scores",
     "document_scores",
     "evaluate",
     "evaluate_extractor",

@@ -14,6 +14,7 @@ from unnoted.data.document import Document
 from unnoted.data.formats.predictions import Prediction
 from unnoted.evaluation.chemdisgene import PublishedScore, published_score
 from unnoted.evaluation.curves import Curve, Reliability, precision_recall_curve
+from unnoted.evaluation.incomplete import CorrectedScores, LabelFrequency, Ranking, correct_scores
 from unnoted.evaluation.metrics import (
     Distance,
     Gold,
@@ -213,6 +214,7 @@ class Evaluation:
     published: PublishedScore | None
     curve: Curve | None
     reliability: Mapping[str, Reliability] | None = None
+    corrected: CorrectedScores | None = None
 
     @property
     def macro_f1(self) -> float:
@@ -227,7 +229,7 @@ class Evaluation:
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the points of the curve, as plain data; fractions, not per cent."""
-        figures = ("overall", "ignoring_train", "evidence", "published", "curve")
+        figures = ("overall", "ignoring_train", "evidence", "published", "curve", "corrected")
         parts = ("distances", "train_frequencies", "reliability", "relations")
         frequent = {"relations": list(self.frequent_relations), **self.frequent.to_json()}
         found: dict[str, Any] = {
@@ -258,6 +260,8 @@ def evaluate(
     vocabulary: Collection[str] | None = None,
     threshold: float | None = None,
     probabilities: bool = False,
+    label_frequency: LabelFrequency | None = None,
+    checked: tuple[int, int] | None = None,
 ) -> Evaluation:
     """Score predictions against gold documents, as the official scorers do.
 
@@ -271,6 +275,8 @@ def evaluate(
         vocabulary: the relations that exist; by default those of gold and train.
         threshold: only predictions whose score is at least this are decided on; all are in the curve.
         probabilities: scores are calibrated probabilities, so that their reliability is computed.
+        label_frequency: the share of true facts that the gold has, so that scores are also corrected for the rest.
+        checked: as for `correct_scores`.
 
     Raises:
         ValueError: gold without a fact or with two documents of one id; scores for a part of the predictions.
@@ -310,6 +316,14 @@ def evaluate(
             )
         correct = [key in truth.facts for key in claimed]
         reliability = {"predicted": Reliability.from_scores(decided.scores, correct)}
+    corrected = None
+    if label_frequency is not None:
+        ranking = None
+        if everything.scores is not None:
+            keys = list(everything.by_key)
+            correct = [key in truth.facts for key in keys]
+            ranking = Ranking([key[0] for key in keys], [key[3] for key in keys], everything.scores, correct)
+        corrected = correct_scores(truth, claimed, label_frequency, ranking=ranking, checked=checked)
     return Evaluation(
         benchmark=benchmark,
         documents=len(truth.documents),
@@ -325,6 +339,7 @@ def evaluate(
         published=published,
         curve=curve,
         reliability=reliability,
+        corrected=corrected,
     )
 
 
@@ -353,6 +368,8 @@ def evaluate_extractor(
     frequent: int | Sequence[str] | None = None,
     vocabulary: Collection[str] | None = None,
     threshold: "float | DecisionOptions | None" = None,
+    label_frequency: LabelFrequency | None = None,
+    checked: tuple[int, int] | None = None,
     progress: Callable[[int], None] = lambda documents: None,
 ) -> Evaluation:
     """Extract facts from documents with all their facts, and score them.
@@ -367,16 +384,22 @@ def evaluate_extractor(
         frequent: how many of the most frequent relations to score together, or which relations.
         vocabulary: the relations that exist; by default those of gold and train.
         threshold: as for `Extractor.extract`.
+        label_frequency: as for `evaluate`.
+        checked: as for `correct_scores`.
         progress: called with the number of documents that are done.
     """
-    facts = Gold.from_documents(gold).facts
-    relations = {relation: number for number, relation in enumerate(extractor.model.relations.ids)}
+    truth = Gold.from_documents(gold)
+    facts, ids = truth.facts, extractor.model.relations.ids
+    relations = {relation: number for number, relation in enumerate(ids)}
     of_document: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for document, head, tail, relation in facts:
         of_document[document].append((head, tail, relation))
-    # Score, probability, whether it is decided and whether it is correct. As arrays: a model that was hardly
-    # trained may give a few hundredths to every relation of every pair.
-    kept: list[tuple[NDArray[Any], ...]] = []
+    # Score, probability, whether it is decided, whether it is correct, and the relation. As arrays: a model that
+    # was hardly trained may give a few hundredths to every relation of every pair.
+    kept: list[tuple[NDArray[Any], ...]] = [
+        tuple(np.zeros(0, kind) for kind in (float, float, bool, bool, int))
+    ]
+    titles: list[str] = []  # the document of each
 
     def keep(scored: "DocumentScores") -> None:
         rows = {pair: row for row, pair in enumerate(zip(scored.head, scored.tail, strict=True))}
@@ -386,7 +409,8 @@ def evaluate_extractor(
                 correct[rows[head, tail], relations[relation]] = True
         likely = scored.decided | (scored.probability >= FLOOR)
         columns = scored.score, scored.probability, scored.decided, correct
-        kept.append(tuple(column[likely] for column in columns))
+        kept.append((*(column[likely] for column in columns), np.nonzero(likely)[1]))
+        titles.extend([scored.document.id] * len(kept[-1][0]))
 
     def claims() -> Iterator[Prediction]:
         # A generator, so that gold and train are read, and their faults found, before the long work.
@@ -398,15 +422,17 @@ def evaluate_extractor(
     evaluation = evaluate(
         gold, claims(), train, benchmark=benchmark, frequent=frequent, vocabulary=vocabulary
     )
-    if not kept:
-        return replace(evaluation, curve=precision_recall_curve([], [], len(facts)))
     # Scores order facts without ties, also across relations; probabilities say which are kept.
-    score, probability, decided, correct = map(np.concatenate, zip(*kept, strict=True))
-    curve, reliability = precision_recall_curve(score, correct, len(facts)), None
+    score, probability, decided, correct, which = map(np.concatenate, zip(*kept, strict=True))
+    curve, reliability, corrected = precision_recall_curve(score, correct, len(facts)), None, None
     if extractor.is_calibrated:
         likely = probability >= FLOOR
         reliability = {
             "predicted": Reliability.from_scores(probability[decided], correct[decided]),
             f"score at least {FLOOR:g}": Reliability.from_scores(probability[likely], correct[likely]),
         }
-    return replace(evaluation, curve=curve, reliability=reliability)
+    if label_frequency is not None:
+        ranking = Ranking(titles, [ids[number] for number in which.tolist()], score, correct)
+        claimed = evaluation.predictions.by_key.keys()
+        corrected = correct_scores(truth, claimed, label_frequency, ranking=ranking, checked=checked)
+    return replace(evaluation, curve=curve, reliability=reliability, corrected=corrected)

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from unnoted.evaluation.evaluator import Evaluation, Invalid
+from unnoted.evaluation.incomplete import CorrectedScores, Figures
 from unnoted.evaluation.metrics import IgnScore, Score
 from unnoted.utils import format_count, plural, short_repr, strip_control
 
@@ -28,13 +29,13 @@ def format_evaluation(
     for title in ("F1", "P", "R", "correct", "predicted", "gold"):
         table.add_column(title, justify="right", no_wrap=True)
 
-    def add(name: str, score: Score | IgnScore | None) -> None:
+    def add(name: str, score: Score | IgnScore | Figures | None) -> None:
         if score is not None:
             figures = [f"{100 * value:.2f}" for value in (score.f1, score.precision, score.recall)]
             counts = [score.correct, score.predicted, score.gold] if isinstance(score, Score) else []
             table.add_row(Text(strip_control(name)), *figures, *map(format_count, counts))
 
-    def add_section(title: str, rows: Mapping[str, Score]) -> None:
+    def add_section(title: str, rows: Mapping[str, Score | Figures]) -> None:
         table.add_row()
         table.add_row(title)
         for name, score in rows.items():
@@ -50,6 +51,8 @@ def format_evaluation(
     add("evidence sentences", evaluation.evidence)
     for distance, score in evaluation.distances.items():
         add(str(distance), score)
+    if evaluation.corrected is not None:
+        add_section("estimated for complete gold", _corrected_rows(evaluation.corrected))
     if evaluation.train_frequencies:
         add_section("relations by facts in train", evaluation.train_frequencies)
     if per_relation:
@@ -61,7 +64,58 @@ def format_evaluation(
     text = StringIO()
     Console(file=text, width=1000, color_system=None, markup=False, highlight=False).print(table)
     lines = [line.rstrip() for line in text.getvalue().splitlines()]
-    return "\n".join([*lines, "", *_notes(evaluation)])
+    corrected = [] if evaluation.corrected is None else ["", *_corrected_notes(evaluation.corrected)]
+    return "\n".join([*lines, *corrected, "", *_notes(evaluation)])
+
+
+def _corrected_rows(corrected: CorrectedScores) -> dict[str, Figures]:
+    frequency = corrected.label_frequency
+    if corrected.favour is None:
+        estimate = f"label frequency {frequency.estimate:.3g}" + ", by relation" * bool(frequency.relations)
+    else:
+        estimate = "from checked predictions"
+    rows = {
+        estimate: corrected.estimate,
+        "  lower end, 95 %": corrected.low,
+        "  upper end, 95 %": corrected.high,
+    }
+    rows |= {f"  label frequency {share:.3g}": figures for share, figures in corrected.by_label_frequency}
+    for favour, figures in corrected.by_favour:
+        rows[f"  predicted facts labelled {favour:g} times as often"] = figures
+    return rows | {"  at least, whatever was labelled": corrected.least, "  at most": corrected.most}
+
+
+def _corrected_notes(corrected: CorrectedScores) -> Iterator[str]:
+    frequency = corrected.label_frequency
+    how = (
+        f"{frequency.low:.3g} to {frequency.high:.3g}" if frequency.low < frequency.high else "taken as exact"
+    )
+    each = "each relation has its own" if frequency.relations else how
+    if corrected.favour is None:
+        yield (
+            f"estimated for complete gold: of all true facts {100 * frequency.estimate:.3g} % are labelled ({each}); "
+            "assumes that labels are right, and that a true fact is labelled equally often whether or not it is "
+            "predicted"
+        )
+        if corrected.excess > 1:
+            yield (
+                f"warning: that would make {corrected.excess:.2f} true facts of each prediction, so it cannot hold: "
+                "gold is more complete, or labels favour what is predicted; check some predictions (--checked)"
+            )
+    else:
+        yield (
+            f"estimated for complete gold: precision from checked predictions, {100 * frequency.estimate:.3g} % of "
+            f"all true facts labelled ({each}); predicted facts are labelled {corrected.favour:.2f} times as often "
+            "as all true facts"
+        )
+    yield (
+        f"about {corrected.true_predictions:,.0f} predictions hold, of about {corrected.true_facts:,.0f} true facts; "
+        f"macro-F1 {100 * corrected.macro_f1:.2f}"
+    )
+    figures = [each.average_precision for each in (corrected.estimate, corrected.low, corrected.high)]
+    if None not in figures:
+        area, low, high = (100 * (figure or 0.0) for figure in figures)
+        yield f"average precision, estimated for complete gold: {area:.2f} ({low:.2f} to {high:.2f})"
 
 
 def _notes(evaluation: Evaluation) -> Iterator[str]:

@@ -2,11 +2,16 @@
 
 import csv
 import json
+from contextlib import closing
 from functools import partial
 
 import pytest
 from tests.unit.cli import running
 from tests.unit.data.formats.test_docred import GOOD
+from tests.unit.review.factories import Authors, suggested
+
+from unnoted.review.store import Verdict, open_review
+from unnoted.suggestions import Order
 
 run = partial(running.run, "evaluate")
 
@@ -114,6 +119,55 @@ def test_the_benchmark_is_chosen_and_not_guessed_from_the_format(tmp_path):
     assert "no published denominator" in run(*files, "--benchmark", "chemdisgene").stdout
 
 
+@pytest.mark.parametrize(
+    ("option", "estimate", "interval"),
+    [
+        ("0.5", 0.5, (0.5, 0.5)),
+        ("0.4-0.8", 0.6, (0.4, 0.8)),
+        ("30/60", 0.5, (0.377, 0.623)),
+        ({"*": {"multiplier": 2}}, 0.5, (0.5, 0.5)),
+        ({"P551": {"multiplier": 3}, "P3373": {"multiplier": 1}, "P9": 0.1}, 4 / 8, (0.5, 0.5)),
+    ],
+)
+def test_label_frequency(gold, predictions, tmp_path, option, estimate, interval):
+    if isinstance(option, dict):
+        option = written(tmp_path / "priors.json", option)
+    common = ("--gold", gold, "--predictions", predictions)
+    result = json.loads(run(*common, "--label-frequency", option, "--json").stdout)
+    assert result["overall"]["precision"] == 0.5
+    corrected = result["corrected"]
+    frequency = corrected["label_frequency"]
+    assert frequency["estimate"] == pytest.approx(estimate)
+    assert (frequency["low"], frequency["high"]) == pytest.approx(interval, abs=1e-3)
+    assert corrected["true_facts"] == pytest.approx(4 / estimate)
+    table = run(*common, "--label-frequency", option).stdout
+    assert "assumes that labels are right" in table and "all facts" in table
+
+
+def test_checked_predictions(gold, predictions):
+    common = ("--gold", gold, "--predictions", predictions, "--label-frequency", "0.5")
+    result = json.loads(run(*common, "--checked", "1/2", "--json").stdout)["corrected"]
+    assert result["estimate"]["precision"] == 0.75 and result["estimate"]["recall"] == 3 / 8
+    assert result["favour"] == pytest.approx(4 / 3)
+
+
+def test_label_frequency_of_a_review(tmp_path):
+    suggestions = tmp_path / "s.jsonl"
+    suggested(tmp_path).save(suggestions)
+    claims = written(tmp_path / "found.json", [claim("d1", 0, 1, "lives"), claim("d1", 2, 3, "lives")])
+    common = ("--gold", tmp_path / "corpus.jsonl", "--predictions", claims, "--label-frequency", suggestions)
+    assert "begin one" in run(*common, code=1).stderr
+    with closing(open_review(suggestions)) as store:
+        store.decide(Authors()(), 3, Verdict.REJECT)  # in the order of scores
+        assert "random" in run(*common, code=1).stderr
+        random = Authors("Bo", Order.RANDOM)
+        for item in range(3):
+            store.decide(random(), item, Verdict.ACCEPT if item else Verdict.REJECT)
+    done = run(*common, "--json")
+    assert "2 labels of about 4 facts, by 3 random decisions" in done.stderr
+    assert json.loads(done.stdout)["corrected"]["label_frequency"]["estimate"] == 0.5
+
+
 def test_errors_are_one_line(gold, predictions, train, tmp_path):
     unlabelled = written(tmp_path / "test.json", [{**GOOD, "labels": []}])
     bad = written(tmp_path / "bad.json", [{"title": "Ada"}])
@@ -131,6 +185,21 @@ def test_errors_are_one_line(gold, predictions, train, tmp_path):
         ("--gold", gold, "--predictions", predictions, "--relation", "P55"): "nearest: 'P551'",
         ("--gold", gold, "--predictions", predictions, "--frequent", 0): "at least 1",
         ("--gold", gold, "--predictions", predictions, "--frequent", 2, "--relation", "P551"): "not both",
+        ("--gold", gold, "--predictions", predictions, "--label-frequency", "36"): "at most 1",
+        ("--gold", gold, "--predictions", predictions, "--label-frequency", "a/b"): "two counts",
+        ("--gold", gold, "--predictions", predictions, "--label-frequency", "some"): "a range (0.3-0.45)",
+        ("--gold", gold, "--predictions", predictions, "--label-frequency", gold): "an object",
+        ("--gold", gold, "--predictions", predictions, "--checked", "1/2"): "needs --label-frequency",
+        (
+            "--gold",
+            gold,
+            "--predictions",
+            predictions,
+            "--label-frequency",
+            1,
+            "--checked",
+            "9/9",
+        ): "checked: 9 of 9",
     }
     for arguments, message in cases.items():
         result = run(*arguments, code=1)
