@@ -217,9 +217,9 @@ def correct_scores(
 
     Example:
         >>> from unnoted.data.synthetic import generate_documents
-        >>> from unnoted.data.hide_labels import Uniform, hide_labels
+        >>> from unnoted.data.hide_labels import UniformLabelDropout, hide_labels
         >>> documents = list(generate_documents(50))
-        >>> gold = Gold.from_documents(hide_labels(documents, Uniform(0.4)))
+        >>> gold = Gold.from_documents(hide_labels(documents, UniformLabelDropout(0.4)))
         >>> found = list(Gold.from_documents(documents).facts)[::2]  # half of all facts, and nothing else
         >>> corrected = correct_scores(gold, found, LabelFrequency.from_range(0.4, 0.4))
         >>> measured = sum(key in gold.facts for key in found) / len(found)
