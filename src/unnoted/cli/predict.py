@@ -49,7 +49,7 @@ ResultFormat = Annotated[
     typer.Option(
         help="The format to write: predictions (official DocRED file), jsonl (with scores and "
         "supporting sentences), csv, parquet, html (a page of the documents with their facts drawn in "
-        "them) or table; by default what the name ends in, else predictions."
+        "them), graphml, nt or ttl (a knowledge graph) or table; by default what the name ends in, else predictions."
     ),
 ]
 Threshold = Annotated[

@@ -13,6 +13,7 @@ from unnoted.inference.facts import (
     FactEntity,
     FactRecord,
 )
+from unnoted.inference.graph import Graph, GraphEdge, GraphNode, to_graph, to_networkx
 from unnoted.inference.scoring import DecisionOptions
 
 __all__ = [
@@ -25,4 +26,9 @@ __all__ = [
     "Extractor",
     "FactEntity",
     "FactRecord",
+    "Graph",
+    "GraphEdge",
+    "GraphNode",
+    "to_graph",
+    "to_networkx",
 ]

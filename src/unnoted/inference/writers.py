@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from unnoted.data.document import Document
 from unnoted.data.visualization import FactGroup, FactRow, FactTable
 from unnoted.inference.facts import DocumentRecord, FactRecord, format_record
+from unnoted.inference.graph import write_graphml, write_rdf
 from unnoted.io import open_binary_output, open_output, write_lines, write_list
 from unnoted.utils import plural, require_extra, strip_control
 
@@ -197,6 +198,9 @@ RESULT_WRITERS: dict[str, Callable[[Path, Results], object]] = {
     "csv": lambda path, results: write_csv(path, results.records),
     "parquet": lambda path, results: write_parquet(path, results.records),
     "html": write_html,
+    "graphml": lambda path, results: write_graphml(path, results.records),
+    "nt": lambda path, results: write_rdf(path, results.records, "nt"),
+    "ttl": lambda path, results: write_rdf(path, results.records, "ttl"),
 }
 """Every format that results are written in, by its name on the command line."""
 
@@ -209,4 +213,4 @@ def format_from_name(path: Path) -> str:
         ['csv', 'html', 'predictions']
     """
     ending = path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    return ending if ending in ("jsonl", "csv", "parquet", "html") else "predictions"
+    return ending if ending in RESULT_WRITERS else "predictions"

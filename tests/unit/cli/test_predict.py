@@ -7,6 +7,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
+import networkx
 import pyarrow.parquet as pq
 import pytest
 import spacy
@@ -333,6 +334,15 @@ def test_the_name_decides_the_format(model, documents, expected, tmp_path):
     )
     packed = gzip.decompress(write(model, documents, tmp_path / "facts.csv.gz").read_bytes())
     assert packed == write(model, documents, tmp_path / "other", "--format", "csv").read_bytes()
+
+
+def test_the_name_of_a_graph_decides_its_format(model, documents, expected, tmp_path):
+    graph = networkx.read_graphml(write(model, documents, tmp_path / "facts.graphml.gz"))
+    assert graph.number_of_edges() == len(triples(expected))
+    assert {name for _, _, name in graph.edges(data="document")} == {name for name, *_ in triples(expected)}
+    for name in ("facts.nt", "facts.TTL"):
+        text = write(model, documents, tmp_path / name).read_text("utf-8")
+        assert text.count("#predicate>" if name == "facts.nt" else "rdf:predicate") == len(triples(expected))
 
 
 def test_a_page_with_the_facts_drawn_in_their_documents(model, documents, expected, tmp_path):

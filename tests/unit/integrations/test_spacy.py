@@ -89,7 +89,7 @@ def test_a_pipeline_names_what_is_missing_and_what_is_assigned():
 
 
 def test_the_entry_point_leads_here_and_loads_no_model_library():
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text("utf-8"))["project"]
     module, _, name = project["entry-points"]["spacy_factories"]["unnoted"].partition(":")
     assert module == component.__name__ and callable(getattr(component, name))
     code = f"import sys, {module}; sys.exit('transformers' in sys.modules or 'unnoted.models.model' in sys.modules)"
