@@ -9,8 +9,6 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import closing
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, NamedTuple, TypeAlias
@@ -18,7 +16,6 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 import requests
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from requests.adapters import HTTPAdapter
-from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
 from unnoted.errors import DataError
@@ -58,7 +55,7 @@ class CatalogFile(_Strict):
     size: int | None = Field(None, gt=0)
 
     @model_validator(mode="after")
-    def _has_one_checksum(self) -> "CatalogFile":
+    def _check(self) -> "CatalogFile":
         if (self.sha256 is None) == (self.git_blob_sha1 is None):
             raise ValueError("needs one of sha256 and git_blob_sha1")
         return self
@@ -66,8 +63,6 @@ class CatalogFile(_Strict):
     def find_mismatch(self, path: Path) -> str | None:
         """What is wrong with the contents of a file; None if they are right."""
         size = path.stat().st_size
-        if self.size is not None and size != self.size:
-            return f"{size:,} bytes instead of {self.size:,}"
         # Git hashes a header with the size before the contents.
         digest = hashlib.sha256() if self.sha256 else hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
         with path.open("rb") as stream:
@@ -109,22 +104,26 @@ class Catalog(_Strict):
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))
-            found = short_repr(first["input"])
-            raise DownloadError(f"{path}: {place}: {first['msg']}, not {found}") from None
+            raise DownloadError(
+                f"{path}: {place}: {first['msg']}, not {short_repr(first['input'])}"
+            ) from None
 
     def entry(self, dataset: str) -> CatalogEntry:
         """The data set of a name."""
-        try:
-            return lookup("data set", dataset.lower(), self.datasets)
-        except ValueError as error:
-            raise DownloadError(str(error)) from None
+        return _lookup("data set", dataset, self.datasets)
+
+
+def _lookup(what: str, name: str, table: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of the table's type
+    try:
+        return lookup(what, name.lower(), table)
+    except ValueError as error:
+        raise DownloadError(str(error)) from None
 
 
 class DownloadedFile(NamedTuple):
     """A file that is there and verified, and how it came to be there."""
 
     name: str
-    path: Path
     size: int
     outcome: str
 
@@ -154,17 +153,19 @@ def download(
     files = catalog.entry(dataset).files
     chosen = {name: files[name] for name in (files if names is None else names)}
     try:
-        # All files that are there are verified first: a wrong one is not worth learning of after a long download.
-        present = {name: _is_present(file, to / name, overwrite) for name, file in chosen.items()}
+        # Verified first: a wrong file that is there is not worth learning of after a long download.
+        present = {name for name, file in chosen.items() if _is_present(file, to / name, overwrite)}
         done = []
         for name, file in chosen.items():
             target = to / name
-            if not present[name]:
+            if name not in present:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with lock_output(target, overwrite=True):
                     _download_file(name, file, target, progress)
-            outcome = "already there and verified" if present[name] else "downloaded"
-            done.append(DownloadedFile(name, target, target.stat().st_size, outcome))
+            outcome = "already there and verified" if name in present else "downloaded"
+            done.append(DownloadedFile(name, target.stat().st_size, outcome))
+    except requests.RequestException as error:
+        raise DownloadError(f"{dataset}: {name} cannot be downloaded ({describe_error(error)})") from None
     except OSError as error:
         raise DownloadError(f"{error.filename or to}: {error.strerror or error}") from None
     return done
@@ -172,39 +173,29 @@ def download(
 
 def _is_present(file: CatalogFile, target: Path, overwrite: bool) -> bool:
     """Whether the right file is there; another one in its place is an error unless it may be overwritten."""
-    if not target.exists():
-        return False
-    wrong = file.find_mismatch(target)
-    if wrong and not overwrite:
+    wrong = file.find_mismatch(target) if target.exists() else "nothing there"
+    if wrong and target.exists() and not overwrite:
         raise DownloadError(f"{target}: has other contents ({wrong}); --overwrite replaces it")
     return wrong is None
 
 
 def _download_file(name: str, file: CatalogFile, target: Path, progress: Progress) -> None:
-    limits = Limits.current()
+    limits, done = Limits.current(), 0
     largest = file.size or limits.download
     # Bytes as they are stored: a server may compress them for the way.
     headers = {"User-Agent": "unnoted", "Accept-Encoding": "identity"}
     with requests.Session() as session, atomic_write(target) as sink:
         for scheme in ("http://", "https://"):
             session.mount(scheme, HTTPAdapter(max_retries=RETRIES))
-        try:
-            with closing(session.get(file.url, headers=headers, stream=True, timeout=TIMEOUT)) as response:
-                response.raise_for_status()
-                done, length = 0, response.headers.get("Content-Length", "")
-                total = int(length) if re.fullmatch("[0-9]{1,18}", length) else file.size
-                for chunk in response.raw.stream(CHUNK, decode_content=False):
-                    sink.write(chunk)
-                    done += len(chunk)
-                    progress(name, done, total)
-                    if done > largest:
-                        limit = f"{file.size:,}" if file.size else limits.allowance("download")
-                        raise DownloadError(f"{name}: {file.url} has more bytes than {limit}")
-        except (requests.RequestException, HTTPError) as error:
-            cause: BaseException = error  # the reason is inside what requests and urllib3 wrap around it
-            while cause.__context__ is not None:
-                cause = cause.__context__
-            raise DownloadError(f"{name}: cannot download {file.url} ({describe_error(cause)})") from None
+        with session.get(file.url, headers=headers, stream=True, timeout=TIMEOUT) as response:
+            response.raise_for_status()
+            for chunk in response.iter_content(CHUNK):
+                sink.write(chunk)
+                done += len(chunk)
+                progress(name, done, file.size)
+                if done > largest:
+                    limit = f"{file.size:,}" if file.size else limits.allowance("download")
+                    raise DownloadError(f"{name}: {file.url} has more bytes than {limit}")
         sink.flush()
         if wrong := file.find_mismatch(Path(sink.name)):
             raise DownloadError(f"{name}: the download from {file.url} is damaged: {wrong}")
@@ -213,29 +204,29 @@ def _download_file(name: str, file: CatalogFile, target: Path, progress: Progres
 # The sample ----------------------------------------------------------------------------------------------------
 
 
-class SampleFile(NamedTuple):
+class SampleFile(_Strict):
     """One file of a sample.
 
     Attributes:
         sources: the files in which the documents are looked up, as `data set/file`.
-        ids: the documents, in order; of a file of relations, those that it has relations of. None for the whole
-            file.
+        ids: the name of its list of documents; None for the whole file.
     """
 
     sources: list[str]
-    ids: list[str] | None
+    ids: str | None
 
 
-@cache
-def read_samples() -> Mapping[str, Mapping[str, SampleFile]]:
-    """The files of the sample of each data set, by name."""
-    content = json.loads(SHIPPED_SAMPLE.read_text("utf-8"))
-    return {
-        dataset: {
-            name: SampleFile(file["sources"], content["ids"].get(file["ids"])) for name, file in files.items()
-        }
-        for dataset, files in content["datasets"].items()
-    }
+class Samples(_Strict):
+    """The samples: the files of each data set, and lists of ids by name."""
+
+    note: str
+    datasets: dict[str, dict[str, SampleFile]]
+    ids: dict[str, list[str]]
+
+
+def read_samples() -> Samples:
+    """The samples of the results pages."""
+    return Samples.model_validate_json(SHIPPED_SAMPLE.read_text("utf-8"))
 
 
 def download_sample(
@@ -253,50 +244,50 @@ def download_sample(
     Raises:
         DownloadError: as for `download`, or a public file lacks documents of the sample.
     """
-    try:
-        files = lookup("sample", dataset, read_samples())
-    except ValueError as error:
-        raise DownloadError(str(error)) from None
-    sources = dict.fromkeys(source for file in files.values() for source in file.sources)
+    samples = read_samples()
+    files: Mapping[str, SampleFile] = _lookup("sample", dataset, samples.datasets)
+    sources: dict[str, list[str]] = {}
+    for source in dict.fromkeys(source for file in files.values() for source in file.sources):
+        origin, _, name = source.partition("/")
+        sources.setdefault(origin, []).append(name)
     to.mkdir(parents=True, exist_ok=True)
     with (
         lock_output(*(to / name for name in files), overwrite=overwrite),
-        TemporaryDirectory(prefix=".unnoted-", dir=to) as temporary,
+        TemporaryDirectory(prefix=".unnoted-", dir=to) as folder,
     ):
-        folder = Path(temporary)
-        for origin in dict.fromkeys(source.partition("/")[0] for source in sources):
-            names = [source.partition("/")[2] for source in sources if source.startswith(f"{origin}/")]
-            download(origin, folder / origin, catalog, progress, names=names)
+        for origin, names in sources.items():
+            download(origin, Path(folder, origin), catalog, progress, names=names)
         done = []
         for name, file in files.items():
-            selected = select_documents(name, file, folder)
+            contents = [Path(folder, source).read_bytes() for source in file.sources]
+            selected = (
+                contents[0] if file.ids is None else select_documents(name, contents, samples.ids[file.ids])
+            )
             with atomic_write(to / name) as sink:
                 sink.write(selected)
-            done.append(DownloadedFile(name, to / name, len(selected), "selected"))
+            done.append(DownloadedFile(name, len(selected), "selected"))
     return done
 
 
-def select_documents(name: str, file: SampleFile, folder: Path) -> bytes:
-    """The content of a file with the documents of a sample, in its order.
+def select_documents(name: str, contents: Iterable[bytes], ids: Iterable[str]) -> bytes:
+    """The content of a file with some documents of others, in the order of the ids.
 
     Args:
         name: of the file; it tells the format: `.json` is DocRED's, `abstracts.txt.gz` PubTator's,
             `relationships.tsv.gz` its relations. The last two are compressed, reproducibly.
-        file: the ids.
-        folder: has the sources.
+        contents: of the others.
+        ids: of the documents; in a file of relations, of those that have some.
 
     Raises:
-        DownloadError: a document is in no source.
+        DownloadError: a document is nowhere.
     """
-    contents = [(folder / source).read_bytes() for source in file.sources]
-    if file.ids is None:
-        return contents[0]
-    parts: dict[str, list[Any]] = {id: [] for id in file.ids}
-    if name.endswith(".json"):
-        for document in (document for content in contents for document in json.loads(content)):
-            parts.get(document["title"], []).append(document)
-    else:
-        text = "".join(gzip.decompress(content).decode("utf-8") for content in contents)
+    parts: dict[str, list[Any]] = {id: [] for id in ids}
+    for content in contents:
+        if name.endswith(".json"):
+            for document in json.loads(content):
+                parts.get(document["title"], []).append(document)
+            continue
+        text = gzip.decompress(content).decode("utf-8")
         if name.endswith(".tsv.gz"):
             for row in text.splitlines(keepends=True):
                 parts.get(row.partition("\t")[0], []).append(row)
@@ -304,8 +295,7 @@ def select_documents(name: str, file: SampleFile, folder: Path) -> bytes:
             for block in re.split(r"\n(?:[ \t]*\n)+", text.strip("\n")):
                 parts.get(block.partition("|")[0], []).append(f"{block}\n\n")
     if missing := sum(not part for part in parts.values()):
-        lacking = plural(missing, "document")
-        raise DownloadError(f"{name}: {', '.join(file.sources)} lack {lacking} of the sample")
+        raise DownloadError(f"{name}: the public files lack {plural(missing, 'document')} of the sample")
     if name.endswith(".json"):
         chosen = [found[0] for found in parts.values()]
         return json.dumps(chosen, ensure_ascii=False, separators=(",", ":")).encode()
