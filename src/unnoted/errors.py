@@ -124,22 +124,22 @@ class DataError(ValueError):
 
     def __init__(
         self,
-        kind: DefectKind,
         found: str,
         expected: str,
         document: str | None = None,
         place: str | None = None,
+        kind: DefectKind = DefectKind.MALFORMED,
         file: str = "",
         line: int | None = None,
     ) -> None:
-        super().__init__(kind, found, expected, document, place, file, line)  # so that it can be pickled
+        super().__init__(found, expected, document, place, kind, file, line)  # so that it can be pickled
         self.defect = Defect(kind, file, document, place, found, expected, line)
 
     @classmethod
     def from_defect(cls, defect: Defect) -> "DataError":
         """The error of a defect."""
         d = defect
-        return cls(d.kind, d.found, d.expected, d.document, d.field, d.file, d.line)
+        return cls(d.found, d.expected, d.document, d.field, d.kind, d.file, d.line)
 
     def __str__(self) -> str:
         return str(self.defect)

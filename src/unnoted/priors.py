@@ -11,7 +11,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, NoReturn
 
-from unnoted.errors import DataError, DefectKind
+from unnoted.errors import DataError
 from unnoted.io import RepeatedKey, TextInput, parse_json, read_whole
 from unnoted.utils import nearest, plural, short_repr
 
@@ -92,9 +92,7 @@ class Priors:
             content = parse_json(read_whole(path))
             if isinstance(content, RepeatedKey):
                 place = f"key {short_repr(content.key)}"
-                raise DataError(
-                    DefectKind.MALFORMED, "twice in one object", "one value", place=place, file="priors"
-                )
+                raise DataError("twice in one object", "one value", place=place, file="priors")
             if not isinstance(content, dict):
                 _refuse(None, short_repr(content), "an object of relation to prior")
             for relation in content:
@@ -165,7 +163,7 @@ class Priors:
 
 def _refuse(relation: str | None, found: str, expected: str) -> NoReturn:
     place = None if relation is None else f"relation {short_repr(relation)}"
-    raise DataError(DefectKind.MALFORMED, found, expected, place=place, file="priors")
+    raise DataError(found, expected, place=place, file="priors")
 
 
 def _check_prior(relation: str, labelled: float, overall: float) -> float:

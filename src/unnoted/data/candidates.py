@@ -111,9 +111,6 @@ class CandidatePairs:
     def from_json(cls, value: object) -> "CandidatePairs":
         """The candidates that `to_json` wrote.
 
-        Raises:
-            ValueError: the value is something else.
-
         Example:
             >>> CandidatePairs.from_json({"intra_sentence": [["PER", "LOC"]]})
             CandidatePairs(types=frozenset({('PER', 'LOC')}), intra_sentence=True)

@@ -85,9 +85,6 @@ class LabellingComparison:
     def priors(self, relations: Collection[str]) -> dict[str, dict[str, float]]:
         """What `Priors.from_file` reads: multipliers by relation, shrunk towards that of all (`*`), at least 1.
 
-        Args:
-            relations: those of the training documents.
-
         Raises:
             ValueError: A has no facts.
 

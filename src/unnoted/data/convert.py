@@ -57,13 +57,6 @@ def convert_files(
 ) -> Conversion:
     """Write the documents of files in a format.
 
-    Args:
-        sources: one or more files; together they become one.
-        to: where to.
-        format: the key of a format; by default that of the name's ending.
-        vocabulary: relations that are allowed; None allows all.
-        strict: every defect is an error.
-
     Raises:
         DataError: a document cannot be used.
         ValueError: there is no such format, or it is not written.
@@ -101,11 +94,6 @@ def split_documents(
 ) -> list[list[Document]]:
     """Split documents into parts at random; each document is in one part, in its old order.
 
-    Args:
-        documents: the corpus.
-        shares: of each part; they add up to 1.
-        seed: the same seed makes the same parts of the same documents.
-
     Example:
         >>> documents = [Document(str(number), (), ()) for number in range(10)]
         >>> [len(part) for part in split_documents(documents, [0.8, 0.2])]
@@ -131,13 +119,6 @@ def split_files(
     strict: bool = False,
 ) -> tuple[list[int], DefectLog]:
     """Split the documents of files into new files at random.
-
-    Args:
-        sources: files of documents.
-        parts: where to, and the share of the documents that goes there.
-        seed: the same seed makes the same parts of the same documents.
-        format: the key of a format; by default that of each name's ending.
-        strict: every defect is an error.
 
     Returns:
         How many documents went to each part, and what is wrong with the files.

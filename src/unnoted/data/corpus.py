@@ -8,7 +8,7 @@ from typing import NoReturn, overload
 
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document, entity_types
-from unnoted.errors import DataError, DefectKind, DefectLog
+from unnoted.errors import DataError, DefectLog
 from unnoted.io import TextInput, parse_json, read_whole
 from unnoted.priors import Priors
 from unnoted.utils import nearest, plural, short_repr
@@ -121,7 +121,7 @@ def _in_order_of_numbers(numbers: Mapping[str, int]) -> tuple[str, ...]:
 
 def _refuse(found: str, expected: str, relation: str | None = None) -> NoReturn:
     place = None if relation is None else f"relation {short_repr(relation)}"
-    raise DataError(DefectKind.MALFORMED, found, expected, place=place)
+    raise DataError(found, expected, place=place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ class Corpus(Sequence[Document]):
         """
         if not self.relations:
             found = f"no fact in {plural(len(self), 'document')}"
-            raise DataError(DefectKind.MALFORMED, found, "labelled facts to count", file="priors")
+            raise DataError(found, "labelled facts to count", file="priors")
         counts = self._count_triples(document.labels for document in self.documents)
         return Priors.from_counts(self.relations.ids, counts, self._pair_count)
 
@@ -205,7 +205,7 @@ class Corpus(Sequence[Document]):
                     f"at most {1 - count / pairs:.3g}: {count} of {plural(pairs, 'pair')} were rejected"
                 )
                 place, found = f"relation {short_repr(relation)}", f"overall prior {overall:.3g}"
-                raise DataError(DefectKind.MALFORMED, found, expected, place=place, file="priors")
+                raise DataError(found, expected, place=place, file="priors")
 
     @property
     def _pair_count(self) -> int:

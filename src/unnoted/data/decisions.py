@@ -81,7 +81,7 @@ def apply_decisions(
     if format.update is None:
         valid = ", ".join(each.name for each in FORMATS.values() if each.update)
         expected = f"a format that can be updated ({valid})"
-        raise DataError(DefectKind.UNREADABLE, format.name, expected, file=str(source))
+        raise DataError(format.name, expected, kind=DefectKind.UNREADABLE, file=str(source))
     edits, report = _plan_edits(stream_documents(source), decisions)
     provenance = []
     if not format.keeps_provenance:
@@ -131,7 +131,7 @@ def _check(decision: Decision, number: int, known: Mapping[str, Document]) -> No
         if decision.document not in known:
             expected = f"the id of a document{nearest(decision.document, known)}"
             found, place = short_repr(decision.document), f"decisions[{number}].document"
-            raise DataError(DefectKind.MALFORMED, found, expected, decision.document, place)
+            raise DataError(found, expected, decision.document, place)
         label = Fact(*decision.triple, decision.evidence)
         document = replace(known[decision.document], facts=(label,), negatives=())
         validate(document, log, FieldNames(fact=f"decisions[{number}]"), None, Limits.current())

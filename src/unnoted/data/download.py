@@ -110,7 +110,8 @@ class Catalog(_Strict):
 
     def entry(self, dataset: str) -> CatalogEntry:
         """The data set of a name."""
-        return _lookup("data set", dataset, self.datasets)
+        found: CatalogEntry = _lookup("data set", dataset, self.datasets)
+        return found
 
 
 def _lookup(what: str, name: str, table: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of the table's type
@@ -233,13 +234,6 @@ def download_sample(
     dataset: str, to: Path, catalog: Catalog, progress: Progress, overwrite: bool = False
 ) -> list[DownloadedFile]:
     """Download the public files and keep the sample of documents that the results pages are about.
-
-    Args:
-        dataset: `docred` (with the documents of Re-DocRED) or `chemdisgene`.
-        to: the folder of the sample.
-        catalog: the shipped one, or a mirror's.
-        progress: called with every chunk that arrives.
-        overwrite: replace files.
 
     Raises:
         DownloadError: as for `download`, or a public file lacks documents of the sample.

@@ -133,16 +133,7 @@ DocRED's annotators labelled, with their bias. Extreme: one label per relation a
 
 
 def fit_setting(name: str, documents: Iterable[Document]) -> LabelDropout:
-    """The rule of a labelling setting.
-
-    Args:
-        name: one of `LABELLING_SETTINGS`.
-        documents: fully labelled; read only if the rule needs their frequencies.
-
-    Example:
-        >>> fit_setting("full", [])
-        UniformLabelDropout(share=1.0)
-    """
+    """The rule of a labelling setting; documents are read only if the rule needs their frequencies."""
     return lookup("labelling setting", name, LABELLING_SETTINGS)(documents)
 
 
@@ -168,14 +159,7 @@ class HideReport:
 def hide_labels(
     documents: Iterable[Document], rule: LabelDropout, seed: int = 0, report: HideReport | None = None
 ) -> Iterator[Document]:
-    """Hide labels of documents, one document at a time.
-
-    Args:
-        documents: with all their labels; may be a stream.
-        rule: chooses the labels that stay.
-        seed: the same seed hides the same labels.
-        report: counts the labels before and after.
-    """
+    """Hide labels of documents, one document at a time."""
     report = report if report is not None else HideReport()
     for document in documents:
         random = Random(f"{seed}/{document.id}")  # a string seeds the same in every process

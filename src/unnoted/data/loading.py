@@ -60,11 +60,11 @@ def stream_documents(
                     with source.open() as stream:
                         yield from format.read(stream, context)
                 if len(context.seen) == before and log.usable:
-                    raise DataError(DefectKind.UNREADABLE, "0 documents", "at least one")
+                    raise DataError("0 documents", "at least one", kind=DefectKind.UNREADABLE)
     if documents:
         log_unused_rows(context)
     elif sources:
-        log.error(DataError(DefectKind.UNREADABLE, "relation rows only", "documents", file=log.file))
+        log.error(DataError("relation rows only", "documents", kind=DefectKind.UNREADABLE, file=log.file))
 
 
 @contextmanager
@@ -127,7 +127,7 @@ def require_facts(documents: int, facts: int, paths: Iterable[str | Path]) -> No
     if not facts:
         files = ", ".join(TextInput(path).name for path in paths)
         found = f"no fact in {plural(documents, 'document')}"
-        raise DataError(DefectKind.MALFORMED, found, "labelled facts", file=files)
+        raise DataError(found, "labelled facts", file=files)
 
 
 def default_candidates(

@@ -180,9 +180,6 @@ def word_spans(document: Document, text: str) -> list[list[Span]]:
 class MentionLocator:
     """Finds the characters of mentions in the text of a document.
 
-    Args:
-        document: without a text, its mentions have no character spans.
-
     Example:
         >>> from unnoted.data import Mention
         >>> entity = Entity((Mention(1, 0, 2, "PER", "Ada Lorne"),))

@@ -37,13 +37,6 @@ def validate(
 ) -> Document:
     """Check a document; raise an error, log defects and notes.
 
-    Args:
-        document: its types are right; its indices, spans and strings are checked.
-        log: takes defects and notes.
-        names: the source's names of the fields.
-        vocabulary: the relations that are allowed; None allows all.
-        limits: how large it may be.
-
     Returns:
         The document, without repeated facts and negatives.
 
@@ -69,9 +62,6 @@ def validate(
 
 def validate_documents(documents: Iterable[Document], source: str) -> None:
     """Check documents that were made by a program and not by a reader.
-
-    Raises:
-        DataError: names the document, the field, its value and what is valid.
 
     Example:
         >>> beyond = Entity((Mention(0, 1, 3, "PER", "Ada"),))
@@ -130,7 +120,7 @@ class _Validator:
     def refuse(
         self, place: str, found: str, expected: str, kind: DefectKind = DefectKind.MALFORMED
     ) -> NoReturn:
-        raise DataError(kind, found, expected, self.document.id, place)
+        raise DataError(found, expected, self.document.id, place, kind)
 
     def check_entity(self, index: int, entity: Entity) -> None:
         place = self.names.entity.format(index)

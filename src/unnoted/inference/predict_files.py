@@ -337,7 +337,7 @@ def _read_text(file: Path) -> str:
     try:
         text = read_whole(file)
         if not text.strip():
-            raise DataError(DefectKind.UNREADABLE, "no text", "a text")
+            raise DataError("no text", "a text", kind=DefectKind.UNREADABLE)
         return text
     except DataError as error:
         raise DefectLog(TextInput(file).name).located(error) from None

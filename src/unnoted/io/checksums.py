@@ -2,16 +2,15 @@
 
 import hashlib
 from collections.abc import Collection, Iterable
-from pathlib import Path, PurePath
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, Field, ValidationError
 
 from unnoted.io.inputs import refuse_stream
 from unnoted.io.outputs import write_json
 from unnoted.io.parsing import read_json
 from unnoted.utils import describe_error, short_repr
-
-__all__ = [
-    "CHECKSUMS", "check_checksums", "content_digest", "write_checksums",
-]  # fmt: skip
 
 
 def content_digest(path: Path) -> str:
@@ -32,6 +31,15 @@ CHECKSUMS = "checksums.json"
 """For each file of the folder, its size and the SHA-256 of its content."""
 
 
+class _Checksum(BaseModel):
+    bytes: int
+    sha256: str
+
+
+class _Checksums(BaseModel):
+    files: dict[Annotated[str, Field(pattern=r"^[^/\\]+$")], _Checksum] = Field(min_length=1)
+
+
 def write_checksums(folder: Path, names: Iterable[str], to: str = CHECKSUMS) -> None:
     """Record the size and the content of files in a file beside them."""
     files = {
@@ -43,11 +51,6 @@ def write_checksums(folder: Path, names: Iterable[str], to: str = CHECKSUMS) -> 
 
 def check_checksums(folder: Path, error: type[ValueError], name: str = CHECKSUMS) -> Collection[str]:
     """Compare every file that has a checksum with it.
-
-    Args:
-        folder: whose files.
-        error: what is raised if a file is missing or differs; names it.
-        name: the file of the checksums.
 
     Returns:
         The names of the files that have checksums; none if the folder has no checksums.
@@ -61,32 +64,28 @@ def check_checksums(folder: Path, error: type[ValueError], name: str = CHECKSUMS
         ...     _ = (folder / "config.json").write_text("[]")
         ...     check_checksums(folder, ValueError)  # doctest: +ELLIPSIS
         Traceback (most recent call last):
-        ValueError: .../config.json: the content differs from what was saved (SHA-256 4f53cda18c2b..., not ...
+        ValueError: .../config.json: the content differs from what was saved (2 bytes with SHA-256 4f53cda18c2b..., not ...
     """
     path = folder / name
     if not path.exists():
         return ()
-    content = read_json(path, error)
-    files = content.get("files") if isinstance(content, dict) else None
-    if not isinstance(files, dict) or not files:
-        raise error(f"{path}: must list the files beside it with their checksums, not {short_repr(content)}")
-    for file_name, entry in files.items():
-        size, digest = (entry.get("bytes"), entry.get("sha256")) if isinstance(entry, dict) else (None, None)
-        if PurePath(file_name).name != file_name or type(size) is not int or not isinstance(digest, str):
-            raise error(f"{path}: files.{short_repr(file_name)}: {short_repr(entry)} is no size and SHA-256")
+    try:
+        files = _Checksums.model_validate(read_json(path, error)).files
+    except ValidationError as problem:
+        first = problem.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise error(f"{path}: {place}: {short_repr(first['input'])}: {first['msg']}") from None
+    for file_name, saved in files.items():
         file = folder / file_name
         try:
-            actual = file.stat().st_size
-            found = content_digest(file) if actual == size else ""
+            size, found = file.stat().st_size, content_digest(file)
         except OSError as missing:
             raise error(
                 f"{file}: cannot be read ({describe_error(missing)}); it was saved ({name})"
             ) from None
-        if actual != size:
-            raise error(f"{file}: has {actual:,} bytes, and {size:,} were saved ({name})")
-        if found != digest:
+        if (size, found) != (saved.bytes, saved.sha256):
             raise error(
-                f"{file}: the content differs from what was saved (SHA-256 {found[:12]}..., "
-                f"not {digest[:12]}... as in {name})"
+                f"{file}: the content differs from what was saved ({size:,} bytes with SHA-256 {found[:12]}..., "
+                f"not {saved.bytes:,} with {saved.sha256[:12]}... as in {name})"
             )
     return files.keys()

@@ -20,11 +20,6 @@ from weakref import WeakSet
 from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.utils import nearest, short_repr
 
-__all__ = [
-    "MEBI", "STANDARD", "Limits", "TextInput", "is_stream", "numbered_lines", "open_text", "read_bytes",
-    "read_whole", "refuse_stream", "rereadable", "variable",
-]  # fmt: skip
-
 PREFIX = "UNNOTED_MAX_"
 MEBI = 1 << 20
 STANDARD = Path("-")
@@ -86,7 +81,9 @@ class Limits:
     ) -> None:
         """Raise a `DataError` if a size is beyond a limit; it names the variable that raises the limit."""
         if size > getattr(self, name):
-            raise DataError(DefectKind.TOO_LARGE, f"{size:,} {things}", self.allowance(name), document, place)
+            raise DataError(
+                f"{size:,} {things}", self.allowance(name), document, place, kind=DefectKind.TOO_LARGE
+            )
 
     def allowance(self, name: str) -> str:
         """A limit as an error states it."""
@@ -125,7 +122,7 @@ def refuse_stream(path: Path) -> None:
     """Refuse a stream where the content is read more than once."""
     if is_stream(path):
         problem = "a stream, which can be read only once"
-        raise DataError(DefectKind.UNREADABLE, problem, "a file", file=TextInput(path).name)
+        raise DataError(problem, "a file", kind=DefectKind.UNREADABLE, file=TextInput(path).name)
 
 
 class TextInput:
@@ -262,27 +259,29 @@ def _located() -> Iterator[None]:
         yield
     except UnicodeDecodeError as error:
         raise DataError(
-            DefectKind.UNREADABLE, f"the byte 0x{error.object[error.start]:02x}", "UTF-8 text"
+            f"the byte 0x{error.object[error.start]:02x}", "UTF-8 text", kind=DefectKind.UNREADABLE
         ) from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(DefectKind.UNREADABLE, f"damaged gzip data ({error})", "a whole gzip file") from None
+        raise DataError(
+            f"damaged gzip data ({error})", "a whole gzip file", kind=DefectKind.UNREADABLE
+        ) from None
     except OSError as error:
         reasons = {errno.EISDIR: "a directory", errno.ENOENT: "no such file"}
         reason = reasons.get(error.errno or 0, error.strerror or str(error))
-        raise DataError(DefectKind.UNREADABLE, reason, "a file") from None
+        raise DataError(reason, "a file", kind=DefectKind.UNREADABLE) from None
 
 
 def _open_bytes(path: Path) -> Any:  # noqa: ANN401 - a buffered reader, or a gzip file
     """The bytes of an input, decompressed; standard input stays open afterwards."""
     if path == STANDARD:
         if sys.stdin is None:
-            raise DataError(DefectKind.UNREADABLE, "no standard input", "a file")
+            raise DataError("no standard input", "a file", kind=DefectKind.UNREADABLE)
         if sys.stdin.buffer in _taken:
-            raise DataError(DefectKind.UNREADABLE, "named twice, and it can be read once", "a file")
+            raise DataError("named twice, and it can be read once", "a file", kind=DefectKind.UNREADABLE)
         _taken.add(sys.stdin.buffer)
         raw: Any = io.BufferedReader(_Bytes(sys.stdin.buffer), _BUFFER)
     elif "\0" in os.fspath(path):
-        raise DataError(DefectKind.UNREADABLE, "a name with a NUL character", "a file")
+        raise DataError("a name with a NUL character", "a file", kind=DefectKind.UNREADABLE)
     else:
         raw = io.BufferedReader(io.FileIO(path), _BUFFER)
     try:

@@ -19,11 +19,6 @@ from filelock import FileLock, Timeout
 
 from unnoted.io.inputs import STANDARD, is_stream
 
-__all__ = [
-    "atomic_write", "display_name", "hold_lock", "is_held", "lock_output", "new_folder",
-    "open_binary_output", "open_output", "write_binary", "write_json", "write_lines", "write_list",
-]  # fmt: skip
-
 
 @contextmanager
 def hold_lock(lock: Path, otherwise: Exception, *, remove: bool = False) -> Iterator[None]:

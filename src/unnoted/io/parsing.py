@@ -12,11 +12,6 @@ from unnoted.errors import DataError, DefectKind
 from unnoted.io.inputs import Limits
 from unnoted.utils import describe_error, short_repr, shorten, strip_control
 
-__all__ = [
-    "CONFIG_CHARACTERS", "ENCODABLE", "RepeatedKey", "YamlError", "parse_json", "parse_yaml",
-    "read_array", "read_json",
-]  # fmt: skip
-
 ENCODABLE = "characters that UTF-8 can hold"
 BLANKS = " \t\r\n"
 CHUNK = 1 << 16
@@ -54,26 +49,17 @@ def parse_json(text: str, place: str | None = None) -> object:
     Args:
         text: a line, or the content of a whole file.
         place: which line; None for a file, which then may hold nothing that cannot be written again.
-
-    Raises:
-        DataError: names what is wrong with it.
     """
     try:
         value = _DECODER.decode(text)
         if place is None and "\\u" in text:  # the only way to half a surrogate pair
             json.dumps(value, ensure_ascii=False, default=repr).encode()
     except RecursionError:
-        raise DataError(
-            DefectKind.MALFORMED, "JSON nested too deeply", "a JSON object", place=place
-        ) from None
+        raise DataError("JSON nested too deeply", "a JSON object", place=place) from None
     except UnicodeEncodeError as error:
-        raise DataError(
-            DefectKind.MALFORMED, short_repr(error.object[error.start]), ENCODABLE, place=place
-        ) from None
+        raise DataError(short_repr(error.object[error.start]), ENCODABLE, place=place) from None
     except ValueError as error:
-        raise DataError(
-            DefectKind.MALFORMED, f"{short_repr(text)} ({_reason(error)})", "a JSON object", place=place
-        ) from None
+        raise DataError(f"{short_repr(text)} ({_reason(error)})", "a JSON object", place=place) from None
     return value
 
 
@@ -85,12 +71,7 @@ def _reason(error: ValueError) -> str:
 def read_array(
     stream: TextIO, limits: Limits | None = None, start: str = ""
 ) -> Iterator[tuple[int, int, object]]:
-    r"""The elements of one JSON array, of which one is held at a time.
-
-    Args:
-        stream: the text.
-        limits: of an element.
-        start: what was taken from the stream already.
+    r"""The elements of one JSON array, one held at a time; `start` was taken from the stream already.
 
     Yields:
         The number of an element from 0, the line that it begins at, and its value.
@@ -152,7 +133,7 @@ def read_array(
                 return value
 
     def refuse(found: str, expected: str) -> NoReturn:
-        raise DataError(DefectKind.UNREADABLE, found, expected)
+        raise DataError(found, expected, kind=DefectKind.UNREADABLE)
 
     if (first := next_character()) != "[":
         refuse(f"{short_repr(first)} at the start", "a JSON list of documents, '['")
@@ -190,9 +171,6 @@ class YamlError(ValueError):
 
 def parse_yaml(text: str) -> object:
     r"""The value of a YAML text of mappings, lists and plain values, without tags and aliases.
-
-    Raises:
-        YamlError: names the line.
 
     Example:
         >>> parse_yaml("epochs: 3\ntrain: [a.json, b.json]")

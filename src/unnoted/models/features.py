@@ -25,8 +25,6 @@ class FeatureReport:
 
     Attributes:
         documents: number of documents.
-        tokens: with markers, start and end tokens.
-        mentions: all are kept.
         pairs: candidate pairs.
         facts: kept as labels.
         self_facts: relate an entity to itself.
@@ -34,7 +32,6 @@ class FeatureReport:
         excluded_types: facts whose pair is not a candidate, by "head type:tail type".
         repeated_facts: labelled before in the same document.
         empty_words: words without a token.
-        negatives: explicit negatives that were kept.
         ignored_negatives: explicit negatives of an unknown relation or a pair that is not a candidate.
 
     Example:
@@ -44,8 +41,6 @@ class FeatureReport:
     """
 
     documents: int = 0
-    tokens: int = 0
-    mentions: int = 0
     pairs: int = 0
     facts: int = 0
     self_facts: int = 0
@@ -53,7 +48,6 @@ class FeatureReport:
     excluded_types: Counter[str] = field(default_factory=Counter)
     repeated_facts: int = 0
     empty_words: int = 0
-    negatives: int = 0
     ignored_negatives: int = 0
 
     @property
@@ -226,12 +220,9 @@ class Featuriser:
         head, tail = self.candidates.index_pairs(document)
         facts, evidence, negatives = self._labels(document, head, tail, report)
         report.documents += 1
-        report.tokens += len(tokenized.tokens)
-        report.mentions += len(mentions)
         report.pairs += len(head)
         report.facts += len(facts)
         report.empty_words += tokenized.empty_words
-        report.negatives += len(negatives)
         fact_pair, fact_relation = _columns(facts)
         evidence_pair, evidence_sentence = _columns(evidence)
         negative_pair, negative_relation = _columns(negatives)

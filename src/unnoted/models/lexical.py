@@ -73,12 +73,6 @@ class LexicalModel(nn.Module):
 
     Its parameters are buffers: they are saved with the model, and no step changes them.
 
-    Args:
-        types: number of entity types that are told apart.
-        relations: K.
-        vocabulary: number of tokens.
-        weight: of its log odds in the ensemble; the rest is the network's.
-
     Example:
         >>> lexical = LexicalModel(types=2, relations=3, vocabulary=50, weight=0.5)
         >>> lexical.stem.shape, lexical.places.shape
@@ -99,11 +93,7 @@ class LexicalModel(nn.Module):
         self.register_buffer("words", torch.zeros(len(SLOTS) * STEMS, relations))
 
     def check_stems(self) -> None:
-        """Refuse stems that have no weights, as a damaged or crafted file may have.
-
-        Raises:
-            ValueError: names the range.
-        """
+        """Refuse stems that have no weights, as a damaged or crafted file may have."""
         lowest, highest = int(self.stem.min()), int(self.stem.max())
         if lowest < 0 or highest >= STEMS:
             raise ValueError(
@@ -141,12 +131,7 @@ def linear_log_odds(types: Tensor, places: Tensor, words: Tensor, features: Pair
 
 
 def pair_words(batch: Batch, stem: Tensor) -> PairWords:
-    """The features of the pairs of a batch.
-
-    Args:
-        batch: the documents.
-        stem: int64 [V], the stem of each token; 0 for tokens without a weight.
-    """
+    """The features of the pairs of a batch."""
     found = find_co_mentions(batch)
     index, slot, position = _tokens_in_slots(*_slots(batch, found))  # [N] each, N tokens in slots
     document = batch.pair_document[found.pair[index]]

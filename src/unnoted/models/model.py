@@ -297,16 +297,13 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         own, given = self.relations.ids, tuple(relations)
         if own == given:
             return
-        parts = [
-            f"{len(found)} {what}: {', '.join(found[:5])}{', ...' if len(found) > 5 else ''}"
-            for what, found in (
-                ("of the model's are missing", [relation for relation in own if relation not in given]),
-                ("are unknown to it", [relation for relation in given if relation not in own]),
-            )
-            if found
-        ]
+        differences = {
+            "are missing": [relation for relation in own if relation not in given],
+            "are unknown to it": [relation for relation in given if relation not in own],
+        }
+        listed = "; ".join(f"{', '.join(some[:5])} {what}" for what, some in differences.items() if some)
         raise ModelError(
-            f"{len(given)} relations do not fit the model's {len(own)}: {'; '.join(parts) or 'another order'}"
+            f"{len(given)} relations do not fit the model's {len(own)}: {listed or 'another order'}"
         )
 
     @classmethod
@@ -330,24 +327,8 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
     ) -> "RelationModel":
         """A model to be trained: a pretrained encoder, its tokenizer, and new layers.
 
-        Args:
-            path: the encoder's folder, or its name on the hub.
-            relations: to be scored.
-            encoder_layers: keep only the encoder's first layers (for small machines).
-            architecture: of the pair encoder and the head, one of `ARCHITECTURES`.
-            architecture_options: options of this architecture; the others have their defaults.
-            entity_types: that the model may tell apart.
-            embedding: size of the embeddings of head and tail.
-            block: size of a block of the grouped bilinear.
-            markers: whether `*` stands around every mention.
-            typed_markers: whether the word for its type opens a mention, in place of `*`.
-            use_type_bias: whether relations have a bias for the types of head and tail.
-            lexical_weight: weight of the lexical model in the ensemble with the network; 0 for none.
-            candidates: the candidate pairs; all ordered pairs by default.
-            rules: that logits are propagated by in prediction.
-
-        Raises:
-            EncoderError: there is no such encoder, or it cannot be used.
+        `encoder_layers` keeps only the encoder's first layers; with `typed_markers`, the word for its type
+        opens a mention in place of `*`. The other arguments are the attributes of `RelationConfig`.
         """
         encoder = load_encoder(path, encoder_layers)
         tokenizer = load_tokenizer(path, encoder)

@@ -37,13 +37,7 @@ def make_card(
     priors: Sequence[Mapping[str, Any]] | None = None,
     environment: Mapping[str, Any] | None = None,
 ) -> str:
-    """The card of a model, in Markdown with metadata in YAML.
-
-    Args:
-        config: of the model, as in `config.json`.
-        record: of its training, as in `record.json`; without it the card says that nothing is known.
-        priors: of each relation, as in `priors.json`.
-        environment: versions and hardware, as in `environment.json`.
+    """The card of a model, from the contents of the files of its run; Markdown, with metadata in YAML.
 
     Example:
         >>> card = make_card({"relations": ["P26"], "relation_names": {"P26": "spouse"}})
@@ -105,19 +99,10 @@ def is_generated(card: str) -> bool:
 
 
 def read_card(folder: Path) -> str | None:
-    """The card of a saved model: that in its folder, or one made of the record there; None without either."""
+    """The card in the folder of a saved model; None if there is none that can be read."""
     try:
         return (folder / CARD).read_text("utf-8")
     except (OSError, ValueError):
-        pass
-    try:
-        return _card_of_run(folder) if (folder / "record.json").exists() else None
-    except (
-        ValueError,
-        TypeError,
-        KeyError,
-        AttributeError,
-    ):  # a damaged record is no reason to refuse a model
         return None
 
 
@@ -129,28 +114,22 @@ def write_card(folder: Path, card: str) -> None:
             return
     except FileNotFoundError:
         pass
-    except (OSError, ValueError):
+    except ValueError:  # no UTF-8: not ours
         return
     with open_output(path) as stream:
         stream.write(card)
 
 
 def renew_card(folder: Path) -> None:
-    """Write the card of a run's folder anew, from the record that is now there."""
-    write_card(folder, _card_of_run(folder))
-
-
-def _card_of_run(folder: Path) -> str:
-    return make_card(
-        *(_read(folder / f"{name}.json") for name in ("config", "record", "priors", "environment"))
+    """Write the card of a run's folder anew, from the files that are now there."""
+    write_card(
+        folder, make_card(*(_read(folder, name) for name in ("config", "record", "priors", "environment")))
     )
 
 
-def _read(path: Path) -> Any:  # noqa: ANN401 - whatever JSON holds
-    try:
-        return json.loads(path.read_text("utf-8"))
-    except OSError:
-        return None
+def _read(folder: Path, name: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+    path = folder / f"{name}.json"
+    return json.loads(path.read_text("utf-8")) if path.exists() else None
 
 
 def _template() -> Any:  # noqa: ANN401 - jinja2's

@@ -50,10 +50,6 @@ class ModelError(ValueError):
 def check_folder(folder: Path, config_class: type[PreTrainedConfig]) -> Mapping[str, StoredTensor]:
     """Refuse a folder whose files are not those that were saved, or have not the form of a model's.
 
-    Args:
-        folder: of the model; nothing is built of it.
-        config_class: `config.json` must have the types of its annotations.
-
     Returns:
         The shapes and types of the weights, by name.
 

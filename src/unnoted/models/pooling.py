@@ -34,14 +34,6 @@ def segment_logsumexp(values: Tensor, segment: Tensor, segments: int) -> Tensor:
 def segment_mean(values: Tensor, segment: Tensor, segments: int) -> Tensor:
     """The mean of the rows of each segment, 0 for a segment without rows.
 
-    Args:
-        values: [N, ...].
-        segment: int64 [N], the segment of each row.
-        segments: how many there are.
-
-    Returns:
-        [segments, ...].
-
     Example:
         >>> segment_mean(torch.tensor([[1.0], [3.0], [5.0]]), torch.tensor([0, 0, 2]), 3)
         tensor([[2.],
@@ -58,14 +50,6 @@ def segment_max(values: Tensor, segment: Tensor, segments: int) -> Tensor:
     """The largest value, in each column, of the rows of each segment.
 
     Rows that share the largest value share its gradient.
-
-    Args:
-        values: [N, ...].
-        segment: int64 [N], the segment of each row.
-        segments: how many there are; each has at least one row.
-
-    Returns:
-        [segments, ...].
 
     Example:
         >>> segment_max(torch.tensor([[1.0, 9.0], [3.0, 2.0], [-5.0, 0.0]]), torch.tensor([0, 0, 1]), 2)

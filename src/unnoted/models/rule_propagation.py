@@ -49,11 +49,6 @@ class RulePropagation(nn.Module):
     def forward(self, logits: Tensor, batch: Batch, decoder: ScoreDecoder) -> tuple[Tensor, Tensor]:
         """Propagate along the rules.
 
-        Args:
-            logits: [P, K + 1], of the pairs of a batch.
-            batch: whose pairs they are.
-            decoder: of the logits.
-
         Returns:
             The logits with those of conclusions raised, and the number of the rule that did it, int16 [P, K],
             or -1.

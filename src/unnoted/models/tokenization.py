@@ -121,9 +121,6 @@ class DocumentTokenizer:
 
         A type's token is the first piece of its word, so that the encoder already knows its meaning: "* Kelm *"
         becomes "place Kelm *". A type whose word has no known piece keeps the marker.
-
-        Raises:
-            ValueError: the documents are tokenized without markers.
         """
         if self.marker_token is None:
             raise ValueError("typed markers need markers around mentions")
@@ -140,11 +137,7 @@ class DocumentTokenizer:
         return tokens
 
     def __call__(self, documents: Sequence[Document]) -> list[TokenizedDocument]:
-        """Tokenize documents, in order.
-
-        Raises:
-            DataError: a mention lies outside its document, or a word is not valid Unicode.
-        """
+        """Tokenize documents, in order."""
         try:
             table = self._look_up(
                 word for document in documents for sentence in document.sentences for word in sentence

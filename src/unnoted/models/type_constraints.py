@@ -60,16 +60,12 @@ class RelationTypes:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON value for `from_json`."""
-        pairs = {relation: [list(pair) for pair in pairs] for relation, pairs in self.pairs.items()}
-        return {"types": list(self.types), "pairs": pairs}
+        value: dict[str, Any] = TypeAdapter(RelationTypes).dump_python(self, mode="json")
+        return value
 
     @classmethod
     def from_json(cls, value: object) -> "RelationTypes":
-        """What `to_json` wrote.
-
-        Raises:
-            ValueError: it is something else.
-        """
+        """What `to_json` wrote."""
         try:
             return TypeAdapter(cls).validate_python(value)
         except ValidationError:
@@ -81,10 +77,6 @@ class TypeBias(nn.Module):
 
     A table of 0 adds nothing; bias initialisation fills it before the first step, and it is trained. An entity
     has the type of its first mention; number 0 is an unknown type.
-
-    Args:
-        types: number of types that are told apart.
-        relations: K.
 
     Example:
         >>> TypeBias(types=2, relations=3).weight.shape
@@ -155,15 +147,7 @@ class TypeConstraints:
         batch: Batch,
         type_pairs: Tensor,
     ) -> Tensor:
-        """What `pair_logits` gives, [P, K + 1], in the columns of allowed relations; any number elsewhere.
-
-        Args:
-            pair_encoder: represents pairs.
-            head: scores them.
-            encoded: the tokens.
-            batch: as the model sees it.
-            type_pairs: what `type_pairs` gave.
-        """
+        """What `pair_logits` gives, [P, K + 1], in the columns of allowed relations; any number elsewhere."""
         if (
             not isinstance(head, GroupedBilinear)
             or not isinstance(pair_encoder, PairEncoder)

@@ -71,10 +71,6 @@ def implied_frequencies(documents: Iterable[Document], rules: Sequence[Rule]) ->
 
     What a person rejected does not count: the rule does not hold there, or its premise does not.
 
-    Args:
-        documents: with their labels.
-        rules: that are taken to hold.
-
     Example:
         >>> from unnoted.data.document import Entity, Fact, Mention
         >>> from unnoted.rules.rules import parse_rules

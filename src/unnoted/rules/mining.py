@@ -54,12 +54,6 @@ def propose_rules(
 ) -> list[ProposedRule]:
     """Rules that labels speak for; those that would add most come first.
 
-    Args:
-        documents: with their labels.
-        multiplier: true facts for each labelled one.
-        name: from the id of a relation to its readable name.
-        limit: how many rules to give.
-
     Example:
         >>> from unnoted.data.synthetic import generate_documents
         >>> found = propose_rules(list(generate_documents(40)), multiplier=1)

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.document import Document, Fact, Triple
-from unnoted.errors import DataError, DefectKind, DefectLog
+from unnoted.errors import DataError, DefectLog
 from unnoted.io import TextInput, read_whole
 from unnoted.utils import nearest, plural, short_repr
 
@@ -57,11 +57,6 @@ Premises: TypeAlias = tuple[Triple, ...]
 @dataclass(frozen=True, slots=True, order=True)
 class Rule:
     """If the premises hold, the conclusion does.
-
-    Args:
-        kind: the shape of the premises.
-        premises: their relations, in order.
-        conclusion: the relation that follows from head to tail.
 
     Example:
         >>> print(Rule(RuleKind.COMPOSITION, ("born in", "country"), "citizen of"))
@@ -108,9 +103,6 @@ RuleSet: TypeAlias = tuple[Rule, ...]
 def parse_rules(text: str) -> RuleSet:
     """Rules from their lines, each once, with relations as they are written.
 
-    Raises:
-        ValueError: names the line that is no rule.
-
     Example:
         >>> rules = parse_rules('''
         ... spouse(t, h) -> spouse(h, t)   # symmetric
@@ -143,11 +135,6 @@ def load_rules(
 
     Rules of other relations are left out: one file serves corpora in which a relation does not occur.
 
-    Args:
-        path: of the file.
-        relations: those of the documents; a rule may call them by their ids or their readable names.
-        log: is given a line about rules of other relations. They may be misspelt.
-
     Raises:
         DataError: names the file and the line; also where no rule is about these relations.
     """
@@ -166,11 +153,11 @@ def load_rules(
     except DataError as error:
         raise DefectLog(file).located(error) from None
     except ValueError as error:
-        raise DataError(DefectKind.MALFORMED, str(error), EXAMPLE, place="rules", file=file) from None
+        raise DataError(str(error), EXAMPLE, place="rules", file=file) from None
     which = "".join(others[:3])
     if not rules:
         found = f"no rule about {', '.join(relations.ids[:3])}, ...{which}"
-        raise DataError(DefectKind.MALFORMED, found, EXAMPLE, place="rules", file=file)
+        raise DataError(found, EXAMPLE, place="rules", file=file)
     if others:
         log(f"note: {file}: {plural(len(others), 'rule')} about other relations left out{which}")
     return tuple(dict.fromkeys(rules))
@@ -206,11 +193,6 @@ def deductive_closure(
 
     Labelled facts are never changed or removed, and known negatives are never added. Of several ways to a
     fact, that of the first rule in alphabetical order is named.
-
-    Args:
-        documents: with their labelled facts.
-        rules: that always hold.
-        max_rounds: how often rules are applied at most; it ends earlier once nothing follows.
 
     Example:
         >>> from unnoted.data.document import Entity, Mention

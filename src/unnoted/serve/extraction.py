@@ -66,7 +66,11 @@ def check_text(request: TextRequest, number: int, limits: Limits) -> tuple[str, 
         limits.check("words", len(request.text.split()), "words", name, "text")
         if len(request.text) > most:
             raise DataError(
-                DefectKind.TOO_LARGE, f"{len(request.text):,} characters", f"at most {most:,}", name, "text"
+                f"{len(request.text):,} characters",
+                f"at most {most:,}",
+                name,
+                "text",
+                kind=DefectKind.TOO_LARGE,
             )
     except DataError as error:
         raise HTTPException(422, error.defect.within_file) from None

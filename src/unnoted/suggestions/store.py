@@ -286,19 +286,14 @@ def _read(lines: Iterator[tuple[int, str]]) -> SuggestionSet:
     _, line = next(lines, (1, "{}"))
     record = _parsed(line, "line 1")
     if not isinstance(record, dict) or record.get("unnoted") != FILE_TYPE:
-        raise DataError(
-            DefectKind.MALFORMED,
-            short_repr(record),
-            "the first line of a file of suggestions",
-            place="line 1",
-        )
+        raise DataError(short_repr(record), "the first line of a file of suggestions", place="line 1")
     header = _validated(_HEADER, record, "line 1")
     for index, estimate in enumerate(header.missing):
         _check(estimate.relation in header.relations, f"line 1.missing[{index}].relation", estimate.relation)
     reading, documents = ReadContext(DefectLog()), dict[str, Document]()
     for place, found in _take(lines, header.documents, "documents"):
         if not isinstance(found, dict):
-            raise DataError(DefectKind.MALFORMED, short_repr(found), "a document", place=place)
+            raise DataError(short_repr(found), "a document", place=place)
         document = jsonl.document_from_record(found, reading, place)
         documents[document.id] = document
     labels = {name: document.labels for name, document in documents.items()}
@@ -315,7 +310,7 @@ def _read(lines: Iterator[tuple[int, str]]) -> SuggestionSet:
         _check((each.document, each.triple) not in suggestions, place, each.triple)
         suggestions[each.document, each.triple] = each
     for number, line in lines:
-        raise DataError(DefectKind.MALFORMED, short_repr(line), "the end of the file", place=f"line {number}")
+        raise DataError(short_repr(line), "the end of the file", place=f"line {number}")
     fields = {name: value for name, value in header if name != "unnoted"}
     return SuggestionSet(**fields | {"documents": documents, "suggestions": tuple(suggestions.values())})
 
@@ -325,7 +320,9 @@ def _take(lines: Iterator[tuple[int, str]], count: int, name: str) -> Iterator[t
     for index in range(count):
         number, line = next(lines, (None, ""))
         if number is None:
-            raise DataError(DefectKind.UNREADABLE, f"the end of the file after {index} {name}", f"{count}")
+            raise DataError(
+                f"the end of the file after {index} {name}", f"{count}", kind=DefectKind.UNREADABLE
+            )
         yield f"line {number}", _parsed(line, f"line {number}")
 
 
@@ -344,10 +341,10 @@ def _validated(adapter: TypeAdapter[T], record: object, place: str) -> T:
         first = error.errors(include_url=False)[0]
         where = ".".join([place, *map(str, first["loc"])])
         given = "nothing" if first["type"].startswith("missing") else short_repr(first["input"])
-        raise DataError(DefectKind.MALFORMED, given, first["msg"], place=where) from None
+        raise DataError(given, first["msg"], place=where) from None
 
 
 def _check(holds: bool, place: str, value: object) -> None:
     if not holds:
         expected = "what fits the documents and the first line of this file"
-        raise DataError(DefectKind.MALFORMED, short_repr(value), expected, place=place)
+        raise DataError(short_repr(value), expected, place=place)

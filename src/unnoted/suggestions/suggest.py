@@ -20,7 +20,7 @@ from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.document import Document
 from unnoted.data.formats import detect_format, write_documents
 from unnoted.data.loading import load_documents, require_facts
-from unnoted.errors import DataError, DefectKind
+from unnoted.errors import DataError
 from unnoted.inference.scoring import supporting_sentences
 from unnoted.io import content_digest
 from unnoted.models.model import RelationModel
@@ -171,7 +171,7 @@ def _check_same_documents(scores: OutOfFoldScores, corpus: Corpus, source: Path)
         found = "scores of these documents with other labels"
     else:
         return
-    raise DataError(DefectKind.MALFORMED, found, "scores of this file", place="scores", file=str(source))
+    raise DataError(found, "scores of this file", place="scores", file=str(source))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,7 +10,7 @@ from tests.unit.inference.making import reading_model, saved_model
 from transformers.utils import hub
 
 from unnoted.models.model import RelationModel
-from unnoted.models.model_card import CARD, HUB_PLACEHOLDER, make_card, read_card, renew_card
+from unnoted.models.model_card import CARD, HUB_PLACEHOLDER, make_card, renew_card
 
 CONFIG = {
     "relations": ["P17", "P26"],
@@ -95,18 +95,6 @@ def test_a_model_carries_its_card_from_folder_to_folder(tmp_path):
     model.save_pretrained(tmp_path / "copy")
     assert (tmp_path / "copy" / CARD).read_text("utf-8") == (folder / CARD).read_text("utf-8") == model.card
     assert "4.2 per document" in model.card
-
-
-def test_a_folder_without_a_card_gets_it_from_the_record(tmp_path):
-    folder = saved_model(tmp_path / "run")
-    (folder / CARD).unlink()
-    assert read_card(folder) is None
-    (folder / "record.json").write_text(json.dumps(RECORD))
-    assert "4.2 per document" in read_card(folder)
-    for damaged in ("[", "[1]", '{"scored": {"test": 1}}'):
-        (folder / "record.json").write_text(damaged)
-        assert read_card(folder) is None
-        assert RelationModel.from_pretrained(folder).card is None
 
 
 EDITS = {

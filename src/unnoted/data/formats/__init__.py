@@ -164,15 +164,17 @@ def detect_format(source: str | Path | TextInput) -> DocumentFormat:
                     return each
         start = source.start().lstrip()
         if not start:
-            raise DataError(DefectKind.UNREADABLE, "an empty file", "documents")
+            raise DataError("an empty file", "documents", kind=DefectKind.UNREADABLE)
         for each in FORMATS.values():
             if each.sniff and each.sniff(start):
                 return each
         if start.startswith("["):
             expected = f"DocRED JSON, Label Studio JSON or rows of tokens ({TOOLS_PAGE} covers other tools)"
-            raise DataError(DefectKind.UNREADABLE, describe_json(start), expected, place="start of the file")
+            raise DataError(
+                describe_json(start), expected, place="start of the file", kind=DefectKind.UNREADABLE
+            )
         expected = " or ".join(each.name for each in FORMATS.values() if each.has_documents)
-        raise DataError(DefectKind.UNREADABLE, short_repr(start), expected, place="start of the file")
+        raise DataError(short_repr(start), expected, place="start of the file", kind=DefectKind.UNREADABLE)
     except DataError as error:
         raise DefectLog(source.name).located(error) from None
 
@@ -190,10 +192,6 @@ DEFAULT = "docred"
 
 def choose_format(path: str | Path, format: str | None = None) -> str:
     """The key of the format in which a file of some name is written.
-
-    Args:
-        path: the name; `.json`, or none at all, is DocRED JSON.
-        format: the key that was asked for.
 
     Raises:
         ValueError: the format is unknown or only read, the name's ending says nothing, or a format that is
@@ -225,11 +223,6 @@ def choose_format(path: str | Path, format: str | None = None) -> str:
 
 def write_documents(path: str | Path, documents: Iterable[Document], format: str | None = None) -> int:
     """Write documents to a file that appears only when it is complete, or to a stream.
-
-    Args:
-        path: where to; a name ending in `.gz` is compressed. `-` is standard output.
-        documents: may be a stream.
-        format: the key of a format; by default that of the name's ending (see `choose_format`).
 
     Returns:
         How many records were written.

@@ -90,9 +90,7 @@ def to_document(annotated: AnnotatedText, context: ReadContext) -> Document:
     def mention(span: AnnotatedSpan, type: str) -> Mention:
         place = split.locate(span.start, span.end)
         if place is None:  # the words of a damaged file may not be those of its text
-            raise DataError(
-                DefectKind.MALFORMED, short_repr(span.name), "at least one word", annotated.id, span.place
-            )
+            raise DataError(short_repr(span.name), "at least one word", annotated.id, span.place)
         return Mention(*place, intern(type), intern(span.name))
 
     document = build_document(annotated, split.sentences, mention, context.log, annotated.text)
@@ -106,15 +104,7 @@ def build_document(
     log: DefectLog,
     text: str | None = None,
 ) -> Document:
-    """The document of clustered spans and of relations between them.
-
-    Args:
-        annotated: its spans are clustered; what a link cannot join is a defect.
-        sentences: the words.
-        mention: makes the mention of a span and a type.
-        log: takes what is wrong.
-        text: of the document.
-    """
+    """The document of clustered spans and of relations between them."""
     clusters = cluster_mentions(annotated.spans, annotated.links)
     for first, other in clusters.refused:
         expected = f"the id of {short_repr(first.name)}, which it is linked to; they stay apart"
@@ -162,18 +152,16 @@ def _check_spans(annotated: AnnotatedText, context: ReadContext) -> None:
     for span in annotated.spans:
         if span.ref in known:
             found = f"{short_repr(span.ref)} a second time"
-            raise DataError(DefectKind.MALFORMED, found, "a new name", annotated.id, span.place)
+            raise DataError(found, "a new name", annotated.id, span.place)
         known.add(span.ref)
         if not 0 <= span.start < span.end <= length:
             expected = f"0 <= start < end <= {length}, the characters of the text"
             found = f"{short_repr(span.start)} to {short_repr(span.end)}"
-            raise DataError(DefectKind.MALFORMED, found, expected, annotated.id, f"{span.place}, start/end")
+            raise DataError(found, expected, annotated.id, f"{span.place}, start/end")
         size = span.end - span.start
         context.limits.check("mention", size, "characters in one mention", annotated.id, span.place)
         if not annotated.text[span.start : span.end].strip():
-            raise DataError(
-                DefectKind.MALFORMED, "a mention of blanks", "a mention with a word", annotated.id, span.place
-            )
+            raise DataError("a mention of blanks", "a mention with a word", annotated.id, span.place)
         if annotated.words is None:
             log_misaligned(annotated.text, span.start, span.end, annotated.id, span.place, context.log)
     for missing in (ref for refs in annotated.links for ref in refs if ref not in known):

@@ -105,7 +105,7 @@ def parse(document: str, text: str, lines: Iterable[str], log: DefectLog) -> Ann
     def match(pattern: re.Pattern[str], expected: str) -> re.Match[str]:
         found = pattern.fullmatch(line)
         if found is None:
-            raise DataError(DefectKind.MALFORMED, short_repr(line), expected, document, place)
+            raise DataError(short_repr(line), expected, document, place)
         return found
 
     for number, raw in enumerate(lines, start=1):
@@ -135,9 +135,7 @@ def parse(document: str, text: str, lines: Iterable[str], log: DefectLog) -> Ann
                 triggers[event[1]] = event[2]
             log.add(DefectKind.UNUSED_ANNOTATION, document, place, short_repr(line), "a T, R, N or * line")
         else:
-            raise DataError(
-                DefectKind.MALFORMED, short_repr(line), "a line of brat's standoff format", document, place
-            )
+            raise DataError(short_repr(line), "a line of brat's standoff format", document, place)
     return AnnotatedText(
         document,
         text,
@@ -158,7 +156,11 @@ def _span(found: re.Match[str], text: str, document: str, place: str) -> Annotat
     if covered.split() != found[4].split():
         expected = f"{short_repr(covered)}, the text there"
         raise DataError(
-            DefectKind.OFFSET_MISMATCH, f"{short_repr(found[4])} at {found[3]}", expected, document, place
+            f"{short_repr(found[4])} at {found[3]}",
+            expected,
+            document,
+            place,
+            kind=DefectKind.OFFSET_MISMATCH,
         )
     whole = text[start:end]  # brat cuts a mention at the end of a line: nothing else lies between
     name = whole if whole.split() == found[4].split() else found[4]
@@ -215,9 +217,7 @@ def _negative_line(identifier: str, each: SpanRelation, document: str) -> str:
 
 def _without_blank(name: str, document: str, field: str) -> str:
     if not name or any(letter.isspace() for letter in name):
-        raise DataError(
-            DefectKind.MALFORMED, short_repr(name), "a name without blanks, as brat has them", document, field
-        )
+        raise DataError(short_repr(name), "a name without blanks, as brat has them", document, field)
     return name
 
 

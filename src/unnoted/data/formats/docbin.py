@@ -105,7 +105,9 @@ def _load(path: Path) -> "DocBin":
     with wrap_reader_errors(WHOLE):
         unpacked = zlib.decompressobj().decompress(content, allowed + 1)
     if len(unpacked) > allowed:
-        raise DataError(DefectKind.TOO_LARGE, "more than that many times its size", limits.allowance("ratio"))
+        raise DataError(
+            "more than that many times its size", limits.allowance("ratio"), kind=DefectKind.TOO_LARGE
+        )
     with wrap_reader_errors(WHOLE):
         return DocBin().from_bytes(content)
 
@@ -176,17 +178,15 @@ def _relations(
         return
     if not isinstance(relations, dict):
         expected = "{(head, tail): {label: value}}"
-        raise DataError(DefectKind.MALFORMED, short_repr(relations), expected, document, name)
+        raise DataError(short_repr(relations), expected, document, name)
     for pair, labels in relations.items():
         place = f"{name}[{short_repr(pair)}]"
         if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(labels, dict)):
-            raise DataError(
-                DefectKind.MALFORMED, short_repr(labels), "(head, tail): {label: value}", document, place
-            )
+            raise DataError(short_repr(labels), "(head, tail): {label: value}", document, place)
         head, tail = (firsts.get(token, f"token {token}") if isinstance(token, int) else "" for token in pair)
         for label, value in labels.items():
             if not (isinstance(label, str) and isinstance(value, int | float)):
-                raise DataError(DefectKind.MALFORMED, short_repr(labels), "{label: value}", document, place)
+                raise DataError(short_repr(labels), "{label: value}", document, place)
             if value >= HOLDS:
                 yield SpanRelation(head, tail, label, place)
 
@@ -250,9 +250,7 @@ def _by_tokens(
         ends = starts[each.head], starts[each.tail]
         if max(owners[end] for end in ends) > 1:
             what = f"{short_repr(each.relation)} with a mention that starts where another one does"
-            raise DataError(
-                DefectKind.MALFORMED, what, "mentions that start at different words", document, "doc._.rel"
-            )
+            raise DataError(what, "mentions that start at different words", document, "doc._.rel")
         found.setdefault(ends, {})[each.relation] = 1.0
     return found
 

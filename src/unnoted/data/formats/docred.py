@@ -94,9 +94,7 @@ def _document(numbered: tuple[int, int, object], context: ReadContext) -> Docume
     log_unknown_fields(fields, context.log, title)
     sentences = tuple(tuple(map(intern, words)) for words in fields.sents)
     if fields.text is not None and not is_split_of(fields.text, sentences):
-        raise DataError(
-            DefectKind.MALFORMED, short_repr(fields.text), "a text whose words are `sents`", title, "text"
-        )
+        raise DataError(short_repr(fields.text), "a text whose words are `sents`", title, "text")
     entities = tuple(
         _entity(mentions, number, title, context) for number, mentions in enumerate(fields.vertex_set)
     )

@@ -97,7 +97,7 @@ def document_from_record(value: object, context: ReadContext, place: str = "") -
         sentences: tuple[Sentence, ...] = tuple(tuple(map(intern, words)) for words in fields.sentences)
         if fields.text is not None and not is_split_of(fields.text, sentences):
             expected = "a text whose words are `sentences`"
-            raise DataError(DefectKind.MALFORMED, short_repr(fields.text), expected, identifier, "text")
+            raise DataError(short_repr(fields.text), expected, identifier, "text")
         entities = _build_entities(
             fields, identifier, context, _word_mentions(sentences, identifier, context)
         )
@@ -108,7 +108,7 @@ def document_from_record(value: object, context: ReadContext, place: str = "") -
             fields, identifier, context, _text_mentions(fields.text, split.locate, identifier, context)
         )
     else:
-        raise DataError(DefectKind.MALFORMED, "nothing", "a string, or `sentences`", identifier, "text")
+        raise DataError("nothing", "a string, or `sentences`", identifier, "text")
     find = _entity_finder(fields, identifier)
 
     def build_fact(fact: FactRecord, place: str) -> Fact:
@@ -141,9 +141,7 @@ def _build_entities(
             place = f"entities[{index}].mentions[{number}]"
             kind = mention.type if mention.type is not None else entity.type
             if kind is None:
-                raise DataError(
-                    DefectKind.MALFORMED, "nothing", "a string", document, f"entities[{index}].type"
-                )
+                raise DataError("nothing", "a string", document, f"entities[{index}].type")
             if mention.model_extra:
                 log_unknown_fields(mention, context.log, document, place)
             mentions.append(make(mention, place, intern(kind)))
@@ -156,7 +154,7 @@ def _word_mentions(sentences: Sequence[Sentence], document: str, context: ReadCo
 
     def make(mention: MentionRecord, place: str, type: str) -> Mention:
         if mention.sentence is None:
-            raise DataError(DefectKind.MALFORMED, "nothing", "a whole number", document, f"{place}.sentence")
+            raise DataError("nothing", "a whole number", document, f"{place}.sentence")
         number, start, end = mention.sentence, mention.start, mention.end
         name = mention.name
         if name is None:
@@ -179,7 +177,7 @@ def _character_spans(
             if not 0 <= start < end <= len(text):
                 found = f"{short_repr(start)} to {short_repr(end)}"
                 expected = f"0 <= start < end <= {len(text)}, the characters of the text"
-                raise DataError(DefectKind.MALFORMED, found, expected, document, f"{place}.start/end")
+                raise DataError(found, expected, document, f"{place}.start/end")
             context.limits.check("mention", end - start, "characters in one mention", document, place)
             spans.append((start, end))
             log_misaligned(text, start, end, document, place, context.log)
@@ -203,13 +201,11 @@ def _text_mentions(
         if mention.name is not None and mention.name != covered:
             expected = f"{short_repr(covered)}, the text there"
             raise DataError(
-                DefectKind.OFFSET_MISMATCH, short_repr(mention.name), expected, document, f"{place}.name"
+                short_repr(mention.name), expected, document, f"{place}.name", kind=DefectKind.OFFSET_MISMATCH
             )
         span = locate(mention.start, mention.end)
         if span is None:
-            raise DataError(
-                DefectKind.MALFORMED, short_repr(covered), "at least one word", document, f"{place}.start/end"
-            )
+            raise DataError(short_repr(covered), "at least one word", document, f"{place}.start/end")
         return Mention(*span, type, intern(covered))
 
     return make
@@ -229,14 +225,14 @@ def _entity_finder(fields: DocumentRecord, document: str) -> Callable[[int | str
         if isinstance(given, int):
             if ambiguous:
                 expected = f"{str(given)!r} for the id, or entities without numbers as ids for the index"
-                raise DataError(DefectKind.MALFORMED, short_repr(given), expected, document, place)
+                raise DataError(short_repr(given), expected, document, place)
             return given
         found = owners.get(given, [])
         if len(found) != 1:
             problem = f", the id of entities[{found[0]}] and entities[{found[1]}]" if found else ""
             hint = "" if found else nearest(given, owners)
             expected = f"the index of an entity, or an id that one entity has{hint}"
-            raise DataError(DefectKind.MALFORMED, short_repr(given) + problem, expected, document, place)
+            raise DataError(short_repr(given) + problem, expected, document, place)
         return found[0]
 
     return find

@@ -179,7 +179,7 @@ def _text(data: Mapping[str, Any], document: str) -> str:
         return texts["text"]
     if len(texts) != 1:
         found = f"texts in {short_repr(sorted(texts))}"
-        raise DataError(DefectKind.MALFORMED, found, "one, or one called 'text'", document, "data")
+        raise DataError(found, "one, or one called 'text'", document, "data")
     return next(iter(texts.values()))
 
 
@@ -208,7 +208,7 @@ def _choose(task: TaskRecord, document: str, log: DefectLog) -> Result:
 def _span(region: RegionRecord, document: str, place: str, text: str, units: Sequence[int]) -> AnnotatedSpan:
     value = region.value
     if not value.labels:
-        raise DataError(DefectKind.MALFORMED, "no label", "a type", document, f"{place}.value.labels")
+        raise DataError("no label", "a type", document, f"{place}.value.labels")
     start, end = value.start, value.end
     if 0 <= start < end and value.text is not None and not _is_name(text[start:end], value.text):
         if end < len(units) and _is_name(text[units[start] : units[end]], value.text):
@@ -216,7 +216,11 @@ def _span(region: RegionRecord, document: str, place: str, text: str, units: Seq
         elif end <= len(text):
             expected = f"{short_repr(text[start:end])}, the text at {start} to {end}"
             raise DataError(
-                DefectKind.OFFSET_MISMATCH, short_repr(value.text), expected, document, f"{place}.value.text"
+                short_repr(value.text),
+                expected,
+                document,
+                f"{place}.value.text",
+                kind=DefectKind.OFFSET_MISMATCH,
             )
     covered = text[max(start, 0) : max(end, 0)]
     return AnnotatedSpan(region.id, start, end, value.labels[0], covered, _entity_id(region.meta), place)

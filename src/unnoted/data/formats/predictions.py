@@ -20,16 +20,7 @@ from unnoted.io import ENCODABLE, TextInput, open_text, read_array, write_list
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A fact that a system predicts, with the sentences it gives as evidence and its score.
-
-    Args:
-        document: the id (title) of the document.
-        head: the index of the head entity.
-        tail: the index of the tail entity.
-        relation: the relation id.
-        evidence: the sentences that are said to support the fact.
-        score: orders predictions; any finite number. None where the system gives none.
-    """
+    """A fact that a system predicts, with the sentences it gives as evidence and its score."""
 
     document: str
     head: int
@@ -69,10 +60,6 @@ class PredictionRecord(OwnRecord):
 
 def read_predictions(path: str | Path, log: DefectLog | None = None) -> Iterator[Prediction]:
     """Yield the predictions of a file, plain or gzip, one at a time, in file order. An empty list is valid.
-
-    Args:
-        path: the file.
-        log: where to count what is found; by default errors are raised and the rest is not kept.
 
     Raises:
         DataError: naming the file, the title, the field, what was found and what was expected.

@@ -60,7 +60,7 @@ def read_rows(stream: TextIO, context: ReadContext) -> None:
         if not _is_row(columns) or not all(columns):
             expected = "document, relation, subject and object, separated by tabs"
             place = f"line {number}"
-            log.error(DataError(DefectKind.MALFORMED, short_repr(text), expected, place=place, file=log.file))
+            log.error(DataError(short_repr(text), expected, place=place, file=log.file))
             continue
         context.relation_rows.setdefault(columns[0], []).append(RelationRow(columns, log.file, number))
         log.relation_rows += 1
@@ -97,7 +97,9 @@ def _blocks(stream: TextIO, limits: Limits) -> Iterator[tuple[int, list[str]]]:
         size = size + len(line) if lines else len(line)
         if size > limits.document:
             found = f"more than {limits.document:,} characters without a blank line"
-            raise DataError(DefectKind.TOO_LARGE, found, limits.allowance("document"), place=f"line {number}")
+            raise DataError(
+                found, limits.allowance("document"), place=f"line {number}", kind=DefectKind.TOO_LARGE
+            )
         if text:
             lines.append(text)
         elif lines:
@@ -117,13 +119,7 @@ def _document(block: tuple[int, list[str]], context: ReadContext) -> Document:
     for number, line in enumerate(lines[body:], start=first_line + body):
         columns = line.split("\t")
         if columns[0] != identifier:
-            raise DataError(
-                DefectKind.MALFORMED,
-                short_repr(line),
-                f"a line of {identifier}",
-                identifier,
-                f"line {number}",
-            )
+            raise DataError(short_repr(line), f"a line of {identifier}", identifier, f"line {number}")
         if _is_inline_row(columns):
             rows.append(RelationRow(columns, log.file, number))
             log.relation_rows += 1
@@ -153,12 +149,7 @@ def _header(first_line: int, lines: list[str], context: ReadContext) -> tuple[st
     """The id, the whole text, where the title ends in it, and the index of the first line after them."""
     title = _HEADER.fullmatch(lines[0])
     if title is None or title[2] != "t":
-        raise DataError(
-            DefectKind.MALFORMED,
-            short_repr(lines[0]),
-            "a title line, 'ID|t|title'",
-            place=f"line {first_line}",
-        )
+        raise DataError(short_repr(lines[0]), "a title line, 'ID|t|title'", place=f"line {first_line}")
     identifier = context.register_id(title[1], f"line {first_line}")
     abstract = _HEADER.fullmatch(lines[1]) if len(lines) > 1 else None
     if abstract is None:
@@ -168,9 +159,7 @@ def _header(first_line: int, lines: list[str], context: ReadContext) -> tuple[st
         return identifier, title[3] + " ", len(title[3]), 1
     if (abstract[1], abstract[2]) != (identifier, "a"):
         expected = f"'{identifier}|a|abstract'"
-        raise DataError(
-            DefectKind.MALFORMED, short_repr(lines[1]), expected, identifier, f"line {first_line + 1}"
-        )
+        raise DataError(short_repr(lines[1]), expected, identifier, f"line {first_line + 1}")
     return identifier, f"{title[3]} {abstract[3]}", len(title[3]), 2
 
 
@@ -178,29 +167,21 @@ def _annotation(columns: list[str], number: int, identifier: str, text: str) -> 
     place = f"line {number}"
     if len(columns) not in (6, 7):
         expected = "6 columns: document, start, end, mention, type, id (or 4: a relation)"
-        raise DataError(
-            DefectKind.MALFORMED,
-            f"{len(columns)} columns in {short_repr(columns)}",
-            expected,
-            identifier,
-            place,
-        )
+        raise DataError(f"{len(columns)} columns in {short_repr(columns)}", expected, identifier, place)
     _, start, end, mention, kind, ids = columns[:6]
     if not (_is_offset(start) and _is_offset(end) and int(start) < int(end) <= len(text)):
         found = f"{short_repr(start)} to {short_repr(end)}"
         expected = f"whole numbers, 0 <= start < end <= {len(text)}"
-        raise DataError(DefectKind.MALFORMED, found, expected, identifier, f"{place}, start/end")
+        raise DataError(found, expected, identifier, f"{place}, start/end")
     covered = text[int(start) : int(end)]
     if covered != mention:
         found, expected = (
             f"{short_repr(mention)} at {start} to {end}",
             f"{short_repr(covered)}, the text there",
         )
-        raise DataError(DefectKind.OFFSET_MISMATCH, found, expected, identifier, f"{place}, mention")
+        raise DataError(found, expected, identifier, f"{place}, mention", kind=DefectKind.OFFSET_MISMATCH)
     if not covered.strip() or not kind:
-        raise DataError(
-            DefectKind.MALFORMED, short_repr(columns), "a mention with a word and a type", identifier, place
-        )
+        raise DataError(short_repr(columns), "a mention with a word and a type", identifier, place)
     return AnnotatedSpan(place, int(start), int(end), intern(kind), intern(mention), ids, place)
 
 
@@ -308,7 +289,5 @@ def _row(document: Document, decision: Decision) -> str:
     if not is_named or any(letter in "".join(columns) for letter in "\t\r\n"):
         place = f"relation {short_repr(decision.relation)}"
         expected = "a relation and ids that name this pair alone"
-        raise DataError(
-            DefectKind.MALFORMED, f"{subject}, {object_}", expected, document.id, place, file="decisions"
-        )
+        raise DataError(f"{subject}, {object_}", expected, document.id, place, file="decisions")
     return "\t".join(columns + ([] if decision.holds else [FALSE]))

@@ -53,14 +53,14 @@ class ReadContext:
     def register_id(self, identifier: str, place: str) -> str:
         """Take an id for a document: it must not be empty or taken."""
         if not identifier:
-            raise DataError(DefectKind.MALFORMED, "an empty string", "a title or id", place=place)
+            raise DataError("an empty string", "a title or id", place=place)
         if identifier in self.seen:
             raise DataError(
-                DefectKind.DUPLICATE_ID,
                 "the title or id of an earlier document",
                 "a new one",
                 identifier,
                 place,
+                kind=DefectKind.DUPLICATE_ID,
             )
         self.seen.add(identifier)
         return identifier
@@ -122,15 +122,6 @@ _EXPECTED = {
 def parse_as(model: type[Model], value: object, document: str | None = None, place: str = "") -> Model:
     """A parsed JSON value as a record.
 
-    Args:
-        model: the record's type.
-        value: what was parsed.
-        document: the id of the document, if it is known.
-        place: where the value stands in its file or document.
-
-    Raises:
-        DataError: names the field, what was found and what is valid.
-
     Example:
         >>> class Label(Record):
         ...     h: int
@@ -151,9 +142,7 @@ def parse_as(model: type[Model], value: object, document: str | None = None, pla
         found = "nothing" if first["type"] == "missing" else short_repr(first["input"])
         # A union has an error for each of its types.
         valid = [_expected(detail) for detail in details if _without_alternatives(detail["loc"]) == loc]
-        raise DataError(
-            DefectKind.MALFORMED, found, " or ".join(dict.fromkeys(valid)), document, place or None
-        ) from None
+        raise DataError(found, " or ".join(dict.fromkeys(valid)), document, place or None) from None
 
 
 def _without_alternatives(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
@@ -209,7 +198,7 @@ def wrap_reader_errors(expected: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise DataError(
-            DefectKind.UNREADABLE, f"damaged content ({describe_error(error)})", expected
+            f"damaged content ({describe_error(error)})", expected, kind=DefectKind.UNREADABLE
         ) from None
 
 

@@ -44,7 +44,7 @@ from unnoted.data.formats.records import (
     update_records,
 )
 from unnoted.data.validation import FieldNames
-from unnoted.errors import DataError, DefectKind
+from unnoted.errors import DataError
 from unnoted.io import numbered_lines, read_array, write_lines
 from unnoted.utils import short_repr
 
@@ -133,7 +133,7 @@ def _document(numbered: tuple[int, int | None, object], context: ReadContext) ->
         sentence = bisect_right(starts, span.start) - 1
         if span.end > starts[sentence + 1]:
             found, expected = f"{span.start} to {span.end}", "a mention within one sentence"
-            raise DataError(DefectKind.MALFORMED, found, expected, identifier, f"{span.place}.start/end")
+            raise DataError(found, expected, identifier, f"{span.place}.start/end")
         offset = starts[sentence]
         return Mention(sentence, span.start - offset, span.end - offset, intern(type), intern(span.name))
 
@@ -164,7 +164,7 @@ def _parse(row: RowRecord, document: str, sentences: Sequence[Sentence]) -> Anno
             if not 0 <= entity.start < entity.end <= len(words):
                 found = f"{short_repr(entity.start)} to {short_repr(entity.end)}"
                 expected = f"0 <= start < end <= {len(words)}, the tokens of the row"
-                raise DataError(DefectKind.MALFORMED, found, expected, document, f"{place}.start/end")
+                raise DataError(found, expected, document, f"{place}.start/end")
             identifier = None if entity.id is None else str(entity.id)
             spans.append(_span(number, entity.start, entity.end, entity.type, words, identifier, place))
     elif (key := next((key for key in TAGS if columns.get(key) is not None), None)) is not None:
@@ -191,18 +191,16 @@ def _tagged(tags: object, words: int, document: str, key: str) -> Iterator[tuple
     Where a tag has no prefix (`PER PER O`), a mention is a run of tokens of one type.
     """
     if not isinstance(tags, list):
-        raise DataError(DefectKind.MALFORMED, short_repr(tags), "a list", document, key)
+        raise DataError(short_repr(tags), "a list", document, key)
     listed = list(chain.from_iterable(tags)) if all(isinstance(tag, list) for tag in tags) else tags
     if len(listed) != words:
-        raise DataError(
-            DefectKind.MALFORMED, f"{len(listed)} tags", f"{words}, one for each token", document, key
-        )
+        raise DataError(f"{len(listed)} tags", f"{words}, one for each token", document, key)
     start, open_type = 0, ""
     for place, tag in enumerate([*listed, OUTSIDE]):
         found = _TAG.fullmatch(tag) if isinstance(tag, str) else None
         if found is None:
             expected = "tags as names, such as 'B-PER', 'PER' or 'O'"
-            raise DataError(DefectKind.MALFORMED, short_repr(tag), expected, document, f"{key}[{place}]")
+            raise DataError(short_repr(tag), expected, document, f"{key}[{place}]")
         prefix, kind = found["prefix"] or "I", found["type"] or found["plain"] or ""
         continues = bool(open_type) and prefix in "IEML" and kind == open_type
         if open_type and not continues:
@@ -221,9 +219,7 @@ def _relations(
         for name, end in (("head", each.head), ("tail", each.tail)):
             if not 0 <= end < count:
                 expected = f"the number of a mention below {count}"
-                raise DataError(
-                    DefectKind.MALFORMED, short_repr(end), expected, document, f"{key}[{number}].{name}"
-                )
+                raise DataError(short_repr(end), expected, document, f"{key}[{number}].{name}")
         yield SpanRelation(str(each.head), str(each.tail), each.relation, f"{key}[{number}]", number)
 
 

@@ -88,9 +88,6 @@ class EntityRecognizer(Protocol):
 class SpacyRecognizer:
     """Recognizes entities with a spaCy pipeline, with its entity links and coreference clusters.
 
-    Args:
-        nlp: any pipeline that sets `doc.ents`, such as a trained one or an entity ruler.
-
     Example:
         >>> import spacy
         >>> nlp = spacy.blank("en")
@@ -161,39 +158,21 @@ def _overlaps(span: Span, cluster: list[Span]) -> bool:
 
 
 def _find_clusters(doc: "Doc") -> Iterator[list[Span]]:
-    """The characters of coreference clusters as components store them: fastcoref, coreferee, spaCy."""
+    """The characters of coreference clusters as components store them: fastcoref, spaCy."""
     if doc.has_extension("coref_clusters"):
         for cluster in doc._.coref_clusters or ():
             yield [(start, end) for start, end in cluster]
-    if doc.has_extension("coref_chains"):
-        for chain in doc._.coref_chains or ():
-            mentions = ([doc[index] for index in sorted(mention.token_indexes)] for mention in chain)
-            # Only the head token of a name is there; it lies within the name.
-            yield [(tokens[0].idx, tokens[-1].idx + len(tokens[-1])) for tokens in mentions]
     for name, spans in doc.spans.items():
         if name.startswith("coref_clusters"):
             yield [(span.start_char, span.end_char) for span in spans]
 
 
-class EntityPredictor(Protocol):
-    """The part of a GLiNER model that is used."""
-
-    def predict_entities(self, text: str, labels: list[str], *, threshold: float) -> list[dict[str, Any]]:
-        """The entities of a text: dictionaries with `start`, `end` and `label`."""
-        ...
-
-
 class GlinerRecognizer:
     """Recognizes entities with a GLiNER model, some sentences at a time.
 
-    Args:
-        model: has `predict_entities`.
-        labels: the types to find, in words.
-        threshold: the lowest score of an entity.
-
     Example:
         >>> class Model:
-        ...     def predict_entities(self, text, labels, *, threshold):
+        ...     def predict_entities(self, text, labels):
         ...         place = text.find("Ada")
         ...         return [{"start": place, "end": place + 3, "label": labels[0]}] if place >= 0 else []
         >>> list(GlinerRecognizer(Model(), ["person"]).recognize(["I met Ada."]))
@@ -202,10 +181,9 @@ class GlinerRecognizer:
 
     usual_types = GLINER_TYPES
 
-    def __init__(self, model: EntityPredictor, labels: Iterable[str], threshold: float = 0.5) -> None:
+    def __init__(self, model: Any, labels: Iterable[str]) -> None:  # noqa: ANN401 - of the extra
         self.model = model
         self.labels = list(labels)
-        self.threshold = threshold
 
     @classmethod
     def load(cls, folder: Path, labels: Iterable[str]) -> "GlinerRecognizer":
@@ -225,21 +203,12 @@ class GlinerRecognizer:
             yield tuple(
                 EntitySpan(start + entity["start"], start + entity["end"], entity["label"])
                 for start, end in chunk_sentences(text)
-                for entity in self.model.predict_entities(
-                    text[start:end], self.labels, threshold=self.threshold
-                )
+                for entity in self.model.predict_entities(text[start:end], self.labels)
             )
 
 
 def choose_gliner_labels(known: Collection[str], given: Mapping[str, str] | None = None) -> dict[str, str]:
     """The labels to give to a GLiNER model, with the relation model's names of them.
-
-    Args:
-        known: the types that the relation model knows.
-        given: replaces the usual labels.
-
-    Raises:
-        ValueError: there are none.
 
     Example:
         >>> choose_gliner_labels(["PER", "Chemical"])

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
 RecognizerSource: TypeAlias = "EntityRecognizer | Language | str | PathLike[str] | None"
-"""A recognizer, a spaCy pipeline, the name of one, a folder; None for the one pipeline that is installed."""
+"""A recognizer, a spaCy pipeline, the name of an installed one, or a folder with a pipeline or a GLiNER model; None
+for the one spaCy pipeline that is installed."""
 
 LEFT_OUT = ""
 """The name of types whose mentions are left out."""
@@ -90,14 +91,7 @@ class TextReader:
         types: Mapping[str, str] | None = None,
         log: Callable[[str], None] = warn,
     ) -> "TextReader":
-        """A reader with a recognizer.
-
-        Args:
-            entities: a recognizer, a spaCy pipeline, the name of an installed one, or a folder with a spaCy
-                pipeline or a GLiNER model; None takes the spaCy pipeline that is installed, if it is one.
-            known: the types that the model knows.
-            types: the model's names of the recognizer's types; an empty name leaves mentions out.
-            log: is given a line for each type that the model does not know.
+        """A reader with a recognizer, or what gives one: see `RecognizerSource`.
 
         Raises:
             MissingExtra: what is needed is not installed.
@@ -117,11 +111,6 @@ class TextReader:
         self, texts: Iterable[tuple[str, str]], log: DefectLog | None = None, limits: Limits | None = None
     ) -> Iterator[Document]:
         """The documents of texts, in their order.
-
-        Args:
-            texts: the id and the text of each; may be a stream.
-            log: takes defects.
-            limits: how large a document may be.
 
         Raises:
             DataError: a text is beyond a limit, or has characters that UTF-8 cannot hold.
@@ -199,9 +188,6 @@ def _find_only_pipeline() -> str:
 
 def parse_types(pairs: Iterable[str]) -> dict[str, str]:
     """Types from a command line: `PERSON=PER`, and `CARDINAL=` to leave those out.
-
-    Raises:
-        ValueError: names what is no such pair.
 
     Example:
         >>> parse_types(["PERSON=PER", "CARDINAL="])

@@ -52,11 +52,6 @@ PAIR_TRIES = 6
 def generate_documents(documents: int, seed: int = 0, start: int = 0) -> Iterator[Document]:
     """Stream documents with their complete truth.
 
-    Args:
-        documents: how many.
-        seed: of the corpus; any integer.
-        start: the index of the first, so that a corpus can be generated in parts.
-
     Example:
         >>> [document.id for document in generate_documents(2, seed=3, start=5)]
         ['generated-3-5', 'generated-3-6']

@@ -64,13 +64,7 @@ class PairContexts(NamedTuple):
 
 
 def pool_contexts(encoded: EncoderOutput, batch: Batch, *, diagonal: bool = False) -> PairContexts:
-    """The context of every unordered pair of entities, in float32 at least.
-
-    Args:
-        encoded: the tokens, with attention.
-        batch: the documents.
-        diagonal: also the context of each entity with itself.
-    """
+    """The context of every unordered pair of entities, in float32 at least."""
     attention = encoded.entity_attention  # [N, H, T]
     values, first = [attention.new_empty(0, encoded.states.shape[2])], 0
     # Products of probabilities are too small for float16, and this is a small part of the work.

@@ -95,10 +95,6 @@ class BiaffineHead(nn.Module):
 
     All classes start from the same orthogonal matrix, as published.
 
-    Args:
-        pair_dim: of a token's vector.
-        num_labels: how many logits a pair gets (K + 1, the threshold class first).
-
     Example:
         >>> BiaffineHead(pair_dim=8, num_labels=3).weight.shape
         torch.Size([8, 3, 8])

@@ -113,11 +113,6 @@ class DocuNetPairEncoder(PairEncoder):
 class UNet(nn.Module):
     """Two levels down, two levels up, with the map of each level on the way down joined on the way up.
 
-    Args:
-        channels: of the image.
-        width: the channels of the first level, even.
-        output: the channels of the result.
-
     Example:
         >>> unet = UNet(channels=3, width=16, output=5)
         >>> unet(torch.ones(2, 3, 6, 6), torch.ones(2, 1, 6, 6, dtype=torch.bool)).shape

@@ -177,12 +177,7 @@ class GAINPairEncoder(PairEncoder):
 
 
 class GraphConvolution(nn.Module):
-    """One layer of relational graph convolution, with a weight for each type of edges and one for the node.
-
-    Args:
-        width: of a node's vector, coming in and going out.
-        dropout: the share of what goes out that is dropped in training.
-    """
+    """One layer of relational graph convolution, with a weight for each type of edges and one for the node."""
 
     def __init__(self, width: int, dropout: float = 0.0) -> None:
         super().__init__()

@@ -120,10 +120,6 @@ class LinearHead(nn.Module):
 
     After a pair encoder that ends in a hidden layer it is the last layer of a perceptron.
 
-    Args:
-        pair_dim: of a pair's vector.
-        num_labels: how many logits a pair gets (K + 1, the threshold class first).
-
     Example:
         >>> LinearHead(pair_dim=8, num_labels=3)(torch.ones(5, 8)).shape
         torch.Size([5, 3])

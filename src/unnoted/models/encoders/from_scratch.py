@@ -126,10 +126,8 @@ def make_encoder(
         encoder.save_pretrained(folder)
     kind = tokenizer if tokenizer in (WORDS, SUBWORDS) else f"tokens of {tokenizer}"
     known = f"{len(made) - len(made.all_special_ids):,} {kind}"
-    if given is None:
-        return known
-    known += f", {sum(word in given.rows for word in made.get_vocab()):,} of them with given vectors"
-    return f"{known}; {given.repeated:,} repeated in the file, the first counts" if given.repeated else known
+    found = 0 if given is None else sum(word in given.rows for word in made.get_vocab())
+    return known if given is None else f"{known}, {found:,} of them with given vectors"
 
 
 class _CorpusStatistics:
@@ -253,17 +251,15 @@ def _wrap(backend: Tokenizer) -> PreTrainedTokenizerFast:
 
 
 class WordVectors(NamedTuple):
-    """Words and their vectors, in the order of the file.
+    """Words and their vectors, in the order of the file; of a repeated word the first.
 
     Attributes:
         rows: the row of each word in `values`.
         values: float32 [words, size].
-        repeated: number of lines that repeat a word; the first one counts.
     """
 
     rows: dict[str, int]
     values: NDArray[np.float32]
-    repeated: int
 
 
 def read_glove(path: Path) -> WordVectors:
@@ -286,7 +282,7 @@ def read_glove(path: Path) -> WordVectors:
     """
     rows: dict[str, int] = {}
     values: list[NDArray[np.float32]] = []
-    size = repeated = 0
+    size = 0
     try:
         with open_text(path) as stream:
             for number, line in numbered_lines(stream):
@@ -299,7 +295,6 @@ def read_glove(path: Path) -> WordVectors:
                     raise EncoderError(
                         f"{path}, line {number}: {short_repr(line)} is not a word and {size or 'its'} finite numbers"
                     )
-                repeated += word in rows
                 if word not in rows:
                     rows[word] = len(values)
                     values.append(vector)
@@ -307,7 +302,7 @@ def read_glove(path: Path) -> WordVectors:
         raise EncoderError(f"{path}: {error.defect.within_file}") from None
     if not values:
         raise EncoderError(f"{path}: the file is empty; expected a word and its values on each line")
-    return WordVectors(rows, np.stack(values), repeated)
+    return WordVectors(rows, np.stack(values))
 
 
 def _parse_vector(fields: list[str]) -> NDArray[np.float32] | None:

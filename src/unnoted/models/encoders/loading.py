@@ -70,10 +70,6 @@ def resolve_folder(path: str | PathLike[str], **options: Any) -> Path:  # noqa: 
     """A folder as it is, or that into which the files of a model on the hub are fetched.
 
     Where the hub cannot be reached, what is in its cache is used; with HF_HUB_OFFLINE=1 at once.
-
-    Args:
-        path: a folder, or a name on the hub.
-        options: of `huggingface_hub.snapshot_download` (revision, token, ...).
     """
     if Path(path).is_dir():
         return Path(path)
@@ -82,19 +78,18 @@ def resolve_folder(path: str | PathLike[str], **options: Any) -> Path:  # noqa: 
     return Path(snapshot_download(str(path), allow_patterns=HUB_FILES, ignore_patterns=["*/*"], **options))
 
 
-def load_encoder(path: str | Path, layers: int | None = None, revision: str | None = None) -> PreTrainedModel:
+def load_encoder(path: str | Path, layers: int | None = None) -> PreTrainedModel:
     """A pretrained encoder.
 
     Args:
         path: a folder, or a name on the hub.
         layers: the number of layers to keep, counted from the input; all by default.
-        revision: of the hub.
 
     Raises:
         EncoderError: there is no such encoder, or it cannot be used.
     """
     place = f"encoder {str(path)!r}"
-    folder = _find_encoder(path, revision)
+    folder = _find_encoder(path)
     content = read_json(folder / "config.json", EncoderError)
     stored = read_shapes(folder, EncoderError)
     if not stored:
@@ -134,11 +129,7 @@ def load_encoder(path: str | Path, layers: int | None = None, revision: str | No
 
 
 def load_tokenizer(path: str | Path, encoder: PreTrainedModel) -> Tokenizer:
-    """The tokenizer beside a pretrained encoder.
-
-    Raises:
-        EncoderError: there is none that can be used, or it has tokens that the encoder does not know.
-    """
+    """The tokenizer beside a pretrained encoder."""
     place = f"encoder {str(path)!r}"
     expected = "tokenizer.json and tokenizer_config.json, which need no code of their own"
     with wrap_errors(place, "no usable tokenizer", expected, EncoderError), quiet_transformers():
@@ -158,13 +149,13 @@ def build_encoder(config: Mapping[str, Any]) -> PreTrainedModel:
     return model
 
 
-def position_limit(model: PreTrainedModel, default: int = 512) -> int:
-    """The number of tokens that an encoder takes at once; `default` if it does not say.
+def position_limit(model: PreTrainedModel) -> int:
+    """The number of tokens that an encoder takes at once; 512 if it does not say.
 
     RoBERTa-like encoders number their positions from the padding index on, which costs them two of 514.
     """
     named = getattr(model.config, "max_position_embeddings", None)
-    limit = named if isinstance(named, int) and named > 0 else default
+    limit = named if isinstance(named, int) and named > 0 else 512
     for name, module in model.named_modules():
         padded = isinstance(module, nn.Embedding) and module.padding_idx is not None
         if padded and name.rpartition(".")[2] == "position_embeddings":
@@ -173,11 +164,7 @@ def position_limit(model: PreTrainedModel, default: int = 512) -> int:
 
 
 def read_shapes(folder: Path, error: type[ValueError]) -> dict[str, StoredTensor]:
-    """The shapes and types of the weights in a folder, by name, without reading them; empty if there are none.
-
-    Raises:
-        ValueError: of the given type, if a file is damaged or is not in the folder.
-    """
+    """The shapes and types of the weights in a folder, by name, without reading them; empty if there are none."""
     tensors: dict[str, StoredTensor] = {}
     for file in _weight_files(folder, error):
         with (
@@ -209,11 +196,7 @@ def check_counts(config: Mapping[str, Any], place: object, error: type[ValueErro
 def check_vocabulary(
     tokenizer: Tokenizer, encoder: PreTrainedModel, place: object, error: type[ValueError]
 ) -> None:
-    """Refuse a tokenizer without tokens, or with some that the encoder has no vector for.
-
-    Raises:
-        ValueError: of the given type.
-    """
+    """Refuse a tokenizer without tokens, or with some that the encoder has no vector for."""
     rows = int(getattr(encoder.config, "vocab_size", sys.maxsize))
     highest = max(tokenizer.get_vocab().values(), default=-1)
     if not 0 <= highest < rows:
@@ -238,12 +221,12 @@ def find_nonfinite(module: nn.Module) -> str | None:
     return None
 
 
-def _find_encoder(path: str | Path, revision: str | None) -> Path:
+def _find_encoder(path: str | Path) -> Path:
     expected = "a folder with config.json and model.safetensors, or a name on the hub"
     if not Path(path).is_dir() and not is_on_hub(path):
         raise EncoderError(f"encoder {str(path)!r}: no such folder; expected {expected}")
     try:
-        folder = resolve_folder(path, revision=revision)
+        folder = resolve_folder(path)
     except Exception as error:  # whatever the hub's client raises
         raise EncoderError(
             f"encoder {str(path)!r}: neither a folder nor on the hub or in its cache "

@@ -88,11 +88,6 @@ class BiLSTMLayer(nn.Module):
 
     Over padded documents rather than torch's packed ones: for documents of different lengths those are several
     times slower on a CPU.
-
-    Args:
-        input_size: of a state coming in.
-        size: of a state going out; half of it from each direction.
-        learnt_start: whether the initial states are learnt; they are 0 at first.
     """
 
     def __init__(self, input_size: int, size: int, learnt_start: bool = False) -> None:
@@ -216,9 +211,6 @@ class LSTMEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
             mention_entities: int64 [B, T], the number, from 1, of the entity mentioned there; 0 for none.
             output_attentions: whether to give attention.
             others: ignored arguments of transformers.
-
-        Raises:
-            EncoderError: attention is asked for and the encoder has none.
         """
         if output_attentions and self.config.num_attention_heads == 0:
             raise EncoderError("an LSTM encoder with 0 attention heads gives no attention")

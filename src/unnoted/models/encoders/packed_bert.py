@@ -85,11 +85,6 @@ class PackedBert:
     ) -> tuple[Tensor, Tensor | None]:
         """The states of a batch's tokens, and the last layer's attention from some of them.
 
-        Args:
-            tokens: `input_ids` [B, T], padded on the right.
-            attention_mask: [B, T], 0 at padding; None where there is none.
-            positions: [B, M].
-
         Returns:
             States [B, T, d] and, if wanted, attention [B, H, M, T]; 0 at padding.
         """
@@ -137,12 +132,7 @@ class PackedBert:
 
 
 class Int8Bert:
-    """Runs a BERT with int8 copies of its layers; made again when the model's weights have changed.
-
-    Args:
-        model: one that `can_pack`.
-        with_attention: whether attention rows are wanted.
-    """
+    """Runs a BERT with int8 copies of its layers; made again when the model's weights have changed."""
 
     digest = "int8"
     """Identifies what computed the results."""

@@ -64,25 +64,19 @@ def test_ids_of_a_ruler_and_of_a_linker_join():
 
 @pytest.fixture
 def extensions():
-    for name in ("coref_clusters", "coref_chains"):
-        Doc.set_extension(name, default=None)
+    Doc.set_extension("coref_clusters", default=None)
     yield
-    for name in ("coref_clusters", "coref_chains"):
-        Doc.remove_extension(name)
+    Doc.remove_extension("coref_clusters")
 
 
 def clusters_of(doc):
     return [(doc.text[one.start : one.end], one.cluster) for one in spans_of_doc(doc)]
 
 
-def test_clusters_of_fastcoref_coreferee_and_spacy(extensions):
+def test_clusters_of_fastcoref_and_spacy(extensions):
     expected = [("Ada Lorne", 0), ("Kelm", None), ("May 1990", None), ("Lorne", 0), ("kelm", None)]
     doc = ruled()(TEXT)
     doc._.coref_clusters = [[(0, 9), (25, 28), (51, 56)]]
-    assert clusters_of(doc) == expected
-    doc = ruled()(TEXT)
-    heads = [token.i for token in doc if token.text in ("Lorne", "She")]
-    doc._.coref_chains = [[SimpleNamespace(token_indexes=[number]) for number in heads]]
     assert clusters_of(doc) == expected
     doc = ruled()(TEXT)
     doc.spans["coref_clusters_1"] = [doc.char_span(0, 9), doc.char_span(51, 56)]
@@ -119,8 +113,8 @@ class FakeGliner:
 
     names = ("Ada Lorne", "Kelm")
 
-    def predict_entities(self, text, labels, *, threshold):
-        assert labels == ["person", "location"] and threshold == 0.5
+    def predict_entities(self, text, labels):
+        assert labels == ["person", "location"]
         return [
             {"start": text.index(name), "end": text.index(name) + len(name), "label": label}
             for name, label in zip(self.names, labels, strict=True)

@@ -52,7 +52,7 @@ def test_given_vectors_are_put_in_their_rows(tmp_path):
     assert weight[vocabulary["*"]].tolist() == [0, 1, 0]
     assert weight[vocabulary["[PAD]"]].tolist() == [0, 0, 0]
     assert weight[vocabulary["ada"]].abs().sum() > 0
-    assert made.startswith("6 words, 4 of them with given vectors; 1 repeated")
+    assert made == "6 words, 4 of them with given vectors"
 
 
 def test_other_words_are_scaled_like_the_given_ones(tmp_path):
@@ -129,7 +129,7 @@ def written(folder, text, name="vectors.txt"):
 def test_words_may_have_spaces_and_files_may_be_compressed(tmp_path, name):
     vectors = read_glove(written(tmp_path, LINES, name))
     assert list(vectors.rows) == ["the", "of", ". . .", "at name@example.org", "\u00a0", "2"]
-    assert vectors.values.dtype == np.float32 and vectors.repeated == 0
+    assert vectors.values.dtype == np.float32
     expected = [[0.5, -1, 2e-3], [1, 2, 3], [4, 5, 6], [7, 8, 9], [1, 1, 1], [0, 0, 1]]
     np.testing.assert_allclose(vectors.values, expected)
 
@@ -145,7 +145,6 @@ def test_line_ends_of_other_programs_are_no_values(tmp_path, change):
 def test_the_first_of_repeated_words_counts(tmp_path):
     vectors = read_glove(written(tmp_path, "a 1 2\nb 3 4\na 5 6\nb 7 8\na 9 9\n"))
     assert vectors.rows == {"a": 0, "b": 1} and vectors.values.tolist() == [[1, 2], [3, 4]]
-    assert vectors.repeated == 3
 
 
 @pytest.mark.parametrize(
