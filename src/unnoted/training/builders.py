@@ -16,7 +16,6 @@ from unnoted.data.loading import load_documents, require_facts
 from unnoted.errors import Severity
 from unnoted.losses import Loss, create_loss
 from unnoted.models.encoders import ENCODER_KINDS, make_encoder
-from unnoted.models.encoders.from_scratch import DEFAULT_SUBWORDS
 from unnoted.models.model import RelationModel
 from unnoted.priors import Priors
 from unnoted.rules import RuleSet, deductive_closure, load_rules
@@ -184,7 +183,6 @@ def _encoder_folder(config: TrainingConfig, corpus: Corpus, log: Log) -> Iterato
             config=ENCODER_KINDS[encoder](),
             vectors=options.vectors,
             tokenizer=options.tokenizer,
-            subwords=options.subwords or DEFAULT_SUBWORDS,
             seed=config.seed,
         )
         log(f"note: encoder made: {made}")

@@ -25,7 +25,7 @@ from unnoted.io import YamlError, open_output, parse_yaml
 from unnoted.losses import LOSSES, get_loss
 from unnoted.models.architectures import ARCHITECTURES
 from unnoted.models.encoders import ENCODER_KINDS
-from unnoted.models.encoders.from_scratch import SUBWORDS, WORDS
+from unnoted.models.encoders.from_scratch import WORDS
 from unnoted.utils import Options, lookup, nearest, short_repr, shorten
 
 LABELLED = "labelled"
@@ -109,19 +109,11 @@ class EncoderOptions(Options):
     Attributes:
         vectors: word vectors in GloVe's text format.
         tokenizer: `words`, `subwords` learnt from the training documents, or a folder or a name on the hub.
-        subwords: how many subwords are learnt.
     """
 
     owner = "encoder"
     vectors: Path | None = None
     tokenizer: str = WORDS
-    subwords: Count | None = None
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.subwords is not None and self.tokenizer != SUBWORDS:
-            raise ValueError(f"subwords are learnt by the tokenizer {SUBWORDS!r} only")
-        return self
 
 
 class ModelConfig(_Group):

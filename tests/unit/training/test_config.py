@@ -96,7 +96,7 @@ def load(name):
 
 
 def value_of(config, key):
-    if key in ("tokenizer", "subwords"):
+    if key == "tokenizer":
         return config.model.encoder_options.get(key)
     return config.optimizer.schedule.num_cycles if key == "num_cycles" else config.get(key)
 
@@ -245,7 +245,7 @@ def test_changes_win_over_files_and_later_files_over_earlier(tmp_path):
         (GOOD.replace("name: ssr-pu", "name: ssrpu"), ("loss.name",)),
         (GOOD.replace("{encoder: folder}", "{encoder: folder, architecture: atlopp}"), ("model.architecture",)),
         (GOOD.replace("{encoder: folder}", "{encoder: folder, lexical_weight: 0.5}"), ("model.lexical_weight",)),
-        (GOOD.replace("{encoder: folder}", "{encoder: recurrent, encoder_options: {subwords: 5}}"), ("model.encoder_options",)),
+        (GOOD.replace("{encoder: folder}", "{encoder: recurrent, encoder_options: {subword: 5}}"), ("model.encoder_options",)),
         (GOOD.replace("{encoder: folder}", "{}"), ("model.encoder",)),
         (GOOD.replace("train: train.json", ""), ("train",)),
         (GOOD + "train: other.json", ()),
