@@ -29,11 +29,7 @@ class FieldNames:
 
 
 def validate(
-    document: Document,
-    log: DefectLog,
-    names: FieldNames,
-    vocabulary: Collection[str] | None,
-    limits: Limits,
+    document: Document, log: DefectLog, names: FieldNames, vocabulary: Collection[str] | None, limits: Limits
 ) -> Document:
     """Check a document; raise an error, log defects and notes.
 

@@ -40,11 +40,7 @@ class RuleKind(StrEnum):
     COMPOSITION = "composition"
 
 
-_SHAPES = {
-    RuleKind.SUBSUMPTION: ("ht",),
-    RuleKind.INVERSION: ("th",),
-    RuleKind.COMPOSITION: ("hk", "kt"),
-}
+_SHAPES = {RuleKind.SUBSUMPTION: ("ht",), RuleKind.INVERSION: ("th",), RuleKind.COMPOSITION: ("hk", "kt")}
 """The entities of the premises of each kind."""
 
 Body: TypeAlias = tuple[RuleKind, tuple[str, ...]]

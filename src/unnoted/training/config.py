@@ -579,10 +579,7 @@ def _describe(detail: Mapping[str, Any]) -> tuple[str, str]:
     if detail["type"] == "missing":
         return key, f"{key}: missing"
     if detail["type"] != "value_error":
-        return (
-            key,
-            f"{key}: {short_repr(detail['input'])} is refused: {message[:1].lower()}{message[1:]}",
-        )
+        return (key, f"{key}: {short_repr(detail['input'])} is refused: {message[:1].lower()}{message[1:]}")
     if key not in ("", *GROUPS, "optimizer.schedule"):
         return key, f"{key}: {message}"
     # A check of a whole group names its keys.

@@ -21,11 +21,7 @@ def test_entities_are_matched_by_place():
     result = compare_labels([a], [b])
     assert [
         (r.relation, r.in_a, r.in_b, r.in_both, r.missed, r.only_a, r.ratio) for r in result.relations
-    ] == [
-        ("r", 1, 2, 1, 1, 0, 2.0),
-        ("t", 0, 1, 0, 1, 0, None),
-        ("s", 1, 0, 0, 0, 1, 0.0),
-    ]
+    ] == [("r", 1, 2, 1, 1, 0, 2.0), ("t", 0, 1, 0, 1, 0, None), ("s", 1, 0, 0, 0, 1, 0.0)]
     assert (result.overall.in_a, result.overall.in_b, result.median_ratio) == (2, 3, 1.0)
 
 

@@ -186,10 +186,7 @@ def _character_spans(
 
 
 def _text_mentions(
-    text: str,
-    locate: Callable[[int, int], tuple[int, int, int] | None],
-    document: str,
-    context: ReadContext,
+    text: str, locate: Callable[[int, int], tuple[int, int, int] | None], document: str, context: ReadContext
 ) -> MakeMention:
     """Mentions that are characters of a text."""
 

@@ -27,12 +27,7 @@ from pydantic import AliasChoices, Field
 
 from unnoted.data.document import Document, Mention, Sentence
 from unnoted.data.entity_clustering import AnnotatedSpan
-from unnoted.data.formats.annotated_text import (
-    AnnotatedText,
-    SpanRelation,
-    build_document,
-    edit_relations,
-)
+from unnoted.data.formats.annotated_text import AnnotatedText, SpanRelation, build_document, edit_relations
 from unnoted.data.formats.records import (
     Edits,
     OwnRecord,

@@ -125,12 +125,7 @@ class TextReader:
             yield document
 
     def build_document(
-        self,
-        name: str,
-        text: str,
-        spans: Iterable[EntitySpan],
-        log: DefectLog,
-        limits: Limits | None = None,
+        self, name: str, text: str, spans: Iterable[EntitySpan], log: DefectLog, limits: Limits | None = None
     ) -> Document:
         """The document of one text with its recognized mentions, clustered in the order of the text.
 

@@ -15,12 +15,7 @@ from unnoted.models.encoders.fast_dropout import use_fast_dropout
 from unnoted.models.encoders.loading import EncoderError, position_limit
 from unnoted.models.encoders.lstm import mention_inputs
 from unnoted.models.encoders.packed_bert import PackedBert, can_pack
-from unnoted.models.encoders.windows import (
-    MentionPositions,
-    merge_attention,
-    merge_states,
-    plan_windows,
-)
+from unnoted.models.encoders.windows import MentionPositions, merge_attention, merge_states, plan_windows
 from unnoted.models.pooling import segment_mean
 
 EncoderRunner: TypeAlias = Callable[[dict[str, Tensor], Tensor | None, Tensor], tuple[Tensor, Tensor | None]]

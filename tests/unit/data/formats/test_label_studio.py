@@ -135,10 +135,7 @@ def test_a_task_as_version_1_23_exports_it(tmp_path):
             r"annotations\[0\].result\[0\].value.start: 'x', expected a whole",
         ),
         (task([arc("a", 3, "met")]), r"annotations\[0\].result\[0\].to_id: 3, expected a string"),
-        (
-            task(data={"a": "x", "b": "y"}),
-            r"data: texts in \['a', 'b'\], expected one, or one called 'text'",
-        ),
+        (task(data={"a": "x", "b": "y"}), r"data: texts in \['a', 'b'\], expected one, or one called 'text'"),
     ],
 )
 def test_a_bad_task_is_named(tmp_path, bad, problem):

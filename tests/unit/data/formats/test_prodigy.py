@@ -80,10 +80,7 @@ def test_tasks_that_were_not_accepted_are_left_out(tmp_path):
             r"spans\[0\], start/end: 0 to 99, expected 0 <= start < end <= 21",
         ),
         ({"spans": [SPANS[0] | {"start": "0"}]}, r"spans\[0\].start: '0', expected a whole number"),
-        (
-            {"relations": [{"head": 0, "child": 2, "label": 3}]},
-            r"relations\[0\].label: 3, expected a string",
-        ),
+        ({"relations": [{"head": 0, "child": 2, "label": 3}]}, r"relations\[0\].label: 3, expected a string"),
         ({"text": None}, "text: None, expected a string"),
     ],
 )

@@ -138,10 +138,7 @@ def test_mutation_ids_are_whole(tmp_path):
         ([*HEADER, "7\tx\t7\tDorvane\tChemical\tX"], "start/end: 'x' to '7', expected whole numbers"),
         ([*HEADER, "7\t7\t7\t\tChemical\tX"], "start/end: '7' to '7'"),
         ([*HEADER, "7\t0\t999\tDorvane\tChemical\tX"], "start/end: '0' to '999'"),
-        (
-            [*HEADER, "7\t1\t8\tDorvane\tChemical\tX"],
-            "'Dorvane' at 1 to 8, expected 'orvane ', the text",
-        ),
+        ([*HEADER, "7\t1\t8\tDorvane\tChemical\tX"], "'Dorvane' at 1 to 8, expected 'orvane ', the text"),
         ([*HEADER, "7\t7\t8\t \tChemical\tX"], "a mention with a word"),
         ([*HEADER, "", *HEADER], "document '7': line 4: the title or id of an earlier document"),
         ([*HEADER, *HEADER], "document '7': line 3"),

@@ -12,9 +12,7 @@ from unnoted.data.visualization import render_document, render_types
 from unnoted.data.visualization.document_html import TYPE_COLOURS, render_sentence, tag_mentions
 
 HOSTILE = '"><script>alert("1")</script><!-- {{ 7 * 7 }} \'&amp;'
-TAGS = {
-    *("p", "span", "div", "small", "table", "caption", "thead", "tbody", "tr", "th", "td", "button"),
-}
+TAGS = {*("p", "span", "div", "small", "table", "caption", "thead", "tbody", "tr", "th", "td", "button")}
 
 
 def example(**options):

@@ -30,10 +30,7 @@ def test_logits_equal_plain_loops():
 def test_the_gradient_equals_that_of_plain_loops():
     batch = random_batch([30, 12], [4, 2], mentions=4, pair_rate=0.7)
     results = []
-    for score in (
-        lambda p, s, e: s(*p(e, batch)),
-        lambda p, s, e: plain_biaffine_scores(p, s, e, batch),
-    ):
+    for score in (lambda p, s, e: s(*p(e, batch)), lambda p, s, e: plain_biaffine_scores(p, s, e, batch)):
         encoded = random_encoded(batch, WIDTH)
         encoded.states.requires_grad_()
         pairs, head_layer = small()

@@ -4,14 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 from tests.reference.batches import ENCODERS, SIZES, random_batch, tiny_model
-from transformers import (
-    AlbertConfig,
-    AutoModel,
-    DistilBertConfig,
-    ElectraConfig,
-    EuroBertConfig,
-    FNetConfig,
-)
+from transformers import AlbertConfig, AutoModel, DistilBertConfig, ElectraConfig, EuroBertConfig, FNetConfig
 
 from unnoted.models.encoders import DocumentEncoder, EncoderError
 from unnoted.models.encoders.attention_rows import attention_rows

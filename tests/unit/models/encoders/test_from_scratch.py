@@ -14,12 +14,7 @@ from transformers import AutoTokenizer, set_seed
 from unnoted.data.document import Document, Entity, Mention
 from unnoted.data.synthetic import generate_documents
 from unnoted.models.encoders import BRANConfig, EncoderError, LSTMConfig, LSTMEncoder, load_encoder
-from unnoted.models.encoders.from_scratch import (
-    ENCODER_KINDS,
-    make_encoder,
-    read_glove,
-    subword_tokenizer,
-)
+from unnoted.models.encoders.from_scratch import ENCODER_KINDS, make_encoder, read_glove, subword_tokenizer
 from unnoted.models.tokenization import DocumentTokenizer
 
 GLOVE = Path(__file__).parents[5] / "shared" / "encoders" / "glove.6B.100d.docred.txt"

@@ -40,11 +40,7 @@ def test_a_state_with_mentions_is_that_of_a_stepwise_recurrence():
     states = torch.stack(
         [
             torch.cat(
-                [
-                    words[token],
-                    encoder.type_embedding.weight[kind],
-                    encoder.entity_embedding.weight[entity],
-                ]
+                [words[token], encoder.type_embedding.weight[kind], encoder.entity_embedding.weight[entity]]
             )
             for token, kind, entity in zip([3, 4, 5], types, entities, strict=True)
         ]
