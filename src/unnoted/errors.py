@@ -52,6 +52,7 @@ class DefectKind(Enum):
     SHARED_MENTION = Severity.NOTE, "a mention is linked to several entities; given to each"
     MIXED_TYPES = Severity.NOTE, "an entity has mentions of several types; the first one counts"
     UNUSED_ANNOTATION = Severity.NOTE, "an annotation of a kind that is not used here; left out"
+    LIKELY_DUPLICATE = Severity.NOTE, "two entities may be one, by their names: `unnoted review` merges them"
     NO_FACTS = Severity.NOTE, "a document has no labelled fact"
     NO_EVIDENCE = Severity.NOTE, "a fact has no evidence sentence"
     NO_ENTITIES = Severity.NOTE, "a document has no entity"

@@ -5,12 +5,13 @@ from contextlib import contextmanager
 
 import pytest
 from tests.browser.conftest import DESK, PHONE, overflow, served
-from tests.unit.review.factories import HOSTILE, TOKEN, many, opened, people, states, suggested
+from tests.unit.review.factories import HOSTILE, TOKEN, Authors, many, opened, people, states, suggested
 
 from unnoted.data import load_documents
 from unnoted.data.document import Fact
 from unnoted.review.app import create_app
 from unnoted.review.export import export_review
+from unnoted.review.store import Verdict
 from unnoted.suggestions import Suggestion
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -67,7 +68,7 @@ def store_of_people(tmp_path):
 def at(open_page, store_of_people):
     with reviewed(store_of_people, open_page) as address:
         yield lambda name="Ada", **options: Reviewing(
-            open_page(f"{address}?as={name}#token={TOKEN}", **options)
+            open_page(f"{address}?as={name}&order=score#token={TOKEN}", **options)
         )
 
 
@@ -284,6 +285,101 @@ def test_the_name_is_asked_once(open_page, store_of_people):
         page.goto(f"{address}#token=wrong")
         playwright.expect(page.locator("#proposal")).to_contain_text("This address has no token")
         open_page.wrong.clear()  # the browser reports the refusal, too
+
+
+def test_two_entities_are_merged_by_keyboard_and_a_note_goes_with_a_decision(open_page, tmp_path):
+    document = people("d1", ("Ada Lorne", "Kelm", "Lorne", "Ost"), ())
+    listed = [
+        Suggestion("d1", 2, 3, "lives", 0.9),
+        Suggestion("d1", 0, 3, "lives", 0.8),
+        Suggestion("d1", 0, 1, "lives", 0.7),
+    ]
+    store = opened(tmp_path, suggested(tmp_path, [document], listed))
+    with reviewed(store, open_page) as address:
+        ada = Reviewing(open_page(f"{address}?as=Ada&order=score#token={TOKEN}"))
+        ada.expect(ada.page.locator(".alike")).to_contain_text("Ada Lorne (PER 1) and Lorne (PER 3)")
+        ada.press("m")
+        ada.expect(ada.page.locator("#merge-dialog")).to_be_visible()
+        assert ada.page.input_value("#merge-one"), ada.page.input_value("#merge-other") == ("0", "2")
+        ada.press("Tab", "Tab", "Enter")  # over Cancel to the button
+        ada.says("Merged: Ada Lorne (PER 1) and Lorne (PER 3)")
+        ada.counts(2)
+        ada.press("c")
+        ada.expect(ada.page.locator("#note")).to_be_focused()
+        ada.page.keyboard.type("as the last line says")
+        ada.press("Enter", "a")
+        ada.says("Accepted: Lorne – lives in → Ost")
+        ada.shows("Ada Lorne", "Kelm")
+        ada.expect(ada.page.locator("#note")).to_have_value("")
+        ada.press("k")
+        ada.expect(ada.page.locator(".decisions")).to_contain_text("as the last line says")
+        assert states(store) == ["accepted", "merged", "open"]
+        ada.press("u")
+        ada.says("Undone: Lorne")
+        ada.press("u")
+        ada.says("two again")
+        assert states(store) == ["open", "open", "open"]
+
+
+def test_few_labels_are_said_in_large_type_and_the_queue_begins_at_random(open_page, tmp_path):
+    with reviewed(opened(tmp_path), open_page) as address:
+        ada = Reviewing(open_page(f"{address}?as=Ada#token={TOKEN}"))
+        ada.expect(ada.page.locator("#rough")).to_contain_text("Only 2 labels: scores are rough")
+        assert (
+            ada.page.evaluate("parseFloat(getComputedStyle(document.getElementById('rough')).fontSize)") >= 18
+        )
+        ada.expect(ada.page.locator("#order")).to_have_value("random")
+        ada.expect(ada.page.locator("#why")).to_have_text("rough: 0 of 4 random decisions")
+        grey = "getComputedStyle(document.getElementById('complete')).color"
+        before = ada.page.evaluate(grey)
+        for number in range(4):
+            ada.press("a")
+            ada.says("Accepted")
+            ada.forget()
+            ada.expect(ada.page.locator("#decided")).to_have_text(f"{number + 1} of 5")
+        ada.expect(ada.page.locator("#why")).to_have_text("")
+        assert ada.page.evaluate(grey) != before
+
+
+def test_the_first_fifty_are_a_goal(open_page, tmp_path):
+    store = opened(tmp_path, many(tmp_path, 60))
+    author = Authors("Bo")
+    for item in range(48):
+        store.decide(author(), item, Verdict.ACCEPT)
+    with reviewed(store, open_page) as address:
+        ada = Reviewing(open_page(f"{address}?as=Ada#token={TOKEN}"))
+        ada.expect(ada.page.locator("#goal")).to_have_text("The first 50")
+        ada.expect(ada.page.locator("#decided")).to_have_text("48 of 50")
+        ada.press("a")
+        ada.says("Accepted")
+        ada.press("r")
+        ada.expect(ada.page.locator(".empty")).to_contain_text("49 hold and 1 do not")
+        ada.expect(ada.page.locator("#go-on")).to_be_focused()
+        ada.press("Enter")
+        ada.expect(ada.page.locator("#do-accept")).to_be_visible()
+        ada.expect(ada.page.locator("#decided")).to_have_text("50 of 60")
+
+
+REACHABLE = """() => [...document.querySelectorAll("button, input, select, summary, [tabindex='0']")]
+  .filter((each) => each.checkVisibility() && !each.disabled && !each.closest("dialog")).map((each) => each.id || each.outerHTML.slice(0, 60))"""
+
+
+@pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])
+def test_every_control_is_reached_by_tab_and_is_seen_when_it_has_the_focus(at, viewport):
+    ada = at(viewport=viewport)
+    wanted, seen = set(ada.page.evaluate(REACHABLE)), set()
+    for _ in range(2 * len(wanted) + 10):
+        ada.press("Tab")
+        found = ada.page.evaluate(
+            """() => {
+              const each = document.activeElement, style = getComputedStyle(each);
+              return [each.id || each.outerHTML.slice(0, 60), style.outlineStyle, parseFloat(style.outlineWidth)];
+            }"""
+        )
+        if found[0] in wanted:
+            assert found[1] == "solid" and found[2] >= 2, found
+            seen.add(found[0])
+    assert seen == wanted
 
 
 def test_hostile_text_stays_text(open_page, tmp_path):

@@ -68,5 +68,10 @@ def export(
         report, tied = export_review(store, to, source, overwrite)
     if tied:
         log(f"note: {plural(tied, 'fact')} left unchanged: as many reviewers for as against")
+    if report.unmerged:
+        log(
+            f"note: {plural(report.unmerged, 'entity', 'entities')} not merged: the format has no place for it"
+        )
     added, rejected = plural(report.added, "fact"), plural(report.rejected, "known negative")
-    print_text(f"{added} added, {rejected}; written to {display_name(to)}", err=is_stream(to))
+    merged = f", {plural(report.merged, 'entity', 'entities')} merged" if report.merged else ""
+    print_text(f"{added} added, {rejected}{merged}; written to {display_name(to)}", err=is_stream(to))

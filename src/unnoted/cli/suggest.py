@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.panel import Panel
 
 from unnoted.cli.options import (
     Changes,
@@ -19,7 +21,7 @@ from unnoted.cli.options import (
 )
 from unnoted.io import lock_output
 from unnoted.suggestions import SuggestionSet
-from unnoted.utils import format_count, plural, shorten
+from unnoted.utils import format_count, plural, short_repr, shorten
 
 SHOWN_RELATIONS = 10
 
@@ -91,6 +93,24 @@ def suggest(
 
 
 def _print(found: SuggestionSet, to: Path) -> None:
+    if found.is_rough:
+        out = Console(stderr=True)
+        out.print(
+            Panel(
+                f"[bold]ONLY {plural(found.labels, 'label').upper()}: SCORES ARE ROUGH.[/bold]\n"
+                "A review begins in random order, which needs no good scores.",
+                expand=False,
+            )
+        )
+    if found.duplicates:
+        name, pairs = next(iter(found.duplicates.items()))
+        entities = found.documents[name].entities
+        one, other = (short_repr(entities[index].name) for index in pairs[0])
+        count = plural(sum(map(len, found.duplicates.values())), "pair")
+        log(
+            f"note: {count} of entities may be one each, such as {one} and {other} in {short_repr(name)}: "
+            "merge them in the review (key M)"
+        )
     if found.missing:
         title = "Estimated missing labels (90 % interval)"
         rows = table(title, "relation", "name", "labelled", "missing", "low", "high", text=2)

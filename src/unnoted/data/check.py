@@ -10,11 +10,12 @@ from typing import Any, TypeVar
 from unnoted.data.candidates import CandidatePairs, TypePair, list_types
 from unnoted.data.corpus import RelationVocabulary
 from unnoted.data.document import Document
+from unnoted.data.entity_clustering import likely_duplicates
 from unnoted.data.formats import find_format
 from unnoted.data.loading import default_candidates, stream_documents
 from unnoted.errors import EXAMPLES_KEPT, Defect, DefectKind, DefectLog, Severity
 from unnoted.io import TextInput
-from unnoted.utils import plural
+from unnoted.utils import plural, short_repr
 
 Source = TypeVar("Source", Path, TextInput)
 
@@ -241,6 +242,10 @@ def check_files(
     sources = [TextInput.from_path(path) for path in paths]
     for document in stream_documents(*sources, vocabulary=vocabulary, log=log):
         statistics.add(document)
+        for one, other in likely_duplicates(document.entities):
+            place, found = f"entities {one} and {other}", short_repr(document.entities[other].name)
+            expected = f"mentions of {short_repr(document.entities[one].name)}, if they are one"
+            log.add(DefectKind.LIKELY_DUPLICATE, document.id, place, found, expected)
     formats = list(map(find_format, sources))
     if candidates is None:
         candidates = default_candidates(formats, lambda: statistics.observed_candidates)

@@ -1,10 +1,10 @@
 """What people decide about facts, written into a data file: its format and everything else stay."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from unnoted.data.document import Decision, Document, Fact, Triple
+from unnoted.data.document import Decision, Document, Fact, Triple, join_entities
 from unnoted.data.formats import FORMATS, detect_format
 from unnoted.data.formats.records import Edits
 from unnoted.data.loading import stream_documents
@@ -28,6 +28,8 @@ class DecisionReport:
         removed: facts that were labelled and are not any more.
         rejected: known negatives that are new.
         unchanged: decisions that say what the file said already.
+        merged: entities that are now part of others.
+        unmerged: entities that would be, and for which the format has no place.
         files: what was written.
     """
 
@@ -35,11 +37,17 @@ class DecisionReport:
     removed: int = 0
     rejected: int = 0
     unchanged: int = 0
+    merged: int = 0
+    unmerged: int = 0
     files: tuple[Path, ...] = ()
 
 
 def apply_decisions(
-    source: str | Path, decisions: Iterable[Decision], to: str | Path, overwrite: bool = False
+    source: str | Path,
+    decisions: Iterable[Decision],
+    to: str | Path,
+    overwrite: bool = False,
+    merges: Mapping[str, Sequence[tuple[int, int]]] | None = None,
 ) -> DecisionReport:
     """Write a data file with the facts that people added, and without those that they rejected.
 
@@ -55,6 +63,8 @@ def apply_decisions(
         decisions: about facts of its documents.
         to: where to.
         overwrite: replace files that are there already. The source itself is never written over.
+        merges: by the id of a document, pairs of entities that are one. Decisions refer to entities as the source
+            numbers them. Some formats have no place for it: then the entities stay apart.
 
     Raises:
         DataError: the file cannot be read or updated, or a decision names what it does not have.
@@ -82,7 +92,7 @@ def apply_decisions(
         valid = ", ".join(each.name for each in FORMATS.values() if each.update)
         expected = f"a format that can be updated ({valid})"
         raise DataError(format.name, expected, kind=DefectKind.UNREADABLE, file=str(source))
-    edits, report = _plan_edits(stream_documents(source), decisions)
+    edits, report = _plan_edits(stream_documents(source), decisions, merges or {}, format.merges)
     provenance = []
     if not format.keeps_provenance:
         for decision in (decision for edit in edits.values() for decision in edit.decisions):
@@ -100,28 +110,39 @@ def apply_decisions(
 
 
 def _plan_edits(
-    documents: Iterable[Document], decisions: Iterable[Decision]
+    documents: Iterable[Document],
+    decisions: Iterable[Decision],
+    merges: Mapping[str, Sequence[tuple[int, int]]],
+    can_merge: bool,
 ) -> tuple[dict[str, Edits], DecisionReport]:
-    """The decisions that change a document, by its id, accepted ones first; and what they change."""
+    """What changes a document, by its id, accepted facts first; and how much it changes."""
     known = {document.id: document for document in documents}
+    every: dict[str, Edits] = {}
+    report = DecisionReport()
+    for name, document in known.items():
+        same_as = join_entities(len(document.entities), merges.get(name, ()))
+        merged = len(same_as) - len(set(same_as))
+        report.merged += merged if can_merge else 0
+        report.unmerged += 0 if can_merge else merged
+        every[name] = Edits(document, [], same_as if can_merge else tuple(range(len(same_as))))
     last: dict[tuple[str, Triple], Decision] = {}
     for number, decision in enumerate(decisions):
         _check(decision, number, known)
-        last.pop((decision.document, decision.triple), None)  # so that the last one also stands last
-        last[decision.document, decision.triple] = decision
-    edits: dict[str, Edits] = {}
-    report = DecisionReport()
-    for decision in sorted(last.values(), key=lambda decision: not decision.holds):
-        document = known[decision.document]
-        is_fact, is_negative = decision.triple in document.labels, decision.triple in document.negatives
+        key = decision.document, every[decision.document].canonical(decision.triple)
+        last.pop(key, None)  # so that the last one also stands last
+        last[key] = decision
+    for (name, triple), decision in sorted(last.items(), key=lambda each: not each[1].holds):
+        edit, document = every[name], known[name]
+        is_fact = triple in map(edit.canonical, document.labels)
+        is_negative = triple in map(edit.canonical, document.negatives)
         if is_fact if decision.holds else is_negative:
             report.unchanged += 1
             continue
         report.added += decision.holds
         report.rejected += not decision.holds
         report.removed += is_fact
-        edits.setdefault(document.id, Edits(document, [])).decisions.append(decision)
-    return edits, report
+        edit.decisions.append(decision)
+    return {name: edit for name, edit in every.items() if edit.decisions or edit.merges}, report
 
 
 def _check(decision: Decision, number: int, known: Mapping[str, Document]) -> None:

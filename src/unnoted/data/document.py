@@ -181,6 +181,20 @@ class Decision:
         return self.head, self.tail, self.relation
 
 
+def join_entities(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[int, ...]:
+    """For each of so many entities the first entity that it is, where pairs of them are one.
+
+    Example:
+        >>> join_entities(4, [(3, 1), (2, 3)])
+        (0, 1, 1, 1)
+    """
+    first = list(range(count))
+    for pair in pairs:
+        low, high = sorted(first[index] for index in pair)
+        first = [low if each == high else each for each in first]
+    return tuple(first)
+
+
 def entity_types(documents: Iterable[Document]) -> list[str]:
     """The types of all mentions, sorted."""
     entities = (entity for document in documents for entity in document.entities)

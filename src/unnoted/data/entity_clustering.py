@@ -15,6 +15,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from unnoted.data.document import Entity
+
+SHORTEST_NAME = 3
+"""Letters of the shortest name that is looked for in longer ones."""
+
 _COREFERENCE = frozenset({"coref", "coreference", "equiv", "same_as"})
 _ARTICLE = re.compile(r"^(?:the|an?)\s+(?=\S)")
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s?$")
@@ -116,6 +121,39 @@ def cluster_mentions(mentions: Sequence[AnnotatedSpan], links: Iterable[Sequence
     for index, mention in enumerate(mentions):
         groups[sets.root(index)].append(mention)
     return Clusters(list(groups.values()), refused)
+
+
+def likely_duplicates(entities: Sequence[Entity]) -> list[tuple[int, int]]:
+    """Pairs of entities of one document that may be one.
+
+    They have the same type, and a name of one is a name of the other, or begins or ends it. Pairs in which both
+    have an id are not among them.
+
+    Example:
+        >>> from unnoted.data.document import Mention
+        >>> names = ["Ada Lorne", "Lorne", "Kelm", "1998", "May 1998"]
+        >>> likely_duplicates([Entity((Mention(0, n, n + 1, "X", name),)) for n, name in enumerate(names)])
+        [(0, 1)]
+    """
+    names = [{tuple(normalize_name(name).split()) for name in entity.names} for entity in entities]
+    holders: defaultdict[tuple[str, tuple[str, ...]], set[int]] = defaultdict(set)
+    for index, entity in enumerate(entities):
+        for name in names[index]:
+            ends = {name[:size] for size in range(1, len(name))} | {
+                name[size:] for size in range(1, len(name))
+            }
+            for part in {end for end in ends if len("".join(end)) >= SHORTEST_NAME} | {name}:
+                holders[entity.type, part].add(index)
+    pairs: set[tuple[int, int]] = set()
+    for index, entity in enumerate(entities):
+        for name in names[index]:
+            if any(letter.isalpha() for word in name for letter in word):
+                pairs.update((min(index, other), max(index, other)) for other in holders[entity.type, name])
+    return sorted(
+        (one, other)
+        for one, other in pairs
+        if one != other and (entities[one].id is None or entities[other].id is None)
+    )
 
 
 class _DisjointSets:

@@ -19,7 +19,7 @@ from unnoted.review.item import show_item
 from unnoted.review.progress import CompletenessEstimate, count_progress
 from unnoted.review.queue import FIRST, Filters, count_queue, read_queue
 from unnoted.review.store import Author, Event, InvalidDecision, ReviewStore, Verdict
-from unnoted.suggestions import Order
+from unnoted.suggestions import FEW_LABELS, Order
 from unnoted.utils import require_extra
 from unnoted.web import ASGIApp, Guard, add_error_handlers, listen, new_token, server_names
 
@@ -46,6 +46,7 @@ Reviewer = Annotated[
     AfterValidator(_check_printable),
 ]
 Key = Annotated[str, StringConstraints(min_length=8, max_length=64, pattern=r"^[\w-]+$")]
+Note = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)]
 Number = Annotated[int, Field(ge=0, lt=2**63)]
 """What SQLite can hold."""
 
@@ -67,6 +68,7 @@ class EventRequest(BaseModel):
     key: Key
     order: Order = Order.SCORE
     filters: Filters = Filters()
+    note: Note = ""
     picked: bool = False
     """The reviewer chose the fact from the list, instead of taking the next one."""
 
@@ -75,7 +77,8 @@ class EventRequest(BaseModel):
         """Who decides, and how the fact was shown."""
         shown = self.filters.model_dump(exclude_defaults=True, mode="json")
         shown |= {"picked": True} if self.picked else {}
-        return Author(self.reviewer, self.key, self.order, json.dumps(shown, ensure_ascii=False))
+        filters = json.dumps(shown, ensure_ascii=False)
+        return Author(self.reviewer, self.key, self.order, filters, self.note)
 
 
 class DecisionRequest(EventRequest):
@@ -83,6 +86,14 @@ class DecisionRequest(EventRequest):
 
     item: Number
     verdict: Verdict
+
+
+class MergeRequest(EventRequest):
+    """Two entities that are one."""
+
+    document: str
+    one: Number
+    other: Number
 
 
 class FactRequest(EventRequest):
@@ -171,8 +182,11 @@ def _add_reading(app: "FastAPI", store: ReviewStore, active: ActiveReviewers) ->
     async def session() -> dict[str, Any]:
         """What does not change while the page is open."""
         about = {name: store.about[name] for name in ("suggestions", "source", "model")}
-        calibrated = json.loads(store.about["calibrated"])
-        return about | {"calibrated": calibrated, "relations": relations, "types": types}
+        labels = int(store.about["labels"])
+        return about | {
+            "calibrated": json.loads(store.about["calibrated"]), "relations": relations, "types": types,
+            "labels": labels, "rough": labels < FEW_LABELS,
+        }  # fmt: skip
 
     @app.get("/api/progress")
     def progress() -> dict[str, Any]:
@@ -246,7 +260,10 @@ def _add_writing(app: "FastAPI", store: ReviewStore) -> None:
                 "SELECT id, state, document, head_name, tail_name, relation FROM items WHERE id = ?", (item,)
             )
             items.append(dict(row) | {"decisions": store.decisions_of(item)})
-        return {"event": event.id, "undoes": event.undoes, "items": items}
+        decided = store.value(
+            "SELECT count(*) FROM items WHERE proposed AND state IN ('accepted', 'rejected', 'disagreed')"
+        )
+        return {"event": event.id, "undoes": event.undoes, "items": items, "decided": decided}
 
     @app.post("/api/decisions")
     async def decide(asked: DecisionRequest) -> dict[str, Any]:
@@ -256,6 +273,10 @@ def _add_writing(app: "FastAPI", store: ReviewStore) -> None:
     async def add_fact(asked: FactRequest) -> dict[str, Any]:
         fact = asked.head, asked.tail, asked.relation
         return answer(lambda: store.add_fact(asked.author, asked.document, fact, asked.instead_of))
+
+    @app.post("/api/merges")
+    async def merge(asked: MergeRequest) -> dict[str, Any]:
+        return answer(lambda: store.merge(asked.author, asked.document, asked.one, asked.other))
 
     @app.post("/api/undo")
     async def undo(asked: EventRequest) -> dict[str, Any]:

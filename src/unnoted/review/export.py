@@ -11,7 +11,7 @@ from unnoted.review.store import ReviewStore, Verdict
 def export_review(
     store: ReviewStore, to: Path, source: Path | None = None, overwrite: bool = False
 ) -> tuple[DecisionReport, int]:
-    """Write the corpus with accepted facts as labels and rejected ones as known negatives.
+    """Write the corpus with accepted facts as labels, rejected ones as known negatives, and entities merged.
 
     Args:
         store: the review.
@@ -32,13 +32,13 @@ def export_review(
             f"(SHA-256 was {store.about['source_checksum'][:12]}...)"
         )
     decisions, tied = decide_by_majority(store)
-    return apply_decisions(corpus, decisions, to, overwrite), tied
+    return apply_decisions(corpus, decisions, to, overwrite, store.merges()), tied
 
 
 def decide_by_majority(store: ReviewStore) -> tuple[list[Decision], int]:
     """Which facts hold or do not, by the majority of those who decided, and the number of ties.
 
-    A decision's provenance says who decided what and when, which model proposed it, and with which score.
+    A decision's provenance says who decided what and when, with which note, which model proposed it, and with which score.
     """
     items = store.query(
         """SELECT items.* FROM items JOIN documents ON documents.id = items.document
@@ -48,6 +48,7 @@ def decide_by_majority(store: ReviewStore) -> tuple[list[Decision], int]:
     for item in items:
         votes = [
             {"by": each["reviewer"], "at": each["at"], "holds": each["verdict"] == Verdict.ACCEPT}
+            | ({"note": each["note"]} if each["note"] else {})
             for each in store.decisions_of(item["id"])
             if each["verdict"] != Verdict.SKIP
         ]

@@ -9,7 +9,7 @@ import numpy as np
 
 from unnoted.review.store import ReviewStore, State
 from unnoted.suggestions import BelowCutoff, Order, ReviewDecision, estimate_completeness
-from unnoted.suggestions.completeness import LEVEL
+from unnoted.suggestions.completeness import ENOUGH_DECISIONS, LEVEL
 
 LAST_EVENT = "SELECT coalesce(max(id), 0) FROM events"
 
@@ -99,31 +99,43 @@ class CompletenessEstimate:
                coalesce(sum(NOT labelled AND NOT proposed AND state = 'accepted'), 0)
                FROM items WHERE labelled OR NOT proposed"""
         )[0]
-        labelled = int(self.store.about["labels"]) - int(rejected) + int(added)
+        labelled = int(self.store.about["labels"]) - int(rejected) + int(added) - self._merged_labels()
         decisions = review_decisions(self.store, self._position)
         found = estimate_completeness(labelled, self._scores, decisions, self._below_cutoff)
         if found.found + found.missing == 0:
             return None
         multiplier = dict(zip(("estimate", "low", "high"), found.multiplier(), strict=True))
         interval = {"estimate": found.estimate, "low": found.low, "high": found.high, "level": LEVEL}
-        return asdict(found) | interval | {"multiplier": multiplier}
+        needed = min(ENOUGH_DECISIONS, len(self._scores))
+        return asdict(found) | interval | {"multiplier": multiplier, "needed": needed}
+
+    def _merged_labels(self) -> int:
+        """Labels that say the same as others, since entities were merged."""
+        again = 0
+        for name in self.store.merges():
+            same_as, labels = self.store.same_as(name), self.store.document(name).labels
+            again += len(labels) - len(
+                {(same_as[head], same_as[tail], relation) for head, tail, relation in labels}
+            )
+        return again
 
 
 def review_decisions(store: ReviewStore, position: dict[int, int]) -> list[ReviewDecision]:
     """The decided suggestions: what stands now, and how each was brought to a reviewer first.
 
     The first event about a suggestion is the one that took it out of the undecided, even if it was a skip that
-    was decided later, or was undone and decided again.
+    was decided later, or was undone and decided again. What is not asked, because entities were merged, is left out.
 
     Args:
         store: the review.
         position: of each suggestion in the list that is sampled.
     """
     rows = store.query(
-        """SELECT item, state, min(decisions.id) AS number, queue_order, filters FROM decisions
-           JOIN events ON events.id = event JOIN items ON items.id = item
+        """SELECT items.id AS item, state, coalesce(min(decisions.id), 0) AS number,
+           coalesce(queue_order, 'score') AS queue_order, coalesce(filters, '{}') AS filters FROM items
+           LEFT JOIN decisions ON items.id = item LEFT JOIN events ON events.id = event
            WHERE state != 'open' AND proposed AND NOT labelled
-           GROUP BY item"""  # of the other columns SQLite takes those of the row that has the minimum
+           GROUP BY items.id"""  # of the other columns SQLite takes those of the row that has the minimum
     )
     holds = {State.ACCEPTED: True, State.REJECTED: False}
     return [

@@ -7,119 +7,34 @@ a filter is a random sample (`unnoted.suggestions.completeness`).
 """
 
 import json
-import os
 import sqlite3
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
+from math import inf
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
-import numpy as np
-
-from unnoted.data.document import Document, Triple, entity_types
+from unnoted.data.document import Document, Triple, join_entities
 from unnoted.data.formats import jsonl
 from unnoted.data.formats.records import ReadContext
 from unnoted.errors import DefectLog
 from unnoted.io import content_digest
-from unnoted.review.item import find_examples
-from unnoted.suggestions import Order, SuggestionSet, rank
+from unnoted.review.schema import OPEN, create_store
+from unnoted.suggestions import Order, SuggestionSet
 from unnoted.utils import plural, short_repr
 
 DOCUMENTS_KEPT = 256
 """So many documents stay parsed: a reviewer comes back to the same ones."""
 
-TABLES = """
-CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-
-CREATE TABLE documents (
-  id TEXT PRIMARY KEY,
-  position INTEGER NOT NULL UNIQUE,
-  record TEXT NOT NULL                -- the document as a line of unnoted's own format
-);
-
-CREATE TABLE relations (
-  id TEXT PRIMARY KEY,
-  name TEXT NOT NULL,
-  description TEXT NOT NULL,
-  labelled INTEGER NOT NULL,          -- how many labels of it there are
-  missing REAL, low REAL, high REAL   -- how many more are thought to hold
-) WITHOUT ROWID;
-
-CREATE TABLE type_pairs (             -- how often a relation is labelled between two types of entities
-  head_type TEXT NOT NULL, tail_type TEXT NOT NULL, relation TEXT NOT NULL, labelled INTEGER NOT NULL,
-  PRIMARY KEY (head_type, tail_type, relation)
-) WITHOUT ROWID;
-
-CREATE TABLE examples (               -- labelled facts that show what a relation means
-  relation TEXT NOT NULL, position INTEGER NOT NULL, document TEXT NOT NULL,
-  head_name TEXT NOT NULL, tail_name TEXT NOT NULL, words TEXT NOT NULL,
-  PRIMARY KEY (relation, position)
-) WITHOUT ROWID;
-
-CREATE TABLE items (
-  id INTEGER PRIMARY KEY,
-  document TEXT NOT NULL REFERENCES documents,
-  head INTEGER NOT NULL, tail INTEGER NOT NULL, relation TEXT NOT NULL REFERENCES relations,
-  head_name TEXT NOT NULL, tail_name TEXT NOT NULL,
-  score REAL NOT NULL,
-  evidence TEXT NOT NULL, rule TEXT,
-  labelled INTEGER NOT NULL,          -- a labelled fact that looks wrong
-  proposed INTEGER NOT NULL,          -- by the model; 0: added by a reviewer
-  state TEXT NOT NULL DEFAULT 'open',
-  last_event INTEGER NOT NULL DEFAULT 0,
-  by_score INTEGER NOT NULL, by_document INTEGER NOT NULL, by_random INTEGER NOT NULL,
-  UNIQUE (document, head, tail, relation)
-);
-
-CREATE TABLE events (                 -- one key press, or what comes to the same
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  reviewer TEXT NOT NULL,
-  at TEXT NOT NULL,                   -- UTC
-  key TEXT NOT NULL UNIQUE,           -- chosen by the browser: an event that is sent twice counts once
-  queue_order TEXT NOT NULL,          -- the order in which the reviewer saw the queue
-  filters TEXT NOT NULL,              -- the filters that were on, as JSON; {} where there were none
-  undoes INTEGER REFERENCES events
-);
-
-CREATE TABLE decisions (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  event INTEGER NOT NULL REFERENCES events,
-  item INTEGER NOT NULL REFERENCES items,
-  verdict TEXT NOT NULL
-);
-
-CREATE TABLE current_decisions (      -- the last decision of each reviewer; follows from the log
-  item INTEGER NOT NULL REFERENCES items,
-  reviewer TEXT NOT NULL,
-  verdict TEXT NOT NULL,
-  event INTEGER NOT NULL REFERENCES events,
-  PRIMARY KEY (item, reviewer)
-) WITHOUT ROWID;
-"""
-
-INDEXES = """
-CREATE INDEX items_by_score ON items (by_score);
-CREATE INDEX items_by_document ON items (by_document);
-CREATE INDEX items_by_random ON items (by_random);
-CREATE INDEX items_relation ON items (relation, by_score);
-CREATE INDEX items_state ON items (state, proposed);
-CREATE INDEX items_last_event ON items (last_event);
-CREATE INDEX items_apart ON items (labelled, proposed, state) WHERE labelled OR NOT proposed;
-CREATE INDEX events_reviewer ON events (reviewer);
-CREATE INDEX events_undoes ON events (undoes) WHERE undoes IS NOT NULL;
-CREATE INDEX decisions_event ON decisions (event);
-CREATE INDEX decisions_item ON decisions (item);
-CREATE INDEX current_decisions_reviewer ON current_decisions (reviewer, verdict);
-"""
-
-
 NOT_UNDONE = "NOT EXISTS (SELECT 1 FROM events AS later WHERE later.undoes = events.id)"
+MERGES = f"""SELECT document, one, other FROM merges JOIN events ON events.id = event
+             WHERE (:document IS NULL OR document = :document) AND {NOT_UNDONE}"""
 
 
 class Verdict(StrEnum):
@@ -136,7 +51,7 @@ class Verdict(StrEnum):
 class State(StrEnum):
     """What the decisions of all reviewers about one fact come to."""
 
-    OPEN = "open"
+    OPEN = OPEN
     """Nobody has looked at it."""
     ACCEPTED = "accepted"
     REJECTED = "rejected"
@@ -144,6 +59,8 @@ class State(StrEnum):
     """Looked at, and not decided."""
     DISAGREED = "disagreed"
     """Somebody accepts it and somebody rejects it."""
+    MERGED = "merged"
+    """Not asked, since entities were merged: another item or a label says the same, or its head is its tail."""
 
 
 def combine(verdicts: Collection[Verdict]) -> State:
@@ -161,6 +78,14 @@ def combine(verdicts: Collection[Verdict]) -> State:
     return State.SKIPPED if verdicts else State.OPEN
 
 
+def _event_of(vote: sqlite3.Row) -> int:
+    return int(vote["event"])
+
+
+def _first_vote(votes: Iterable[sqlite3.Row]) -> float:
+    return min(map(_event_of, votes), default=inf)
+
+
 class InvalidDecision(ValueError):
     """A decision that cannot be recorded; says why."""
 
@@ -175,12 +100,14 @@ class Author:
         order: the order of the queue.
         filters: the filters of the queue that were on; empty where there were none, and the queue itself chose
             the fact.
+        note: what the reviewer wrote about it.
     """
 
     reviewer: str
     key: str
     order: Order
     filters: str = "{}"
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,13 +177,27 @@ class ReviewStore:
         return self.query(sql, values)[0][0]
 
     def decisions_of(self, item: int) -> list[dict[str, Any]]:
-        """The last decision of each reviewer about a fact."""
+        """The last decision of each reviewer about a fact, also where it was asked under another number."""
         rows = self.query(
-            """SELECT current_decisions.reviewer, verdict, at FROM current_decisions
-               JOIN events ON events.id = event WHERE item = ? ORDER BY event""",
+            """SELECT current_decisions.reviewer, verdict, at, note, max(event) AS event FROM current_decisions
+               JOIN events ON events.id = event JOIN items ON items.id = item
+               WHERE asked_as = (SELECT asked_as FROM items WHERE id = ?)
+               GROUP BY current_decisions.reviewer ORDER BY event""",
             (item,),
         )
-        return [dict(row) for row in rows]
+        return [{name: row[name] for name in ("reviewer", "verdict", "at", "note")} for row in rows]
+
+    def same_as(self, document: str) -> tuple[int, ...]:
+        """For each entity of a document the first one that it is; different where entities were merged."""
+        pairs = self.merges(document).get(document, ())
+        return join_entities(len(self.document(document).entities), pairs)
+
+    def merges(self, document: str | None = None) -> dict[str, list[tuple[int, int]]]:
+        """Pairs of entities that are one, by the id of their document."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for name, one, other in self.query(MERGES, {"document": document}):
+            found.setdefault(name, []).append((one, other))
+        return found
 
     def _read_document(self, name: str) -> Document:
         rows = self.query("SELECT record FROM documents WHERE id = ?", (name,))
@@ -299,6 +240,30 @@ class ReviewStore:
                 raise InvalidDecision("This fact is labelled already.")
             return self._record(author, decisions)
 
+    def merge(self, author: Author, document: str, one: int, other: int) -> Event:
+        """Record that two entities of a document are one: facts of either are facts of both.
+
+        Raises:
+            InvalidDecision: there is no such document or entity, they are one already, or their ids differ.
+        """
+        with self._transaction():
+            if (recorded := self._find_event(author)) is not None:
+                return recorded
+            entities = self.document(document).entities
+            if not all(0 <= index < len(entities) for index in (one, other)):
+                raise InvalidDecision("There is no such entity in the document.")
+            same_as = self._same_as(document)
+            if same_as[one] == same_as[other]:
+                raise InvalidDecision("These two are one entity already.")
+            pair = same_as[one], same_as[other]
+            ids = {each.id for first, each in zip(same_as, entities, strict=True) if first in pair} - {None}
+            if len(ids) > 1:
+                listed = " and ".join(sorted(map(short_repr, ids)))
+                raise InvalidDecision(
+                    f"These two have different ids, {listed}: correct the ids in your corpus."
+                )
+            return self._record(author, [], merge=(document, one, other))
+
     def undo(self, author: Author) -> Event | None:
         """Undo a reviewer's last event; None if there is none."""
         with self._transaction():
@@ -336,16 +301,29 @@ class ReviewStore:
         rows = self._writer.execute("SELECT item FROM decisions WHERE event = ? ORDER BY id", (event,))
         return tuple(row["item"] for row in rows)
 
+    def _same_as(self, document: str) -> tuple[int, ...]:
+        """For each entity of a document the first one that it is."""
+        pairs = self._writer.execute(MERGES, {"document": document}).fetchall()
+        return join_entities(
+            len(self.document(document).entities), [(row["one"], row["other"]) for row in pairs]
+        )
+
     def _record(
-        self, author: Author, decisions: Sequence[tuple[int, Verdict]], undoes: int | None = None
+        self,
+        author: Author,
+        decisions: Sequence[tuple[int, Verdict]],
+        undoes: int | None = None,
+        merge: tuple[str, int, int] | None = None,
     ) -> Event:
         """Add an event with its decisions, or one that undoes another, and bring what follows up to date."""
         execute, at = self._writer.execute, datetime.now(UTC).isoformat(timespec="milliseconds")
         added = execute(
-            "INSERT INTO events (reviewer, at, key, queue_order, filters, undoes) VALUES (?, ?, ?, ?, ?, ?)",
-            (author.reviewer, at, author.key, author.order, author.filters, undoes),
+            "INSERT INTO events (reviewer, at, key, queue_order, filters, note, undoes) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (author.reviewer, at, author.key, author.order, author.filters, author.note, undoes),
         )
         event = added.lastrowid or 0
+        if merge is not None:
+            execute("INSERT INTO merges (event, document, one, other) VALUES (?, ?, ?, ?)", (event, *merge))
         try:
             for item, verdict in decisions:
                 execute(
@@ -362,10 +340,54 @@ class ReviewStore:
                     WHERE item = ? AND reviewer = ? AND {NOT_UNDONE} ORDER BY decisions.id DESC LIMIT 1""",
                 (item, author.reviewer),
             )
-            rows = execute("SELECT verdict FROM current_decisions WHERE item = ?", (item,))
-            state = combine([Verdict(row["verdict"]) for row in rows])
-            execute("UPDATE items SET state = ?, last_event = ? WHERE id = ?", (state, event, item))
+            execute("UPDATE items SET last_event = ? WHERE id = ?", (event, item))
+        about = execute(
+            """SELECT document FROM merges WHERE event = :event UNION
+               SELECT document FROM items JOIN decisions ON items.id = item WHERE event = :event""",
+            {"event": undoes or event},
+        )
+        for row in about.fetchall():
+            self._settle(row["document"], event)
         return Event(event, items, undoes)
+
+    def _settle(self, document: str, event: int) -> None:
+        """Bring the states of a document's items up to date: what decisions about them come to.
+
+        Items that say the same, because entities were merged, are one question: the labelled one is asked,
+        else the one that was decided first, else the one with the highest score.
+        """
+        execute, same_as = self._writer.execute, self._same_as(document)
+        votes: defaultdict[int, list[sqlite3.Row]] = defaultdict(list)
+        for row in execute(
+            """SELECT item, reviewer, verdict, event FROM current_decisions
+               JOIN items ON items.id = item WHERE document = ?""",
+            (document,),
+        ):
+            votes[row["item"]].append(row)
+        rows = execute(
+            "SELECT id, head, tail, relation, labelled, state, asked_as FROM items WHERE document = ?",
+            (document,),
+        ).fetchall()
+        same: dict[Triple, list[sqlite3.Row]] = {}
+        for row in rows:
+            same.setdefault((same_as[row["head"]], same_as[row["tail"]], row["relation"]), []).append(row)
+        labels = {(same_as[head], same_as[tail], name) for head, tail, name in self.document(document).labels}
+        for triple, group in same.items():
+            asked = min(
+                group, key=lambda row: (not row["labelled"], _first_vote(votes[row["id"]]), row["id"])
+            )
+            is_known = triple in labels and not asked["labelled"]
+            for row in group:
+                if row is not asked or is_known or triple[0] == triple[1]:
+                    state = State.MERGED
+                else:
+                    every = sorted((vote for each in group for vote in votes[each["id"]]), key=_event_of)
+                    state = combine({vote["reviewer"]: Verdict(vote["verdict"]) for vote in every}.values())
+                if (state, asked["id"]) != (row["state"], row["asked_as"]):
+                    execute(
+                        "UPDATE items SET state = ?, asked_as = ?, last_event = ? WHERE id = ?",
+                        (state, asked["id"], event, row["id"]),
+                    )
 
     def _find_or_add(self, document: Document, fact: Triple) -> int | None:
         """The item of a fact, added if there is none yet; None if it is labelled and nobody doubts it."""
@@ -380,16 +402,21 @@ class ReviewStore:
             raise InvalidDecision("A fact needs two different entities of the document.")
         if not self._writer.execute("SELECT 1 FROM relations WHERE id = ?", (relation,)).fetchone():
             raise InvalidDecision(f"There is no relation {short_repr(relation)}.")
-        if fact in document.labels:
+        same_as = self._same_as(document.id)
+        if same_as[head] == same_as[tail]:
+            raise InvalidDecision("A fact needs two different entities of the document.")
+        if (same_as[head], same_as[tail], relation) in {
+            (same_as[one], same_as[other], name) for one, other, name in document.labels
+        }:
             return None
         names = document.entities[head].name, document.entities[tail].name
         item = int(self._writer.execute("SELECT coalesce(max(id), -1) + 1 FROM items").fetchone()[0])
         # Behind all others in every order.
         self._writer.execute(
             """INSERT INTO items (id, document, head, tail, relation, head_name, tail_name, score, evidence,
-               labelled, proposed, by_score, by_document, by_random)
-               VALUES (?, ?, ?, ?, ?, ?, ?, 1.0, '[]', 0, 0, ?, ?, ?)""",
-            (item, document.id, head, tail, relation, *names, item, item, item),
+               labelled, proposed, by_score, by_document, by_random, asked_as)
+               VALUES (?, ?, ?, ?, ?, ?, ?, 1.0, '[]', 0, 0, ?, ?, ?, ?)""",
+            (item, document.id, head, tail, relation, *names, item, item, item, item),
         )
         return item
 
@@ -461,98 +488,3 @@ def open_review(
             "name a new file with --database, or review that one"
         )
     return store
-
-
-def create_store(path: Path, suggestions: SuggestionSet, file: str, checksum: str) -> None:
-    """Write the file of a new review; it appears when it is complete.
-
-    Args:
-        path: where to; nothing may be there.
-        suggestions: what is reviewed.
-        file: the name of the file of suggestions.
-        checksum: its SHA-256, by which it is recognised the next time.
-
-    Raises:
-        ValueError: there is a file of that name.
-    """
-    if path.exists():
-        raise ValueError(f"{path}: there is a file already where a new review would begin")
-    partial = path.with_name(f"{path.name}.partial")
-    partial.unlink(missing_ok=True)
-    try:
-        with closing(sqlite3.connect(partial, isolation_level=None)) as connection:
-            # Nothing is lost with a file that is not complete, and the next start makes it anew.
-            connection.execute("PRAGMA journal_mode=OFF")
-            connection.execute("PRAGMA synchronous=OFF")
-            connection.executescript(TABLES)
-            connection.execute("BEGIN")
-            for table, rows in _tables(suggestions, file, checksum).items():
-                columns = len(connection.execute(f"SELECT * FROM {table}").description)
-                marks = ", ".join("?" * columns)
-                connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
-            connection.execute("COMMIT")
-            connection.executescript(INDEXES)
-            connection.execute("ANALYZE")
-        _sync(partial)
-        os.replace(partial, path)
-        _sync(path.parent)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _tables(suggestions: SuggestionSet, file: str, checksum: str) -> dict[str, Iterable[tuple[Any, ...]]]:
-    """The rows of each table of a new review."""
-    documents, listed = suggestions.documents, suggestions.suggestions
-    labels = [(document, fact) for document in documents.values() for fact in document.facts]
-    labelled = Counter(fact.relation for _, fact in labels)
-    type_pairs = Counter(
-        (document.entities[fact.head].type, document.entities[fact.tail].type, fact.relation)
-        for document, fact in labels
-    )
-    missing = {each.relation: (each.missing, each.low, each.high) for each in suggestions.missing}
-    about = {
-        "suggestions": file,
-        "suggestions_checksum": checksum,
-        "source": suggestions.source,
-        "source_format": suggestions.source_format,
-        "source_checksum": suggestions.source_checksum,
-        "model": suggestions.model,
-        "calibrated": json.dumps(suggestions.calibrated),
-        "labels": str(len(labels)),
-        "types": json.dumps(entity_types(documents.values())),
-        "below_cutoff": json.dumps(asdict(suggestions.below_cutoff)),
-    }
-    # The place of each item in the orders, as the columns are.
-    orders = (Order.SCORE, Order.DOCUMENT, Order.RANDOM)
-    places = zip(*(np.argsort(rank(listed, order)).tolist() for order in orders), strict=True)
-
-    def items() -> Iterator[tuple[Any, ...]]:
-        for item, (each, place) in enumerate(zip(listed, places, strict=True)):
-            head, tail = (documents[each.document].entities[index].name for index in (each.head, each.tail))
-            yield (
-                item, each.document, *each.triple, head, tail, each.score, json.dumps(each.evidence), each.rule,
-                each.labelled, True, State.OPEN, 0, *place,
-            )  # fmt: skip
-
-    return {
-        "about": about.items(),
-        "documents": (
-            (name, position, json.dumps(jsonl.record(document), ensure_ascii=False))
-            for position, (name, document) in enumerate(documents.items())
-        ),
-        "relations": (
-            (relation, name, description, labelled[relation], *missing.get(relation, (None, None, None)))
-            for relation, (name, description) in suggestions.relations.items()
-        ),
-        "type_pairs": ((*types, count) for types, count in type_pairs.items()),
-        "examples": find_examples(documents.values()),
-        "items": items(),
-    }
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -7,9 +7,10 @@ from unnoted.suggestions.completeness import (
     estimate_completeness,
 )
 from unnoted.suggestions.ranking import Order, rank
-from unnoted.suggestions.store import MissingLabels, Suggestion, SuggestionSet
+from unnoted.suggestions.store import FEW_LABELS, MissingLabels, Suggestion, SuggestionSet
 
 __all__ = [
+    "FEW_LABELS",
     "BelowCutoff",
     "Completeness",
     "MissingLabels",

@@ -36,6 +36,9 @@ from unnoted.suggestions.ranking import Order
 LEVEL = 0.95
 """Nominal coverage of the interval; at least 93 % is what is tested."""
 
+ENOUGH_DECISIONS = 200
+"""Random decisions from which the interval covers the truth as often as it says, on DocRED's suggestions (docs)."""
+
 GRID = 2000
 """How many numbers of missing facts the likelihood is computed for at most."""
 

@@ -9,6 +9,7 @@ import csv
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -24,7 +25,8 @@ from pydantic import (
     ValidationError,
 )
 
-from unnoted.data.document import Document, Triple
+from unnoted.data.document import Document, Triple, join_entities
+from unnoted.data.entity_clustering import likely_duplicates
 from unnoted.data.formats import jsonl
 from unnoted.data.formats.records import ReadContext
 from unnoted.data.visualization.document_html import FactGroup, FactRow, FactTable
@@ -42,9 +44,12 @@ FILE_TYPE = "suggestions"
 MAX_PAGE_DOCUMENTS, MAX_PAGE_FACTS = 200, 20
 """Documents that a page shows, and suggestions of each."""
 
+FEW_LABELS = 200
+"""With fewer labels than so many, scores are rough: a review begins at random."""
+
 COLUMNS = (
     "document", "head", "head_name", "head_type", "relation", "relation_name", "tail", "tail_name",
-    "tail_type", "score", "evidence", "rule", "labelled",
+    "tail_type", "score", "evidence", "rule", "labelled", "group",
 )  # fmt: skip
 
 Count = Annotated[StrictInt, Field(ge=0)]
@@ -173,7 +178,11 @@ class SuggestionSet:
             self.save(path)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """A row for each suggestion, with the names of what it is about."""
+        """A row for each suggestion, with the names of what it is about.
+
+        Those of one group say the same if entities that may be one are one.
+        """
+        groups = self.group()
         for each in self.suggestions:
             head, tail = (self.documents[each.document].entities[index] for index in (each.head, each.tail))
             yield {
@@ -182,8 +191,39 @@ class SuggestionSet:
                 "relation": each.relation, "relation_name": self.relations[each.relation][0],
                 "tail": each.tail, "tail_name": tail.name, "tail_type": tail.type,
                 "score": each.score, "evidence": list(each.evidence), "rule": each.rule,
-                "labelled": each.labelled,
+                "labelled": each.labelled, "group": groups[each.document, each.triple],
             }  # fmt: skip
+
+    @property
+    def labels(self) -> int:
+        """How many facts are labelled."""
+        return sum(len(document.facts) for document in self.documents.values())
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether there are so few labels that scores say little."""
+        return self.labels < FEW_LABELS
+
+    @cached_property
+    def duplicates(self) -> dict[str, list[tuple[int, int]]]:
+        """Entities that may be one, by document (`entity_clustering.likely_duplicates`)."""
+        found = {name: likely_duplicates(document.entities) for name, document in self.documents.items()}
+        return {name: pairs for name, pairs in found.items() if pairs}
+
+    def group(self) -> dict[tuple[str, Triple], int]:
+        """The number of each suggestion's group: those that say the same if entities that may be one are one."""
+        joined = {
+            name: join_entities(len(self.documents[name].entities), pairs)
+            for name, pairs in self.duplicates.items()
+        }
+        numbers: dict[tuple[str, int, int, str], int] = {}
+        groups = {}
+        for each in self.suggestions:
+            same_as = joined.get(each.document)
+            head, tail = (same_as[end] if same_as else end for end in (each.head, each.tail))
+            key = each.document, head, tail, each.relation
+            groups[each.document, each.triple] = numbers.setdefault(key, len(numbers))
+        return groups
 
     def to_pandas(self) -> "DataFrame":
         """A frame with a row for each suggestion.
@@ -218,7 +258,8 @@ class SuggestionSet:
     def _write_page(self, path: Path) -> None:
         """One page: the documents of the best suggestions first, each with its best ones."""
         by_document: dict[str, list[Suggestion]] = defaultdict(list)
-        for each in self.suggestions:
+        groups = self.group()
+        for each in sorted(self.suggestions, key=lambda each: groups[each.document, each.triple]):
             by_document[each.document].append(each)
         names = {relation: name for relation, (name, _) in self.relations.items()}
         shown = [
@@ -226,6 +267,7 @@ class SuggestionSet:
             for name, listed in list(by_document.items())[:MAX_PAGE_DOCUMENTS]
         ]
         suggested = sum(not each.labelled for each in self.suggestions)
+        notice = f"Only {plural(self.labels, 'label')}: scores are rough." if self.is_rough else ""
         intro = [
             f"{plural(suggested, 'suggested fact')}, and "
             f"{plural(len(self.suggestions) - suggested, 'labelled fact')} that look wrong, in {self.source}; "
@@ -238,7 +280,7 @@ class SuggestionSet:
             )
             intro.append(f"Estimated missing labels (90 % interval): {most}.")
         with open_output(path) as stream:
-            stream.write(documents_page("Suggestions", intro, shown, len(by_document)))
+            stream.write(documents_page("Suggestions", intro, shown, len(by_document), notice))
 
 
 def _fact_table(document: Document, listed: list[Suggestion]) -> FactTable:

@@ -7,7 +7,8 @@ from unnoted.data.formats import jsonl
 from unnoted.data.synthetic import generate_documents
 from unnoted.io import content_digest
 from unnoted.review.app import create_app
-from unnoted.review.store import Author, ReviewStore, create_store
+from unnoted.review.schema import create_store
+from unnoted.review.store import Author, ReviewStore
 from unnoted.suggestions import MissingLabels, Order, Suggestion, SuggestionSet
 
 TOKEN = "a-token-for-tests"

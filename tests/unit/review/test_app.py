@@ -82,7 +82,7 @@ def test_progress(asking):
         asking.post("/api/decisions", json=said(number, name, item=0, verdict=verdict))
     asking.post("/api/decisions", json=said(7, item=1, verdict="accept"))
     found = asking.get("/api/progress").json()
-    assert found["states"] == {"open": 3, "accepted": 1, "rejected": 0, "skipped": 0, "disagreed": 1}
+    assert found["states"] == dict(open=3, accepted=1, rejected=0, skipped=0, disagreed=1, merged=0)
     assert found["agreement"] == [{"reviewers": ["Ada", "Bo"], "both": 1, "agreed": 0, "kappa": 0.0}]
     complete = found["completeness"]
     assert complete["found"] == 3 and 0 <= complete["low"] <= complete["estimate"] <= complete["high"] <= 1
@@ -105,10 +105,28 @@ def test_completeness_counts_what_is_added_and_what_is_rejected(asking):
     assert labels() == 3
 
 
+def test_merged_entities_are_shown_as_one_under_their_own_numbers(asking):
+    assert asking.post("/api/merges", json=said(1, document="d1", one=2, other=0)).json()["items"] == []
+    found = asking.get("/api/items/0", params=NAME).json()
+    assert (found["head"], found["tail"]) == (0, 3)
+    assert [each["same_as"] for each in found["entities"]] == [0, 1, 0, 3]
+    assert found["text"].count('data-entity="0"') == 2 and 'data-entity="2"' not in found["text"]
+    assert asking.post("/api/merges", json=said(2, document="d1", one=2, other=0)).status_code == 409
+    assert asking.post("/api/undo", json=said(3)).status_code == 200
+    assert asking.get("/api/items/0", params=NAME).json()["head"] == 2
+
+
+def test_a_note_is_kept_with_its_decision(asking):
+    asking.post("/api/decisions", json=said(1, item=0, verdict="accept", note="  see the footnote "))
+    assert asking.get("/api/items/0", params=NAME).json()["decisions"][0]["note"] == "see the footnote"
+    assert asking.post("/api/undo", json=said(2, note="x" * 501)).status_code == 422
+
+
 WRITES = [
     ("/api/decisions", said(item=0, verdict="accept")),
     ("/api/facts", said(document="d1", head=3, tail=0, relation="knows")),
     ("/api/undo", said()),
+    ("/api/merges", said(document="d1", one=0, other=2)),
 ]
 READS = ["/api/session", "/api/progress", "/api/queue?as=a", "/api/next?as=a", "/api/items/0?as=a",
          "/api/documents", "/api/changes?since=0", "/api/usual?head_type=PER&tail_type=LOC"]  # fmt: skip

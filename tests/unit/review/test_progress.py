@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.reference.kappa import kappa
-from tests.unit.review.factories import Authors, many, opened
+from tests.unit.review.factories import Authors, many, opened, people, suggested
 
+from unnoted.data.document import Fact
 from unnoted.review.progress import (
     CompletenessEstimate,
     cohen_kappa,
@@ -13,7 +14,7 @@ from unnoted.review.progress import (
     review_decisions,
 )
 from unnoted.review.store import Verdict
-from unnoted.suggestions import Order
+from unnoted.suggestions import Order, Suggestion
 
 A, R, S = Verdict.ACCEPT, Verdict.REJECT, Verdict.SKIP
 answers = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=30)
@@ -58,6 +59,21 @@ def test_the_sample_is_what_the_random_order_brought_first(store):
     store.decide(score(), 3, A)  # what was drawn at random is decided at last
     (again,) = (each for each in review_decisions(store, {n: n for n in range(4)}) if each.suggestion == 3)
     assert (again.is_random, again.holds) == (True, True)
+
+
+def test_what_is_not_asked_since_entities_were_merged_is_no_missing_fact(tmp_path):
+    document = people("d1", facts=(Fact(0, 3, "lives"), Fact(2, 3, "lives")))
+    listed = [Suggestion("d1", head, 1, "knows", 0.5) for head in (0, 2, 3)]
+    store = opened(tmp_path, suggested(tmp_path, [document], listed))
+    estimate, author = CompletenessEstimate(store), Authors("Ada", Order.RANDOM)
+    assert estimate.to_json()["found"] == 2 and estimate.to_json()["missing_high"] == 3
+    store.merge(author(), "d1", 0, 2)
+    found = estimate.to_json()
+    assert (found["found"], found["missing_high"], found["needed"]) == (1, 2, 3)
+    for item in (0, 2):
+        store.decide(author(), item, A)
+    assert (estimate.to_json()["found"], estimate.to_json()["missing"]) == (3, 0)
+    store.close()
 
 
 def test_completeness_is_the_same_from_pieces_and_from_all(tmp_path):

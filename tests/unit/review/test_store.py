@@ -1,22 +1,25 @@
 import sqlite3
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.review.factories import Authors, opened, states, suggested
+from tests.unit.review.factories import Authors, opened, people, states, suggested
 
+from unnoted.data.document import Fact
+from unnoted.review.schema import create_store
 from unnoted.review.store import (
     InvalidDecision,
     ReviewStore,
     Verdict,
     combine,
-    create_store,
     open_existing,
     open_review,
     review_path,
 )
+from unnoted.suggestions import Suggestion
 
 
 def log(store):
@@ -99,6 +102,47 @@ def test_an_unknown_item_is_refused_and_leaves_nothing(store):
         with pytest.raises((InvalidDecision, OverflowError)):
             store.decide(Authors()(), item, Verdict.ACCEPT)
     assert log(store) == []
+
+
+def test_merged_entities_are_asked_about_once(tmp_path):
+    """0 and 2 are one: what is said of both is one question, and what is labelled of one is none."""
+    document = people("d1", facts=(Fact(0, 3, "lives"),))
+    listed = [
+        Suggestion("d1", 0, 1, "lives", 0.9),
+        Suggestion("d1", 2, 1, "lives", 0.8),  # the same as the first
+        Suggestion("d1", 2, 3, "lives", 0.7),  # labelled of the other
+        Suggestion("d1", 0, 2, "knows", 0.6),  # of an entity and itself
+        Suggestion("d1", 1, 2, "knows", 0.5),
+    ]
+    store = opened(tmp_path, suggested(tmp_path, [document], listed))
+    ada, bo = Authors("Ada"), Authors("Bo")
+    store.decide(bo(), 1, Verdict.REJECT)
+    assert store.merge(ada(), "d1", 2, 0).items == ()
+    assert states(store) == ["merged", "rejected", "merged", "merged", "open"]  # what was decided is asked
+    store.decide(ada(), 0, Verdict.ACCEPT)  # by somebody who had it on the page
+    assert states(store)[:2] == ["merged", "disagreed"]
+    assert [each["reviewer"] for each in store.decisions_of(1)] == ["Bo", "Ada"]
+    assert store.same_as("d1") == (0, 1, 0, 3) and store.merges() == {"d1": [(2, 0)]}
+    for one, other in ((0, 2), (0, 9), (3, 3)):
+        with pytest.raises(InvalidDecision):
+            store.merge(ada(), "d1", one, other)
+    with pytest.raises(InvalidDecision):
+        store.add_fact(ada(), "d1", (2, 0, "lives"))
+    store.undo(ada())
+    store.undo(ada())
+    assert states(store) == ["open", "rejected", "open", "open", "open"] and store.merges() == {}
+    store.close()
+
+
+def test_entities_with_different_ids_are_not_merged(tmp_path):
+    document = people("d1")
+    entities = tuple(replace(each, id=f"Q{n}" if n < 2 else None) for n, each in enumerate(document.entities))
+    listed = [Suggestion("d1", 2, 3, "lives", 0.9)]
+    store = opened(tmp_path, suggested(tmp_path, [replace(document, entities=entities)], listed))
+    store.merge(Authors()(), "d1", 0, 2)
+    with pytest.raises(InvalidDecision, match="ids"):
+        store.merge(Authors("Bo")(), "d1", 1, 2)
+    store.close()
 
 
 @settings(max_examples=20)

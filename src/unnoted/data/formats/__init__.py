@@ -48,6 +48,7 @@ class DocumentFormat:
         read_relations: for a file that has relations of documents in other files: keeps them in the context.
         main_file: where a document is two files, the one that stands for both.
         update: writes a file with the edits of some documents to another one; all else is copied.
+        merges: whether `update` can merge entities.
         keeps_provenance: whether `update` has a place for who decided.
         lossy: what documents have and this format has no place for (keys of `convert.PARTS`).
     """
@@ -64,6 +65,7 @@ class DocumentFormat:
     read_relations: Callable[[TextIO, ReadContext], None] | None = None
     main_file: Callable[[Path], Path] | None = None
     update: Callable[[Path, Mapping[str, Edits], Path], None] | None = None
+    merges: bool = False
     keeps_provenance: bool = True
     lossy: tuple[str, ...] = ()
 
@@ -83,10 +85,11 @@ def _sniff_plain_text(path: Path, start: bytes) -> bool:
 
 _SHIPPED = (
     DocumentFormat(
-        "docred", "DocRED JSON", docred.sniff, docred.read, docred.write, update=docred.update,
+        "docred", "DocRED JSON", docred.sniff, docred.read, docred.write, update=docred.update, merges=True,
     ),
     DocumentFormat(
         "jsonl", "unnoted JSONL", jsonl.sniff, jsonl.read, jsonl.write, ".jsonl", update=jsonl.update,
+        merges=True,
     ),
     DocumentFormat(
         "pubtator", "PubTator", pubtator.sniff, pubtator.read, typed=True,
@@ -113,7 +116,7 @@ _SHIPPED = (
     ),
     DocumentFormat(
         "brat", "brat standoff", write=brat.write, sniff_path=brat.sniff, read_path=brat.read,
-        main_file=brat.main_file, update=brat.update, lossy=("evidence",),
+        main_file=brat.main_file, update=brat.update, merges=True, lossy=("evidence",),
     ),
     DocumentFormat(
         "spacy", "spaCy DocBin", write=docbin.write, suffix=".spacy", sniff_path=docbin.sniff,

@@ -277,11 +277,13 @@ class RelationEdits(NamedTuple):
         new: relations of facts that become labels or known negatives, with their decisions.
         removed: relations that are deleted; several may be one fact.
         restored: known negatives that are deleted.
+        links: refs of the spans of each entity that was merged.
     """
 
     new: list[tuple[SpanRelation, Decision]]
     removed: list[SpanRelation]
     restored: list[SpanRelation]
+    links: list[list[str]]
 
     @property
     def added(self) -> list[tuple[SpanRelation, Decision]]:
@@ -306,19 +308,21 @@ class RelationEdits(NamedTuple):
 def edit_relations(annotated: AnnotatedText, edits: Edits) -> RelationEdits:
     """Decisions about the facts of an annotated text as changes of its relations."""
     groups = cluster_mentions(annotated.spans, annotated.links).groups
-    entities = [group for group in groups if any(span.type is not None for span in group)]
-    owners = {span.ref: number for number, group in enumerate(entities) for span in group}
+    separate = [group for group in groups if any(span.type is not None for span in group)]
+    merged = {group[0]: [span for index in group for span in separate[index]] for group in edits.groups}
+    entities = [merged[first] for first in edits.same_as]
+    owners = {span.ref: first for first, spans in merged.items() for span in spans}
+    triples = edits.triples
 
-    def decided(relations: Iterable[SpanRelation]) -> list[SpanRelation]:
-        triples = edits.triples
-        return [
-            each
-            for each in relations
-            if (owners.get(each.head), owners.get(each.tail), each.relation) in triples
-        ]
+    def is_gone(each: SpanRelation) -> bool:
+        head, tail = owners.get(each.head), owners.get(each.tail)
+        # Between mentions of one entity there is no fact: merging makes it so.
+        return (head, tail, each.relation) in triples or (edits.merges and head is not None and head == tail)
 
     new = [(_relation_between(entities, decision.triple), decision) for decision in edits.decisions]
-    return RelationEdits(new, decided(annotated.relations), decided(annotated.negatives))
+    removed = list(filter(is_gone, annotated.relations))
+    links = [[span.ref for span in merged[group[0]]] for group in edits.groups if len(group) > 1]
+    return RelationEdits(new, removed, list(filter(is_gone, annotated.negatives)), links)
 
 
 class _NegativeRecord(Record):

@@ -283,6 +283,10 @@ def update(path: Path, edits: Mapping[str, Edits], to: Path) -> None:
 
 def _updated_lines(lines: list[str], edits: RelationEdits, document: str) -> Iterator[str]:
     gone = {each.item for each in [*edits.removed, *edits.restored]}
+    merged = {ref for refs in edits.links for ref in refs}
+    for number, line in enumerate(lines, start=1):
+        if (found := _EQUIVALENCE.fullmatch(line)) and merged.issuperset(found[1].split()):
+            gone.add(number)  # it is part of a new one
     ids = {lines[number - 1].split("\t")[0] for number in gone}
     numbers = {"R": 0, "#": 0}
     for number, line in enumerate(lines, start=1):
@@ -292,6 +296,8 @@ def _updated_lines(lines: list[str], edits: RelationEdits, document: str) -> Ite
         takes_along = about is not None and about[1] in ids  # a relation takes its notes along
         if number not in gone and not takes_along and (line or number < len(lines)):
             yield f"{line}\n"
+    for refs in edits.links:
+        yield f"*\tEquiv {' '.join(refs)}\n"
     for each, decision in edits.new:
         if decision.holds:
             numbers["R"] += 1

@@ -165,10 +165,17 @@ def update(path: Path, edits: Mapping[str, Edits], to: Path) -> None:
     def change(fields: dict[str, Any], _: int) -> dict[str, Any] | None:
         edit = edits.get(str(fields["title"]))
         return edit and edit.apply(
-            fields, "labels", lambda label: (label["h"], label["t"], label["r"]), _label
-        )
+            fields, "labels", "vertexSet", ("h", "t"),
+            lambda label: (label["h"], label["t"], label["r"]), _label, _join_entities,
+        )  # fmt: skip
 
     update_records(path, to, change)
+
+
+def _join_entities(entities: list[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The mentions of several entities, each once."""
+    mentions = (mention for entity in entities for mention in entity)
+    return list({(mention["sent_id"], *mention["pos"]): mention for mention in mentions}.values())
 
 
 def _label(decision: Decision) -> dict[str, Any]:

@@ -292,9 +292,24 @@ def update(path: Path, edits: Mapping[str, Edits], to: Path) -> None:
             )
             return head, tail, fact["relation"]
 
-        return edit.apply(fields, "facts", triple_of, _fact)
+        return edit.apply(fields, "facts", "entities", ("head", "tail"), triple_of, _fact, _join_entities)
 
     update_records(path, to, change)
+
+
+def _join_entities(records: list[dict[str, Any]]) -> dict[str, Any]:
+    """One entity of several: the fields of the first, an id if one has it, and the mentions of all."""
+    first = records[0]
+    joined: dict[tuple[int | None, int, int], dict[str, Any]] = {}
+    for each in records:
+        inherited = {} if each.get("type") in (None, first.get("type")) else {"type": each["type"]}
+        for mention in each["mentions"]:
+            span = mention.get("sentence"), mention["start"], mention["end"]
+            joined.setdefault(span, inherited | mention)
+    identifier = next((each["id"] for each in records if each.get("id") is not None), None)
+    # As text: numbers that are not those of the entities could be meant by the numbers of facts.
+    ids = {} if identifier is None else {"id": str(identifier)}
+    return first | ids | {"mentions": list(joined.values())}
 
 
 def _fact(decision: Decision) -> dict[str, Any]:

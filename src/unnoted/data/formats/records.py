@@ -268,39 +268,85 @@ def describe_json(start: str) -> str:
 
 
 class Edits(NamedTuple):
-    """The decisions that change one document, as the `update` of its format gets them."""
+    """What changes one document, as the `update` of its format gets it.
+
+    Attributes:
+        document: as it was read.
+        decisions: about facts of its entities.
+        same_as: for each entity the first one that it is; different from its own number where a reviewer
+            merged entities.
+    """
 
     document: Document
     decisions: list[Decision]
+    same_as: tuple[int, ...]
 
     @property
     def triples(self) -> set[Triple]:
         """The facts that were decided about: each is removed where it stands, and written where it belongs."""
-        return {decision.triple for decision in self.decisions}
+        return {self.canonical(decision.triple) for decision in self.decisions}
+
+    @property
+    def merges(self) -> bool:
+        """Whether entities are merged."""
+        return self.same_as != tuple(range(len(self.same_as)))
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """The entities as they are after merging, each with the numbers it had."""
+        groups: dict[int, list[int]] = {}
+        for index, first in enumerate(self.same_as):
+            groups.setdefault(first, []).append(index)
+        return list(groups.values())
+
+    def canonical(self, triple: Triple) -> Triple:
+        """A fact between the first entities that its own are."""
+        head, tail, relation = triple
+        return self.same_as[head], self.same_as[tail], relation
 
     def apply(
         self,
         record: Mapping[str, Any],
         facts: str,
+        entities: str,
+        ends: tuple[str, str],
         triple_of: Callable[[Any], Triple],
         entry: Callable[[Decision], dict[str, Any]],
+        join: Callable[[list[Any]], Any],
     ) -> dict[str, Any]:
-        """A JSON record with its lists of facts and `negatives` changed.
+        """A JSON record with its entities merged, and its lists of facts and `negatives` changed.
 
         Args:
             record: of the document.
             facts: the key of its list of facts.
+            entities: the key of its list of entities.
+            ends: the keys of head and tail in an entry of a fact.
             triple_of: the fact of an entry of either list.
-            entry: the new entry of a decision; its provenance is added.
+            entry: the new entry of a decision; its provenance is added, head and tail are numbered anew.
+            join: makes one entity of several.
         """
-        changed = dict(record)
-        gone = self.triples
+        changed, gone, seen = dict(record), self.triples, set[Triple]()
+        numbers = {group[0]: number for number, group in enumerate(self.groups)}
+        if self.merges:
+            listed = record[entities]
+            changed[entities] = [join([listed[index] for index in group]) for group in self.groups]
+
+        def renumber(fields: dict[str, Any], triple: Triple) -> dict[str, Any]:
+            head, tail, _ = self.canonical(triple)
+            return {**fields, **dict(zip(ends, (numbers[head], numbers[tail]), strict=True))}
+
         for key, holds in ((facts, True), ("negatives", False)):
-            kept = [each for each in record.get(key, []) if triple_of(each) not in gone]
+            kept = []
+            for each in record.get(key, []):
+                triple = self.canonical(triple_of(each))
+                if triple in gone or (self.merges and (triple in seen or triple[0] == triple[1])):
+                    continue
+                seen.add(triple)
+                kept.append(renumber(each, triple) if self.merges else each)
             for decision in self.decisions:
                 if decision.holds == holds:
                     provenance = {"provenance": dict(decision.provenance)} if decision.provenance else {}
-                    kept.append(entry(decision) | provenance)
+                    kept.append(renumber(entry(decision) | provenance, decision.triple))
             if kept or key in record:
                 changed[key] = kept
         return changed

@@ -36,7 +36,11 @@ class DocumentEntry(NamedTuple):
 
 
 def documents_page(
-    title: str, lines: Sequence[str], documents: Sequence[DocumentEntry], total: int | None = None
+    title: str,
+    lines: Sequence[str],
+    documents: Sequence[DocumentEntry],
+    total: int | None = None,
+    notice: str = "",
 ) -> Markup:
     """A page of folded documents with a search field, which needs no network; the first document is open.
 
@@ -45,6 +49,7 @@ def documents_page(
         lines: below the title.
         documents: at most `MOST_DOCUMENTS` of them, or the page gets slow.
         total: how many there are in all, if some are left out: the page says so.
+        notice: what has to be known before anything else, in large type.
 
     Example:
         >>> rained = DocumentEntry(Document("d1", (("It", "rained"),), ()), FactTable(()), {})
@@ -70,6 +75,7 @@ def documents_page(
         .get_template("pages.html.j2")
         .render(
             title=title,
+            notice=notice,
             lines=[*lines, cut] if cut else lines,
             cut=cut,
             types=render_types(types) if types else "",

@@ -1,13 +1,16 @@
 // The page as a whole: who reviews, which fact is shown, and what keys and clicks do to it.
 
-import { $, Refused, announce, count, get, make, percent, post } from "./api.js";
-import { RelationDialog, anyOpen, askName, prepareDialogs } from "./dialogs.js";
-import { nameOf, showFact, showNothing } from "./fact.js";
+import { $, Refused, announce, count, get, make, percent, plural, post } from "./api.js";
+import { RelationDialog, anyOpen, askMerge, askName, prepareDialogs } from "./dialogs.js";
+import { entityOf, nameOf, showFact, showNothing } from "./fact.js";
 import { QueueList } from "./queue.js";
 
 const NAME = "unnoted.reviewer";
 const KEYS = "unnoted.keys";
+const GOALS = [50, 200]; // the first fifty, then what completeness needs; from then on every 200
 const PAST = { accept: "Accepted", reject: "Rejected", skip: "Skipped" };
+
+const nextGoal = (decided) => GOALS.find((goal) => goal > decided) ?? 200 * (Math.floor(decided / 200) + 1);
 
 class Review {
   constructor(session, reviewer) {
@@ -30,6 +33,7 @@ class Review {
       other: () => this.other(),
       swap: () => this.swap(),
       add: () => this.add(null, null),
+      merge: () => this.merge(),
     };
   }
 
@@ -56,7 +60,7 @@ class Review {
 
   // How the fact was shown: only what the random order brings without filters is a random sample.
   get event() {
-    return { reviewer: this.reviewer, order: this.queue.chosen.order, filters: this.queue.filters, picked: this.picked };
+    return { reviewer: this.reviewer, order: this.queue.chosen.order, filters: this.queue.filters, picked: this.picked, note: $("note")?.value.trim() ?? "" };
   }
 
   // Shows a fact, given its id or a promise of it. The last choice wins, whichever answer comes last.
@@ -82,10 +86,29 @@ class Review {
   }
 
   async advance() {
+    if (this.figures.reached()) {
+      this.choice += 1;
+      return this.rest();
+    }
     await this.select(this.queue.following(this.rank));
   }
 
+  // A goal is a place to stop at, and says what it came to.
+  async rest() {
+    await this.figures.refresh();
+    const { accepted, rejected, decided, goal } = this.figures;
+    const next = make("button", { type: "button", class: "primary", id: "go-on" }, `Go on to ${count(nextGoal(decided))}`);
+    next.addEventListener("click", () => {
+      this.figures.aim();
+      this.actWith(() => this.advance());
+    });
+    this.item = null;
+    showNothing(`The first ${count(goal)} are decided.`, `${count(accepted)} hold and ${count(rejected)} do not. Everything is saved; “unnoted review export” writes it into your corpus.`, next);
+    next.focus();
+  }
+
   settled(answer) {
+    this.figures.count(answer.decided);
     for (const each of answer.items) {
       const mine = each.decisions.find((each) => each.reviewer === this.reviewer)?.verdict ?? null;
       this.queue.note(each.id, each.state, mine);
@@ -109,6 +132,12 @@ class Review {
     const answer = await post("api/undo", this.event);
     this.settled(answer);
     const back = answer.items[0];
+    if (!back) { // entities are apart again
+      await this.select(this.item?.id ?? this.queue.first(), this.picked);
+      await this.queue.load();
+      announce("Undone: the entities are two again.", "undo");
+      return;
+    }
     await this.select(back.id, true);
     announce(`Undone: ${this.fact(back)}`, "undo");
   }
@@ -139,6 +168,21 @@ class Review {
     const known = stated.id === id;
     await this.advance();
     announce(known ? "Rejected; the other direction is labelled already." : `Swapped: ${this.fact(stated)}`, "accept");
+  }
+
+  async merge() {
+    if (!this.item) return;
+    const { entities, alike, head, tail, document, id } = this.item;
+    const found = await askMerge(entities, alike[0] ?? [head, tail]);
+    if (!found) return;
+    const answer = await post("api/merges", { ...this.event, document, ...found });
+    this.settled(answer);
+    const { state } = await get(`api/items/${id}`, { as: this.reviewer });
+    await this.queue.load();
+    if (state === "merged") await this.advance();
+    else await this.select(id, this.picked);
+    const [one, other] = [found.one, found.other].map((index) => entityOf(entities[index], index));
+    announce(`Merged: ${one} and ${other}`, "accept");
   }
 
   async add(head, tail) {
@@ -197,6 +241,8 @@ class Figures {
     this.changed = changed;
     this.last = null;
     this.waiting = null;
+    this.goal = null;
+    this.decided = 0;
     setInterval(() => document.hidden || this.refresh(), 5000);
   }
 
@@ -220,12 +266,35 @@ class Figures {
     this.last = found.last_event;
   }
 
+  reached() {
+    return this.goal !== null && this.decided >= this.goal && this.decided < this.all;
+  }
+
+  // At once: the other figures follow.
+  count(decided) {
+    this.decided = decided;
+    if (this.goal !== null) this.showGoal();
+  }
+
+  aim() {
+    this.goal = nextGoal(this.decided);
+    this.showGoal();
+  }
+
+  showGoal() {
+    const goal = Math.min(this.goal, this.all);
+    $("goal").textContent = goal < this.all ? `The first ${count(goal)}` : "Decided";
+    $("decided").textContent = `${count(this.decided)} of ${count(goal)}`;
+    $("of-all").textContent = goal < this.all ? `${count(this.all)} in all` : "";
+    $("progress").value = goal ? this.decided / goal : 1;
+  }
+
   show(found) {
-    const { open, skipped, ...decided } = found.states;
-    const done = Object.values(decided).reduce((sum, each) => sum + each, 0);
-    const all = done + open + skipped;
-    $("decided").textContent = `${count(done)} of ${count(all)}`;
-    $("progress").value = all ? done / all : 1;
+    const { open, skipped, accepted, rejected, disagreed } = found.states;
+    Object.assign(this, { accepted, rejected, decided: accepted + rejected + disagreed });
+    this.all = this.decided + open + skipped;
+    if (this.goal === null) this.aim();
+    else this.showGoal();
     this.showCompleteness(found.completeness);
     this.showReviewers(found);
   }
@@ -237,7 +306,10 @@ class Figures {
       $("complete").textContent = "–";
       return;
     }
-    const { estimate, low, high, sampled, level, multiplier } = found;
+    const { estimate, low, high, sampled, needed, level, multiplier } = found;
+    const isRough = sampled < needed;
+    for (const id of ["complete-figure", "multiplier-figure"]) $(id).classList.toggle("unsure", isRough);
+    $("why").textContent = isRough ? `rough: ${count(sampled)} of ${count(needed)} random decisions` : "";
     $("complete").textContent = `${percent(estimate)} (${percent(low).replace(" %", "")}–${percent(high)})`;
     const basis = sampled ? `from ${count(sampled)} random decisions` : "from the scores alone: decide some in the order “Random sample”";
     const missing = `${count(found.found)} facts are labelled, about ${count(found.missing)} are missing`;
@@ -270,7 +342,7 @@ class Figures {
 
 function listen(review) {
   const keys = {
-    a: "accept", r: "reject", s: "skip", u: "undo", o: "other", x: "swap", n: "add",
+    a: "accept", r: "reject", s: "skip", u: "undo", o: "other", x: "swap", n: "add", m: "merge",
   };
   const moves = { j: 1, k: -1 };
   document.addEventListener("keydown", (event) => {
@@ -284,6 +356,7 @@ function listen(review) {
     const key = event.key.toLowerCase();
     if (key in keys) review.act(keys[key]);
     else if (key in moves) review.step(moves[key]);
+    else if (key === "c") $("note")?.focus();
     else if (key === "/") {
       $("more-filters").open = true;
       $("relation").focus();
@@ -338,6 +411,8 @@ async function start() {
   session.byId = new Map(session.relations.map((each) => [each.id, each]));
   $("keys-on").checked = localStorage.getItem(KEYS) !== "off";
   $("about").textContent = `${session.suggestions} · documents of ${session.source} · scored by ${session.model}`;
+  $("rough").hidden = !session.rough;
+  $("rough").replaceChildren(`Only ${plural(session.labels, "label")}: scores are rough. `, make("span", {}, "The queue begins in random order."));
   const reviewer = await named();
   $("who").textContent = reviewer;
   $("who").addEventListener("click", () => changeName(reviewer));

@@ -1,7 +1,7 @@
 // What is asked in a box of its own: the reviewer's name, and a relation between two entities.
 
 import { $, get, make } from "./api.js";
-import { nameOf } from "./fact.js";
+import { entityOf, nameOf } from "./fact.js";
 
 export function prepareDialogs() {
   for (const button of document.querySelectorAll("[data-close]")) {
@@ -17,6 +17,30 @@ export function askName(known) {
   box.showModal();
   return new Promise((resolve) => {
     box.addEventListener("close", () => resolve($("name").value.trim() || known), { once: true });
+  });
+}
+
+// One choice for each entity of a document: of those that were merged, the first.
+function fillEntities(select, entities, chosen) {
+  const options = entities.map((entity, index) => (entity.same_as === index ? make("option", { value: String(index) }, entityOf(entity, index)) : null));
+  select.replaceChildren(...options.filter(Boolean));
+  select.value = String(chosen);
+}
+
+// Asks for two entities that are one. Gives null if none were chosen.
+export function askMerge(entities, [one, other]) {
+  const [box, first, second] = [$("merge-dialog"), $("merge-one"), $("merge-other")];
+  fillEntities(first, entities, one);
+  fillEntities(second, entities, other);
+  const form = box.querySelector("form");
+  const check = () => { form.querySelector(".primary").disabled = first.value === second.value; };
+  first.onchange = second.onchange = check;
+  check();
+  box.showModal();
+  second.focus();
+  return new Promise((resolve) => {
+    form.onsubmit = () => resolve({ one: Number(first.value), other: Number(second.value) });
+    box.addEventListener("close", () => resolve(null), { once: true });
   });
 }
 
@@ -53,10 +77,7 @@ export class RelationDialog {
     $("relation-title").textContent = title;
     this.box.querySelector(".primary").textContent = submit;
     $("pair").hidden = fixed;
-    for (const [end, chosen] of [[$("pair-head"), head], [$("pair-tail"), tail]]) {
-      end.replaceChildren(...item.entities.map((entity, index) => make("option", { value: String(index) }, `${entity.name} (${entity.type} ${index + 1})`)));
-      end.value = String(chosen);
-    }
+    for (const [end, chosen] of [[$("pair-head"), head], [$("pair-tail"), tail]]) fillEntities(end, item.entities, chosen);
     $("search").value = "";
     $("choices").replaceChildren();
     this.box.showModal();

@@ -19,12 +19,14 @@ export function showFact(item, session, act) {
   shown = item.id;
 }
 
-export function showNothing(text, detail) {
-  $("proposal").replaceChildren(make("div", { class: "empty" }, make("h2", {}, text), make("p", {}, detail)));
+export function showNothing(text, detail, button = null) {
+  $("proposal").replaceChildren(make("div", { class: "empty" }, make("h2", {}, text), make("p", {}, detail), button));
   $("document").replaceChildren();
 }
 
 export const relationOf = (session, id) => session.byId.get(id) ?? { id, name: id, description: "" };
+// Entities are counted from 1.
+export const entityOf = (entity, index) => `${entity.name} (${entity.type} ${index + 1})`;
 export const nameOf = (session, id) => relationOf(session, id).name || id;
 
 function showProposal(item, session, act) {
@@ -37,12 +39,21 @@ function showProposal(item, session, act) {
         entity(head, "head", item.head, session), make("span", { class: "relation" }, relation.name || relation.id),
         entity(tail, "tail", item.tail, session)),
       score(item, session),
+      alike(item, act),
       item.rule ? make("p", { class: "rule" }, make("span", { class: "label" }, "Follows by a rule "), item.rule) : null,
       decisionsOf(item)),
     buttons(item, act),
     about(relation),
-    examples(item, relation),
+    examples(item, relation, session),
   );
+}
+
+function alike(item, act) {
+  if (!item.alike.length) return null;
+  const [one, other] = item.alike[0].map((index) => entityOf(item.entities[index], index));
+  const button = make("button", { type: "button", class: "plain", id: "merge-alike" }, "Merge them?");
+  button.addEventListener("click", () => act("merge"));
+  return make("p", { class: "alike" }, `${one} and ${other} may be one entity. `, button);
 }
 
 function kindOf(item) {
@@ -50,9 +61,13 @@ function kindOf(item) {
   return item.proposed ? "Not labelled. Does it hold?" : "Added by hand";
 }
 
+function colourOf(type, session) {
+  const colour = session.types.indexOf(type) % 8;
+  return `type-${colour < 0 ? 7 : colour}`;
+}
+
 function entity(found, role, index, session) {
-  const colour = session.types.indexOf(found.type) % 8;
-  return make("span", { class: `entity ${role} type-${colour < 0 ? 7 : colour}` }, found.name,
+  return make("span", { class: `entity ${role} ${colourOf(found.type, session)}` }, found.name,
     make("small", {}, `${found.type} ${index + 1}`));
 }
 
@@ -68,7 +83,8 @@ function score(item, session) {
 function decisionsOf(item) {
   if (!item.decisions.length) return null;
   const lines = item.decisions.map((each) => make("li", { class: each.verdict },
-    make("b", {}, each.reviewer), ` ${VERBS[each.verdict]} `, make("time", { datetime: each.at }, timeOf(each.at))));
+    make("b", {}, each.reviewer), ` ${VERBS[each.verdict]} `, make("time", { datetime: each.at }, timeOf(each.at)),
+    each.note ? make("span", { class: "said" }, ` “${each.note}”`) : null));
   return make("ul", { class: "decisions", "aria-label": "Decisions" }, ...lines);
 }
 
@@ -91,7 +107,16 @@ function buttons(item, act) {
       button("accept", "a", "Accept", "accept"), button("reject", "r", "Reject", "reject"),
       button("skip", "s", "Skip"), button("undo", "u", "Undo")),
     make("div", { class: "corrections", role: "group", "aria-label": "Correct" },
-      button("other", "o", "Other relation"), button("swap", "x", "Swap"), button("add", "n", "Add fact")));
+      button("other", "o", "Other relation"), button("swap", "x", "Swap"), button("add", "n", "Add fact"), button("merge", "m", "Same entity")),
+    note());
+}
+
+function note() {
+  const field = make("input", { id: "note", maxlength: "500", autocomplete: "off", placeholder: "goes with your decision" });
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === "Escape") $("proposal").focus(); // single keys decide again
+  });
+  return make("p", { class: "note-of" }, make("label", { for: "note" }, "Note"), field, make("kbd", { "aria-hidden": "true" }, "C"));
 }
 
 function about(relation) {
@@ -104,10 +129,10 @@ function about(relation) {
     make("p", { class: "soft" }, `${plural(relation.labelled, "label")} in the corpus${missing}`));
 }
 
-function examples(item, relation) {
+function examples(item, relation, session) {
   if (!item.examples.length) return null;
   const shown = item.examples.map((each) => make("li", {},
-    make("p", { class: "example" }, ...sentence(each.words)),
+    make("p", { class: "example" }, ...sentence(each, session)),
     make("p", { class: "soft" }, `${each.head_name} → ${each.tail_name} · ${each.document}`)));
   return make("section", { class: "examples" }, make("h3", {}, `Labelled “${relation.name || relation.id}”`), make("ul", {}, ...shown));
 }
@@ -115,7 +140,8 @@ function examples(item, relation) {
 const CLOSING = new Set([".", ",", ";", ":", "!", "?", ")", "]", "%", "'s", "’s"]);
 
 // Words in a row that belong to one mention become one mark.
-function sentence(words) {
+function sentence({ words, head_type, tail_type }, session) {
+  const colours = { head: colourOf(head_type, session), tail: colourOf(tail_type, session) };
   const parts = [];
   let before = "";
   for (const [word, role] of words) {
@@ -128,7 +154,7 @@ function sentence(words) {
     }
     before = word;
   }
-  return parts.map(({ role, text }) => (role ? make("mark", { class: role }, text) : text));
+  return parts.map(({ role, text }) => (role ? make("mark", { class: `${role} ${colours[role]}` }, text) : text));
 }
 
 function showDocument(item, session) {
@@ -142,7 +168,7 @@ function showDocument(item, session) {
   // Escaped by the server's renderer; the policy of the page runs no script that got in anyway.
   $("text").innerHTML = item.text;
   const types = [...new Set(item.entities.map((each) => each.type))].sort();
-  const spans = types.map((type) => make("span", { class: `mention type-${Math.max(session.types.indexOf(type), 0) % 8}` }, type));
+  const spans = types.map((type) => make("span", { class: `mention ${colourOf(type, session)}` }, type));
   $("text").prepend(make("div", { class: "unnoted-document legend" }, make("p", { class: "types" }, ...spans.flatMap((span) => [span, " "]))));
   bringIntoView();
 }

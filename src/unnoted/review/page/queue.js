@@ -3,6 +3,7 @@
 import { $, announce, get, make, plural } from "./api.js";
 
 const PAGE = 100;
+// With few labels, `order` is random.
 const DEFAULTS = { order: "score", view: "open", relation: "", document: "", low: "0", high: "1", suspicious: "", by: "" };
 const NARROWING = ["relation", "document", "low", "high", "suspicious", "by"];
 const MARKS = {
@@ -11,10 +12,12 @@ const MARKS = {
   rejected: ["✕", "rejected"],
   skipped: ["–", "skipped"],
   disagreed: ["≠", "disagreement"],
+  merged: ["=", "said by another fact"],
 };
 
 export class QueueList {
   constructor(session, reviewer, select) {
+    this.defaults = { ...DEFAULTS, order: session.rough ? "random" : "score" };
     this.names = new Map(session.relations.map((each) => [each.id, each.name || each.id]));
     this.reviewer = reviewer;
     this.select = select;
@@ -43,17 +46,17 @@ export class QueueList {
     const byName = [...session.relations].sort((a, b) => (a.name || a.id).localeCompare(b.name || b.id));
     for (const each of byName) $("relation").append(make("option", { value: each.id }, each.name || each.id));
     const given = new URLSearchParams(location.search);
-    for (const name of Object.keys(DEFAULTS)) {
+    for (const name of Object.keys(this.defaults)) {
       const field = $("filters").elements[name];
       if (name === "by" && given.get(name)) $("by").append(make("option", { value: given.get(name) }, given.get(name)));
-      if (given.has(name)) field.value = given.get(name);
-      if (field.value === "" && DEFAULTS[name] !== "") field.value = DEFAULTS[name];
+      field.value = given.get(name) ?? this.defaults[name];
+      if (field.value === "") field.value = this.defaults[name]; // the address had what cannot be chosen
     }
     $("filters").addEventListener("submit", (event) => event.preventDefault());
     $("filters").addEventListener("change", () => this.changed());
     $("of-document").addEventListener("input", () => this.suggestDocuments());
     $("clear-filters").addEventListener("click", () => {
-      for (const name of NARROWING) $("filters").elements[name].value = DEFAULTS[name];
+      for (const name of NARROWING) $("filters").elements[name].value = this.defaults[name];
       this.changed();
     });
   }
@@ -65,7 +68,7 @@ export class QueueList {
 
   get chosen() {
     const fields = $("filters").elements;
-    return Object.fromEntries(Object.keys(DEFAULTS).map((name) => [name, fields[name].value]));
+    return Object.fromEntries(Object.keys(this.defaults).map((name) => [name, fields[name].value]));
   }
 
   // The filters that are on, as the server has them.
@@ -73,7 +76,7 @@ export class QueueList {
     const { order, ...chosen } = this.chosen;
     const found = {};
     for (const [name, value] of Object.entries(chosen)) {
-      if (value === DEFAULTS[name] || value === "") continue;
+      if (value === this.defaults[name] || value === "") continue;
       if (name === "low" || name === "high") found[name] = Math.min(Math.max(Number(value), 0), 1);
       else found[name] = name === "suspicious" ? value === "true" : value;
     }
@@ -87,9 +90,9 @@ export class QueueList {
   // The address keeps the filters, so that a reload and a colleague see the same.
   remember() {
     const query = new URLSearchParams({ as: this.reviewer });
-    for (const [name, value] of Object.entries(this.chosen)) if (value !== DEFAULTS[name]) query.set(name, value);
+    for (const [name, value] of Object.entries(this.chosen)) if (value !== this.defaults[name]) query.set(name, value);
     history.replaceState(null, "", `${location.pathname}?${query}${location.hash}`);
-    const set = NARROWING.filter((name) => this.chosen[name] !== DEFAULTS[name]).length;
+    const set = NARROWING.filter((name) => this.chosen[name] !== this.defaults[name]).length;
     $("filter-count").textContent = set ? `(${set} set)` : "";
   }
 
