@@ -4,8 +4,11 @@ The truth is that of `train_revised.json`, for the documents of `train_annotated
 are out of fold, as `best` keeps them in a run's folder.
 """
 
+import random
+from collections import Counter
 from collections.abc import Callable
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +19,13 @@ from numpy.typing import NDArray
 from unnoted import suggest
 from unnoted.calibration import OutOfFoldScores, TargetUnreachableError, fit_calibration
 from unnoted.data import Document, Entity, load_documents
-from unnoted.data.compare import match_entities
+from unnoted.data.compare import LabellingComparison, match_entities
 from unnoted.data.document import Triple
-from unnoted.evaluation import Reliability, Score, precision_recall_curve
+from unnoted.data.hide_labels import PopularityBiasedLabelDropout, UniformLabelDropout, hide_labels
+from unnoted.data.synthetic import generate_documents
+from unnoted.evaluation import LabelFrequency, Reliability, Score, correct_scores, precision_recall_curve
+from unnoted.evaluation.incomplete import Ranking
+from unnoted.evaluation.metrics import Gold, Key
 from unnoted.inference import DecisionOptions, Extractor
 from unnoted.priors import Priors
 from unnoted.suggestions import (
@@ -37,6 +44,9 @@ FIRST = (100, 200, 500, 1000)
 SLOPES = (None, 0.0, 0.4, 0.8)
 TARGETS = (0.5, 0.7, 0.8, 0.9)
 REVIEWS, DECISIONS = 200, (50, 200, 500)
+PREDICTED = (2_000, 5_000, 10_000, 20_000)
+CHECKS = 200
+LEVELS = (0.1, 0.2, 0.36, 0.5, 0.8)
 
 
 @cache
@@ -221,11 +231,139 @@ def simulate_reviews(found: SuggestionSet, truth: Truth) -> list[Row]:
     return rows
 
 
+def incomplete_gold(run: Path, data: Path, multiplier: float) -> list[Row]:
+    """F1 estimated from DocRED's own labels, beside F1 with complete labels, for so many first predictions.
+
+    The label frequency is that of the documents (one for all relations), or that of 20 documents by relation.
+    """
+    scores, truth = _load_scores(run), read_truth(data)
+    labels = {
+        document.id: document
+        for document in load_documents(data / "data" / "docred" / "train_annotated.json")
+        if document.id in truth
+    }
+    gold = Gold.from_documents(labels.values())
+    complete = {(name, *triple) for name, triples in truth.items() for triple in triples}
+    margin = np.where(_known_pairs(scores, truth)[:, None], scores.margin, -np.inf).ravel()
+    best = np.argsort(-margin, kind="stable")[: PREDICTED[-1]]
+    pairs, relations = np.divmod(best, len(scores.relations))
+    ranked = [
+        (scores.documents[scores.document[p]], int(scores.head[p]), int(scores.tail[p]), scores.relations[k])
+        for p, k in zip(pairs.tolist(), relations.tolist(), strict=True)
+    ]
+    share = len(gold.facts) / len(complete)
+    one = LabelFrequency.from_range(share, share)
+    ids = list(gold.relations)
+    counted = Priors.from_counts(ids, gold.relations, scores.pairs)
+    sample = random.Random(0).sample(sorted(truth), 20)
+    compared = LabellingComparison(
+        in_a=Counter(key[3] for key in gold.facts if key[0] in sample),
+        in_b=Counter(key[3] for key in complete if key[0] in sample),
+    )
+    multipliers = {name: value["multiplier"] for name, value in compared.priors(ids).items()}
+    overall = [
+        prior * multipliers.get(name, multipliers["*"])
+        for name, prior in zip(ids, counted.labelled, strict=True)
+    ]
+    by_relation = LabelFrequency.from_priors(replace(counted, overall=tuple(overall)))
+    rows = []
+    for number in PREDICTED:
+        predicted = ranked[:number]
+        true = Score.count(predicted, complete)
+        corrected = correct_scores(gold, predicted, one)
+        rows.append(
+            {
+                "predictions": f"{number:,}",
+                "F1, complete labels": 100 * true.f1,
+                "F1, DocRED's labels": 100 * Score.count(predicted, gold.facts).f1,
+                "one label frequency": 100 * corrected.estimate.f1,
+                "by relation": 100 * correct_scores(gold, predicted, by_relation).estimate.f1,
+                "at least": 100 * corrected.least.f1,
+                "at most": 100 * corrected.most.f1,
+                "ρ": f"{sum(key in gold.facts for key in predicted) / true.correct / share:.2f}",
+            }
+            | _checked_rows(gold, predicted, complete, one, true.f1)
+        )
+    return rows
+
+
+def _checked_rows(
+    gold: Gold, predicted: list[Key], complete: set[Key], one: LabelFrequency, f1: float
+) -> Row:
+    """The mean estimate from 100 checked predictions, its root mean square error, and the interval's coverage."""
+    holds = [key in complete for key in predicted if key not in gold.facts]
+    found = [
+        correct_scores(
+            gold, predicted, one, checked=(sum(random.Random(seed).sample(holds, 100)), 100), resamples=200
+        )
+        for seed in range(CHECKS)
+    ]
+    errors = np.array([each.estimate.f1 - f1 for each in found])
+    return {
+        "100 checked": 100 * (f1 + errors.mean()),
+        "error of 100 checked": 100 * np.sqrt((errors**2).mean()),
+        "interval holds F1": np.mean([each.low.f1 <= f1 <= each.high.f1 for each in found]),
+    }
+
+
+def incomplete_generated(run: Path, data: Path, multiplier: float) -> list[Row]:
+    """Noisy predictions of generated documents, scored against fewer and fewer labels.
+
+    Labels are hidden at random, or such that frequent relations and often mentioned entities keep more of them;
+    the predictions find the latter more often, too.
+    """
+    documents = list(generate_documents(300, seed=1))
+    complete = Gold.from_documents(documents)
+    rng = np.random.default_rng(0)
+    scored: dict[Key, float] = {}
+    names = sorted(complete.relations.elements())
+    for key in complete.facts:
+        entities = complete.documents[key[0]].entities
+        mentions = len(entities[key[1]].mentions) * len(entities[key[2]].mentions)
+        scored[key] = rng.normal(0.5 + 0.5 * np.log(mentions))
+        head, tail = rng.choice(len(entities), 2, replace=False).tolist()
+        wrong = key[0], head, tail, names[rng.integers(len(names))]
+        if wrong not in complete.facts:
+            scored[wrong] = rng.normal(0.2)
+    predicted = [key for key, score in scored.items() if score > 0.5]
+    true = Score.count(predicted, complete.facts)
+    rows = []
+    for rule in (UniformLabelDropout, partial(PopularityBiasedLabelDropout.fit, documents)):
+        for level in LEVELS:
+            gold = Gold.from_documents(hide_labels(documents, rule(level), seed=2))
+            share = len(gold.facts) / len(complete.facts)
+            columns = [key[0] for key in scored], [key[3] for key in scored], list(scored.values())
+            ranking = Ranking(*columns, [key in gold.facts for key in scored])
+            area = precision_recall_curve(
+                columns[2], [key in complete.facts for key in scored], len(complete.facts)
+            )
+            raw = precision_recall_curve(columns[2], ranking.labelled, len(gold.facts))
+            found = correct_scores(gold, predicted, LabelFrequency.from_range(share, share), ranking=ranking)
+            labelled = sum(key in gold.facts for key in predicted)
+            rows.append(
+                {
+                    "labels": ("at random" if rule is UniformLabelDropout else "as in DocRED")
+                    + f", {100 * level:.0f} %",
+                    "F1, complete": 100 * true.f1,
+                    "F1, measured": 100 * Score(labelled, len(predicted), len(gold.facts)).f1,
+                    "F1, estimated": 100 * found.estimate.f1,
+                    "interval": f"{100 * found.low.f1:.1f} to {100 * found.high.f1:.1f}",
+                    "ρ": f"{labelled / true.correct / share:.2f}",
+                    "AP, complete": 100 * area.average_precision,
+                    "AP, measured": 100 * raw.average_precision,
+                    "AP, estimated": 100 * (found.estimate.average_precision or 0.0),
+                }
+            )
+    return rows
+
+
 ANALYSES: dict[str, Callable[[Path, Path, float], list[Row]]] = {
     "held-out": held_out,
     "calibration": calibration,
     "test-scores": test_scores,
     "suggestions": suggestions,
     "coverage": coverage,
+    "incomplete-gold": incomplete_gold,
+    "incomplete-generated": incomplete_generated,
 }
 """Each takes a run's folder, the data folder and the multiplier of the run's labels."""

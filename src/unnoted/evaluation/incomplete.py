@@ -35,7 +35,7 @@ RESAMPLES = 1000
 """How often documents and the label frequency are drawn."""
 
 FAVOURS = (1.25, 1.5, 2.0)
-"""Values of ρ that are reported. On DocRED's labels it is 1.3 to 2.1 (docs/results/missing-labels.md)."""
+"""Values of ρ that are reported. On DocRED's labels it is 1.4 to 2.2 (docs/results/missing-labels.md)."""
 
 
 @dataclass(frozen=True, slots=True)

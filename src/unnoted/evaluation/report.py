@@ -164,3 +164,8 @@ def _notes(evaluation: Evaluation) -> Iterator[str]:
                 f"counted as wrong: {format_count(counts[problem])} × {problem.slug}: {problem.value}, "
                 f"e.g. {short_repr(title)}, h_idx {head}, t_idx {tail}, r {short_repr(relation)}"
             )
+    if 0 < counts[Invalid.UNKNOWN_DOCUMENT] == len(predictions.by_key):
+        yield "no prediction is about a document of the gold: are both of the same documents?"
+    if 2 * counts[Invalid.UNKNOWN_RELATION] > len(predictions.by_key):
+        known = ", ".join(short_repr(relation) for relation in list(evaluation.relations)[:3])
+        yield f"most predictions are of relations that do not exist; the gold's are called {known}, …"

@@ -168,6 +168,17 @@ def test_label_frequency_of_a_review(tmp_path):
     assert json.loads(done.stdout)["corrected"]["label_frequency"]["estimate"] == 0.5
 
 
+@pytest.mark.parametrize(
+    ("title", "relation", "hint"),
+    [("Other", "P551", "same documents"), ("Ada", "residence", "'P3373'"), ("Ada", "P551", None)],
+)
+def test_predictions_that_do_not_belong_to_the_gold(gold, tmp_path, title, relation, hint):
+    rows = [claim(title, 1, 2, relation), claim(title, 0, 1, relation)]
+    output = run("--gold", gold, "--predictions", written(tmp_path / "result.json", rows)).stdout
+    hints = [line for line in output.splitlines() if "same documents" in line or "do not exist" in line]
+    assert hints == [] if hint is None else hint in hints[0]
+
+
 def test_errors_are_one_line(gold, predictions, train, tmp_path):
     unlabelled = written(tmp_path / "test.json", [{**GOOD, "labels": []}])
     bad = written(tmp_path / "bad.json", [{"title": "Ada"}])
