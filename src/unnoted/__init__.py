@@ -3,6 +3,7 @@
 The packages, in the order in which data walks through them:
 
     utils         helpers of every package
+    progress      how far long work is
     errors        located errors of data
     io            files in and out: limits, locks, atomic writes
     configs       settings files, and those of the package
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from unnoted.losses import ATLOP, PN, PU, SPU, SRPN, SRPU, SSRPU
     from unnoted.models.features import featurise
     from unnoted.models.model import RelationModel
-    from unnoted.training import Trainer
+    from unnoted.training import Trainer, train
 
 _PACKAGES = {
     "data": ("Corpus", "Document", "Entity", "Fact", "Mention", "load_documents", "stream_documents"),
@@ -53,7 +54,7 @@ _PACKAGES = {
     "models.model": ("RelationModel",),
     "inference": ("Extractor",),
     "evaluation": ("evaluate",),
-    "training": ("Trainer",),
+    "training": ("Trainer", "train"),
     "suggestions.suggest": ("suggest",),
 }
 
@@ -78,6 +79,7 @@ __all__ = [
     "load_documents",
     "stream_documents",
     "suggest",
+    "train",
 ]
 
 

@@ -294,6 +294,11 @@ def without_working_directory() -> Iterator[None]:
             del os.environ["PYTHONSAFEPATH"]
 
 
+def count_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 SMALL_WIDTH = 512
 """Encoders of narrower states are no faster with several threads."""
 
@@ -316,7 +321,7 @@ def choose_threads(
     """
     import torch
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = count_cores()
     if threads is not None:
         reason = "as asked for"
     elif os.environ.get("OMP_NUM_THREADS", "").isdigit():

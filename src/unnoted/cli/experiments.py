@@ -28,6 +28,9 @@ if TYPE_CHECKING:  # torch takes seconds to load
 FORMATS = dict.fromkeys(("text", "markdown", "csv", "latex"))
 """The formats in which a table can be printed."""
 
+PUBLISHED, PUBLISHED_LOSSES = "base/paper", "atlop,ssr-pu"
+"""What is compared where nothing is named."""
+
 Jobs = Annotated[int, typer.Option(min=1, help="Runs at a time, each with its share of the cores.")]
 Seeds = Annotated[str | None, typer.Option(help="How many seeds, such as 3, or which, such as 62-66.")]
 Documents = Annotated[int | None, typer.Option(min=1, help="Train on this many documents, the first ones.")]
@@ -65,7 +68,7 @@ def demo(
     side. ATLOP and SSR-PU differ in their loss only; `best` is the recommended method, which is also trained
     on parts of the documents to calibrate it. If it is interrupted, the same command continues.
     """
-    from unnoted.experiments.demo import DemoConfig, demo_table, run_demo, write_report
+    from unnoted.experiments.demo import DemoConfig, demo_commands, demo_table, run_demo, write_report
 
     shown = run_demo(
         to, DemoConfig(documents, test_documents, level, epochs, seed), overwrite=overwrite, log=log
@@ -75,19 +78,31 @@ def demo(
     print_text("Never labelled, predicted by best:")
     for line in shown.examples:
         print_text(f"  {line}")
-    print_text(f"\nreport: {to / 'report.html'}\nalso: unnoted predict {to / 'best'} {to / 'test.jsonl'}")
+    print_text(f"\nThe report is {to / 'report.html'}, the model is {to / 'best'}. Use it:")
+    for line in demo_commands(to):
+        print_text(f"  {line}")
 
 
 @handle_errors
 def compare(
     train: TrainFiles,
     test: TestFiles,
+    configs: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Configs, such as small,best; the first is the baseline."),
+    ] = None,
     losses: Annotated[
-        str, typer.Option(metavar="NAMES", help="Losses; the first is the baseline.")
-    ] = "atlop,ssr-pu",
+        str | None,
+        typer.Option(
+            metavar="NAMES", help="Losses instead of those of the configs; the first is the baseline."
+        ),
+    ] = None,
     architectures: Annotated[
-        str, typer.Option(metavar="NAMES", help="Architectures, such as atlop,docunet.")
-    ] = "atlop",
+        str | None,
+        typer.Option(
+            metavar="NAMES", help="Architectures instead of those of the configs, such as atlop,docunet."
+        ),
+    ] = None,
     levels: Annotated[
         str,
         typer.Option(help=f"Labels to keep: {', '.join(LABELLING_SETTINGS)}, or fractions as in 0.5,0.2."),
@@ -95,9 +110,6 @@ def compare(
     prior_multiplier: Multiplier = None,
     benchmark: BenchmarkName = "plain",
     encoder: Encoder = None,
-    config: Annotated[
-        str, typer.Option(metavar="CONFIG", help="The config that all runs start from.")
-    ] = "base/paper",
     encoder_layers: Layers = None,
     seeds: Seeds = "1",
     epochs: Epochs = None,
@@ -110,11 +122,14 @@ def compare(
     format: TableFormat = "text",
     dry_run: DryRun = False,
 ) -> None:
-    """Compare architectures and losses on your own documents, at several levels of labelling.
+    """Compare configs, losses and architectures on your own documents, at several levels of labelling.
 
-    Every architecture is trained with every loss at every level, and scored on the same documents. Losses
-    with priors need --prior-multiplier; where labels are hidden, they get a larger one. Interrupt it as you
-    like: the same command continues, and what is finished is not repeated. An example:
+    Every config is trained with every architecture and loss at every level, and scored on the same documents.
+    Without --configs, it is the published setting with the losses atlop and ssr-pu. Losses with priors need
+    --prior-multiplier; where labels are hidden, they get a larger one. Interrupt it as you like: the same
+    command continues, and what is finished is not repeated. Examples:
+
+    unnoted experiment compare --train train.json --test test.json --configs small,best --encoder FOLDER
 
     unnoted experiment compare --train train.json --test test.json --losses atlop,ssr-pu --prior-multiplier 3
     --levels full,0.5,0.2,extreme --encoder recurrent --epochs 12 --set encoder_learning_rate=2e-3
@@ -123,8 +138,10 @@ def compare(
     from unnoted.experiments.compare import compare as run_comparison
 
     lookup("format", format, FORMATS)
+    if configs is None:
+        configs, losses = PUBLISHED, PUBLISHED_LOSSES if losses is None else losses
     comparison = Comparison(
-        split_names(architectures), split_names(losses), tuple(train), tuple(test), config,
+        split_names(configs), tuple(train), tuple(test), split_names(architectures), split_names(losses),
         split_names(levels), prior_multiplier, benchmark, name,
     )  # fmt: skip
     scale = _scale(

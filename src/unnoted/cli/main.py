@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Annotated, Any, ClassVar
 
@@ -59,7 +60,25 @@ class LazyGroup(TyperGroup):
         """The command that is run."""
         if args and args[0] in self.table:
             return args[0], load_command(args[0], self.table), args[1:]
+        if args and args[0] not in self.commands:
+            meant = " or ".join(f"`{command}`" for command in nearest_commands(args[0]))
+            hint = f"did you mean {meant}?" if meant else f"`{ctx.command_path} --help` lists the commands"
+            ctx.fail(f"there is no command {args[0]!r}: {hint}")
         return super().resolve_command(ctx, args)
+
+
+def nearest_commands(name: str) -> list[str]:
+    """The commands, with their groups, of a name that may be misspelt.
+
+    Example:
+        >>> nearest_commands("trian"), nearest_commands("compare")
+        (['unnoted train'], ['unnoted data compare', 'unnoted experiment compare'])
+    """
+    groups = {"": TOP} | {f"{group} ": table for group, (table, _) in GROUPS.items()}
+    commands = [(word, f"unnoted {group}{word}") for group, table in groups.items() for word in table]
+    words = {word for word, _ in commands} | set(GROUPS)
+    close = {name} if name in words else set(get_close_matches(name, words, n=1))
+    return [path for word, path in commands if word in close] or [f"unnoted {word}" for word in close]
 
 
 def load_command(name: str, table: Commands) -> Any:  # noqa: ANN401

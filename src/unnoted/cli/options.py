@@ -1,11 +1,12 @@
 """What the commands share: options, how they print and fail, and how they load a model."""
 
 import json
+import os
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -194,8 +195,10 @@ def handle_errors(command: Callable[P, T]) -> Callable[P, T]:
         try:
             with on_interrupt("interrupted"):
                 return command(*args, **kwargs)
-        except BrokenPipeError:
-            raise  # typer ends quietly, as other programs do whose output nobody reads
+        except BrokenPipeError:  # `| head` has read what it wanted
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the last flush
+            raise typer.Exit from None
         except OSError as error:
             log_os_error(error)
         except (DataError, ValueError) as error:

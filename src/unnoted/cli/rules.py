@@ -91,6 +91,8 @@ def propose(
             print_text(to_json_text({"rules": [_proposal_json(each) for each in found]}))
         else:
             _print_proposals(found[:limit], name)
+        if not found:
+            log("note: the labels speak for no rule; there may be too few of them")
         if to is not None:
             with open_output(to) as stream:
                 stream.write(proposals_text(found, name))
@@ -116,6 +118,8 @@ def _proposal_json(each: ProposedRule) -> dict[str, Any]:
 
 
 def _print_proposals(found: Sequence[ProposedRule], name: Any) -> None:  # noqa: ANN401
+    if not found:
+        return
     rows = table(None, "rule", "example", "labelled", "would add", text=2)
     for each in found:
         labelled = f"{each.support:,} of {each.pairs:,}"

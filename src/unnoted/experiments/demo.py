@@ -1,29 +1,43 @@
 """The demonstration: generated documents, most labels hidden, three methods trained on the labels that are left."""
 
 import json
-import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from shlex import quote
+from statistics import median
 from typing import Any
+
+import torch
 
 from unnoted.data.document import Document
 from unnoted.data.formats import write_documents
 from unnoted.data.hide_labels import LABELLING_SETTINGS, fit_setting, hide_labels
+from unnoted.data.loading import stream_documents
 from unnoted.data.synthetic import generate_documents, relation_names
 from unnoted.evaluation import Evaluation, Score, evaluate_extractor
 from unnoted.experiments.grid import run_side_by_side
 from unnoted.experiments.tables import Table, render_page
 from unnoted.inference import Extraction, Extractor
 from unnoted.io import open_output
+from unnoted.models.batch import Collator
 from unnoted.models.encoders.from_scratch import make_encoder
+from unnoted.progress import show_progress
 from unnoted.training import RunError, TrainingConfig, load_config
+from unnoted.training.builders import build_loss, build_model, load_training_data
+from unnoted.training.cross_validation import FOLDS, GRADIENT_COST, SCORES, expected_costs
 from unnoted.training.results import Failure
-from unnoted.utils import MissingExtra, lookup
+from unnoted.training.trainer import compute_features
+from unnoted.utils import MissingExtra, count_cores, duration, lookup
 
 PRIOR_MULTIPLIER = 3.0
 """True facts per label as methods are told: the paper's figure for DocRED, not fitted to these documents."""
+
+MEASURED = 4
+"""Batches by which the time is estimated before anything is trained."""
 
 EXAMPLES = 8
 """How many facts are listed that were never labelled and were predicted."""
@@ -124,20 +138,62 @@ def run_demo(
     make_encoder(folder / "encoder", train, seed=config.seed)
     labelled, true = (sum(len(document.facts) for document in documents) for documents in (train, truth))
     log(f"{config.train_documents:,} documents with {true:,} true facts, of which {labelled:,} are labelled")
-    # The longest first, so that the others fit beside it.
-    outcomes = run_side_by_side(dict(reversed(runs.items())), min(len(runs), os.cpu_count() or 1), log)
+    jobs = min(len(runs), count_cores())
+    for line in plan_lines(runs, jobs, measure_pace(runs[BASELINE])):
+        log(line)
+    costs = {title: sum(expected_costs(settings)) for title, settings in runs.items()}
+    scoring = 1 + len(test) / len(train)
     results = {}
-    for title, settings in runs.items():
-        outcome = outcomes[title]
-        if isinstance(outcome, Failure):
-            raise RunError(f"{title}: {outcome.reason}; more in {settings.output}")
-        log(f"{title}: scoring")
-        extractor = Extractor.from_pretrained(settings.output, backend="torch")
-        evaluation = evaluate_extractor(extractor, test, train)
-        recovered, examples = recovered_facts(train, truth, extractor.extract(train))
-        results[title] = MethodResult(evaluation, recovered, examples, outcome.seconds)
+    with show_progress(sum(costs.values()) + scoring * len(runs), "demonstration") as progress:
+        with progress.part(sum(costs.values())):
+            # The longest first, so that the others fit beside it.
+            outcomes = run_side_by_side(dict(reversed(runs.items())), jobs, log)
+        for title, settings in runs.items():
+            outcome = outcomes[title]
+            if isinstance(outcome, Failure):
+                raise RunError(f"{title}: {outcome.reason}; more in {settings.output}")
+            log(f"{title}: scoring")
+            with progress.part(scoring):
+                extractor = Extractor.from_pretrained(settings.output, backend="torch")
+                evaluation = evaluate_extractor(extractor, test, train)
+                recovered, examples = recovered_facts(train, truth, extractor.extract(train))
+            results[title] = MethodResult(evaluation, recovered, examples, outcome.seconds)
     complete = results.pop(COMPLETE).evaluation.overall
     return Demonstration(config, labelled, true - labelled, results, complete)
+
+
+def measure_pace(settings: TrainingConfig) -> float:
+    """Seconds in which a model of the settings learns from one document, by a few batches."""
+    data = load_training_data(settings)
+    model, loss = build_model(settings, data.corpus), build_loss(settings, data.priors())
+    model = model.to("cuda" if torch.cuda.is_available() else "cpu").train()  # type: ignore[arg-type]
+    features, seconds = compute_features(model, data.corpus), []
+    size = min(settings.optimizer.batch_size, len(features))
+    for first in range(0, min(len(features), MEASURED * size), size):
+        batch = Collator(features)([features[i] for i in range(first, min(first + size, len(features)))])
+        begun = time.monotonic()
+        loss(model(batch.to(model.device)).logits, batch.labels(), batch.pair_weight).backward()
+        seconds.append(time.monotonic() - begun)
+    return median(seconds) / size
+
+
+def plan_lines(runs: Mapping[str, TrainingConfig], jobs: int, pace: float) -> Iterator[str]:
+    """What is trained, and about how long it takes.
+
+    Args:
+        runs: by title, with the same documents.
+        jobs: trainings at a time.
+        pace: seconds for a document.
+    """
+    each = {}
+    for title, settings in runs.items():
+        documents = sum(1 for _ in stream_documents(*settings.train))
+        each[title] = pace * documents * sum(expected_costs(settings)) / GRADIENT_COST
+        folds = settings.calibration.folds
+        more = f", trained {folds} times more on parts of the documents to be calibrated" if folds else ""
+        yield f"{title}: about {duration(each[title])} for {settings.optimizer.epochs} epochs{more}"
+    total = max(sum(each.values()) / jobs, *each.values())
+    yield f"about {duration(total)} in all, {jobs} trainings at a time"
 
 
 def demo_runs(folder: Path, config: DemoConfig) -> dict[str, TrainingConfig]:
@@ -221,6 +277,19 @@ def demo_table(shown: Demonstration) -> Table:
         ("", "F1", "precision", "recall", "predicted beyond the labels", "of them true", "seconds"),
         tuple(rows),
     )
+
+
+def demo_commands(folder: Path) -> list[str]:
+    """What can be done with the model of a demonstration, as one types it."""
+    program = sys.argv[0] if Path(sys.argv[0]).name == "unnoted" else "unnoted"
+    model, train, test = (quote(str(folder / name)) for name in ("best", "train.jsonl", "test.jsonl"))
+    found, page = (quote(str(folder / name)) for name in ("suggestions.jsonl", "facts.html"))
+    scores = quote(str(folder / "best" / FOLDS / SCORES))
+    return [
+        f"{program} predict {model} {test} --to {page}",
+        f"{program} suggest {train} --scores {scores} --to {found} && {program} review start {found}",
+        f"{program} serve {model}",
+    ]
 
 
 def write_report(shown: Demonstration, path: Path) -> None:

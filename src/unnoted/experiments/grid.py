@@ -32,12 +32,14 @@ from unnoted.data.hide_labels import (
 from unnoted.data.loading import stream_documents
 from unnoted.experiments.results import TableResult, compute_significance, measure
 from unnoted.io import write_json
+from unnoted.progress import show_progress
 from unnoted.training.config import TrainingConfig
+from unnoted.training.cross_validation import expected_costs
 from unnoted.training.results import Failure, Record
 from unnoted.training.run import run
 from unnoted.training.run_directory import LOG, BusyError, RunDirectory, digest, fingerprint, is_folder
 from unnoted.training.trainer import CHECKPOINTS
-from unnoted.utils import duration, nearest, plural, without_working_directory
+from unnoted.utils import count_cores, duration, nearest, plural, without_working_directory
 
 Log: TypeAlias = Callable[[str], None]
 Outcome: TypeAlias = Record | Failure
@@ -258,7 +260,7 @@ def run_side_by_side(
     log(f"{plural(len(runs), 'run')}: {len(outcomes)} finished before, {len(waiting)} to do")
     running: dict[str, tuple[SpawnProcess, int]] = {}
     elsewhere: set[str] = set()
-    began, todo = time.monotonic(), len(waiting)
+    costs = {name: _cost(runs[name]) for name in waiting}
 
     def collect() -> None:
         """The outcomes of processes that have ended."""
@@ -270,10 +272,7 @@ def run_side_by_side(
                 waiting.append(name)
                 continue
             outcomes[name] = _outcome(runs[name], process.exitcode)
-            left = len(waiting) + len(running)
-            seconds = (time.monotonic() - began) / (todo - left) * left
-            rest = f"{left} left" + (f", about {duration(seconds)}" if left else "")
-            log(f"{_ended(runs[name], name, outcomes[name])}; {rest}")
+            log(f"{_ended(runs[name], name, outcomes[name])}; {len(waiting) + len(running)} left")
 
     def start() -> None:
         """Start what can be started; take over what another process has finished meanwhile."""
@@ -292,12 +291,18 @@ def run_side_by_side(
                 waiting.remove(name)
                 running[name] = _start(runs[name], name if named_by_content else None, slot, jobs), slot
 
+    def done() -> float:
+        shares = {name: RunDirectory(runs[name].output).read_progress() for name in running}
+        return sum(cost * (name in outcomes or shares.get(name, 0)) for name, cost in costs.items())
+
     try:
-        while waiting or running:
-            collect()
-            start()
-            if waiting or running:
-                time.sleep(PAUSE)
+        with show_progress(sum(costs.values()), "all runs") as progress:
+            while waiting or running:
+                collect()
+                start()
+                progress.report(done())
+                if waiting or running:
+                    time.sleep(PAUSE)
     except KeyboardInterrupt:
         left = len(waiting) + len(running)
         log(f"stopped; nothing is lost: the same command continues ({plural(left, 'run')} to do)")
@@ -307,6 +312,11 @@ def run_side_by_side(
             process.kill()  # what it wrote is whole
             process.join()
     return {name: outcomes[name] for name in runs}
+
+
+def _cost(settings: TrainingConfig) -> float:
+    """How long a run takes beside others."""
+    return sum(expected_costs(settings)) * sum(file.stat().st_size for file in settings.train)
 
 
 def _ended(settings: TrainingConfig, name: str, outcome: Outcome) -> str:
@@ -346,9 +356,8 @@ def _start(settings: TrainingConfig, run_id: str | None, slot: int, jobs: int) -
 
 
 def _cores() -> int:
-    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     limit = os.environ.get("OMP_NUM_THREADS", "")
-    return min(cores, int(limit)) if limit.isdecimal() and int(limit) else cores
+    return min(count_cores(), int(limit)) if limit.isdecimal() and int(limit) else count_cores()
 
 
 def _perform(settings: TrainingConfig, run_id: str | None, threads: int, device: str | None) -> None:

@@ -6,7 +6,7 @@ from unnoted.training.checkpoints import CheckpointError
 from unnoted.training.config import OptimizerConfig, TrainingConfig, load_config
 from unnoted.training.distillation import Teacher
 from unnoted.training.results import Failure, Record, RunScores
-from unnoted.training.run import run
+from unnoted.training.run import run, train
 from unnoted.training.run_directory import RunError
 from unnoted.training.trainer import Trainer
 
@@ -24,4 +24,5 @@ __all__ = [
     "TrainingConfig",
     "load_config",
     "run",
+    "train",
 ]

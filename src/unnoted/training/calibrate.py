@@ -20,6 +20,7 @@ from unnoted.models.model import RelationModel
 from unnoted.models.samplers import sort_batches
 from unnoted.models.type_constraints import TypeConstraints
 from unnoted.priors import Priors
+from unnoted.progress import show_progress
 from unnoted.training.trainer import compute_features
 from unnoted.utils import plural, shorten
 
@@ -42,20 +43,23 @@ def score_batches(
         documents: in the order of the features.
         typed: which relations types allow; without it all are scored.
     """
-    collate, training = Collator(features), model.training
+    collate, training, done = Collator(features), model.training, 0
     model.eval()  # type: ignore[no-untyped-call]
     try:
-        for indices in sort_batches(features, BATCH):
-            batch = collate([features[index] for index in indices])
-            logits = model(batch.to(model.device), typed).logits.cpu()
-            head, tail = (
-                batch.entity_slot[side].numpy().astype(np.int32) for side in (batch.head, batch.tail)
-            )
-            margins = model.decoder.decision.margins(logits).float().numpy()
-            names = tuple(documents[index].id for index in indices)
-            number = batch.pair_document.numpy().astype(np.int32)
-            labels = batch.labels().numpy()
-            yield OutOfFoldScores(model.relations.ids, names, number, head, tail, margins, labels), logits
+        with show_progress(int(features.token_counts.sum()), "scoring") as progress:
+            for indices in sort_batches(features, BATCH):
+                batch = collate([features[index] for index in indices])
+                logits = model(batch.to(model.device), typed).logits.cpu()
+                head, tail = (
+                    batch.entity_slot[side].numpy().astype(np.int32) for side in (batch.head, batch.tail)
+                )
+                margins = model.decoder.decision.margins(logits).float().numpy()
+                names = tuple(documents[index].id for index in indices)
+                number = batch.pair_document.numpy().astype(np.int32)
+                labels = batch.labels().numpy()
+                done += sum(batch.lengths)
+                progress.report(done)
+                yield OutOfFoldScores(model.relations.ids, names, number, head, tail, margins, labels), logits
     finally:
         model.train(training)
 

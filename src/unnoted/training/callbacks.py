@@ -3,12 +3,11 @@
 import math
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
-from tqdm.auto import tqdm  # type: ignore[import-untyped]
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from unnoted.data.document import Document
@@ -16,6 +15,7 @@ from unnoted.evaluation import evaluate
 from unnoted.inference import Extractor
 from unnoted.models.encoders.loading import find_nonfinite
 from unnoted.models.model import RelationModel
+from unnoted.progress import Progress, show_progress
 from unnoted.training.checkpoints import checkpoint_path, write_manifest
 from unnoted.utils import plural
 
@@ -141,34 +141,43 @@ def describe_undertraining(step: int, warmup: float) -> str | None:
 
 
 class ProgressBar(TrainerCallback):
-    """A bar on stderr with the loss; time left counts from where this session began, so it holds after a resume."""
+    """Shows how far training is, measured in tokens, with the loss and the development scores.
 
-    def __init__(self) -> None:
-        self._bar: Any = None
-        self.was_opened = False
+    Args:
+        tokens: of an epoch.
+    """
+
+    def __init__(self, tokens: int) -> None:
+        self._tokens, self._done, self._note = tokens, 0.0, ""
+        self._shown = ExitStack()
+        self._progress: Progress | None = None
+
+    @property
+    def was_opened(self) -> bool:
+        """Whether the loop began."""
+        return self._progress is not None
+
+    def count(self, tokens: int) -> None:
+        """A batch of so many tokens is done by this process."""
+        self._done += tokens
 
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
     ) -> None:
-        """Open the bar."""
-        self.was_opened = True
-        if state.is_world_process_zero:
-            self._bar = tqdm(
-                total=state.max_steps,
-                initial=state.global_step,
-                unit="step",
-                desc="training",
-                dynamic_ncols=True,
-                # A line a minute where stderr goes to a file.
-                mininterval=0.5 if sys.stderr.isatty() else 60,
-            )
+        """Open the bar, where the last session ended."""
+        total = self._tokens * args.num_train_epochs
+        self._done = total * state.global_step / state.max_steps
+        self._progress = self._shown.enter_context(
+            show_progress(total, "training", shown=state.is_world_process_zero)
+        )
+        self._progress.skip(self._done)
 
     def on_step_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: object
     ) -> None:
         """One step on."""
-        if self._bar is not None:
-            self._bar.update(state.global_step - self._bar.n)
+        assert self._progress is not None  # training began
+        self._progress.report(self._done, self._note)
 
     def on_log(
         self,
@@ -179,20 +188,17 @@ class ProgressBar(TrainerCallback):
         **others: object,
     ) -> None:
         """Show the mean loss since the last report, or the scores of an epoch."""
-        if self._bar is None or not logs:
-            return
+        logs = logs or {}
         epoch = logs.get("epoch", 0)
         if "loss" in logs:
-            self._bar.set_postfix_str(f"epoch {epoch:.2f}, loss {logs['loss']:.4g}", refresh=False)
-        if "eval_f1" in logs:
+            self._note = f"epoch {epoch:.2f}, loss {logs['loss']:.4g}"
+        if "eval_f1" in logs and state.is_world_process_zero:
             f1, precision, recall = (logs[f"eval_{name}"] for name in ("f1", "precision", "recall"))
             line = (
                 f"epoch {epoch:.0f}: development F1 {f1:.2%}, precision {precision:.2%}, recall {recall:.2%}"
             )
-            self._bar.write(line, file=sys.stderr)
+            print(line, file=sys.stderr)
 
     def close(self) -> None:
         """Close the bar, so that what is printed next stands on a line of its own."""
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
+        self._shown.close()

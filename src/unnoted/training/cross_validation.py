@@ -1,9 +1,8 @@
 """K-fold cross-validation: every training document is scored by a model that never saw its labels."""
 
 import multiprocessing
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ import torch
 from unnoted.calibration import OutOfFoldScores
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
+from unnoted.progress import SECONDS_A_FILE, Progress, read_progress, show_progress
 from unnoted.training.builders import (
     TrainingData,
     build_loss,
@@ -24,7 +24,7 @@ from unnoted.training.config import TrainingConfig
 from unnoted.training.run_directory import RunDirectory, fingerprint
 from unnoted.training.seen_documents import check_unseen
 from unnoted.training.trainer import Trainer
-from unnoted.utils import without_working_directory
+from unnoted.utils import count_cores, without_working_directory
 
 FOLDS = "folds"
 """The part of a run's folder that belongs to cross-validation."""
@@ -32,8 +32,14 @@ FOLDS = "folds"
 SCORES = "scores.npz"
 """The scores of all folds, in that folder; those of one are in `scores-0.npz` and so on."""
 
+PROGRESS = "progress-{}.txt"
+"""There too, while a fold is trained in a process of its own: how far it is."""
+
 PARALLEL_FROM = 200
 """Documents from which folds are trained side by side unless told otherwise: a process takes seconds to start."""
+
+GRADIENT_COST = 3
+"""Training on a document takes as long as scoring it so many times, or a little less."""
 
 Log = Callable[[str], None]
 
@@ -68,14 +74,36 @@ def cross_validate(
         check_unseen(config.model.init_from, data.corpus.documents, log)
     numbers = range(count_folds(config))
     left = [number for number in numbers if not _scores_file(config, number).is_file()]
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if jobs is None:
-        jobs = 1 if len(data.corpus) < PARALLEL_FROM or torch.cuda.is_available() else cores
-    if min(jobs, len(left)) > 1:
-        _score_side_by_side(config, data, left, min(jobs, len(left)), cores, log)
-    scores = OutOfFoldScores.concatenate([_score_fold(config, data, number, log) for number in numbers])
+    jobs = min(jobs or default_jobs(len(data.corpus)), len(left))
+    with show_progress(len(numbers), "cross-validation") as progress:
+        progress.skip(len(numbers) - len(left))
+        if jobs > 1:
+            _score_side_by_side(config, data, left, jobs, progress, log)
+        parts = []
+        for number in numbers:
+            with progress.part(number in left and jobs <= 1):
+                parts.append(_score_fold(config, data, number, log))
+    scores = OutOfFoldScores.concatenate(parts)
     scores.save(finished)
     return scores
+
+
+def default_jobs(documents: int) -> int:
+    """How many folds are trained at a time."""
+    return 1 if documents < PARALLEL_FROM or torch.cuda.is_available() else count_cores()
+
+
+def expected_costs(config: TrainingConfig, jobs: int = 1) -> tuple[float, float]:
+    """How long folds, if there are any, and a training take, in the time that scoring all documents takes.
+
+    Args:
+        config: of the run.
+        jobs: folds that are trained at a time.
+    """
+    training, folds = GRADIENT_COST * config.optimizer.epochs, config.calibration.folds
+    if folds is None:
+        return 0, training
+    return ((folds - 1) * training + 1) / min(jobs, folds), training
 
 
 def run_cross_validation(
@@ -148,30 +176,48 @@ def _score_fold(config: TrainingConfig, data: TrainingData, number: int, log: Lo
         log(f"fold {number + 1} of {folds}: {len(rest):,} documents")
         train = Corpus(rest, corpus.relations, corpus.candidates)
         model, loss = build_model(config, corpus), build_loss(config, data.priors(train))
-        folder = config.output / FOLDS / str(number)
-        Trainer(model, loss, train, output=folder, **trainer_options(config)).train(resume=True, log=log)
-        score_documents(model, held_out).save(kept)
+        trainer = Trainer(
+            model, loss, train, output=config.output / FOLDS / str(number), **trainer_options(config)
+        )
+        cost = (folds - 1) * GRADIENT_COST * config.optimizer.epochs
+        with show_progress(cost + 1, "cross-validation") as progress:
+            with progress.part(cost):
+                trainer.train(resume=True, log=log)
+            with progress.part(1):
+                score_documents(model, held_out).save(kept)
     return OutOfFoldScores.load(kept)
 
 
 def _score_side_by_side(
-    config: TrainingConfig, data: TrainingData, numbers: Sequence[int], jobs: int, cores: int, log: Log
+    config: TrainingConfig,
+    data: TrainingData,
+    numbers: Sequence[int],
+    jobs: int,
+    progress: Progress,
+    log: Log,
 ) -> None:
     context = multiprocessing.get_context("spawn")  # torch's threads do not survive a fork
-    shown = "TQDM_DISABLE" not in os.environ
-    os.environ.setdefault("TQDM_DISABLE", "1")  # bars of several processes would write over each other
+    threads, before = max(1, count_cores() // jobs), count_folds(config) - len(numbers)
+    pool = ProcessPoolExecutor(jobs, context, torch.set_num_threads, (threads,))
+    files = {number: config.output / FOLDS / PROGRESS.format(number) for number in numbers}
     try:
-        threads = max(1, cores // jobs)
-        pool = ProcessPoolExecutor(jobs, context, torch.set_num_threads, (threads,))
         with without_working_directory(), pool:
-            running = {pool.submit(_score_fold, config, data, number, _ignore): number for number in numbers}
-            for done in as_completed(running):
-                done.result()
-                log(f"fold {running[done] + 1} of {count_folds(config)} is done")
+            running = {pool.submit(_score_fold_apart, config, data, number): number for number in numbers}
+            left = set(running)
+            while left:
+                done, left = wait(left, SECONDS_A_FILE, FIRST_COMPLETED)
+                for each in done:
+                    each.result()
+                    log(f"fold {running[each] + 1} of {count_folds(config)} is done")
+                shares = (read_progress(files[running[each]]) for each in left)
+                progress.report(before + len(running) - len(left) + sum(shares))
     finally:
-        if shown:
-            del os.environ["TQDM_DISABLE"]
+        for file in files.values():
+            file.unlink(missing_ok=True)
 
 
-def _ignore(line: str) -> None:
-    """Log nothing: another process cannot."""
+def _score_fold_apart(config: TrainingConfig, data: TrainingData, number: int) -> None:
+    """Score a fold in a process of its own, which shows and logs nothing."""
+    file = config.output / FOLDS / PROGRESS.format(number)
+    with show_progress(1, "fold", shown=False, file=file) as progress, progress.part(1):
+        _score_fold(config, data, number, lambda line: None)

@@ -2,13 +2,18 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from safetensors import SafetensorError
 
+from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
+from unnoted.data.formats import write_documents
 from unnoted.data.loading import load_documents
 from unnoted.evaluation import BENCHMARKS
 from unnoted.evaluation.evaluator import evaluate_extractor
@@ -19,6 +24,7 @@ from unnoted.losses import Loss
 from unnoted.models.features import FeatureSet
 from unnoted.models.model import RelationModel
 from unnoted.models.model_card import renew_card
+from unnoted.progress import Progress, show_progress
 from unnoted.training.builders import (
     Log,
     TrainingData,
@@ -34,8 +40,8 @@ from unnoted.training.calibrate import (
     tune_model,
 )
 from unnoted.training.checkpoints import CheckpointError
-from unnoted.training.config import TrainingConfig
-from unnoted.training.cross_validation import cross_validate
+from unnoted.training.config import TrainingConfig, load_config
+from unnoted.training.cross_validation import cross_validate, default_jobs, expected_costs
 from unnoted.training.distillation import Teacher
 from unnoted.training.results import Record, RunScores, describe_environment
 from unnoted.training.run_directory import RECORD, RunDirectory, RunError, fingerprint
@@ -92,7 +98,7 @@ def run(
         raise RunError("resume and overwrite: give only one of them")
     since, directory = time.monotonic(), RunDirectory(config.output)
     with directory.lock():
-        wanted, record, documents = fingerprint(config), None, None
+        wanted, record = fingerprint(config), None
         if directory.exists and not overwrite:
             directory.check(wanted)
             record = directory.read_record(log)
@@ -103,15 +109,63 @@ def run(
                 raise RunError(
                     f"{config.output}: this run is unfinished; --resume continues it, --overwrite begins anew"
                 )
+        # Without the vocabulary: a fact that the model cannot predict still has to be found.
+        gold = {
+            name: load_documents(*files).documents
+            for name, files in config.test.items()
+            if record is None or name not in record.scored
+        }
         if record is None:
             prepared = _prepare(config, log)
-            documents = prepared.data.documents
             directory.acquire(wanted, overwrite)  # not before: an error leaves all as it was
             directory.choose_threads(prepared.model.encoder.width, threads, log)
         with directory.timed(since) as seconds:
-            if record is None:
-                record = _train(directory, config, prepared, wanted.run_id, resume, seconds, log)
-            return _score(directory, config, record, documents, seconds, log)
+            if record is not None:
+                return _score(directory, config, record, gold, None, seconds, log)
+            costs = expected_costs(config, default_jobs(len(prepared.data.corpus)))
+            scoring = _words(chain(*gold.values())) / _words(prepared.data.documents)
+            with directory.showing_progress(sum(costs) + scoring) as progress:
+                record = _train(directory, config, prepared, wanted.run_id, resume, seconds, progress, log)
+                with progress.part(scoring):
+                    return _score(directory, config, record, gold, prepared.data.documents, seconds, log)
+
+
+def train(
+    documents: str | Path | Sequence[str | Path] | Corpus,
+    *,
+    config: str | Path = "best",
+    encoder: str | None = None,
+    output: str | Path | None = None,
+    changes: Mapping[str, object] | None = None,
+    log: Log = lambda line: None,
+) -> RelationModel:
+    """Train a model as `unnoted train` does: calibrated, with its decision threshold, where the config says so.
+
+    Args:
+        documents: files with labelled documents, or such documents.
+        config: `best`, another name that `unnoted info` lists, or a config file.
+        encoder: a folder, or a name on the hub; by default that of the config.
+        output: a folder that keeps the model; the same call continues an interrupted run there.
+        changes: other settings by key, such as `{"prior_multiplier": 2, "epochs": 5}`.
+        log: is given lines for the user.
+
+    Example:
+        `train("own.jsonl", encoder="bert-base-cased", output="runs/own")`
+    """
+    with TemporaryDirectory() as scratch:
+        files: object = documents
+        if isinstance(documents, Corpus):
+            files = Path(scratch, "documents.jsonl")
+            write_documents(files, documents.documents)
+        given = {"train": files, "encoder": encoder, "output": output or Path(scratch, "run")}
+        given = {key: value for key, value in given.items() if value is not None}
+        loaded = load_config(config, {**given, **(changes or {})}, log=log)
+        run(loaded, resume=RunDirectory(loaded.output).exists, log=log)
+        return RelationModel.from_pretrained(loaded.output)
+
+
+def _words(documents: Iterable[Document]) -> int:
+    return sum(document.word_count for document in documents)
 
 
 def _prepare(config: TrainingConfig, log: Log) -> _Prepared:
@@ -147,21 +201,25 @@ def _train(
     run_id: str,
     resume: bool,
     seconds: Callable[[], float],
+    progress: Progress,
     log: Log,
 ) -> Record:
     """Train, calibrate, and put the model and a record without scores in their place."""
     model, data = prepared.model, prepared.data
     scores = None
+    folds, training_cost = expected_costs(config, default_jobs(len(data.corpus)))
     if config.calibration.folds is not None and len(data.corpus) < config.calibration.folds:
         log(f"not calibrated: {plural(len(data.corpus), 'document')} for {config.calibration.folds} folds")
     elif config.calibration.folds is not None:
-        scores = cross_validate(config, data, log)
+        with progress.part(folds):
+            scores = cross_validate(config, data, log)
     # After the trainers of the folds: transformers has one accelerator state a process.
     trainer = Trainer(
         model, prepared.loss, data.corpus, features=prepared.features, dev=prepared.dev,
         teacher=prepared.teacher, output=directory.path, **trainer_options(config),
     )  # fmt: skip
-    output = trainer.train(resume=resume, log=log)
+    with progress.part(training_cost):
+        output = trainer.train(resume=resume, log=log)
     report, history = prepared.features.report, trainer.state.log_history
     training: dict[str, Any] = {
         "steps": output.global_step,
@@ -205,25 +263,27 @@ def _score(
     directory: RunDirectory,
     config: TrainingConfig,
     record: Record,
+    gold: Mapping[str, Sequence[Document]],
     train: Sequence[Document] | None,
     seconds: Callable[[], float],
     log: Log,
 ) -> Record:
     """Score the sets that have no scores yet, and keep each as it is done."""
-    left = {name: files for name, files in config.test.items() if name not in record.scored}
-    if not left:
+    if not gold:
         return record
     extractor = Extractor.from_pretrained(directory.path, backend="torch")
     train = load_corpus(config, config.train).documents if train is None else train
-    for name, files in left.items():
-        # Without the vocabulary: a fact that the model cannot predict still has to be found.
-        gold = load_documents(*files).documents
-        log(f"scoring {name}: {plural(len(gold), 'document')}")
-        evaluation = evaluate_extractor(extractor, gold, train, benchmark=BENCHMARKS[config.data.benchmark])
-        documents = document_scores(gold, evaluation.predictions.by_key, train)
-        scored = {**record.scored, name: RunScores.from_evaluation(evaluation, documents)}
-        record = replace(record, seconds=seconds(), scored=scored)
-        record.write(directory.path / RECORD)
-        renew_card(directory.path)
-        log(f"{name}: F1 {100 * evaluation.overall.f1:.2f}")
+    with show_progress(_words(chain(*gold.values())), "scoring") as progress:
+        for name, documents in gold.items():
+            log(f"scoring {name}: {plural(len(documents), 'document')}")
+            with progress.part(_words(documents)):
+                evaluation = evaluate_extractor(
+                    extractor, documents, train, benchmark=BENCHMARKS[config.data.benchmark]
+                )
+            scores = document_scores(documents, evaluation.predictions.by_key, train)
+            scored = {**record.scored, name: RunScores.from_evaluation(evaluation, scores)}
+            record = replace(record, seconds=seconds(), scored=scored)
+            record.write(directory.path / RECORD)
+            renew_card(directory.path)
+            log(f"{name}: F1 {100 * evaluation.overall.f1:.2f}")
     return record

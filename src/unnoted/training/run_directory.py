@@ -15,6 +15,7 @@ from unnoted.io import content_digest, hold_lock, is_held, open_output, refuse_s
 from unnoted.models.encoders import ENCODER_KINDS
 from unnoted.models.encoders.from_scratch import SUBWORDS, WORDS
 from unnoted.models.model_io import TOKENIZER_FILES
+from unnoted.progress import Progress, read_progress, show_progress
 from unnoted.training.config import TrainingConfig
 from unnoted.training.results import Record
 from unnoted.utils import choose_threads, short_repr
@@ -31,6 +32,9 @@ LOG = "log.txt"
 
 MODEL = "model"
 """Where the trained model is put together before its files are moved into the run's folder."""
+
+PROGRESS = "progress.txt"
+"""How far the run is, for other processes, while it is trained."""
 
 SECONDS = "seconds.txt"
 THREADS = "threads.txt"
@@ -292,6 +296,20 @@ class RunDirectory:
         """The record of the run, if all sets of the configuration are scored."""
         record = self.read_record(log)
         return record if record is not None and record.scored.keys() == config.test.keys() else None
+
+    @contextmanager
+    def showing_progress(self, total: float) -> Iterator[Progress]:
+        """Show how far the run is, and let other processes read it."""
+        file = self.path / PROGRESS
+        try:
+            with show_progress(total, "training", file=file) as progress:
+                yield progress
+        finally:
+            file.unlink(missing_ok=True)
+
+    def read_progress(self) -> float:
+        """The share of the run that another process has done."""
+        return 1.0 if (self.path / RECORD).is_file() else read_progress(self.path / PROGRESS)
 
     @contextmanager
     def timed(self, since: float) -> Iterator[Callable[[], float]]:

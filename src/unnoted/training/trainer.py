@@ -132,7 +132,7 @@ class Trainer(transformers.Trainer):
             teacher.model.to(self.args.device)  # type: ignore[arg-type]
         save = None if self._recognition is None else self._recognition.save
         self._monitor = Monitor(model, self.optimizer_config.warmup, dev, self.log, save)
-        self._bar = ProgressBar()
+        self._bar = ProgressBar(int(self.features.token_counts.sum()))
         self.remove_callback(PrinterCallback)
         self.add_callback(self._monitor)
         self.add_callback(self._bar)
@@ -292,6 +292,7 @@ class Trainer(transformers.Trainer):
         if self._evidence_weight:
             loss = loss + self._evidence_weight * evidence_divergence(output.encoded.entity_attention, batch)
         self._monitor.record(loss, self.state.global_step + 1, batch.documents)
+        self._bar.count(sum(batch.lengths) * self.args.world_size)
         return (loss, output.logits) if return_outputs else loss
 
     def _configure_model(self) -> None:

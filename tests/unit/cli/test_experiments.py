@@ -54,11 +54,18 @@ def test_a_dry_run_of_a_comparison_needs_an_encoder(comparison):
     assert lines[0].startswith("comparison: 6 runs, 0 of them finished")
 
 
+def test_configs_are_compared(comparison):
+    lines = run(*comparison, "--configs", "small,best", "--dry-run", "--encoder", "recurrent").stdout
+    assert "small/full: " in lines and "best/full: " in lines and "2 runs" in lines
+
+
 def test_errors_of_a_comparison_are_one_line(comparison, tmp_path):
     assert_refused(
         [
             ([*comparison, "--levels", "most"], "'most'"),
             ([*comparison, "--losses", "ssr"], "'ssr'"),
+            ([*comparison, "--configs", "bets,small"], "'best'"),
+            ([*comparison, "--configs", "base/paper"], "loss"),
             ([*comparison, "--format", "pdf"], "'pdf'"),
         ]
     )

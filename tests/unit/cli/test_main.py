@@ -32,8 +32,22 @@ def test_every_command_and_option_has_help(path, table):
         assert parameter.help or parameter.name == "help", parameter.name
 
 
-def test_a_mistyped_command():
-    assert "Did you mean 'train'?" in run("trian", code=2).output
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["trian"], ["unnoted train"]),
+        (["demo"], ["unnoted experiment demo"]),
+        (["check", "own.jsonl"], ["unnoted data check"]),
+        (["compare"], ["unnoted data compare", "unnoted experiment compare"]),
+        (["data", "chekc"], ["unnoted data check"]),
+        (["data", "demo"], ["unnoted experiment demo"]),
+        (["reveiw"], ["unnoted review"]),
+        (["xyzzy"], ["unnoted --help"]),
+    ],
+)
+def test_a_wrong_command_is_answered_with_the_right_one(arguments, meant):
+    shown = " ".join(run(*arguments, code=2, env={"COLUMNS": "300"}).output.split())
+    assert all(f"`{command}`" in shown for command in meant)
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("data", "--help"), ("--version",)])

@@ -17,7 +17,7 @@ def comparison(tmp_path):
         given = {
             "architectures": ("atlop",), "losses": ("atlop", "ssr-pu"),
             "train": (data / "train_revised.json",), "test": (data / "dev_revised.json",),
-            "config": "base/paper", "prior_multiplier": 1.0,
+            "configs": ("base/paper",), "prior_multiplier": 1.0,
         }  # fmt: skip
         return Comparison(**(given | changes))
 
@@ -28,7 +28,7 @@ def test_every_architecture_with_every_loss_at_every_level(comparison, tmp_path)
     asked = comparison(architectures=("atlop", "docunet"), levels=("full", "0.5"))
     plan = plan_comparison(asked, SCALE, tmp_path / "grid")
     assert [row.name for row in plan.rows] == [
-        f"{architecture}/{loss}/{level}"
+        f"base/paper/{architecture}/{loss}/{level}"
         for level in ("full", "0.5")
         for architecture in ("atlop", "docunet")
         for loss in ("atlop", "ssr-pu")
@@ -38,7 +38,8 @@ def test_every_architecture_with_every_loss_at_every_level(comparison, tmp_path)
         (each.model.encoder, each.optimizer.epochs, each.optimizer.encoder_learning_rate) for each in settings
     } == {("recurrent", 1, 2e-3)}
     assert settings[0].train != settings[-1].train
-    assert plan.compared[0] == ("atlop/ssr-pu/full", "atlop/atlop/full") and len(plan.compared) == 4
+    assert plan.compared[0] == ("base/paper/atlop/ssr-pu/full", "base/paper/atlop/atlop/full")
+    assert len(plan.compared) == 4
 
 
 def test_priors_grow_with_what_is_hidden(comparison, tmp_path):
@@ -62,7 +63,7 @@ def test_a_settings_file_and_changes_reach_the_rows_that_have_them(comparison, t
         "utf-8",
     )
     scale = Scale({"epochs": 2, "margin": 0.1})
-    plan = plan_comparison(comparison(config=file, prior_multiplier=None), scale, tmp_path / "grid")
+    plan = plan_comparison(comparison(configs=(str(file),), prior_multiplier=None), scale, tmp_path / "grid")
     atlop, ssr_pu = (row.runs[0] for row in plan.rows)
     assert (atlop.loss.options.get("margin"), ssr_pu.loss.options["margin"]) == (None, 0.1)
     assert (atlop.model.embedding, atlop.loss.prior_multiplier, ssr_pu.loss.prior_multiplier) == (
@@ -70,6 +71,32 @@ def test_a_settings_file_and_changes_reach_the_rows_that_have_them(comparison, t
         None,
         9,
     )
+
+
+def test_configs_are_compared_as_they_are(comparison, tmp_path):
+    asked = comparison(configs=("small", "best"), losses=(), architectures=(), prior_multiplier=None)
+    scale = Scale({"encoder": "recurrent", "epochs": 1}, seeds=(62, 63))
+    plan = plan_comparison(asked, scale, tmp_path / "grid")
+    small, best = (row.runs[0] for row in plan.rows)
+    assert [(row.name, row.title, len(row.runs)) for row in plan.rows] == [
+        ("small/full", "small", 2),
+        ("best/full", "best", 2),
+    ]
+    assert (small.loss.name, small.calibration.folds) == ("ssr-pu", None)
+    assert (best.loss.name, best.calibration.folds, best.model.lexical_weight) == ("label-likelihood", 2, 0.5)
+    assert {each.optimizer.epochs for each in plan.runs} == {1} and small.train == best.train
+    assert plan.compared == (("best/full", "small/full"),)
+
+
+def test_configs_and_losses_are_combined(comparison, tmp_path):
+    asked = comparison(configs=("small", "base/paper"), losses=("atlop", "pn"))
+    plan = plan_comparison(asked, SCALE, tmp_path / "grid")
+    assert [row.title for row in plan.rows] == [
+        "small, atlop",
+        "small, pn",
+        "base/paper, atlop",
+        "base/paper, pn",
+    ]
 
 
 def test_pubtator_documents_keep_their_candidate_pairs(comparison, tmp_path):
@@ -108,7 +135,8 @@ def test_a_loss_is_compared_with_the_baseline_at_each_level(comparison, tmp_path
         ({"levels": ("fully",)}, "'fully'.*'full'"),
         ({"benchmark": "docked"}, "'docked'.*'docred'"),
         ({"losses": ("pu", "pu")}, "losses: "),
-        ({"architectures": ()}, "architectures: "),
+        ({"levels": ()}, "levels: "),
+        ({"configs": ("small", "small")}, "configs: "),
         ({"name": "../x"}, "--name: "),
         ({"prior_multiplier": 0.0}, "prior multiplier: "),
     ],
