@@ -10,7 +10,10 @@ import pytest
 
 PAGE = (Path(__file__).parents[2] / "docs/guides/extend.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(bash|python)(?: title=\"(\w+\.py)\")?\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
-SMALLER = {"--documents 200": "--documents 20", " --output ": " --set epochs=1 --output "}
+SMALLER = {
+    "--documents 200": "--documents 20", " --output ": " --set epochs=1 --output ",
+    "--documents 40": "--documents 4", "--epochs 4": "--epochs 1",
+}  # fmt: skip
 
 
 def run(kind, text, folder):
@@ -37,6 +40,10 @@ def test_page_is_followed_literally(tmp_path):
         run(kind, block, tmp_path)
     for facts in ("facts.jsonl", "product.jsonl"):
         assert (tmp_path / facts).read_text("utf-8").count("\n") == 20
+    table = (tmp_path / "runs/compare/comparison.csv").read_text("utf-8")
+    assert "hinge-pu" in table and "failed" not in (tmp_path / "runs/compare/comparison.txt").read_text(
+        "utf-8"
+    )
 
 
 def test_format_is_registered(tmp_path):

@@ -19,6 +19,7 @@ from rich.table import Table
 from rich.text import Text as RichText
 
 from unnoted.data.corpus import RelationVocabulary
+from unnoted.data.formats import FORMATS
 from unnoted.errors import DataError, DefectKind, DefectLog, Severity
 from unnoted.utils import SMALL_WIDTH, choose_threads, plural, strip_control
 
@@ -52,8 +53,8 @@ FormatName = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="The format to write: docred, jsonl, predictions, label-studio, prodigy, brat (a folder), "
-        "spacy or columns; by default that of the name's ending (`.jsonl`, `.spacy`), else docred.",
+        help=f"The format to write: {', '.join(key for key, each in FORMATS.items() if each.write)}; by default "
+        "that of the name's ending.",
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="The random seed; the same seed gives the same result.")]

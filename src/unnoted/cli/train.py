@@ -47,13 +47,6 @@ def train(
     ] = None,
     changes: Changes = None,
     rules: Rules = None,
-    teacher: Annotated[
-        Path | None,
-        typer.Option(metavar="MODEL", help="A trained model whose scores are learnt beside the labels."),
-    ] = None,
-    init_from: Annotated[
-        Path | None, typer.Option(metavar="MODEL", help="A trained model whose weights to start from.")
-    ] = None,
     threads: Threads = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue this run from its last checkpoint.")
@@ -75,8 +68,6 @@ def train(
         "output": output,
         "loss.prior_multiplier": prior_multiplier,
         "data.rules": None if rules is None else str(rules),
-        "loss.teacher": teacher,
-        "model.init_from": init_from,
     }
     given = {key: value for key, value in options.items() if value not in (None, [])}
     # Here, because they load torch, which the other commands need not wait for.

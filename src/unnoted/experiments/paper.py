@@ -71,8 +71,15 @@ class PaperTable:
         return self.rows[0].setting
 
     def row(self, name: str) -> PaperRow:
-        """The row of a name; an unknown one is an error that names the nearest."""
-        return lookup(f"row of {self.name}", name, {row.name: row for row in self.rows})
+        """The row of a name; an unknown one is an error that names the nearest, or the tables that have it."""
+        rows = {row.name: row for row in self.rows}
+        if name not in rows and (
+            others := [
+                each.name for each in published().values() if any(row.name == name for row in each.rows)
+            ]
+        ):
+            raise ValueError(f"{name!r} is a row of {', '.join(others)}; {self.name} has {', '.join(rows)}")
+        return lookup(f"row of {self.name}", name, rows)
 
 
 def table_named(name: str) -> PaperTable:

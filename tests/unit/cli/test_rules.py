@@ -63,3 +63,9 @@ def test_the_input_is_not_written_over(own):
     before = own.read_bytes()
     run("propose", own, "--to", own, code=1)
     assert own.read_bytes() == before
+
+
+def test_labels_that_speak_for_no_rule(tmp_path):
+    write_documents(tmp_path / "one.jsonl", generate_documents(1))
+    result = run("propose", tmp_path / "one.jsonl")
+    assert result.stdout == "" and result.stderr.startswith("note: ")

@@ -123,6 +123,17 @@ def test_dev_stdout_goes_on_where_the_shell_stands(contents, tmp_path):
     assert (lines[0], lines[-1], len(lines)) == ("first", "last", 202)
 
 
+@pytest.mark.parametrize(
+    "arguments", ["convert documents.jsonl --to - --format jsonl", "check --all packed.jsonl.gz"]
+)
+def test_a_reader_that_has_read_enough_is_no_error(contents, tmp_path, arguments):
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+    command = f"{sys.executable} -m unnoted data {arguments} | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "") and len(done.stdout.splitlines()) == 1
+
+
 @pytest.mark.parametrize("arguments", [("check", "-", "-"), ("compare", "-", "-")])
 def test_standard_input_is_read_by_one(contents, arguments):
     result = run(*arguments, code=1, input=contents["docred.json"])

@@ -45,7 +45,7 @@ def test_train_then_again_then_anew(tmp_path):
         (["--resume", "--overwrite"], "only one"),
         (["--set", "train=absent.json"], "absent.json"),
         (["--set", "prior_multiplier=100000"], "priors"),
-        (["--teacher", "nowhere"], "nowhere"),
+        (["--set", "teacher=nowhere"], "nowhere"),
     ],
 )
 def test_errors_are_one_line_and_leave_no_run(tmp_path, arguments, place):
@@ -70,8 +70,8 @@ def test_best_needs_documents_and_an_encoder_only(tmp_path, monkeypatch):
 def test_a_teacher_and_a_model_to_start_from(tmp_path):
     config = config_file(tmp_path, documents=4, vocabulary=vocabulary_file(tmp_path), epochs=1)
     run(config, "--output", tmp_path / "teacher")
-    run(config, "--output", tmp_path / "student", "--teacher", tmp_path / "teacher")
-    assert str(tmp_path / "student") in run(config, "--init-from", tmp_path / "student").stderr
+    run(config, "--output", tmp_path / "student", "--set", f"teacher={tmp_path / 'teacher'}")
+    assert str(tmp_path / "student") in run(config, "--set", f"init_from={tmp_path / 'student'}").stderr
 
 
 def test_ctrl_c_says_how_to_continue(tmp_path, monkeypatch):

@@ -82,6 +82,8 @@ def test_tables_are_found_by_number_and_by_word():
         table_named("table_8")
     with pytest.raises(ValueError, match=r"unknown row of table2 'ssrpu'.*nearest: 'ssr-pu'"):
         table_named("table2").row("ssrpu")
+    with pytest.raises(ValueError, match="table12"):
+        table_named("table2").row("prior-2")
 
 
 @pytest.mark.parametrize("table", TRAINED, ids=lambda table: table.name)
