@@ -142,7 +142,7 @@ def plan_comparison(comparison: Comparison, scale: Scale, folder: Path) -> Table
             rows.append(Row(name, title, group, with_seeds(settings, scale.seeds or (FIRST_SEED,))))
             if (baseline := comparison.baseline(method)) != method:
                 compared.append((name, names[baseline]))
-        multipliers = {row.runs[0].loss.prior_multiplier for row in rows[-len(methods) :]} - {None}
+        multipliers = {row.runs[0].loss.prior_multiplier or 0 for row in rows[-len(methods) :]} - {0}
         if multipliers:
             notes[-1] += f"; prior {', '.join(f'×{each:.3g}' for each in sorted(multipliers))}"
     title = f"{', '.join(titles)} on {comparison.train[0].name}"

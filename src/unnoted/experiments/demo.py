@@ -30,6 +30,7 @@ from unnoted.training import RunError, TrainingConfig, load_config
 from unnoted.training.builders import build_loss, build_model, load_training_data
 from unnoted.training.cross_validation import FOLDS, GRADIENT_COST, SCORES, expected_costs
 from unnoted.training.results import Failure
+from unnoted.training.run_directory import RunDirectory
 from unnoted.training.trainer import compute_features
 from unnoted.utils import MissingExtra, count_cores, duration, lookup
 
@@ -139,13 +140,15 @@ def run_demo(
     labelled, true = (sum(len(document.facts) for document in documents) for documents in (train, truth))
     log(f"{config.train_documents:,} documents with {true:,} true facts, of which {labelled:,} are labelled")
     jobs = min(len(runs), count_cores())
-    for line in plan_lines(runs, jobs, measure_pace(runs[BASELINE])):
-        log(line)
-    costs = {title: sum(expected_costs(settings)) for title, settings in runs.items()}
+    finished = {title for title, each in runs.items() if RunDirectory(each.output).read_finished(each)}
+    if todo := {title: settings for title, settings in runs.items() if title not in finished}:
+        for line in plan_lines(todo, jobs, measure_pace(runs[BASELINE])):
+            log(line)
+    trainings = sum(sum(expected_costs(settings)) for settings in todo.values())
     scoring = 1 + len(test) / len(train)
     results = {}
-    with show_progress(sum(costs.values()) + scoring * len(runs), "demonstration") as progress:
-        with progress.part(sum(costs.values())):
+    with show_progress(trainings + scoring * len(runs), "demonstration") as progress:
+        with progress.part(trainings):
             # The longest first, so that the others fit beside it.
             outcomes = run_side_by_side(dict(reversed(runs.items())), jobs, log)
         for title, settings in runs.items():

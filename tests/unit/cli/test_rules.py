@@ -66,6 +66,7 @@ def test_the_input_is_not_written_over(own):
 
 
 def test_labels_that_speak_for_no_rule(tmp_path):
-    write_documents(tmp_path / "one.jsonl", generate_documents(1))
+    (document,) = generate_documents(1)
+    write_documents(tmp_path / "one.jsonl", [document.with_facts(document.facts[:1])])
     result = run("propose", tmp_path / "one.jsonl")
     assert result.stdout == "" and result.stderr.startswith("note: ")

@@ -1,20 +1,30 @@
 """The demonstration: the methods differ in their loss only, and every figure is what it says."""
 
+import re
+import shlex
+import sys
+
 import pytest
 import torch
 
 from unnoted.data import load_documents
 from unnoted.data.document import Document, Entity, Fact, Mention
+from unnoted.data.formats import write_documents
+from unnoted.data.synthetic import generate_documents
 from unnoted.evaluation import Score
 from unnoted.experiments.demo import (
     DemoConfig,
+    demo_commands,
     demo_runs,
     demo_table,
+    measure_pace,
+    plan_lines,
     recovered_facts,
     run_demo,
     write_report,
 )
 from unnoted.inference import ExtractedFact, Extraction
+from unnoted.models.encoders import make_encoder
 from unnoted.training import RunError
 
 CONFIG = DemoConfig(train_documents=6, test_documents=2, epochs=1)
@@ -72,3 +82,31 @@ def test_recovered_is_what_is_predicted_beyond_the_labels():
     labelled = truth.with_facts(truth.facts[:1])
     score, examples = recovered_facts([labelled], [truth], [Extraction(labelled, predicted)])
     assert score == Score(correct=1, predicted=2, gold=2) and examples == ("0.90  Bo | a | Ada",)
+
+
+def test_the_plan_says_how_long_each_step_takes(tmp_path):
+    for name in ("train", "truth"):
+        write_documents(tmp_path / f"{name}.jsonl", generate_documents(10))
+    lines = list(plan_lines(demo_runs(tmp_path, DemoConfig(epochs=6)), 2, pace=0.5))
+    # 10 documents × 6 epochs; `best` also on two halves, which it scores
+    assert [re.findall(r"about (.*?) (?:for|in all)", line) for line in lines] == [
+        ["30 s"], ["30 s"], ["30 s"], ["1 min 02 s"], ["1 min 16 s"]
+    ]  # fmt: skip
+
+
+def test_the_pace_is_that_of_a_document(tmp_path, monkeypatch):
+    write_documents(tmp_path / "train.jsonl", generate_documents(10))
+    make_encoder(tmp_path / "encoder", list(generate_documents(10)))
+    threads = torch.get_num_threads()
+    assert 0 < measure_pace(demo_runs(tmp_path, CONFIG)["ATLOP"]) < 5
+    assert torch.get_num_threads() == threads
+
+
+def test_the_commands_at_the_end_are_commands(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [".venv/bin/unnoted", "experiment", "demo"])
+    lines = demo_commands(tmp_path / "a demo")
+    words = [shlex.split(line) for line in lines]
+    assert [line[1] for line in words] == ["predict", "suggest", "serve"]
+    assert all(line[0] == ".venv/bin/unnoted" for line in words) and words[2][2] == str(
+        tmp_path / "a demo/best"
+    )
