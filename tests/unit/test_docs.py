@@ -34,7 +34,8 @@ LINE = re.compile(r"(?:^|[|&;($ ]|python -m )unnoted ((?:[a-z]|-(?!-)).*)")
 def code_of(page):
     """The lines of code of a page, in blocks and within sentences; continued lines are one."""
     text = page.read_text("utf-8")
-    blocks = re.findall(r"^```(?:bash)?\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    fenced = re.findall(r"^```(\w*)[^\n]*\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    blocks = [block for language, block in fenced if language in ("", "bash")]
     text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
     blocks += re.findall(r"(?:^(?: {4}|\t).*\n)+", text, re.MULTILINE)
     for block in blocks:

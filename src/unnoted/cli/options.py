@@ -247,10 +247,18 @@ def to_json_text(content: object) -> str:
     return text if plain else json.dumps(content, indent=1, default=str)
 
 
+class TableConsole(Console):
+    """Where tables are printed; a closed pipe is answered as by all other output."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise the `BrokenPipeError` that is handled here."""
+        raise
+
+
 def console(err: bool = False) -> Console:
     """Where tables are printed: stdout, or stderr, wide enough for a table when it is not a terminal."""
-    made = Console(highlight=False, emoji=False, stderr=err)
-    return made if made.is_terminal else Console(highlight=False, emoji=False, stderr=err, width=120)
+    made = TableConsole(highlight=False, emoji=False, stderr=err)
+    return made if made.is_terminal else TableConsole(highlight=False, emoji=False, stderr=err, width=120)
 
 
 class PlainTable(Table):

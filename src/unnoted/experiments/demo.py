@@ -4,7 +4,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from shlex import quote
@@ -29,7 +29,7 @@ from unnoted.progress import show_progress
 from unnoted.training import RunError, TrainingConfig, load_config
 from unnoted.training.builders import build_loss, build_model, load_training_data
 from unnoted.training.cross_validation import FOLDS, GRADIENT_COST, SCORES, expected_costs
-from unnoted.training.results import Failure
+from unnoted.training.results import Failure, Record
 from unnoted.training.run_directory import RunDirectory
 from unnoted.training.trainer import compute_features
 from unnoted.utils import MissingExtra, count_cores, duration, lookup
@@ -131,12 +131,7 @@ def run_demo(
     config = DemoConfig() if config is None else config
     runs = demo_runs(folder, config)
     _claim(folder, config, runs, overwrite)
-    truth = list(generate_documents(config.train_documents, config.seed))
-    train = list(hide_labels(truth, fit_setting(config.level, truth), config.seed))
-    test = list(generate_documents(config.test_documents, config.seed, start=config.train_documents))
-    for name, documents in (("train", train), ("truth", truth), ("test", test)):
-        write_documents(folder / f"{name}.jsonl", documents)
-    make_encoder(folder / "encoder", train, seed=config.seed)
+    train, truth, test = _make_documents(folder, config)
     labelled, true = (sum(len(document.facts) for document in documents) for documents in (train, truth))
     log(f"{config.train_documents:,} documents with {true:,} true facts, of which {labelled:,} are labelled")
     jobs = min(len(runs), count_cores())
@@ -157,12 +152,35 @@ def run_demo(
                 raise RunError(f"{title}: {outcome.reason}; more in {settings.output}")
             log(f"{title}: scoring")
             with progress.part(scoring):
-                extractor = Extractor.from_pretrained(settings.output, backend="torch")
-                evaluation = evaluate_extractor(extractor, test, train)
-                recovered, examples = recovered_facts(train, truth, extractor.extract(train))
-            results[title] = MethodResult(evaluation, recovered, examples, outcome.seconds)
+                results[title] = _score_method(outcome, settings.output, train, truth, test)
     complete = results.pop(COMPLETE).evaluation.overall
     return Demonstration(config, labelled, true - labelled, results, complete)
+
+
+def _make_documents(
+    folder: Path, config: DemoConfig
+) -> tuple[list[Document], list[Document], list[Document]]:
+    """The training documents, the same with all their facts, and the test documents; all are written, with an encoder."""
+    truth = list(generate_documents(config.train_documents, config.seed))
+    train = list(hide_labels(truth, fit_setting(config.level, truth), config.seed))
+    test = list(generate_documents(config.test_documents, config.seed, start=config.train_documents))
+    for name, documents in (("train", train), ("truth", truth), ("test", test)):
+        write_documents(folder / f"{name}.jsonl", documents)
+    make_encoder(folder / "encoder", train, seed=config.seed)
+    return train, truth, test
+
+
+def _score_method(
+    record: Record,
+    model: Path,
+    train: Sequence[Document],
+    truth: Sequence[Document],
+    test: Sequence[Document],
+) -> MethodResult:
+    extractor = Extractor.from_pretrained(model, backend="torch")
+    evaluation = evaluate_extractor(extractor, test, train)
+    recovered, examples = recovered_facts(train, truth, extractor.extract(train))
+    return MethodResult(evaluation, recovered, examples, record.seconds)
 
 
 def measure_pace(settings: TrainingConfig) -> float:
