@@ -100,7 +100,8 @@ def _corrected_notes(corrected: CorrectedScores) -> Iterator[str]:
         if corrected.excess > 1:
             yield (
                 f"warning: that would make {corrected.excess:.2f} true facts of each prediction, so it cannot hold: "
-                "gold is more complete, or labels favour what is predicted; check some predictions (--checked)"
+                "gold is more complete, or labels favour what is predicted; check some predictions "
+                "(docs/guides/troubleshooting.md#favoured)"
             )
     else:
         yield (

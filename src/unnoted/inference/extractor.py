@@ -88,7 +88,8 @@ class Extractor:
         self.any_types = any_types
         self._typed = None if any_types else model.type_constraints
         if model.config.undertrained is not None:
-            warnings.warn(f"this model was {model.config.undertrained}: its facts mean little", stacklevel=2)
+            problem = f"this model was {model.config.undertrained}: its facts mean little"
+            warnings.warn(f"{problem} (docs/guides/troubleshooting.md#undertrained)", stacklevel=2)
         self._featurise = Featuriser(
             model.tokenizer, model.relations.ids, model.candidates, model.numbered_types, model.config.markers
         )

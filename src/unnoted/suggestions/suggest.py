@@ -209,7 +209,10 @@ def _overall_priors(pairs: OutOfFoldScores, labels: TrainingData, log: Callable[
     if file is not None:
         return Priors.from_file(file, own)
     if labels.multiplier is None:
-        log("note: this loss has no priors: scores are those of complete labels")
+        log(
+            "note: this loss has no priors: scores are those of complete labels "
+            "(docs/guides/troubleshooting.md#no-priors)"
+        )
     overall = tuple(max(each, min(HIGHEST_PRIOR, (labels.multiplier or 1.0) * each)) for each in share)
     return replace(own, overall=overall)
 

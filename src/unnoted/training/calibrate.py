@@ -108,7 +108,10 @@ def calibrate_model(
         decision = replace(decision, threshold=0.0)
     model.decoder = replace(decoder, decision=decision, calibration=calibration)
     if missed:
-        log(f"note: {plural(missed, 'labelled fact')} of pairs that are no candidates will be missed")
+        log(
+            f"note: {plural(missed, 'labelled fact')} of pairs that are no candidates will be missed "
+            "(docs/guides/troubleshooting.md#fact-not-candidate)"
+        )
     log(f"calibrated on {plural(scores.pairs, 'out-of-fold pair')}; threshold {calibration.threshold:.3f}")
     return {
         "pairs": scores.pairs,
@@ -154,7 +157,8 @@ def tune_model(
     if never:
         log(
             f"note: {len(never)} of {len(by_relation)} relations are never predicted, because the development "
-            f"documents have no label of them: {shorten(', '.join(never))}"
+            f"documents have no label of them: {shorten(', '.join(never))} "
+            "(docs/guides/troubleshooting.md#never-predicted)"
         )
     return {
         "documents": report.documents,

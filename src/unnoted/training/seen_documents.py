@@ -30,7 +30,10 @@ def check_unseen(folder: Path, documents: Iterable[Document], log: Callable[[str
         ValueError: names one of them.
     """
     if not (folder / TRAIN_DOCUMENTS).is_file():
-        log(f"warning: {folder} does not say what it was trained on; its own documents would be in-sample")
+        log(
+            f"warning: {folder} does not say what it was trained on; its own documents would be in-sample "
+            "(docs/guides/troubleshooting.md#unknown-train)"
+        )
         return
     trained_on = set(read_json(folder / TRAIN_DOCUMENTS, ValueError))
     seen = [document.id for document in documents if text_digest(document) in trained_on]

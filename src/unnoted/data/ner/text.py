@@ -163,7 +163,8 @@ class TextReader:
         name = usual if type not in self.known and usual in self.known else type
         if type not in self.types and self.known and name not in self.known:
             self.log(
-                f"the model does not know entities of type {type} (it knows {', '.join(sorted(self.known))})"
+                f"the model does not know entities of type {type} (it knows {', '.join(sorted(self.known))}): "
+                "docs/guides/troubleshooting.md#unknown-type"
             )
             self.types[type] = type
         return self.types.get(type, name)
