@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unnoted.evaluation.metrics import Gold, Key, Score, relation_of, scores_by
-from unnoted.evaluation.significance import draw_documents
+from unnoted.evaluation.significance import draw_documents, ratio
 from unnoted.priors import Priors
 
 Array: TypeAlias = NDArray[np.float64]
@@ -252,23 +252,23 @@ def correct_scores(
     least, most = (Figures(*_figures(*map(np.array, (each, predictions, facts))).tolist()) for each in outer)
     low, high = table.intervals(label_frequency, checked, resamples, seed)
     favour = by_label / found if found else 1.0
+    estimate = label_frequency.estimate
     return CorrectedScores(
-        label_frequency,
-        figures(label_frequency.estimate, rate=rate),
-        low,
-        high,
-        min(found, predictions),
-        facts,
-        found / max(predictions, 1),
-        tuple((share, figures(share, rate=rate)) for share in _spread(label_frequency)),
-        () if checked else tuple((each, figures(label_frequency.estimate, each)) for each in FAVOURS),
-        favour if checked else None,
-        least,
-        most,
-        {
-            relation: _of_relation(score, float(weight), favour)
+        label_frequency=label_frequency,
+        estimate=figures(estimate, rate=rate),
+        low=low,
+        high=high,
+        true_predictions=min(found, predictions),
+        true_facts=facts,
+        excess=found / max(predictions, 1),
+        by_label_frequency=tuple((share, figures(share, rate=rate)) for share in _spread(label_frequency)),
+        by_favour=() if checked else tuple((each, figures(estimate, each)) for each in FAVOURS),
+        favour=favour if checked else None,
+        least=least,
+        most=most,
+        relations={
+            relation: _of_relation(table.scores[relation], float(weight), favour)
             for relation, weight in zip(table.relations, weights, strict=True)
-            for score in (table.scores[relation],)
         },
     )
 
@@ -283,12 +283,7 @@ def _spread(frequency: LabelFrequency) -> list[float]:
 def _figures(found: Array, predicted: Array, true: Array) -> Array:
     """F1, precision and recall, [3, …], if so many of the predictions hold; more than all of them cannot."""
     found = np.minimum(found, predicted)
-    return np.stack([_ratio(2 * found, predicted + true), _ratio(found, predicted), _ratio(found, true)])
-
-
-def _ratio(part: Array, whole: Array) -> Array:
-    """A fraction; 0 where the whole is 0."""
-    return np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole > 0)
+    return np.stack([ratio(2 * found, predicted + true), ratio(found, predicted), ratio(found, true)])
 
 
 def _of_relation(score: Score, weight: float, favour: float) -> Figures:
@@ -378,7 +373,7 @@ class _Table:
         copies, weight = drawn[self.place], weights[self.relation]
         mass = np.cumsum(copies * weight)[self.last]
         ranked = np.cumsum(drawn)[self.end - 1]
-        precision = np.minimum(1.0, _ratio(mass - copies * (weight - 1), ranked))
+        precision = np.minimum(1.0, ratio(mass - copies * (weight - 1), ranked))
         true = float((times @ self.gold) @ weights)
         return min(1.0, float((copies * weight * precision).sum()) / true) if true else 0.0
 

@@ -160,10 +160,10 @@ def _counts(runs: Sequence[DocumentScores], documents: Sequence[str]) -> Array:
 def _f1(counts: Array, times: NDArray[np.int64], slack: float) -> Array:
     """The F1 of each run, [draws, runs], given how often each document was drawn, [draws, documents]."""
     correct, credited, predicted, gold = (times.astype(np.float64) @ each for each in counts)
-    precision, recall = _ratio(credited, predicted + slack), _ratio(correct, gold)
-    return _ratio(2 * precision * recall, precision + recall)
+    precision, recall = ratio(credited, predicted + slack), ratio(correct, gold)
+    return ratio(2 * precision * recall, precision + recall)
 
 
-def _ratio(part: Array, whole: Array) -> Array:
+def ratio(part: Array, whole: Array) -> Array:
     """A fraction; 0 where the whole is 0."""
-    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    return np.divide(part, whole, out=np.zeros(np.shape(part)), where=whole > 0)
