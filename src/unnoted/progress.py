@@ -67,6 +67,10 @@ class TimeLeft:
         more, self.done = max(done - self.done, 0), max(done, self.done)
         self._marks = [(second, before + more) for second, before in self._marks]
 
+    def forget_pace(self) -> None:
+        """What comes next has a pace of its own."""
+        self._first, self._marks = None, []
+
     @property
     def seconds(self) -> float | None:
         """How many are left; None while there is no pace."""
@@ -120,6 +124,7 @@ class Progress:
         finally:
             _outer.reset(token)
         self.skip(start + size)
+        self._left.forget_pace()
 
 
 _outer: ContextVar[Callable[[float], Progress] | None] = ContextVar("outer", default=None)

@@ -67,7 +67,18 @@ def test_parts_count_as_much_as_they_are_said_to(clock):
                 clock.append(10)
                 part.report(step + 1)
     assert [share for share, _ in shown] == pytest.approx([0.2, 0.4, 0.6, 0.8, 1])
-    assert [left for _, left in shown[1:]] == pytest.approx([30, 20, 10, 0])
+    assert [left for _, left in shown] == [None, pytest.approx(30), None, pytest.approx(10), pytest.approx(0)]
+
+
+def test_each_part_has_a_pace_of_its_own(clock):
+    shown = []
+    whole = Progress(20, lambda share, left, note: shown.append(left))
+    for seconds in (100, 1):
+        with whole.part(10), show_progress(10, "part") as part:
+            for step in range(10):
+                clock.append(seconds)
+                part.report(step + 1)
+    assert shown[1] == pytest.approx(1800) and shown[11:13] == pytest.approx([8, 7])
 
 
 def test_a_part_that_was_done_before_says_nothing_of_the_pace(clock):

@@ -32,7 +32,7 @@ from unnoted.data.hide_labels import (
 from unnoted.data.loading import stream_documents
 from unnoted.experiments.results import TableResult, compute_significance, measure
 from unnoted.io import write_json
-from unnoted.progress import show_progress
+from unnoted.progress import Progress, show_progress
 from unnoted.training.config import TrainingConfig
 from unnoted.training.cross_validation import expected_costs
 from unnoted.training.results import Failure, Record
@@ -260,7 +260,7 @@ def run_side_by_side(
     log(f"{plural(len(runs), 'run')}: {len(outcomes)} finished before, {len(waiting)} to do")
     running: dict[str, tuple[SpawnProcess, int]] = {}
     elsewhere: set[str] = set()
-    costs = {name: _cost(runs[name]) for name in waiting}
+    costs, have_pace = {name: _cost(runs[name]) for name in waiting}, False
 
     def collect() -> None:
         """The outcomes of processes that have ended."""
@@ -291,16 +291,20 @@ def run_side_by_side(
                 waiting.remove(name)
                 running[name] = _start(runs[name], name if named_by_content else None, slot, jobs), slot
 
-    def done() -> float:
+    def report(progress: Progress) -> None:
+        nonlocal have_pace
         shares = {name: RunDirectory(runs[name].output).read_progress() for name in running}
-        return sum(cost * (name in outcomes or shares.get(name, 0)) for name, cost in costs.items())
+        done = sum(cost * (name in outcomes or shares.get(name, 0)) for name, cost in costs.items())
+        # Before the first ones have all begun, the pace is another.
+        have_pace = have_pace or all(shares.values())
+        (progress.report if have_pace else progress.skip)(done)
 
     try:
         with show_progress(sum(costs.values()), "all runs") as progress:
             while waiting or running:
                 collect()
                 start()
-                progress.report(done())
+                report(progress)
                 if waiting or running:
                     time.sleep(PAUSE)
     except KeyboardInterrupt:

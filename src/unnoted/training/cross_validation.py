@@ -209,8 +209,10 @@ def _score_side_by_side(
                 for each in done:
                     each.result()
                     log(f"fold {running[each] + 1} of {count_folds(config)} is done")
-                shares = (read_progress(files[running[each]]) for each in left)
-                progress.report(before + len(running) - len(left) + sum(shares))
+                shares = [read_progress(files[running[each]]) for each in left]
+                # Before all have begun, the pace is another.
+                report = progress.report if all(shares) else progress.skip
+                report(before + len(running) - len(left) + sum(shares))
     finally:
         for file in files.values():
             file.unlink(missing_ok=True)
