@@ -101,6 +101,14 @@ Threads = Annotated[
     typer.Option("--threads", min=1, help="Threads on a CPU; by default what model and machine allow."),
 ]
 Batch = Annotated[int | None, typer.Option("--batch", help="Documents of a batch at most (8).")]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        metavar="ADDRESS",
+        help="Let a Ray cluster do it: auto, local, host:port or ray://host:port (needs the extra `ray`).",
+    ),
+]
 TargetPrecision = Annotated[
     float | None,
     typer.Option(
@@ -295,15 +303,15 @@ SECONDS_A_LINE = 30
 
 
 @contextmanager
-def progress(total: int, bar: bool = True) -> Iterator[Callable[[int], None]]:
-    """Show on stderr how many documents are done: a bar on a terminal, else a line now and then.
+def progress(total: int, bar: bool = True, things: str = "documents") -> Iterator[Callable[[int], None]]:
+    """Show on stderr how many documents, or other things, are done: a bar on a terminal, else a line now and then.
 
     The first number that is reported was done before: it says nothing of the pace.
     """
     screen = Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns, console=screen, transient=True, disable=not (bar and screen.is_terminal)) as rows:
-        task, begun, last = rows.add_task("documents", total=total), False, time.monotonic()
+        task, begun, last = rows.add_task(things, total=total), False, time.monotonic()
 
         def report(done: int) -> None:
             nonlocal begun, last
@@ -314,7 +322,7 @@ def progress(total: int, bar: bool = True) -> Iterator[Callable[[int], None]]:
                 begun = True
             if rows.disable and time.monotonic() - last >= SECONDS_A_LINE:
                 last = time.monotonic()
-                log(f"{done:,} of {plural(total, 'document')}")
+                log(f"{done:,} of {total:,} {things}")
 
         yield report
 

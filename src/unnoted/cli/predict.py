@@ -2,8 +2,9 @@
 
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,9 +14,9 @@ from unnoted.cli.options import (
     Batch,
     Device,
     Entities,
-    Files,
     Model,
     Overwrite,
+    Ray,
     TargetPrecision,
     TargetRecall,
     Text,
@@ -31,17 +32,31 @@ from unnoted.cli.options import (
     progress,
     set_threads,
 )
-from unnoted.data.loading import stream_documents
+from unnoted.data.loading import Shard, find_shards, stream_documents
 from unnoted.errors import DefectLog
 from unnoted.io import STANDARD, display_name, is_stream, lock_output, rereadable
 from unnoted.utils import plural
 
+if TYPE_CHECKING:  # they load torch, which the other commands need not wait for
+    from unnoted.inference import Extractor
+    from unnoted.inference.predict_corpus import CorpusJob
+
+Inputs = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILES...",
+        help="Documents in any known format, plain or gzip, or - for standard input; also folders, and patterns "
+        "such as 'in/*.parquet'.",
+        show_default=False,
+    ),
+]
 ResultFile = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--to",
-        metavar="FILE",
-        help="The file to write; `.gz` compresses it, `-` is standard output. Without it: a table.",
+        metavar="FILE|FOLDER/",
+        help="The file to write; `.gz` compresses it, `-` is standard output. Into a folder, one that is there "
+        "or a name with / at the end, a file is written for each input file. Without it: a table.",
     ),
 ]
 ResultFormat = Annotated[
@@ -61,7 +76,7 @@ Threshold = Annotated[
 @handle_errors
 def predict(
     model: Model,
-    files: Files,
+    files: Inputs,
     text: Text = False,
     entities: Entities = None,
     type: TypePair = None,
@@ -75,6 +90,7 @@ def predict(
     threads: Threads = None,
     device: Device = None,
     backend: Backend = None,
+    ray: Ray = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Extract the facts of documents with a trained model.
@@ -82,38 +98,56 @@ def predict(
     Facts in the documents themselves are ignored. With --text, entities are found first. Results are kept in
     FILE.partial while they are found: after an interruption, the same command continues where it stopped, and
     FILE will be the same to the last byte. FILE appears when it is complete. A pipe, a device or `-` gets the
-    results as they are found.
+    results as they are found. In a FOLDER, the results of each input file appear when they are complete, and
+    are not computed again.
     """
     if to is None and format not in (None, "table"):
         raise ValueError(f"--format {format} needs --to")
+    if not text and (entities is not None or type):
+        option = "--type" if entities is None else "--entities"
+        raise ValueError(f"{option} needs --text: documents have their entities already")
     # Here, because it loads torch, which the other commands need not wait for.
-    from unnoted.inference import DecisionOptions
-    from unnoted.inference.predict_files import partial_path, predict_files, threads_of_partial
-    from unnoted.inference.writers import format_from_name
+    from unnoted.inference import BATCH, DecisionOptions
 
     options = DecisionOptions(threshold, target_precision, target_recall)
-    output = STANDARD if to is None else to
+    shards = find_shards(files)
+    if to is not None and (to.endswith("/") or Path(to).is_dir()):
+        if text or overwrite:
+            option, instead = ("--text", "a file") if text else ("--overwrite", "a new folder")
+            raise ValueError(f"{option} does not go with a folder of results: give {instead} in --to")
+        from unnoted.inference.predict_corpus import CorpusJob
+
+        limits = BATCH if batch is None else replace(BATCH, documents=batch)
+        job = CorpusJob(
+            model, Path(to), format or "jsonl", options, limits, device, backend, any_types, threads
+        )
+        _predict_folder(job, shards, ray)
+        return
+    if ray is not None:
+        raise ValueError("--ray needs --to FOLDER/: a folder that is there, or a name with / at the end")
+    # Here, as above.
+    from unnoted.inference.predict_files import partial_path, predict_files, threads_of_results
+    from unnoted.inference.writers import format_from_name
+
+    output, inputs = STANDARD if to is None else Path(to), [shard.path for shard in shards]
     form = format or ("table" if to is None else format_from_name(output))
     hint = "" if is_stream(output) else f"; the same command continues from {partial_path(output)}"
     with ExitStack() as stack:
-        # A partial file beside it shows that the output is of this very call, stopped before its last step.
+        # Partial results beside it show that the output is of this very call, stopped before its last step.
         overwrite = overwrite or partial_path(output).exists()
-        stack.enter_context(lock_output(output, inputs=[*files, Path(model)], overwrite=overwrite))
+        stack.enter_context(lock_output(output, inputs=[*inputs, Path(model)], overwrite=overwrite))
         stack.enter_context(on_interrupt(f"interrupted{hint}"))
         if text:
             extractor = load_extractor(model, batch, device, backend, any_types)
-            kept = [stack.enter_context(find_entities(files, load_reader(extractor, entities, type)))]
+            kept = [stack.enter_context(find_entities(inputs, load_reader(extractor, entities, type)))]
         else:
-            if entities is not None or type:
-                option = "--type" if entities is None else "--entities"
-                raise ValueError(f"{option} needs --text: documents have their entities already")
-            kept = stack.enter_context(rereadable(files))
+            kept = stack.enter_context(rereadable(inputs))
         defects = DefectLog()
         total = sum(1 for _ in stream_documents(*kept, log=defects))  # finds faults before the long work
         log_defects(defects)
         if not text:
             extractor = load_extractor(model, batch, device, backend, any_types)
-        set_threads(extractor, threads or threads_of_partial(partial_path(output)))
+        set_threads(extractor, threads or threads_of_results(partial_path(output)))
         # No bar where the results go to the same terminal.
         bar = not (is_stream(output) and sys.stdout.isatty())
         report_progress = stack.enter_context(progress(total, bar))
@@ -122,4 +156,37 @@ def predict(
         log(f"note: {line}")
     if to is not None:
         facts, documents = plural(report.facts, "fact"), plural(report.documents, "document")
-        typer.echo(f"{facts} of {documents} written to {display_name(to)}", err=is_stream(to))
+        typer.echo(f"{facts} of {documents} written to {display_name(output)}", err=is_stream(output))
+
+
+def _predict_folder(job: "CorpusJob", shards: list[Shard], ray: str | None) -> None:
+    """Predict the shards that are not finished, here or on a Ray cluster."""
+    from unnoted.inference.predict_corpus import predict_corpus
+    from unnoted.inference.predict_files import threads_of_results
+
+    job = replace(job, threads=job.threads or threads_of_results(job.to))
+
+    def load() -> "Extractor":
+        extractor = load_extractor(job.model, job.batch.documents, job.device, job.backend, job.any_types)
+        set_threads(extractor, job.threads)
+        return extractor
+
+    with (
+        on_interrupt(f"interrupted; the same command continues in {job.to}"),
+        progress(len(shards), things="files") as report_progress,
+    ):
+        report = predict_corpus(job, shards, ray, load, report_progress)
+    log_defects(DefectLog(counts=report.defects))
+    if report.finished:
+        log(f"note: {plural(report.finished, 'file')} had been completed before")
+    for line in report.notes():
+        log(f"note: {line}")
+    if report.busy:
+        log(f"note: another process is at {plural(len(report.busy), 'file')}, such as {report.busy[0]}")
+    for line in report.failed:
+        log(f"error: {line}")
+    facts, documents = plural(report.facts, "fact"), plural(report.documents, "document")
+    typer.echo(f"{facts} of {documents} in {plural(report.shards, 'file')} written to {job.to}")
+    if report.failed:
+        log(f"{plural(len(report.failed), 'file')} failed: the same command tries them again")
+        raise typer.Exit(1)

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import takewhile
 from pathlib import Path
+from typing import NamedTuple
 
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
@@ -75,6 +77,62 @@ def _log_errors(source: TextInput, log: DefectLog) -> Iterator[None]:
         yield
     except DataError as error:
         log.error(error)
+
+
+class Shard(NamedTuple):
+    """One file of a corpus.
+
+    Attributes:
+        path: where it is.
+        name: its path from the folder that was given, or from the first `*` of a pattern; else the file's name.
+    """
+
+    path: Path
+    name: Path
+
+
+def find_shards(paths: Iterable[Path]) -> list[Shard]:
+    """The files that files, folders and patterns such as `2024/*.parquet` stand for, in the order of their names.
+
+    Of a folder, those in it and in its folders, but for hidden ones and those whose names begin with `_`, as
+    engines leave them beside their results. A folder of brat's is one shard.
+
+    Raises:
+        DataError: there is no file.
+    """
+    shards = []
+    for path in paths:
+        folder = Path(*takewhile(lambda part: not _WILD.intersection(part), path.parts))
+        if folder != path and not path.exists():
+            matches = folder.glob(str(path.relative_to(folder)))
+            found = {file for each in matches for file in _files(each)}
+        elif path.is_dir() and not _is_one_shard(path):
+            folder, found = path, set(_files(path))
+        else:
+            shards.append(Shard(path, Path(path.name)))
+            continue
+        names = sorted(file.relative_to(folder) for file in found)
+        shown = [name for name in names if not any(part[0] in "._" for part in name.parts)]
+        if not shown:
+            raise DataError("no file", "at least one", kind=DefectKind.UNREADABLE, file=str(path))
+        shards += [Shard(folder / name, name) for name in shown]
+    return shards
+
+
+_WILD = frozenset("*?[")
+
+
+def _files(path: Path) -> Iterable[Path]:
+    """The files below a path, which may be a file."""
+    if not path.is_dir() or _is_one_shard(path):
+        return [path]
+    return (file for file in path.rglob("*") if file.is_file())
+
+
+def _is_one_shard(folder: Path) -> bool:
+    """Whether a folder is read as a whole, as brat's are; one that has a text among other files is not."""
+    format = find_format(folder)
+    return format is not None and format.key != "text"
 
 
 def load_documents(

@@ -1,18 +1,20 @@
-"""Several batches at once on a CPU, each on a thread of its own, in place of one batch on all threads.
+"""Several batches at once on a CPU, each on a thread of its own; tasks on a Ray cluster.
 
 A document is small: its matrix products are too short to be shared between cores, and Python runs between
 them. Two batches side by side keep two cores busy, as torch releases Python's lock while it computes.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from itertools import islice
 from threading import Barrier, Thread
 from typing import TypeVar
 
 import torch
+
+from unnoted.utils import require_extra
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -98,3 +100,57 @@ def _one_thread_each(count: int) -> Iterator[Callable[[], None]]:
     yield begin
     ready.wait()
     torch.set_num_threads(before)  # the common number is that which was set last
+
+
+ON_THE_WAY = 1_000
+"""Tasks that Ray has at a time: enough for a cluster to see that it must grow."""
+
+
+def map_on_ray(
+    work: Callable[[Item], Result], items: Iterable[Item], address: str, cpus: int = 1, gpus: int = 1
+) -> Iterator[tuple[Item, Result | Exception]]:
+    """Each item with its result, as they are finished, from tasks on a Ray cluster.
+
+    A task whose worker is lost is done again, up to three times, on whichever machine is free; the error is given
+    in place of its result after that.
+
+    Args:
+        work: called with an item, in another process, maybe on another machine: paths must be absolute.
+        items: the items.
+        address: of the cluster, as `ray.init` takes it.
+        cpus: that a task takes.
+        gpus: that a task takes, if the cluster has any.
+
+    Raises:
+        MissingExtra: Ray is not installed.
+        Exception: what `work` raised.
+    """
+    ray = require_extra("ray", "ray")
+    starts = not ray.is_initialized()
+    with chdir("/"):  # Ray puts the working directory on the import path of its workers
+        ray.init(address, ignore_reinit_error=True)
+    gpus = min(gpus, int(ray.cluster_resources().get("GPU", 0)))
+
+    # Without a limit of calls: a worker would be ended, and its model with it, after each task on a GPU.
+    @ray.remote(num_cpus=cpus, num_gpus=gpus, max_calls=0)  # type: ignore[untyped-decorator]
+    def perform(item: Item) -> Result:
+        return work(item)
+
+    rest = iter(items)
+    running = {perform.remote(item): item for item in islice(rest, ON_THE_WAY)}
+    try:
+        while running:
+            done, _ = ray.wait(list(running))
+            for each in done:
+                item = running.pop(each)
+                running |= {perform.remote(more): more for more in islice(rest, 1)}
+                try:
+                    result = ray.get(each)
+                except ray.exceptions.RayTaskError as error:
+                    raise error.cause from None
+                except ray.exceptions.RayError as error:
+                    result = error
+                yield item, result
+    finally:
+        if starts:
+            ray.shutdown()

@@ -1,21 +1,20 @@
-"""From files of documents to a file of facts; an interrupted run can be continued.
+"""From files of documents to one file of facts; an interrupted run can be continued.
 
-The results of each document are kept in `TO.partial` as soon as they are known: a header that says what they
-depend on, then a line of JSON and its checksum for each document. A kill leaves at most a cut last line, which
-is computed again.
+The results of every few documents are kept as a file in the folder `TO.partial`, with a manifest of what they
+depend on. `unnoted.inference.predict_corpus` keeps whole shards in the same way.
 """
 
 import json
-import os
+import shutil
 import tempfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
+from itertools import count, islice, takewhile
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import torch
 
@@ -32,11 +31,15 @@ from unnoted.inference.writers import RESULT_WRITERS, Results
 from unnoted.io import (
     TextInput,
     content_digest,
+    hold_lock,
     is_stream,
+    read_json,
     read_whole,
+    write_json,
+    write_lines,
 )
 from unnoted.models.model_io import TOKENIZER_FILES
-from unnoted.utils import lookup, plural, short_repr, shorten, strip_control
+from unnoted.utils import lookup, plural, short_repr
 
 MODEL_FILES = ("config.json", "*.safetensors", "*.safetensors.index.json")
 """What is read of a model's folder; other files there, such as the record of its training, may change."""
@@ -96,7 +99,7 @@ class ExtractionReport:
 
 
 def partial_path(output: Path) -> Path:
-    """Where results are kept until the output is complete.
+    """The folder where results are kept until the output is complete.
 
     Example:
         >>> print(partial_path(Path("facts.jsonl")))
@@ -152,20 +155,31 @@ def predict_files(
     if is_stream(to):
         write_results(compute())
         return report
-    path = partial_path(to)
-    with closing(PartialResults(path, fingerprint(extractor, model, files, options))) as partial:
-        report.resumed = partial.skip_completed(documents, extractor.chunk)
-        for record in compute():
-            partial.append(record)
-        write_results(partial.records())
-    path.unlink()
+    kept = partial_path(to)
+    inputs = [f"{file.name} ({content_digest(file)[:16]})" for file in files]
+    open_results(kept, {**fingerprint(extractor, model, options), "input": inputs})
+    # A part is what is computed together: the last digits of a score depend on the documents beside it.
+    parts = (kept / f"{number:08}.jsonl" for number in count())
+    done = list(takewhile(Path.exists, parts))
+    report.resumed = sum(1 for _ in islice(documents, len(done) * extractor.chunk))
+    records = compute()
+    while part := list(islice(records, extractor.chunk)):
+        done.append(kept / f"{len(done):08}.jsonl")
+        write_lines(done[-1], part)
+    write_results(json.loads(line) for part in done for line in part.read_text("utf-8").split("\n") if line)
+    # Renamed first: half of it, after a kill, would be no results of this call.
+    shutil.rmtree(kept.rename(tempfile.mkdtemp(prefix=".unnoted-", dir=kept.parent)))
     return report
 
 
-def fingerprint(
-    extractor: Extractor, model: str | Path, files: Sequence[Path], options: DecisionOptions
-) -> dict[str, Any]:
-    """All that the bytes of a result depend on: what is read, and how it is computed to the last digit.
+# What results depend on
+
+MANIFEST = "_unnoted.json"
+"""What the results in a folder depend on; engines that read a folder of tables skip names with `_`."""
+
+
+def fingerprint(extractor: Extractor, model: str | Path, options: DecisionOptions) -> dict[str, Any]:
+    """All that the bytes of a result depend on beside the documents: how it is computed, to the last digit.
 
     Documents are computed in batches, so the limits of a batch count; so does the number of threads that
     share a sum.
@@ -173,7 +187,6 @@ def fingerprint(
     return {
         "model": _digests(model, MODEL_FILES) or str(model),
         "tokenizer": _digests(model, TOKENIZER_FILES),
-        "input": [f"{file.name} ({content_digest(file)[:16]})" for file in files],
         **asdict(options),
         "any_types": extractor.any_types,
         "encoder": extractor.backend_digest,
@@ -191,129 +204,53 @@ def _digests(model: str | Path, names: Sequence[str]) -> str:
     return "-".join(content_digest(path)[:16] for path in paths)
 
 
-class PartialResults:
-    """The results so far, open for more, while the output is locked.
+def open_results(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Make a folder for results, or check that those in it depend on the same; several processes may at once.
 
     Args:
-        path: the file; made if it is not there. A link is not followed.
-        fingerprint: what the results depend on, as JSON values. A file with another fingerprint is refused.
+        folder: where to.
+        settings: what results depend on, as JSON values.
 
     Raises:
-        ValueError: the file is not of this kind, its fingerprint is another, or it is damaged.
-        OSError: it cannot be opened.
+        ValueError: there are other results, or other files.
+        OSError: it is no folder, or cannot be written.
     """
-
-    HEADER = "partial results of unnoted"
-    """The key of the fingerprint in the first line: a file that begins otherwise is the user's own."""
-
-    def __init__(self, path: Path, fingerprint: Mapping[str, Any]) -> None:
-        self.path = path
-        self._header = json.dumps({self.HEADER: fingerprint}).encode() + b"\n"
-        exists = path.exists() or path.is_symlink()
-        if exists and (path.is_symlink() or not path.is_file()):
-            raise self._refusal("a link or no regular file")
-        self._stream = path.open("r+b" if exists else "x+b")
-        try:
-            self._check_header()
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        """Close the file."""
-        with suppress(OSError):  # it tries once more to write what could not be written, which was reported
-            self._stream.close()
-
-    def skip_completed(self, documents: Iterator[Document], chunk: int = 1) -> int:
-        """Take the documents that are completed from a stream, and return how many.
-
-        Results after the last whole chunk are dropped: their last digits depend on the documents that are
-        computed with them, which are the same only if the whole chunk is computed again.
-
-        Args:
-            documents: all of them.
-            chunk: how many are computed together.
-
-        Raises:
-            ValueError: a line is damaged or belongs to another document than the stream's.
-        """
-        self._stream.seek(len(self._header))
-        complete = sum(line.endswith(b"\n") for line in self._stream)
-        done = complete - complete % chunk
-        self._stream.seek(len(self._header))
-        for number in range(2, done + 2):
-            name = self._parse(self._stream.readline(), number)["id"]
-            document = next(documents, None)
-            if document is None or document.id != name:
-                other = f"has {'no more' if document is None else repr(document.id)} there"
-                raise self._damage(f"line {number} is of document {name!r}, and the input {other}")
-        self._stream.truncate()
-        return done
-
-    def append(self, record: DocumentRecord) -> None:
-        """Add one document's result; it survives a kill from now on."""
-        result = json.dumps(record, ensure_ascii=False).encode()
-        self._write(b"%b\t%08x\n" % (result, zlib.crc32(result)))
-
-    def records(self) -> Iterator[DocumentRecord]:
-        """All results."""
-        self._stream.seek(len(self._header))
-        for number, line in enumerate(self._stream, start=2):
-            yield self._parse(line, number)
-
-    def _check_header(self) -> None:
-        """Check the first line; write it if it is missing or was cut."""
-        first, mark = self._stream.readline(), f'{{"{self.HEADER}": '.encode()
-        if not (first.startswith(mark) or mark.startswith(first)):
-            raise self._refusal(f"{first[:40]!r} in line 1")
-        if not first.endswith(b"\n"):
-            self._stream.truncate(0)
-            self._write(self._header)
-        elif first != self._header:
-            try:
-                old, new = (json.loads(line)[self.HEADER] for line in (first, self._header))
-                name = next(key for key in sorted(old.keys() | new.keys()) if old.get(key) != new.get(key))
-            except (ValueError, RecursionError, AttributeError, StopIteration):
-                raise self._damage("line 1 is damaged") from None
-            raise self._damage(
-                f"an interrupted run had another {shorten(strip_control(name))} "
-                f"({short_repr(old.get(name), 200)}, now {short_repr(new.get(name), 200)})"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / MANIFEST
+    with hold_lock(
+        folder / ".lock", ValueError(f"{folder}: another process opens it; try again"), remove=True
+    ):
+        if not path.exists():
+            if other := next((each.name for each in folder.iterdir() if not each.name.startswith(".")), None):
+                raise ValueError(
+                    f"{folder}: has {short_repr(other)} in it, and no results; write to a new or an empty folder"
+                )
+            write_json(path, settings)
+            return
+    old = read_json(path, ValueError)
+    if not isinstance(old, dict):
+        raise ValueError(f"{path}: is damaged; delete the folder to start anew")
+    for name, value in settings.items():
+        if old.get(name) != value:
+            raise ValueError(
+                f"{folder}: has results of another {name} ({short_repr(old.get(name), 200)}, now "
+                f"{short_repr(value, 200)}); write elsewhere, or delete it to start anew"
             )
 
-    def _write(self, line: bytes) -> None:
-        self._stream.seek(0, os.SEEK_END)
-        try:
-            self._stream.write(line)
-            self._stream.flush()
-        except OSError as error:
-            raise OSError(error.errno, f"not written: {error.strerror}", str(self.path)) from None
 
-    def _parse(self, line: bytes, number: int) -> DocumentRecord:
-        result, _, checksum = line.removesuffix(b"\n").rpartition(b"\t")
-        if checksum != b"%08x" % zlib.crc32(result):
-            raise self._damage(f"line {number} does not match its checksum")
-        return cast(DocumentRecord, json.loads(result))
+def threads_of_results(folder: Path) -> int | None:
+    """With how many threads the results in a folder were computed, so that more are computed with as many.
 
-    def _damage(self, what: str) -> ValueError:
-        return ValueError(f"{self.path}: {what}; delete the file to start anew")
-
-    def _refusal(self, what: str) -> ValueError:
-        return ValueError(
-            f"{self.path}: {what}: this is not what an interrupted run left; move it, or write to another file"
-        )
-
-
-def threads_of_partial(path: Path) -> int | None:
-    """With how many threads an interrupted run was computed; None if there is none, or its header is damaged.
-
-    Its results depend on the number in their last digits, so it is continued with the same.
+    None if there are none, or their manifest is damaged.
     """
     try:
-        with path.open("rb") as stream:
-            threads = json.loads(stream.readline(1 << 20))[PartialResults.HEADER]["threads"]
+        threads = json.loads((folder / MANIFEST).read_bytes())["threads"]
     except (OSError, ValueError, RecursionError, KeyError, TypeError):
         return None
     return threads if type(threads) is int and threads > 0 else None
+
+
+# Text files
 
 
 @contextmanager

@@ -9,18 +9,16 @@ TARGETS = {
     "data-check": "checking:Checking",
     "configs": "configs:Configs",
     "predictions": "predictions:PredictionFiles",
-    "partial-results": "partial_results:PartialResultsFiles",
     "saved-models": "saved_models:SavedModels",
     "checkpoints": "checkpoints:Checkpoints",
 }
 """Where each target is; imported when it is attacked, because some need torch and some do not."""
 
 SHARES = {
-    "readers": 540,
+    "readers": 570,
     "data-check": 120,
     "configs": 180,
     "predictions": 100,
-    "partial-results": 30,
     "saved-models": 27,
     "checkpoints": 3,
 }

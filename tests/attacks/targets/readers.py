@@ -5,9 +5,13 @@ import zlib
 from pathlib import Path
 from random import Random
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from tests.attacks.judging import Files, Wrong
 from tests.attacks.mutations import mutate
 from unnoted.data.formats import write_documents
+from unnoted.data.formats.jsonl import record
 from unnoted.data.loading import load_documents
 from unnoted.data.synthetic import generate_documents
 from unnoted.errors import DataError
@@ -53,6 +57,10 @@ def sources(folder: Path) -> list[Files]:
         found.append({name: (folder / name).read_bytes()})
     write_documents(folder / "docs.spacy", generate_documents(1, seed=4))
     found.append({"docs.spacy": (folder / "docs.spacy").read_bytes()})
+    pq.write_table(
+        pa.Table.from_pylist(list(map(record, generate_documents(2, seed=5)))), folder / "docs.parquet"
+    )
+    found.append({"docs.parquet": (folder / "docs.parquet").read_bytes()})
     text = '{"id": "1", "text": "Ada met Bo.", "entities": [{"type": "PER", "mentions": [{"start": 0, "end": 3}]},'
     text += '{"type": "PER", "mentions": [{"start": 8, "end": 10}]}], "facts": [{"head": 0, "tail": 1, "relation": "m"}]}'
     found.append({"docs.jsonl": text.encode()})

@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -137,10 +138,9 @@ def test_an_interrupted_run_goes_on(model, documents, tmp_path, monkeypatch, nam
     )
     out, whole = tmp_path / name, tmp_path / f"whole-{name}"
     run("predict", model, documents, "--to", whole)
-    interrupted(monkeypatch, 6, "predict", model, documents, "--to", out)
+    interrupted(monkeypatch, 5, "predict", model, documents, "--to", out)
     partial = tmp_path / f"{name}.partial"
-    assert len(partial.read_bytes().splitlines()) == 1 + 6 and not out.exists()
-    partial.write_bytes(partial.read_bytes()[:-20])  # the sixth is cut, and with it the second chunk
+    assert [path.name for path in partial.glob("*.jsonl")] == ["00000000.jsonl"] and not out.exists()
 
     taken = []
     extract = Extractor.extract
@@ -165,7 +165,11 @@ def test_whatever_is_computed_otherwise_does_not_go_on(documents, tmp_path, monk
     model, other = saved_model(tmp_path / "model"), saved_model(tmp_path / "other", seed=1)
     out = tmp_path / "out.jsonl"
     interrupted(monkeypatch, 4, "predict", model, documents, "--to", out)
-    before = (tmp_path / "out.jsonl.partial").read_bytes()
+
+    def kept():
+        return {path.name: path.read_bytes() for path in (tmp_path / "out.jsonl.partial").iterdir()}
+
+    before = kept()
 
     def refused(*options, by=model):
         return run("predict", by, documents, "--to", out, *options, code=1).stderr
@@ -182,14 +186,14 @@ def test_whatever_is_computed_otherwise_does_not_go_on(documents, tmp_path, monk
     settings = model / "tokenizer_config.json"
     settings.write_text(settings.read_text("utf-8").replace("{", '{"note": "edited", ', 1), "utf-8")
     assert "another tokenizer (" in refused()
-    assert (tmp_path / "out.jsonl.partial").read_bytes() == before
+    assert kept() == before
 
 
 def test_a_file_of_the_user_in_the_place_of_results_is_left_alone(model, documents, tmp_path):
     out, own = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
     own.write_text("three hours of work, and no newline", "utf-8")
     (error,) = notes(run("predict", model, documents, "--to", out, code=1))
-    assert error.startswith(f"error: {own}: b'three hours of work")
+    assert error.startswith(f"error: {own}: ")
     assert own.read_text("utf-8") == "three hours of work, and no newline" and not out.exists()
 
 
@@ -198,11 +202,11 @@ def test_results_that_are_there_stay_unless_this_command_was_about_to_write_them
 ):
     out, partial = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
     interrupted(monkeypatch, 3, "predict", model, documents, "--to", out)
-    beside = partial.read_bytes()
+    shutil.copytree(partial, tmp_path / "copy")
     run("predict", model, documents, "--to", out)
     whole = out.read_bytes()
     assert "--overwrite replaces it" in run("predict", model, documents, "--to", out, code=1).stderr
-    partial.write_bytes(beside)  # as after a kill between the last two steps
+    (tmp_path / "copy").rename(partial)  # as after a kill between the last two steps
     out.write_bytes(b"old")
     run("predict", model, documents, "--to", out)
     assert out.read_bytes() == whole and not partial.exists()
@@ -241,6 +245,33 @@ def test_ctrl_c_says_how_to_continue(model, documents, tmp_path, monkeypatch):
     assert run("predict", model, documents, "--to", out).exit_code == 0
 
 
+def test_a_folder_gets_a_file_for_each_input(model, documents, tmp_path):
+    (tmp_path / "in").mkdir()
+    for number in (1, 2):
+        write_documents(tmp_path / "in" / f"{number}.jsonl", DOCUMENTS[3 * number : 3 * number + 3])
+    alone = write(model, tmp_path / "in" / "2.jsonl", tmp_path / "alone.csv").read_bytes()
+    result = run("predict", model, tmp_path / "in", "--to", f"{tmp_path}/out/", "--format", "csv")
+    assert "of 6 documents in 2 files written to" in result.stdout
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"_unnoted.json", "1.csv", "2.csv"}
+    assert (tmp_path / "out" / "2.csv").read_bytes() == alone
+    (tmp_path / "in" / "bad.jsonl").write_text('{"id": "x", "text": "Ada"}\n', "utf-8")
+    again = run(
+        "predict", model, tmp_path / "in" / "*.jsonl", "--to", tmp_path / "out", "--format", "csv", code=1
+    )
+    assert "note: 2 files had been completed before" in again.stderr
+    assert "error: " in again.stderr and "bad.jsonl: line 1: document 'x'" in again.stderr
+
+
+def test_all_files_of_a_folder_in_one(model, documents, expected, tmp_path):
+    (tmp_path / "in").mkdir()
+    for number in (0, 1):
+        write_documents(tmp_path / "in" / f"{number}.jsonl", DOCUMENTS[6 * number : 6 * number + 6])
+    run("predict", model, tmp_path / "in", "--to", tmp_path / "out.jsonl")
+    assert [record["id"] for record in lines(tmp_path / "out.jsonl")] == [
+        each.document.id for each in expected
+    ][:12]
+
+
 def test_unknown_types_are_told(documents, tmp_path):
     types = sorted({entity.type for document in DOCUMENTS for entity in document.entities})
     model = saved_model(tmp_path / "typed", candidates=[[types[0], types[1]]])
@@ -269,6 +300,18 @@ def test_errors_are_one_line(model, documents, tmp_path):
         (model, documents, *out, "--batch", 0): "batch",
         (model, documents, *out, "--format", "tables"): "nearest: 'table'",
         (model, documents, "--format", "jsonl"): "needs --to",
+        (model, tmp_path / "*.nothing", *out): "no file",
+        (
+            model,
+            documents,
+            "--to",
+            f"{tmp_path}/a/",
+            "--format",
+            "html",
+        ): "expected one of jsonl, csv, parquet, nt",
+        (model, documents, "--to", f"{tmp_path}/a/", "--overwrite"): "--overwrite",
+        (model, documents, "--to", f"{tmp_path}/a/", "--text"): "--text",
+        (model, documents, *out, "--ray", "auto"): "--ray needs --to FOLDER/",
     }
     for arguments, message in cases.items():
         result = run("predict", *arguments, code=1)

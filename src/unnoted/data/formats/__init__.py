@@ -16,6 +16,7 @@ from unnoted.data.formats import (
     docred,
     jsonl,
     label_studio,
+    parquet,
     plain_text,
     predictions,
     prodigy,
@@ -122,6 +123,7 @@ _SHIPPED = (
         "spacy", "spaCy DocBin", write=docbin.write, suffix=".spacy", sniff_path=docbin.sniff,
         read_path=docbin.read, update=docbin.update, lossy=("evidence",),
     ),
+    DocumentFormat("parquet", "Parquet", sniff_path=parquet.sniff, read_path=parquet.read),
     DocumentFormat("text", "plain text", sniff_path=_sniff_plain_text, read_path=plain_text.read),
 )  # fmt: skip
 
