@@ -13,6 +13,7 @@ from unnoted.cli.options import (
     Epochs,
     Layers,
     Multiplier,
+    Ray,
     handle_errors,
     log,
     print_text,
@@ -41,7 +42,12 @@ RunsTo = Annotated[Path, typer.Option("--to", metavar="FOLDER", help="Where runs
 TableFormat = Annotated[
     str, typer.Option("--format", help=f"Format of the printed table: {', '.join(FORMATS)}.")
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only list what would be run.")]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run", help="Only list what would be run, and print a command for each run, as for a job array."
+    ),
+]
 TrainFiles = Annotated[list[Path], typer.Option(metavar="FILE", help="Training documents; may be repeated.")]
 TestFiles = Annotated[list[Path], typer.Option(metavar="FILE", help="Documents with all facts to score on.")]
 
@@ -120,6 +126,7 @@ def compare(
     to: RunsTo = Path("runs/compare"),
     name: Annotated[str, typer.Option(help="Name of the table's files.")] = "comparison",
     format: TableFormat = "text",
+    ray: Ray = None,
     dry_run: DryRun = False,
 ) -> None:
     """Compare configs, losses and architectures on your own documents, at several levels of labelling.
@@ -151,7 +158,7 @@ def compare(
     if dry_run:
         _print_plan(plan_comparison(comparison, scale, to), to)
         return
-    print_results(run_comparison(comparison, scale, to, jobs, log), to, format)
+    print_results(run_comparison(comparison, scale, to, jobs, log, ray), to, format)
 
 
 @handle_errors
@@ -181,6 +188,7 @@ def reproduce(
     jobs: Jobs = 1,
     to: RunsTo = Path("runs/reproduce"),
     format: TableFormat = "text",
+    ray: Ray = None,
     dry_run: DryRun = False,
 ) -> None:
     """Run a table of the paper and show published beside measured figures.
@@ -210,7 +218,9 @@ def reproduce(
     if dry_run:
         _print_plan(plan_table(chosen, scale, folder, to, selected), to)
         return
-    print_results(reproduce_table(chosen, scale, folder, to, jobs, rows=selected, log=log), to, format)
+    print_results(
+        reproduce_table(chosen, scale, folder, to, jobs, rows=selected, log=log, ray=ray), to, format
+    )
 
 
 def _scale(
@@ -226,9 +236,12 @@ def _scale(
 
 
 def _print_plan(plan: "TableResult", folder: Path) -> None:
-    from unnoted.experiments.grid import plan_lines
+    """Describe a plan on stderr; its commands go to stdout, where a job array takes them."""
+    from unnoted.experiments.grid import plan_commands, plan_lines
 
     for line in plan_lines(plan, folder):
+        log(line)
+    for line in plan_commands(plan, folder):
         print_text(line)
 
 

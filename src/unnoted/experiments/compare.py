@@ -114,10 +114,15 @@ class Method(NamedTuple):
 
 
 def compare(
-    comparison: Comparison, scale: Scale, folder: Path, jobs: int = 1, log: Log = lambda line: None
+    comparison: Comparison,
+    scale: Scale,
+    folder: Path,
+    jobs: int = 1,
+    log: Log = lambda line: None,
+    ray: str | None = None,
 ) -> TableResult:
     """Run every method at every level; finished runs in the folder are not repeated."""
-    return execute(plan_comparison(comparison, scale, folder), folder, jobs, log)
+    return execute(plan_comparison(comparison, scale, folder), folder, jobs, log, ray)
 
 
 def plan_comparison(comparison: Comparison, scale: Scale, folder: Path) -> TableResult:

@@ -5,6 +5,7 @@ import json
 import multiprocessing
 import os
 import re
+import shlex
 import shutil
 import signal
 import sys
@@ -31,6 +32,7 @@ from unnoted.data.hide_labels import (
 )
 from unnoted.data.loading import stream_documents
 from unnoted.experiments.results import TableResult, compute_significance, measure
+from unnoted.inference.parallel import map_on_ray
 from unnoted.io import write_json
 from unnoted.progress import Progress, show_progress
 from unnoted.training.config import TrainingConfig
@@ -178,10 +180,10 @@ def level_rule(name: str) -> Callable[[Iterable[Document]], LabelDropout]:
 
 def plan_lines(plan: TableResult, folder: Path) -> Iterator[str]:
     """What would be run, for people; what is finished in the grid's folder is marked."""
-    done = {}
-    for each in plan.runs:
-        run_id = fingerprint(each).run_id
-        done[run_id] = RunDirectory(folder / run_id).read_finished(each) is not None
+    placed = _place_runs(plan.runs, folder)
+    done = {
+        run_id: RunDirectory(each.output).read_finished(each) is not None for run_id, each in placed.items()
+    }
     yield f"{plan.name}: {plural(len(done), 'run')}, {sum(done.values())} of them finished, in {folder}"
     for row in plan.rows:
         for failure in row.failures:
@@ -194,9 +196,24 @@ def plan_lines(plan: TableResult, folder: Path) -> Iterator[str]:
     yield from (f"note: {note}" for note in plan.notes)
 
 
-def execute(plan: TableResult, folder: Path, jobs: int = 1, log: Log = lambda line: None) -> TableResult:
+def plan_commands(plan: TableResult, folder: Path) -> Iterator[str]:
+    """A command for each run that is not finished, as for the jobs of an array, in any order.
+
+    The configuration of each is written into the grid's folder.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for run_id, settings in _place_runs(plan.runs, folder).items():
+        if RunDirectory(settings.output).read_finished(settings) is None:
+            config = folder.absolute() / f"{run_id}.yaml"
+            settings.save(config)
+            yield shlex.join(["unnoted", "train", str(config), "--resume"])
+
+
+def execute(
+    plan: TableResult, folder: Path, jobs: int = 1, log: Log = lambda line: None, ray: str | None = None
+) -> TableResult:
     """Perform the runs that are not finished in the grid's folder, and fill in the table; see `run_grid`."""
-    outcomes, rows = run_grid(plan.runs, folder, jobs, log), []
+    outcomes, rows = run_grid(plan.runs, folder, jobs, log, ray), []
     for row in plan.rows:
         ended = [outcomes[fingerprint(each).run_id] for each in row.runs]
         records = tuple(outcome for outcome in ended if isinstance(outcome, Record))
@@ -221,17 +238,40 @@ def run_title(settings: TrainingConfig) -> str:
 
 
 def run_grid(
-    runs: Iterable[TrainingConfig], folder: Path, jobs: int = 1, log: Log = lambda line: None
+    runs: Iterable[TrainingConfig],
+    folder: Path,
+    jobs: int = 1,
+    log: Log = lambda line: None,
+    ray: str | None = None,
 ) -> dict[str, Outcome]:
     """Perform runs, equal ones once, each into `folder`/its id; see `run_side_by_side`.
+
+    On a Ray cluster, whose address `ray` is, a run is a task with a CPU, and a GPU where there are any; all
+    machines must see the same files. A run whose machine is lost continues elsewhere.
 
     Returns:
         the record or the failure of each run by its id, in the order of the runs.
     """
-    by_id = {fingerprint(settings).run_id: settings for settings in runs}
-    placed = {run_id: _place(settings, folder / run_id) for run_id, settings in by_id.items()}
+    placed = _place_runs(runs, folder)
     folder.mkdir(parents=True, exist_ok=True)
-    return run_side_by_side(placed, jobs, log, named_by_content=True)
+    if ray is None:
+        return run_side_by_side(placed, jobs, log, named_by_content=True)
+    outcomes: dict[str, Outcome] = {}
+    for (run_id, settings), outcome in map_on_ray(_perform_elsewhere, placed.items(), ray):
+        outcomes[run_id] = Failure(run_id, str(outcome)) if isinstance(outcome, Exception) else outcome
+        log(f"{_ended(settings, run_id, outcomes[run_id])}; {len(placed) - len(outcomes)} left")
+    return {run_id: outcomes[run_id] for run_id in placed}
+
+
+def _perform_elsewhere(named: tuple[str, TrainingConfig]) -> Outcome:
+    run_id, settings = named
+    return run_side_by_side({run_id: settings}, named_by_content=True)[run_id]
+
+
+def _place_runs(runs: Iterable[TrainingConfig], folder: Path) -> dict[str, TrainingConfig]:
+    """Runs by their ids, each with a folder of its own."""
+    by_id = {fingerprint(settings).run_id: settings for settings in runs}
+    return {run_id: _place(settings, folder / run_id) for run_id, settings in by_id.items()}
 
 
 def run_side_by_side(

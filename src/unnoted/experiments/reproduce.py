@@ -33,6 +33,7 @@ def reproduce(
     *,
     rows: Sequence[str] = (),
     log: Log = lambda line: None,
+    ray: str | None = None,
 ) -> TableResult:
     """Run a table of the paper; what is finished in the runs' folder is not repeated.
 
@@ -44,12 +45,13 @@ def reproduce(
         jobs: runs at a time.
         rows: names of rows; without any, all are run.
         log: called with lines on what happens.
+        ray: the address of a Ray cluster that performs the runs.
 
     Raises:
         MissingData: the test documents are not there, or no row has its files.
         ValueError: the scale cannot be applied to the table.
     """
-    result = execute(plan_table(table, scale, data, folder, rows), folder, jobs, log)
+    result = execute(plan_table(table, scale, data, folder, rows), folder, jobs, log, ray)
     records = [record for row in result.rows for record in row.records]
     return replace(result, notes=(*count_notes(table.setting, records), *result.notes))
 

@@ -2,8 +2,10 @@
 
 import csv
 import re
+import shlex
 
 import pytest
+from tests.unit.cli import running
 from tests.unit.experiments.factories import docred_folder, fake_runs
 from typer.testing import CliRunner
 
@@ -50,12 +52,12 @@ def test_a_comparison_is_printed_and_written(comparison, monkeypatch, tmp_path):
 
 def test_a_dry_run_of_a_comparison_needs_an_encoder(comparison):
     assert "encoder" in run(*comparison, "--dry-run", code=1).stderr
-    lines = run(*comparison, "--dry-run", "--encoder", "recurrent", "--seeds", 3).stdout.splitlines()
+    lines = run(*comparison, "--dry-run", "--encoder", "recurrent", "--seeds", 3).stderr.splitlines()
     assert lines[0].startswith("comparison: 6 runs, 0 of them finished")
 
 
 def test_configs_are_compared(comparison):
-    lines = run(*comparison, "--configs", "small,best", "--dry-run", "--encoder", "recurrent").stdout
+    lines = run(*comparison, "--configs", "small,best", "--dry-run", "--encoder", "recurrent").stderr
     assert "small/full: " in lines and "best/full: " in lines and "2 runs" in lines
 
 
@@ -90,6 +92,19 @@ def test_a_comparison_for_real(tmp_path):
     again = run(*arguments)
     assert "4 runs: 4 finished before, 0 to do" in again.stderr
     assert again.stdout == first.stdout
+    assert run(*arguments, "--dry-run").stdout == ""
+
+
+@pytest.mark.slow
+def test_the_commands_of_a_dry_run_are_the_runs(tmp_path, comparison):
+    """Performed one by one, they leave nothing to do."""
+    options = [*comparison, "--encoder", "recurrent", "--epochs", 1, "--set", "encoder_learning_rate=2e-3"]
+    commands = run(*options, "--dry-run").stdout.splitlines()
+    assert len(commands) == 2
+    for line in commands:
+        program, *arguments = shlex.split(line)
+        assert program == "unnoted" and running.run(*arguments)
+    assert "2 runs: 2 finished before, 0 to do" in run(*options).stderr
 
 
 # reproduce
@@ -112,7 +127,8 @@ def test_without_a_table_they_are_listed():
 def test_a_table_is_printed_and_written(options, monkeypatch, tmp_path):
     performed = fake_runs(monkeypatch, lambda settings: 30)
     result = run("reproduce", "table8", *options, "--dry-run", "--rows", "s-pu,ssr-pu")
-    assert result.stdout.startswith("table8: 2 runs, 0 of them finished") and not performed
+    assert result.stderr.startswith("table8: 2 runs, 0 of them finished") and not performed
+    assert len(result.stdout.splitlines()) == 2
     result = run("reproduce", "table8", *options, "--epochs", 2)
     assert "56.36" in result.stdout and "epochs: 2 (published: 30)" in result.stdout
     assert (tmp_path / "runs" / "table8.txt").read_text("utf-8") == result.stdout

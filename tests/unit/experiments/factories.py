@@ -76,7 +76,7 @@ def fake_runs(monkeypatch, correct):
     """End every run at once with what a function returns for its settings; an error is a failure."""
     performed = []
 
-    def run_grid(runs, folder, jobs=1, log=lambda line: None):
+    def run_grid(runs, folder, jobs=1, log=lambda line: None, ray=None):
         outcomes = {}
         for settings in runs:
             performed.append(settings)

@@ -186,6 +186,21 @@ def test_two_grids_in_one_folder_share_the_runs(data, tmp_path):
 
 
 @pytest.mark.slow
+def test_runs_on_ray_are_those_of_a_process_here(data, tmp_path):
+    pytest.importorskip("ray", reason="Ray is not installed: pip install 'unnoted[ray]'")
+    (tmp_path / "bad.json").write_text("[{}]")
+    good, bad = make_run(data, epochs=1), make_run(data, train=tmp_path / "bad.json")
+    here = run(good.model_copy(update={"output": tmp_path / "here"}))
+    lines = []
+    outcomes = run_grid([good, bad], tmp_path / "grid", log=lines.append, ray="local")
+    assert without_time(outcomes[address(good)]) == without_time(here)
+    assert re.search(r"DataError: .*bad\.json", outcomes[address(bad)].reason) and len(lines) == 2
+    before = state(tmp_path / "grid" / address(good))
+    assert run_grid([good], tmp_path / "grid") == {address(good): outcomes[address(good)]}
+    assert state(tmp_path / "grid" / address(good)) == before
+
+
+@pytest.mark.slow
 def test_data_that_changed_meanwhile_are_refused(data, tmp_path, monkeypatch):
     shutil.copy(data / "train.json", tmp_path / "train.json")
     settings = make_run(data, train=tmp_path / "train.json")
