@@ -97,6 +97,10 @@ class Progress:
         self._left.report(done, time.monotonic())
         self._show(self._share, self._left.seconds, note)
 
+    def advance(self, more: float) -> None:
+        """So much more is done."""
+        self.report(self._left.done + more)
+
     def skip(self, done: float) -> None:
         """So much is done, and what is new took no time, because it was done before."""
         self._left.skip(done)
@@ -164,7 +168,8 @@ def show_progress(
             is_long = last_line > 0 or (left is not None and left >= SECONDS_A_LINE)
             if shown and not drawn and is_long and now - last_line >= SECONDS_A_LINE:
                 last_line = now
-                print(strip_control(f"{title}: {share:.0%}, {rest}"), file=sys.stderr, flush=True)
+                line = ", ".join(filter(None, (f"{title}: {share:.0%}", rest)))
+                print(strip_control(line), file=sys.stderr, flush=True)
             if file is not None and now - last_written >= SECONDS_A_FILE:
                 last_written = now
                 with suppress(OSError):  # what is done matters more

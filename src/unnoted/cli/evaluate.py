@@ -24,7 +24,6 @@ from unnoted.cli.options import (
     log,
     log_defects,
     print_text,
-    progress,
     read_vocabulary,
     to_json_text,
 )
@@ -171,8 +170,7 @@ def evaluate(
             extractor = load_extractor(model, batch, device, backend, any_types)
             names = names or extractor.model.relations
             options["threshold"] = DecisionOptions(threshold, target_precision, target_recall)
-            with progress(len(documents)) as report:
-                evaluation = evaluate_extractor(extractor, documents, seen, progress=report, **options)
+            evaluation = evaluate_extractor(extractor, documents, seen, **options)
         log_defects(defects)
         if unknown := ignored.total(Severity.DEFECT):
             example = next(iter(ignored.examples.values()))[0]

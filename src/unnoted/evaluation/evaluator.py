@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from unnoted.evaluation.metrics import (
     scores_by_frequency,
     total,
 )
+from unnoted.progress import show_progress
 from unnoted.utils import nearest
 
 if TYPE_CHECKING:  # torch takes seconds to load, and predictions in a file need none
@@ -370,7 +371,6 @@ def evaluate_extractor(
     threshold: "float | DecisionOptions | None" = None,
     label_frequency: LabelFrequency | None = None,
     checked: tuple[int, int] | None = None,
-    progress: Callable[[int], None] = lambda documents: None,
 ) -> Evaluation:
     """Extract facts from documents with all their facts, and score them.
 
@@ -386,7 +386,6 @@ def evaluate_extractor(
         threshold: as for `Extractor.extract`.
         label_frequency: as for `evaluate`.
         checked: as for `correct_scores`.
-        progress: called with the number of documents that are done.
     """
     truth = Gold.from_documents(gold)
     facts, ids = truth.facts, extractor.model.relations.ids
@@ -411,17 +410,18 @@ def evaluate_extractor(
         columns = scored.score, scored.probability, scored.decided, correct
         kept.append((*(column[likely] for column in columns), np.nonzero(likely)[1]))
         titles.extend([scored.document.id] * len(kept[-1][0]))
+        progress.advance(scored.document.word_count)
 
     def claims() -> Iterator[Prediction]:
         # A generator, so that gold and train are read, and their faults found, before the long work.
         extracted = extractor.extract(gold, threshold=threshold, on_scores=keep)
-        for number, extraction in enumerate(extracted, start=1):
+        for extraction in extracted:
             yield from extraction.predictions()
-            progress(number)
 
-    evaluation = evaluate(
-        gold, claims(), train, benchmark=benchmark, frequent=frequent, vocabulary=vocabulary
-    )
+    with show_progress(sum(document.word_count for document in gold), "scoring") as progress:
+        evaluation = evaluate(
+            gold, claims(), train, benchmark=benchmark, frequent=frequent, vocabulary=vocabulary
+        )
     # Scores order facts without ties, also across relations; probabilities say which are kept.
     score, probability, decided, correct, which = map(np.concatenate, zip(*kept, strict=True))
     curve, reliability, corrected = precision_recall_curve(score, correct, len(facts)), None, None
