@@ -9,9 +9,9 @@ from typing import NamedTuple
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.corpus import Corpus, RelationVocabulary
 from unnoted.data.document import Document
-from unnoted.data.formats import DocumentFormat, detect_format, find_format
+from unnoted.data.formats import detect_format, find_format
 from unnoted.data.formats.pubtator import log_unused_rows
-from unnoted.data.formats.records import ReadContext
+from unnoted.data.formats.records import DocumentFormat, ReadContext
 from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.io import TextInput
 from unnoted.utils import plural

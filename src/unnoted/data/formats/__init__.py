@@ -1,13 +1,11 @@
-"""The formats of documents: one file each, reader and writer side by side, and the registry of them.
+"""The formats of documents: one file each, reader, writer and `FORMAT` side by side, and the registry of them.
 
 A format of your own needs no change here: `register_format` adds it from any script.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TextIO
 
 from unnoted.data.document import Document
 from unnoted.data.formats import (
@@ -23,57 +21,10 @@ from unnoted.data.formats import (
     pubtator,
     token_rows,
 )
-from unnoted.data.formats.records import TOOLS_PAGE, Edits, ReadContext, describe_json
+from unnoted.data.formats.records import TOOLS_PAGE, DocumentFormat, describe_json
 from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.io import TextInput, is_stream
 from unnoted.utils import lookup, register, short_repr
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentFormat:
-    """How a format is detected, read and written.
-
-    Attributes:
-        key: its name in commands, such as `docred`.
-        name: its name in messages, such as "DocRED JSON".
-        sniff: whether a file that starts like this (leading blanks removed) is in this format; None if it is
-            only written.
-        read: yields the documents of a file.
-        write: writes documents to a file and returns the number of records; None if it is only read.
-        suffix: file names that end so are written in this format unless another one is asked for.
-        typed: its relations only hold between certain entity types, so that by default the candidate pairs
-            are the type pairs seen among the facts.
-        sniff_path: for a format that is no text, or several files: whether a path whose file starts with
-            these bytes (none, if it is a folder) is in this format. Asked before `sniff`.
-        read_path: for such a format, yields the documents of a path.
-        read_relations: for a file that has relations of documents in other files: keeps them in the context.
-        main_file: where a document is two files, the one that stands for both.
-        update: writes a file with the edits of some documents to another one; all else is copied.
-        merges: whether `update` can merge entities.
-        keeps_provenance: whether `update` has a place for who decided.
-        lossy: what documents have and this format has no place for (keys of `convert.PARTS`).
-    """
-
-    key: str
-    name: str
-    sniff: Callable[[str], bool] | None = None
-    read: Callable[[TextIO, ReadContext], Iterator[Document]] | None = None
-    write: Callable[[str | Path, Iterable[Document]], int] | None = None
-    suffix: str | None = None
-    typed: bool = False
-    sniff_path: Callable[[Path, bytes], bool] | None = None
-    read_path: Callable[[Path, ReadContext], Iterator[Document]] | None = None
-    read_relations: Callable[[TextIO, ReadContext], None] | None = None
-    main_file: Callable[[Path], Path] | None = None
-    update: Callable[[Path, Mapping[str, Edits], Path], None] | None = None
-    merges: bool = False
-    keeps_provenance: bool = True
-    lossy: tuple[str, ...] = ()
-
-    @property
-    def has_documents(self) -> bool:
-        """Whether files of this format hold documents."""
-        return self.read is not None or self.read_path is not None
 
 
 def _sniff_plain_text(path: Path, start: bytes) -> bool:
@@ -85,50 +36,21 @@ def _sniff_plain_text(path: Path, start: bytes) -> bool:
 
 
 _SHIPPED = (
-    DocumentFormat(
-        "docred", "DocRED JSON", docred.sniff, docred.read, docred.write, update=docred.update, merges=True,
-    ),
-    DocumentFormat(
-        "jsonl", "unnoted JSONL", jsonl.sniff, jsonl.read, jsonl.write, ".jsonl", update=jsonl.update,
-        merges=True,
-    ),
-    DocumentFormat(
-        "pubtator", "PubTator", pubtator.sniff, pubtator.read, typed=True,
-        update=pubtator.update, keeps_provenance=False,
-    ),
-    DocumentFormat(
-        "relation-rows", "relation rows", pubtator.sniff_rows, read_relations=pubtator.read_rows,
-    ),
-    DocumentFormat(
-        "predictions", "DocRED predictions", write=predictions.write,
-        lossy=("text", "ids", "mentions", "negatives"),
-    ),
-    DocumentFormat(
-        "label-studio", "Label Studio JSON", label_studio.sniff, label_studio.read, label_studio.write,
-        update=label_studio.update, lossy=("evidence",),
-    ),
-    DocumentFormat(
-        "prodigy", "Prodigy JSONL", prodigy.sniff, prodigy.read, prodigy.write,
-        update=prodigy.update, lossy=("evidence",),
-    ),
-    DocumentFormat(
-        "columns", "rows of tokens", token_rows.sniff, token_rows.read, token_rows.write,
-        update=token_rows.update, keeps_provenance=False, lossy=("text", "evidence"),
-    ),
-    DocumentFormat(
-        "brat", "brat standoff", write=brat.write, sniff_path=brat.sniff, read_path=brat.read,
-        main_file=brat.main_file, update=brat.update, merges=True, lossy=("evidence",),
-    ),
-    DocumentFormat(
-        "spacy", "spaCy DocBin", write=docbin.write, suffix=".spacy", sniff_path=docbin.sniff,
-        read_path=docbin.read, update=docbin.update, lossy=("evidence",),
-    ),
-    DocumentFormat("parquet", "Parquet", sniff_path=parquet.sniff, read_path=parquet.read),
+    docred.FORMAT,
+    jsonl.FORMAT,
+    pubtator.FORMAT,
+    pubtator.ROWS_FORMAT,
+    predictions.FORMAT,
+    label_studio.FORMAT,
+    prodigy.FORMAT,
+    token_rows.FORMAT,
+    brat.FORMAT,
+    docbin.FORMAT,
+    parquet.FORMAT,
     DocumentFormat("text", "plain text", sniff_path=_sniff_plain_text, read_path=plain_text.read),
-)  # fmt: skip
-
+)
 FORMATS = {each.key: each for each in _SHIPPED}
-"""Every format by its key. To add one: a file in this folder and an entry of `_SHIPPED`."""
+"""Every format by its key. To add one: a file in this folder with its `FORMAT`, and an entry of `_SHIPPED`."""
 
 
 def register_format(format: DocumentFormat) -> None:

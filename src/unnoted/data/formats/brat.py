@@ -27,7 +27,7 @@ from unnoted.data.formats.annotated_text import (
     from_document,
     to_document,
 )
-from unnoted.data.formats.records import Edits, ReadContext
+from unnoted.data.formats.records import DocumentFormat, Edits, ReadContext
 from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.io import new_folder, read_whole
 from unnoted.utils import short_repr
@@ -313,3 +313,16 @@ def _updated_lines(lines: list[str], edits: RelationEdits, document: str) -> Ite
             numbers["#"] += 1
             content = json.dumps({**subject, **decision.provenance}, ensure_ascii=False)
             yield f"#{numbers['#']}\t{PROVENANCE} {target}\t{content}\n"
+
+
+FORMAT = DocumentFormat(
+    "brat",
+    "brat standoff",
+    write=write,
+    sniff_path=sniff,
+    read_path=read,
+    main_file=main_file,
+    update=update,
+    merges=True,
+    lossy=("evidence",),
+)

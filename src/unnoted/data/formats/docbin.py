@@ -29,7 +29,7 @@ from unnoted.data.formats.annotated_text import (
     from_document,
     to_document,
 )
-from unnoted.data.formats.records import Edits, ReadContext, wrap_reader_errors
+from unnoted.data.formats.records import DocumentFormat, Edits, ReadContext, wrap_reader_errors
 from unnoted.data.tokenization import word_spans
 from unnoted.errors import DataError, DefectKind
 from unnoted.io import Limits, read_bytes, write_binary
@@ -291,3 +291,15 @@ def _updated_data(doc: "Doc", edit: Edits) -> dict[Any, Any]:
         ]
         data[PROVENANCE] = [*data.get(PROVENANCE, ()), *provenance]
     return data
+
+
+FORMAT = DocumentFormat(
+    "spacy",
+    "spaCy DocBin",
+    write=write,
+    suffix=".spacy",
+    sniff_path=sniff,
+    read_path=read,
+    update=update,
+    lossy=("evidence",),
+)

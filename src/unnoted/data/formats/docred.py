@@ -14,6 +14,7 @@ from pydantic import Field
 
 from unnoted.data.document import Decision, Document, Entity, Fact, Mention, Triple
 from unnoted.data.formats.records import (
+    DocumentFormat,
     Edits,
     OwnRecord,
     ReadContext,
@@ -183,3 +184,6 @@ def _label(decision: Decision) -> dict[str, Any]:
     if decision.holds:
         entry["evidence"] = list(decision.evidence)
     return entry
+
+
+FORMAT = DocumentFormat("docred", "DocRED JSON", sniff=sniff, read=read, write=write, update=update, merges=True)

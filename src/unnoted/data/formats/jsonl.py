@@ -15,6 +15,7 @@ from unnoted.data.document import Decision, Document, Entity, Fact, Mention, Sen
 from unnoted.data.formats import prodigy, token_rows
 from unnoted.data.formats.annotated_text import log_misaligned
 from unnoted.data.formats.records import (
+    DocumentFormat,
     Edits,
     OwnRecord,
     ReadContext,
@@ -317,3 +318,8 @@ def _fact(decision: Decision) -> dict[str, Any]:
     if decision.evidence:
         entry["evidence"] = list(decision.evidence)
     return entry
+
+
+FORMAT = DocumentFormat(
+    "jsonl", "unnoted JSONL", sniff=sniff, read=read, write=write, suffix=".jsonl", update=update, merges=True
+)

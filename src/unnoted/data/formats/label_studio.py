@@ -33,7 +33,15 @@ from unnoted.data.formats.annotated_text import (
     to_document,
     update_note,
 )
-from unnoted.data.formats.records import Edits, ReadContext, Record, first_fields, parse_as, update_records
+from unnoted.data.formats.records import (
+    DocumentFormat,
+    Edits,
+    ReadContext,
+    Record,
+    first_fields,
+    parse_as,
+    update_records,
+)
 from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.io import read_array, write_list
 from unnoted.utils import short_repr
@@ -322,3 +330,14 @@ def _updated(
     elif edits.added:
         listed.append({"result": kept})
     return updated | ({"annotations": listed} if listed else {})
+
+
+FORMAT = DocumentFormat(
+    "label-studio",
+    "Label Studio JSON",
+    sniff=sniff,
+    read=read,
+    write=write,
+    update=update,
+    lossy=("evidence",),
+)

@@ -9,7 +9,7 @@ from typing import Any
 
 from unnoted.data.document import Document
 from unnoted.data.formats.jsonl import document_from_record
-from unnoted.data.formats.records import ReadContext, wrap_reader_errors
+from unnoted.data.formats.records import DocumentFormat, ReadContext, wrap_reader_errors
 from unnoted.utils import require_extra
 
 ROWS = 256
@@ -37,3 +37,6 @@ def _document(numbered: tuple[int, dict[str, Any]], context: ReadContext) -> Doc
     number, row = numbered
     fields = {name: value for name, value in row.items() if value is not None}  # null: not given
     return document_from_record(fields, context, f"row {number}")
+
+
+FORMAT = DocumentFormat("parquet", "Parquet", sniff_path=sniff, read_path=read)

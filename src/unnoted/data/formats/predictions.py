@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, FiniteFloat
 
 from unnoted.data.document import Document
-from unnoted.data.formats.records import OwnRecord, log_unknown_fields, parse_as
+from unnoted.data.formats.records import DocumentFormat, OwnRecord, log_unknown_fields, parse_as
 from unnoted.errors import DataError, DefectLog
 from unnoted.io import ENCODABLE, TextInput, open_text, read_array, write_list
 
@@ -111,3 +111,8 @@ def _records(document: Document) -> Iterator[dict[str, Any]]:
             "r": fact.relation,
             "evidence": fact.evidence,
         }
+
+
+FORMAT = DocumentFormat(
+    "predictions", "DocRED predictions", write=write, lossy=("text", "ids", "mentions", "negatives")
+)

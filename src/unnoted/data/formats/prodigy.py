@@ -31,6 +31,7 @@ from unnoted.data.formats.annotated_text import (
     update_note,
 )
 from unnoted.data.formats.records import (
+    DocumentFormat,
     Edits,
     ReadContext,
     Record,
@@ -257,3 +258,8 @@ def update(path: Path, edits: Mapping[str, Edits], to: Path) -> None:
         return task | {"relations": kept} | ({NOTE: note} if note else {})
 
     update_records(path, to, change)
+
+
+FORMAT = DocumentFormat(
+    "prodigy", "Prodigy JSONL", sniff=sniff, read=read, write=write, update=update, lossy=("evidence",)
+)

@@ -16,7 +16,7 @@ from typing import TextIO, TypeAlias
 from unnoted.data.document import Decision, Document, Entity, Fact, Mention, Triple
 from unnoted.data.entity_clustering import AnnotatedSpan
 from unnoted.data.formats.annotated_text import TOOL_FIELDS
-from unnoted.data.formats.records import Edits, ReadContext, RelationRow
+from unnoted.data.formats.records import DocumentFormat, Edits, ReadContext, RelationRow
 from unnoted.data.tokenization import SplitText, split_text
 from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.io import Limits, numbered_lines, open_output, open_text
@@ -291,3 +291,11 @@ def _row(document: Document, decision: Decision) -> str:
         expected = "a relation and ids that name this pair alone"
         raise DataError(f"{subject}, {object_}", expected, document.id, place, file="decisions")
     return "\t".join(columns + ([] if decision.holds else [FALSE]))
+
+
+FORMAT = DocumentFormat(
+    "pubtator", "PubTator", sniff=sniff, read=read, typed=True, update=update, keeps_provenance=False
+)
+
+
+ROWS_FORMAT = DocumentFormat("relation-rows", "relation rows", sniff=sniff_rows, read_relations=read_rows)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Any, NamedTuple, TextIO, TypeAlias, TypeVar
 
 from annotated_types import Len
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -350,6 +350,53 @@ class Edits(NamedTuple):
             if kept or key in record:
                 changed[key] = kept
         return changed
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFormat:
+    """How a format is detected, read and written.
+
+    Attributes:
+        key: its name in commands, such as `docred`.
+        name: its name in messages, such as "DocRED JSON".
+        sniff: whether a file that starts like this (leading blanks removed) is in this format; None if it is
+            only written.
+        read: yields the documents of a file.
+        write: writes documents to a file and returns the number of records; None if it is only read.
+        suffix: file names that end so are written in this format unless another one is asked for.
+        typed: its relations only hold between certain entity types, so that by default the candidate pairs
+            are the type pairs seen among the facts.
+        sniff_path: for a format that is no text, or several files: whether a path whose file starts with
+            these bytes (none, if it is a folder) is in this format. Asked before `sniff`.
+        read_path: for such a format, yields the documents of a path.
+        read_relations: for a file that has relations of documents in other files: keeps them in the context.
+        main_file: where a document is two files, the one that stands for both.
+        update: writes a file with the edits of some documents to another one; all else is copied.
+        merges: whether `update` can merge entities.
+        keeps_provenance: whether `update` has a place for who decided.
+        lossy: what documents have and this format has no place for (keys of `convert.PARTS`).
+    """
+
+    key: str
+    name: str
+    sniff: Callable[[str], bool] | None = None
+    read: Callable[[TextIO, ReadContext], Iterator[Document]] | None = None
+    write: Callable[[str | Path, Iterable[Document]], int] | None = None
+    suffix: str | None = None
+    typed: bool = False
+    sniff_path: Callable[[Path, bytes], bool] | None = None
+    read_path: Callable[[Path, ReadContext], Iterator[Document]] | None = None
+    read_relations: Callable[[TextIO, ReadContext], None] | None = None
+    main_file: Callable[[Path], Path] | None = None
+    update: Callable[[Path, Mapping[str, Edits], Path], None] | None = None
+    merges: bool = False
+    keeps_provenance: bool = True
+    lossy: tuple[str, ...] = ()
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether files of this format hold documents."""
+        return self.read is not None or self.read_path is not None
 
 
 _BETWEEN = re.compile(r"[\s,\[]*")

@@ -2,13 +2,13 @@
 
 | column | |
 |---|---|
-| `tokens` | the words, or the words of each sentence; also called `words` |
+| `tokens` | the words, or the words of each sentence |
 | `entities` | mentions: `start` and `end` (exclusive) among all tokens, `type`, and `id` if there is one |
 | `ner_tags` | if no `entities`: a tag for each token (`B-PER`, `I-PER`, `O`; or `PER`, `O`) |
-| `relations` | `head`, `tail`: numbers of mentions; `type` (or `label`, `relation`) |
+| `relations` | `head`, `tail`: numbers of mentions; `type` |
 | `clusters` | lists of numbers of mentions of one entity, if coreference is known |
 | `negatives` | like `relations`: what a person said does not hold |
-| `id` | the document's name; also called `orig_id`, `doc_id`; else the number of the row |
+| `id` | the document's name; also called `orig_id`; else the number of the row |
 
 Mentions are clustered to entities by `id`,
 `clusters` and name (`unnoted.data.entity_clustering`). Other columns are not used here, and stay when
@@ -23,14 +23,14 @@ from pathlib import Path
 from sys import intern
 from typing import Any, TextIO
 
-from pydantic import AliasChoices, Field
+from pydantic import Field
 
 from unnoted.data.document import Document, Mention, Sentence
 from unnoted.data.entity_clustering import AnnotatedSpan
 from unnoted.data.formats.annotated_text import AnnotatedText, SpanRelation, build_document, edit_relations
 from unnoted.data.formats.records import (
+    DocumentFormat,
     Edits,
-    OwnRecord,
     ReadContext,
     Record,
     first_fields,
@@ -44,13 +44,10 @@ from unnoted.io import numbered_lines, read_array, write_lines
 from unnoted.utils import short_repr
 
 FIELDS = FieldNames(fact="relations[{}]", entity="entity {}", mention="entity {}, mention {}")
-TOKENS = ("tokens", "words")
-TAGS = ("ner_tags", "ner", "tags", "labels")
-IDS = ("id", "orig_id", "doc_id", "document_id")
-RELATION = ("type", "label", "relation")
+IDS = ("id", "orig_id")
 OUTSIDE = "O"
 """The tag of a token that is in no mention."""
-_TAG = re.compile(r"O?|(?P<prefix>[BIESMLU])-(?P<type>.+)|(?![BIESMLU](?:-|$))(?P<plain>.+)", re.DOTALL)
+_TAG = re.compile(r"O|(?:(?P<prefix>[BI])-)?(?P<type>.+)", re.DOTALL)
 LONGEST_NAME = 1_000
 """Words of a mention that its name is made of."""
 
@@ -69,28 +66,24 @@ class RelationRecord(Record):
 
     head: int
     tail: int
-    relation: str = Field(validation_alias=AliasChoices(*RELATION))
+    relation: str = Field(alias="type")
 
 
-class RowRecord(OwnRecord):
+class RowRecord(Record):
     """A row."""
 
-    tokens: list[str] | list[list[str]] = Field(validation_alias=AliasChoices(*TOKENS))
+    tokens: list[str] | list[list[str]]
     entities: list[EntityRecord] | None = None
     relations: list[RelationRecord] | None = None
     negatives: list[RelationRecord] | None = None
     clusters: list[list[int]] | None = None
-    """Its tags, under any of several names, are among the other columns."""
+    ner_tags: list[Any] | None = None
 
 
 def sniff(start: str) -> bool:
     """Whether a file that starts like this holds rows of tokens."""
     fields = first_fields(start)
-    return (
-        start[:1] in ("{", "[")
-        and "text" not in fields
-        and any(fields.get(key) in ('["', "[[", "[]") for key in TOKENS)
-    )
+    return start[:1] in ("{", "[") and "text" not in fields and fields.get("tokens") in ('["', "[[", "[]")
 
 
 def read(stream: TextIO, context: ReadContext) -> Iterator[Document]:
@@ -151,7 +144,6 @@ def _sentences(row: RowRecord) -> tuple[Sentence, ...]:
 def _parse(row: RowRecord, document: str, sentences: Sequence[Sentence]) -> AnnotatedText:
     """The mentions of a row, which count tokens here, with its relations and clusters."""
     words = list(chain.from_iterable(sentences))
-    columns = row.model_extra or {}
     spans = []
     if row.entities is not None:
         for number, entity in enumerate(row.entities):
@@ -162,9 +154,9 @@ def _parse(row: RowRecord, document: str, sentences: Sequence[Sentence]) -> Anno
                 raise DataError(found, expected, document, f"{place}.start/end")
             identifier = None if entity.id is None else str(entity.id)
             spans.append(_span(number, entity.start, entity.end, entity.type, words, identifier, place))
-    elif (key := next((key for key in TAGS if columns.get(key) is not None), None)) is not None:
-        for number, (start, end, kind) in enumerate(_tagged(columns[key], len(words), document, key)):
-            spans.append(_span(number, start, end, kind, words, None, f"{key}[{start}]"))
+    elif row.ner_tags is not None:
+        for number, (start, end, kind) in enumerate(_tagged(row.ner_tags, len(words), document)):
+            spans.append(_span(number, start, end, kind, words, None, f"ner_tags[{start}]"))
     relations, negatives = (
         list(_relations(listed or [], key, len(spans), document))
         for key, listed in (("relations", row.relations), ("negatives", row.negatives))
@@ -180,31 +172,22 @@ def _span(
     return AnnotatedSpan(str(number), start, end, type, name, identifier, place)
 
 
-def _tagged(tags: object, words: int, document: str, key: str) -> Iterator[tuple[int, int, str]]:
-    """Mentions from a tag of each token: IOB of either kind, with `S-` and `E-`, or types without prefix.
-
-    Where a tag has no prefix (`PER PER O`), a mention is a run of tokens of one type.
-    """
-    if not isinstance(tags, list):
-        raise DataError(short_repr(tags), "a list", document, key)
-    listed = list(chain.from_iterable(tags)) if all(isinstance(tag, list) for tag in tags) else tags
-    if len(listed) != words:
-        raise DataError(f"{len(listed)} tags", f"{words}, one for each token", document, key)
+def _tagged(tags: list[Any], words: int, document: str) -> Iterator[tuple[int, int, str]]:
+    """Mentions from a tag of each token: `B-PER` begins one, `I-PER` and `PER` go on with one of that type."""
+    if len(tags) != words:
+        raise DataError(f"{len(tags)} tags", f"{words}, one for each token", document, "ner_tags")
     start, open_type = 0, ""
-    for place, tag in enumerate([*listed, OUTSIDE]):
+    for place, tag in enumerate([*tags, OUTSIDE]):
         found = _TAG.fullmatch(tag) if isinstance(tag, str) else None
-        if found is None:
+        if found is None or tag in ("B", "I", "B-", "I-"):
             expected = "tags as names, such as 'B-PER', 'PER' or 'O'"
-            raise DataError(short_repr(tag), expected, document, f"{key}[{place}]")
-        prefix, kind = found["prefix"] or "I", found["type"] or found["plain"] or ""
-        continues = bool(open_type) and prefix in "IEML" and kind == open_type
-        if open_type and not continues:
+            raise DataError(short_repr(tag), expected, document, f"ner_tags[{place}]")
+        kind = found["type"] or ""
+        if open_type and (found["prefix"] == "B" or kind != open_type):
             yield start, place, open_type
-        start = start if continues else place
-        open_type = kind
-        if kind and prefix in "ELSU":
-            yield start, place + 1, kind
             open_type = ""
+        start = start if open_type else place
+        open_type = kind
 
 
 def _relations(
@@ -269,8 +252,19 @@ def _updated_row(row: dict[str, Any], number: int, edits: Mapping[str, Edits]) -
         items = {each.item for each in gone}
         listed = row.get(column) or []
         kept = [each for item, each in enumerate(listed) if item not in items]
-        key = next((key for key in RELATION if listed and key in listed[0]), RELATION[0])
-        kept += [{"head": int(each.head), "tail": int(each.tail), key: each.relation} for each, _ in new]
+        kept += [{"head": int(each.head), "tail": int(each.tail), "type": each.relation} for each, _ in new]
         if kept or column in row:
             updated[column] = kept
     return updated
+
+
+FORMAT = DocumentFormat(
+    "columns",
+    "rows of tokens",
+    sniff=sniff,
+    read=read,
+    write=write,
+    update=update,
+    keeps_provenance=False,
+    lossy=("text", "evidence"),
+)
