@@ -185,12 +185,7 @@ def _count_type_pairs(documents: Iterable[Document]) -> Counter[TypePair]:
 
 
 def list_types(types: Collection[str], at_most: int = 50) -> str:
-    """Entity types as a message lists them.
-
-    Example:
-        >>> list_types({"PER", "LOC", "ORG"}, at_most=2)
-        'LOC, ORG and 1 more'
-    """
+    """Entity types as a message lists them."""
     rest = f" and {len(types) - at_most} more" if len(types) > at_most else ""
     return ", ".join(sorted(types)[:at_most]) + rest
 

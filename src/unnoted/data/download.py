@@ -84,12 +84,7 @@ class CatalogEntry(_Strict):
 
 
 class Catalog(_Strict):
-    """The data sets that can be downloaded, by name.
-
-    Example:
-        >>> sorted(Catalog.read().datasets)
-        ['chemdisgene', 'docred', 're-docred']
-    """
+    """The data sets that can be downloaded, by name."""
 
     datasets: dict[str, CatalogEntry] = Field(min_length=1)
     note: str | None = None

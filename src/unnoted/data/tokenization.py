@@ -178,16 +178,7 @@ def word_spans(document: Document, text: str) -> list[list[Span]]:
 
 
 class MentionLocator:
-    """Finds the characters of mentions in the text of a document.
-
-    Example:
-        >>> from unnoted.data import Mention
-        >>> entity = Entity((Mention(1, 0, 2, "PER", "Ada Lorne"),))
-        >>> words = ("Hello", "!"), ("Ada", "Lorne", ".")
-        >>> document = Document("d1", words, (entity,), text="Hello! Ada  Lorne.")
-        >>> MentionLocator(document).spans(entity)
-        ((7, 17),)
-    """
+    """Finds the characters of mentions in the text of a document."""
 
     def __init__(self, document: Document) -> None:
         self._words = None if document.text is None else word_spans(document, document.text)

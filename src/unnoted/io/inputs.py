@@ -130,10 +130,6 @@ class TextInput:
 
     Standard input is called `-`. A file is opened when it is needed; a stream (a pipe, standard input, a
     device) is opened once and kept open between looking and reading.
-
-    Example:
-        >>> TextInput("-").name, TextInput("train.json").name
-        ('standard input', 'train.json')
     """
 
     def __init__(self, path: str | Path) -> None:

@@ -28,12 +28,6 @@ def hold_lock(lock: Path, otherwise: Exception, *, remove: bool = False) -> Iter
         lock: the file.
         otherwise: what to raise if another process holds it.
         remove: delete the file in the end.
-
-    Example:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder, hold_lock(Path(folder, "lock"), ValueError("busy")):
-        ...     is_held(Path(folder, "lock"))
-        True
     """
     file_lock = FileLock(lock)
     try:

@@ -33,11 +33,6 @@ class FeatureReport:
         repeated_facts: labelled before in the same document.
         empty_words: words without a token.
         ignored_negatives: explicit negatives of an unknown relation or a pair that is not a candidate.
-
-    Example:
-        >>> report = FeatureReport(facts=2, self_facts=1, unknown_relations=Counter(spouse=3))
-        >>> report.left_out, report.lines()
-        (4, ['1 fact(s) relate an entity to itself', "3 fact(s) of the unknown relation 'spouse'"])
     """
 
     documents: int = 0

@@ -72,11 +72,6 @@ class LexicalModel(nn.Module):
     """The linear model and its weight in the ensemble. Training fits it before the first step.
 
     Its parameters are buffers: they are saved with the model, and no step changes them.
-
-    Example:
-        >>> lexical = LexicalModel(types=2, relations=3, vocabulary=50, weight=0.5)
-        >>> lexical.stem.shape, lexical.places.shape
-        (torch.Size([50]), torch.Size([5, 3]))
     """
 
     stem: Tensor

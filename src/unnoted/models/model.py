@@ -138,15 +138,6 @@ class RelationModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         lexical: a `LexicalModel`, or None.
         tokenizer: of the encoder; None for a model made from a configuration.
         card: the model card of a model that was loaded; training sets it to None.
-
-    Example:
-        >>> from transformers import BertConfig
-        >>> encoder = BertConfig(vocab_size=30, hidden_size=8, num_hidden_layers=1, num_attention_heads=2,
-        ...                      intermediate_size=16, max_position_embeddings=16)
-        >>> config = RelationConfig(encoder_config=encoder.to_dict(), relations=["spouse", "child"],
-        ...                         embedding=8, block=4)
-        >>> RelationModel(config).relations.ids
-        ('spouse', 'child')
     """
 
     config: RelationConfig

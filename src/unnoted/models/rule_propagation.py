@@ -30,11 +30,6 @@ class RulePropagation(nn.Module):
     Args:
         rules: those with two premises are left out.
         relations: the relation ids, K of them, in the order of the scores.
-
-    Example:
-        >>> from unnoted.rules import parse_rules
-        >>> RulePropagation(parse_rules("spouse(t, h) -> spouse(h, t)"), ["child", "spouse"]).columns
-        [(1, 1)]
     """
 
     def __init__(self, rules: Sequence[Rule], relations: Sequence[str]) -> None:

@@ -77,10 +77,6 @@ class TypeBias(nn.Module):
 
     A table of 0 adds nothing; bias initialisation fills it before the first step, and it is trained. An entity
     has the type of its first mention; number 0 is an unknown type.
-
-    Example:
-        >>> TypeBias(types=2, relations=3).weight.shape
-        torch.Size([3, 3, 3])
     """
 
     def __init__(self, types: int, relations: int) -> None:

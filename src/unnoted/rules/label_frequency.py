@@ -40,12 +40,7 @@ class ImpliedFrequency:
 
     @property
     def multiplier(self) -> float:
-        """True facts for each labelled one; one more of both is counted, so that a few say nothing wild.
-
-        Example:
-            >>> ImpliedFrequency(implied=59, labelled=19, low=2.5, high=4.0).multiplier
-            3.0
-        """
+        """True facts for each labelled one; one more of both is counted, so that a few say nothing wild."""
         return (self.implied + 1) / (self.labelled + 1)
 
 
@@ -127,12 +122,7 @@ def _interval(counts: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def wilson_low(share: float, count: float) -> float:
-    """The lower end of Wilson's 90 % interval for a share of a count.
-
-    Example:
-        >>> round(wilson_low(0.5, 10), 3), wilson_low(1.0, 0)
-        (0.269, 0.0)
-    """
+    """The lower end of Wilson's 90 % interval for a share of a count."""
     if count <= 0:
         return 0.0
     square = ONE_SIDED**2 / count

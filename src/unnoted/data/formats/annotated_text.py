@@ -19,6 +19,7 @@ from unnoted.data.formats.records import Edits, ReadContext, Record, parse_as
 from unnoted.data.tokenization import split_text, word_spans
 from unnoted.data.validation import FieldNames
 from unnoted.errors import DataError, DefectKind, DefectLog
+from unnoted.io import Limits
 from unnoted.utils import short_repr
 
 TOOL_FIELDS = FieldNames(fact="relation {}", entity="entity {}", mention="entity {}, mention {}")
@@ -147,27 +148,32 @@ def _project(
 
 def _check_spans(annotated: AnnotatedText, context: ReadContext) -> None:
     context.limits.check("mentions", len(annotated.spans), "mentions", annotated.id)
-    length = len(annotated.text)
     known: set[str] = set()
     for span in annotated.spans:
         if span.ref in known:
             found = f"{short_repr(span.ref)} a second time"
             raise DataError(found, "a new name", annotated.id, span.place)
         known.add(span.ref)
-        if not 0 <= span.start < span.end <= length:
-            expected = f"0 <= start < end <= {length}, the characters of the text"
-            found = f"{short_repr(span.start)} to {short_repr(span.end)}"
-            raise DataError(found, expected, annotated.id, f"{span.place}, start/end")
-        size = span.end - span.start
-        context.limits.check("mention", size, "characters in one mention", annotated.id, span.place)
-        if not annotated.text[span.start : span.end].strip():
-            raise DataError("a mention of blanks", "a mention with a word", annotated.id, span.place)
+        offsets = f"{span.place}, start/end"
+        check_span(annotated.text, span.start, span.end, annotated.id, span.place, offsets, context.limits)
         if annotated.words is None:
             log_misaligned(annotated.text, span.start, span.end, annotated.id, span.place, context.log)
     for missing in (ref for refs in annotated.links for ref in refs if ref not in known):
         context.log.add(
             DefectKind.UNLINKED_ENTITY, annotated.id, "coreference", short_repr(missing), "a mention"
         )
+
+
+def check_span(
+    text: str, start: int, end: int, document: str, place: str, offsets: str, limits: Limits
+) -> None:
+    """Refuse a mention that lies outside its text, is too long, or has no word; `offsets` is their place."""
+    if not 0 <= start < end <= len(text):
+        expected = f"0 <= start < end <= {len(text)}, the characters of the text"
+        raise DataError(f"{short_repr(start)} to {short_repr(end)}", expected, document, offsets)
+    limits.check("mention", end - start, "characters in one mention", document, place)
+    if not text[start:end].strip():
+        raise DataError(short_repr(text[start:end]), "at least one word", document, offsets)
 
 
 _FIRST_WITHOUT_BLANKS = "\u0e00"

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from unnoted.data.document import Decision, Document, Entity, Fact, Mention, Sentence, Triple
 from unnoted.data.formats import prodigy, token_rows
-from unnoted.data.formats.annotated_text import log_misaligned
+from unnoted.data.formats.annotated_text import check_span, log_misaligned
 from unnoted.data.formats.records import (
     DocumentFormat,
     Edits,
@@ -175,11 +175,7 @@ def _character_spans(
         for number, mention in enumerate(entity.mentions):
             place = f"entities[{index}].mentions[{number}]"
             start, end = mention.start, mention.end
-            if not 0 <= start < end <= len(text):
-                found = f"{short_repr(start)} to {short_repr(end)}"
-                expected = f"0 <= start < end <= {len(text)}, the characters of the text"
-                raise DataError(found, expected, document, f"{place}.start/end")
-            context.limits.check("mention", end - start, "characters in one mention", document, place)
+            check_span(text, start, end, document, place, f"{place}.start/end", context.limits)
             spans.append((start, end))
             log_misaligned(text, start, end, document, place, context.log)
         context.limits.check("mentions", len(spans), "mentions or more", document)
@@ -202,8 +198,7 @@ def _text_mentions(
                 short_repr(mention.name), expected, document, f"{place}.name", kind=DefectKind.OFFSET_MISMATCH
             )
         span = locate(mention.start, mention.end)
-        if span is None:
-            raise DataError(short_repr(covered), "at least one word", document, f"{place}.start/end")
+        assert span is not None  # a mention has a word: `check_span`
         return Mention(*span, type, intern(covered))
 
     return make

@@ -184,14 +184,7 @@ def read_lines(lines: Iterable[tuple[int, str]], context: ReadContext) -> Iterat
 
 @contextmanager
 def wrap_reader_errors(expected: str) -> Iterator[None]:
-    """Turn everything that another library raises over a file into one located error.
-
-    Example:
-        >>> with wrap_reader_errors("a .spacy file"):
-        ...     {}["schema"]
-        Traceback (most recent call last):
-        unnoted.errors.DataError: : damaged content (KeyError: 'schema'), expected a .spacy file
-    """
+    """Turn everything that another library raises over a file into one located error."""
     try:
         yield
     except DataError:

@@ -62,13 +62,7 @@ def generate_documents(documents: int, seed: int = 0, start: int = 0) -> Iterato
 
 
 def generate_document(index: int, seed: int = 0) -> Document:
-    """One document with its complete truth, which depends on the seed and the index only.
-
-    Example:
-        >>> document = generate_document(7, seed=1)
-        >>> document.id, document == generate_document(7, seed=1), document == generate_document(7, seed=2)
-        ('generated-1-7', True, False)
-    """
+    """One document with its complete truth, which depends on the seed and the index only."""
     choices = Choices.of_document(index, seed)
     graph = EntityGraph(choices)
     plans = plan_sentences(graph, choices)  # which may add entities
@@ -87,13 +81,7 @@ def generate_document(index: int, seed: int = 0) -> Document:
 
 
 class Choices(Random):
-    """The random choices of one document.
-
-    Example:
-        >>> choices = Choices("a string seeds the same in every process and on every machine")
-        >>> choices.below(10), choices.pick("abc"), choices.chance("opener")
-        (4, 'a', True)
-    """
+    """The random choices of one document."""
 
     @classmethod
     def of_document(cls, index: int, seed: int) -> "Choices":

@@ -143,10 +143,5 @@ STEPS = [_steps_from(kind) for kind in KINDS]
 
 
 def relation_names() -> dict[str, str]:
-    """The readable names of the relations.
-
-    Example:
-        >>> relation_names()["born_in"], len(relation_names())
-        ('place of birth', 28)
-    """
+    """The readable names of the relations."""
     return {id: relation.name for id, relation in RELATIONS.items()}

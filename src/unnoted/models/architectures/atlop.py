@@ -137,10 +137,6 @@ class ATLOPPairEncoder(PairEncoder):
     Reference:
         Zhou, Huang, Ma, Huang (2021): Document-level relation extraction with adaptive thresholding and
         localized context pooling. AAAI.
-
-    Example:
-        >>> ATLOPPairEncoder(hidden_size=8, pair_dim=6).head_projection
-        Linear(in_features=16, out_features=6, bias=True)
     """
 
     pairs_are_independent = True

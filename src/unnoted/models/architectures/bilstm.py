@@ -34,10 +34,6 @@ class DistancePairEncoder(PairEncoder):
     Reference:
         Yao, Ye, Li, Han, Lin, Liu, Liu, Huang, Zhou, Sun (2019): DocRED: a large-scale document-level
         relation extraction dataset. ACL.
-
-    Example:
-        >>> DistancePairEncoder(hidden_size=8, pair_dim=128).output_dim
-        148
     """
 
     def __init__(self, hidden_size: int, pair_dim: int, *, distance_dim: int = 20) -> None:

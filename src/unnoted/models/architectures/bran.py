@@ -57,10 +57,6 @@ class MentionPairEncoder(nn.Module):
     Reference:
         Verga, Strubell, McCallum (2018): Simultaneously self-attending to all mentions for full-abstract
         biological relation extraction. NAACL.
-
-    Example:
-        >>> MentionPairEncoder(hidden_size=8, pair_dim=6).head_network[-1]
-        Linear(in_features=8, out_features=6, bias=True)
     """
 
     def __init__(self, hidden_size: int, pair_dim: int) -> None:
@@ -94,10 +90,6 @@ class BiaffineHead(nn.Module):
     """Logits of K + 1 classes for each pair of entities, from the vectors of their mentions' tokens.
 
     All classes start from the same orthogonal matrix, as published.
-
-    Example:
-        >>> BiaffineHead(pair_dim=8, num_labels=3).weight.shape
-        torch.Size([8, 3, 8])
     """
 
     def __init__(self, pair_dim: int, num_labels: int) -> None:

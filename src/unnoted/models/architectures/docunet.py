@@ -46,10 +46,6 @@ class DocuNetPairEncoder(PairEncoder):
     Reference:
         Zhang, Chen, Xie, Deng, Tan, Chen, Huang, Si, Chen (2021): Document-level relation extraction as
         semantic segmentation. IJCAI.
-
-    Example:
-        >>> DocuNetPairEncoder(hidden_size=8, pair_dim=6, unet_width=16, unet_output=4).head_projection
-        Linear(in_features=12, out_features=6, bias=True)
     """
 
     map_layers = ("channels", "unet")  # DocuNet's program counts what makes the image too
@@ -111,13 +107,7 @@ class DocuNetPairEncoder(PairEncoder):
 
 
 class UNet(nn.Module):
-    """Two levels down, two levels up, with the map of each level on the way down joined on the way up.
-
-    Example:
-        >>> unet = UNet(channels=3, width=16, output=5)
-        >>> unet(torch.ones(2, 3, 6, 6), torch.ones(2, 1, 6, 6, dtype=torch.bool)).shape
-        torch.Size([2, 5, 8, 8])
-    """
+    """Two levels down, two levels up, with the map of each level on the way down joined on the way up."""
 
     def __init__(self, channels: int, width: int, output: int) -> None:
         super().__init__()

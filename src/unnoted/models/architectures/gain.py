@@ -78,11 +78,6 @@ class GAINPairEncoder(PairEncoder):
     Reference:
         Zeng, Xu, Chang, Li (2020): Double graph based reasoning for document-level relation extraction.
         EMNLP.
-
-    Example:
-        >>> pair_encoder = GAINPairEncoder(hidden_size=8, pair_dim=6)
-        >>> pair_encoder.node_dim, pair_encoder.entity_dim  # state, type and entity; times (layers + 1)
-        (48, 144)
     """
 
     pairs_at_once = 2**12  # a pair's paths are long vectors

@@ -37,11 +37,6 @@ class GroupedBilinear(nn.Module):
         num_labels: how many logits a pair gets (K + 1, the threshold class first).
         block_size: of a block.
         bias: whether there is a bias_k.
-
-    Example:
-        >>> bilinear = GroupedBilinear(pair_dim=8, num_labels=3, block_size=4)
-        >>> bilinear(torch.ones(5, 8), torch.ones(5, 8)).shape
-        torch.Size([5, 3])
     """
 
     def __init__(self, pair_dim: int, num_labels: int, block_size: int = 64, *, bias: bool = True) -> None:
@@ -119,10 +114,6 @@ class LinearHead(nn.Module):
     """Logits of K + 1 classes for each pair: f = W x + b.
 
     After a pair encoder that ends in a hidden layer it is the last layer of a perceptron.
-
-    Example:
-        >>> LinearHead(pair_dim=8, num_labels=3)(torch.ones(5, 8)).shape
-        torch.Size([5, 3])
     """
 
     def __init__(self, pair_dim: int, num_labels: int) -> None:

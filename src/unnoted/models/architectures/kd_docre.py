@@ -84,11 +84,6 @@ class AxialPairEncoder(PairEncoder):
     Reference:
         Tan, He, Bing, Ng (2022): Document-level relation extraction with adaptive focal loss and knowledge
         distillation. Findings of ACL.
-
-    Example:
-        >>> pair_encoder = AxialPairEncoder(16, 8, layers=2, heads=4, block_size=4)
-        >>> pair_encoder.map_dim, len(pair_encoder.layers)
-        (16, 2)
     """
 
     map_layers = ("layers",)

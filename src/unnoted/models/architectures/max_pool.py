@@ -27,10 +27,6 @@ class MaxPoolPairEncoder(PairEncoder):
     Reference:
         Zhang, Mohan, Torkar, et al. (2022): A distant supervision corpus for extracting biomedical
         relationships between chemicals, diseases and genes. LREC.
-
-    Example:
-        >>> MaxPoolPairEncoder(hidden_size=8, pair_dim=6).projection
-        Linear(in_features=16, out_features=6, bias=True)
     """
 
     def __init__(self, hidden_size: int, pair_dim: int, *, dropout: float = 0.1) -> None:

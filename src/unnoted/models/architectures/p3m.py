@@ -29,11 +29,6 @@ class CosineHead(nn.Module):
     Reference:
         Wang, Pan, Zhang, Wu, Hu (2024): A positive-unlabeled metric learning framework for document-level
         relation extraction with incomplete labeling. AAAI.
-
-    Example:
-        >>> head = CosineHead(pair_dim=8, num_labels=3, block_size=4).eval()
-        >>> head(torch.ones(5, 8), torch.ones(5, 8)).shape
-        torch.Size([5, 3])
     """
 
     def __init__(self, pair_dim: int, num_labels: int, block_size: int = 64, *, dropout: float = 0.2) -> None:

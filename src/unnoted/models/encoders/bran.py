@@ -127,11 +127,6 @@ class BRANEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
 
     Raises:
         EncoderError: the sizes of the configuration do not fit each other.
-
-    Example:
-        >>> encoder = BRANEncoder(BRANConfig(vocab_size=20, hidden_size=8))
-        >>> encoder(torch.tensor([[3, 4, 5]])).last_hidden_state.shape
-        torch.Size([1, 3, 8])
     """
 
     config: BRANConfig

@@ -79,13 +79,6 @@ class DocumentEncoder(nn.Module):
     Attributes:
         limit: the number of tokens that the encoder takes at once.
         runner: runs the encoder in prediction, in place of torch (int8, ONNX); None for torch.
-
-    Example:
-        >>> from transformers import BertConfig, BertModel
-        >>> config = BertConfig(vocab_size=30, hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
-        ...                     intermediate_size=16, max_position_embeddings=16)
-        >>> DocumentEncoder(BertModel(config)).limit
-        16
     """
 
     def __init__(self, model: PreTrainedModel, attention: bool = True) -> None:

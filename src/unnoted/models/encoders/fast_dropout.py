@@ -37,12 +37,7 @@ def random_bytes(shape: torch.Size) -> Tensor:
 
 
 def dropped_bytes(rate: float) -> int:
-    """How many of the 256 bytes, the lowest ones, mean "dropped".
-
-    Example:
-        >>> dropped_bytes(0.1)
-        26
-    """
+    """How many of the 256 bytes, the lowest ones, mean "dropped"."""
     return round(rate * 256)
 
 

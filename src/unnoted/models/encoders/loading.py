@@ -204,14 +204,7 @@ def check_vocabulary(
 
 
 def find_nonfinite(module: nn.Module) -> str | None:
-    """The name of the first tensor of a module with a value that is not finite; None if there is none.
-
-    Example:
-        >>> layer = nn.Linear(2, 2)
-        >>> _ = layer.bias.data.fill_(torch.inf)
-        >>> find_nonfinite(layer)
-        'bias'
-    """
+    """The name of the first tensor of a module with a value that is not finite; None if there is none."""
     for name, tensor in module.state_dict().items():
         if not tensor.is_floating_point() or tensor.is_meta:
             continue

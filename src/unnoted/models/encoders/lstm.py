@@ -128,13 +128,7 @@ class LockedDropout(nn.Module):
 
 
 class FixedEmbedding(nn.Embedding):
-    """An embedding that is never trained: a buffer, because loading a model unfreezes every parameter.
-
-    Example:
-        >>> embedding = FixedEmbedding(4, 2, padding_idx=0)
-        >>> list(embedding.parameters()), list(embedding.state_dict())
-        ([], ['weight'])
-    """
+    """An embedding that is never trained: a buffer, because loading a model unfreezes every parameter."""
 
     def __init__(self, rows: int, size: int, padding_idx: int) -> None:
         super().__init__(rows, size, padding_idx)
@@ -148,12 +142,6 @@ class LSTMEncoder(PreTrainedModel):  # type: ignore[no-untyped-call]
 
     Raises:
         EncoderError: the sizes of the configuration do not fit each other.
-
-    Example:
-        >>> encoder = LSTMEncoder(LSTMConfig(vocab_size=20, hidden_size=8, num_attention_heads=2))
-        >>> output = encoder(torch.tensor([[3, 4, 5]]), output_attentions=True)
-        >>> output.last_hidden_state.shape, output.attentions[-1].shape
-        (torch.Size([1, 3, 8]), torch.Size([1, 2, 3, 3]))
     """
 
     config: LSTMConfig
