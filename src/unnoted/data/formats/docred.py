@@ -186,4 +186,6 @@ def _label(decision: Decision) -> dict[str, Any]:
     return entry
 
 
-FORMAT = DocumentFormat("docred", "DocRED JSON", sniff=sniff, read=read, write=write, update=update, merges=True)
+FORMAT = DocumentFormat(
+    "docred", "DocRED JSON", sniff=sniff, read=read, write=write, update=update, merges=True
+)
