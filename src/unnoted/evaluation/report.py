@@ -95,7 +95,8 @@ def _corrected_notes(corrected: CorrectedScores) -> Iterator[str]:
         yield (
             f"estimated for complete gold: of all true facts {100 * frequency.estimate:.3g} % are labelled ({each}); "
             "assumes that labels are right, and that a true fact is labelled equally often whether or not it is "
-            "predicted"
+            "predicted. Labels usually favour what is predicted, and figures are then too high: check some predictions "
+            "(--checked)"
         )
         if corrected.excess > 1:
             yield (
