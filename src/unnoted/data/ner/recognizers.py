@@ -27,6 +27,9 @@ SPACY_TYPES: Mapping[str, str] = MappingProxyType(
 )
 """DocRED's names of the entity types of spaCy's trained pipelines; ORG and LOC are the same in both."""
 
+SPACY_UNLINKED = "NIL"
+"""What spaCy's entity linker gives all entities that it does not find in its knowledge base."""
+
 GLINER_TYPES: Mapping[str, str] = MappingProxyType(
     {
         "person": "PER",
@@ -144,7 +147,8 @@ def spans_of_doc(doc: "Doc") -> tuple[EntitySpan, ...]:
     for entity in doc.ents:
         span = (entity.start_char, entity.end_char)
         cluster = next((number for number, spans in enumerate(clusters) if _overlaps(span, spans)), None)
-        found.append(EntitySpan(*span, entity.label_, entity.kb_id_ or entity.ent_id_ or None, cluster))
+        linked = "" if entity.kb_id_ == SPACY_UNLINKED else entity.kb_id_
+        found.append(EntitySpan(*span, entity.label_, linked or entity.ent_id_ or None, cluster))
     return tuple(found)
 
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 import spacy
+from spacy.pipeline import EntityLinker
 from spacy.tokens import Doc, Span
 
 from unnoted.data.ner import EntitySpan, GlinerRecognizer, SpacyRecognizer, TextReader
@@ -60,6 +61,12 @@ def test_ids_of_a_ruler_and_of_a_linker_join():
     doc = spacy.blank("en")("Ada met Bo.")
     doc.ents = [Span(doc, 0, 1, "PERSON", kb_id="Q7")]
     assert spans_of_doc(doc) == (EntitySpan(0, 3, "PERSON", "Q7"),)
+
+
+def test_what_a_linker_does_not_find_is_not_one_entity():
+    doc = spacy.blank("en")("Ada met Bo.")
+    doc.ents = [Span(doc, place, place + 1, "PERSON", kb_id=EntityLinker.NIL) for place in (0, 2)]
+    assert [span.kb_id for span in spans_of_doc(doc)] == [None, None]
 
 
 @pytest.fixture
