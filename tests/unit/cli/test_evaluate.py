@@ -189,6 +189,7 @@ def test_errors_are_one_line(gold, predictions, train, tmp_path):
         ("--gold", unlabelled, "--predictions", predictions): "have no fact",
         ("--gold", tmp_path / "no.json", "--predictions", predictions): "no such file",
         ("--gold", gold, "--predictions", tmp_path / "no.json"): "no such file",
+        ("--gold", predictions, "--predictions", gold): "these are predictions",
         ("--gold", gold, "--predictions", bad): "[0].h_idx",
         ("--gold", gold, "--predictions", mixed): "1 of 2 predictions",
         ("--gold", gold, "--predictions", predictions, "--train", bad): "sents",
