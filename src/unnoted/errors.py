@@ -48,6 +48,7 @@ class DefectKind(Enum):
     SELF_RELATION = Severity.DEFECT, "a relation row relates an entity to itself; dropped"
     IGNORED_FIELD = Severity.DEFECT, "a field that the format does not have; ignored"
 
+    SPLIT_MENTION = Severity.NOTE, "a mention of several pieces; read from its first to its last word"
     UNLINKED_MENTION = Severity.NOTE, "a mention is linked to no entity; left out"
     SHARED_MENTION = Severity.NOTE, "a mention is linked to several entities; given to each"
     MIXED_TYPES = Severity.NOTE, "an entity has mentions of several types; the first one counts"

@@ -1,6 +1,6 @@
 """The checks that every document passes, from whatever source: indices, spans, names, sizes, encoding."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -158,7 +158,10 @@ class _Validator:
             limits.check("mention", size, f"{unit} in one mention", document.id, place)
         if "".join(mention.name.split()) != "".join("".join(covered).split()):
             found, expected = short_repr(mention.name), short_repr(" ".join(covered))
-            self.log.add(DefectKind.NAME_MISMATCH, document.id, f"{place}.{names.name}", found, expected)
+            kind = (
+                DefectKind.SPLIT_MENTION if _leaves_out(mention.name, covered) else DefectKind.NAME_MISMATCH
+            )
+            self.log.add(kind, document.id, f"{place}.{names.name}", found, expected)
 
     def check_ids(self) -> None:
         """Two genes must not share an id; a gene and a species may."""
@@ -214,3 +217,19 @@ class _Validator:
             yield "sentence {}", (index,), "".join(words)
         yield "text", (), document.text or ""
         yield "id", (), document.id
+
+
+def _leaves_out(name: str, covered: Sequence[str]) -> bool:
+    """Whether a name is the first and the last of some words and others between: of a mention in several pieces.
+
+    Example:
+        >>> _leaves_out("North America", ["North", "and", "South", "America"]), _leaves_out("North", ["North", "Sea"])
+        (True, False)
+    """
+    words, rest = name.split(), iter(covered)
+    return (
+        bool(words)
+        and words[-1] == covered[-1]
+        and words[0] == covered[0]
+        and all(word in rest for word in words)
+    )

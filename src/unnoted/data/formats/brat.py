@@ -47,6 +47,7 @@ _EVENT = re.compile(r"(E\S*)\t[^\s:]+:(\S+)", re.ASCII)
 _REFERENCE = re.compile(r"(N\S*)\t\S+ (\S+) (\S+:\S+)(?:\t.*)?", re.ASCII | re.DOTALL)
 _EQUIVALENCE = re.compile(r"\*\t\S+((?: \S+)+)\s*", re.ASCII)
 _NEGATIVE = re.compile(rf"(#\S*)\t{NEGATIVE} (\S+)\t(\S+) (\S+)\s*", re.ASCII)
+_OWN_NOTE = re.compile(rf"#\S*\t{PROVENANCE} ", re.ASCII)
 _LINE = re.compile(r"[A-Z#]\d*\t|\*\t\S+ ")
 _NUMBERED = re.compile(r"([R#])(\d{1,18})\t")
 _ABOUT = re.compile(r"[AM#]\S*\t\S+ (\S+)")
@@ -69,9 +70,13 @@ def main_file(path: Path) -> Path:
 
 
 def text_files(path: Path) -> Iterator[tuple[Path, Path]]:
-    """The text files of a path, each with the folder from which its document's name counts."""
+    """The text files of a path, each with the folder from which its document's name counts.
+
+    An annotation file without a text counts as one: whoever reads it says that the text is missing.
+    """
     if path.is_dir():
-        return ((file, path) for file in sorted(path.rglob("*.txt")) if file.is_file())
+        annotated = {file.with_suffix(".txt") for file in path.rglob("*.ann")}
+        return ((file, path) for file in sorted({*path.rglob("*.txt"), *annotated}) if not file.is_dir())
     return iter([(path.with_suffix(".txt"), path.parent)])
 
 
@@ -83,9 +88,12 @@ def read(path: Path, context: ReadContext) -> Iterator[Document]:
 def _document(source: tuple[Path, Path], context: ReadContext) -> Document:
     file, folder = source
     identifier = context.register_id(id_from_file(file, folder), "file name")
+    annotations = file.with_suffix(".ann")
+    if annotations.is_file() and not file.exists():
+        context.log.file = str(annotations)
+        raise DataError("no text", f"{file.name} beside it: offsets of a mention count in it", identifier)
     context.log.file = str(file)
     text = read_whole(file)
-    annotations = file.with_suffix(".ann")
     lines: list[str] = []
     if annotations.exists():
         context.log.file = str(annotations)
@@ -133,7 +141,10 @@ def parse(document: str, text: str, lines: Iterable[str], log: DefectLog) -> Ann
         elif kind in UNUSED:
             if event := _EVENT.match(line):
                 triggers[event[1]] = event[2]
-            log.add(DefectKind.UNUSED_ANNOTATION, document, place, short_repr(line), "a T, R, N or * line")
+            if not _OWN_NOTE.match(line):
+                log.add(
+                    DefectKind.UNUSED_ANNOTATION, document, place, short_repr(line), "a T, R, N or * line"
+                )
         else:
             raise DataError(short_repr(line), "a line of brat's standoff format", document, place)
     return AnnotatedText(

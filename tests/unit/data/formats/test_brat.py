@@ -40,7 +40,7 @@ def test_a_brat_document(brat, tmp_path):
     ]
     assert triples(document) == [("Ericsson", "Located", "North America"), ("Sony", "Part", "joint venture")]
     assert document.words_of(document.entities[3].mentions[0]) == ("North", "and", "South", "America")
-    assert kinds(brat) == {"unused-annotation": 3, "name-mismatch": 1}
+    assert kinds(brat) == {"unused-annotation": 3, "split-mention": 1}
     assert list(load_documents(tmp_path)) == [document] == list(load_documents(brat, tmp_path / "doc.txt"))
 
 
