@@ -5,11 +5,13 @@ import gzip
 import io
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
 import threading
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -182,6 +184,12 @@ def test_a_misspelt_limit_is_refused(monkeypatch):
     monkeypatch.setenv("UNNOTED_MAX_WORD", "10")
     with pytest.raises(ValueError, match=r"'UNNOTED_MAX_WORD'.*'UNNOTED_MAX_WORDS'"):
         Limits.current()
+
+
+def test_the_table_of_limits_in_the_docs_is_right():
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "formats.md").read_text("utf-8")
+    rows = re.findall(r"\| `(UNNOTED_MAX_\w+)` \| ([\d,]+) \|", page)
+    assert rows == [(f"UNNOTED_MAX_{name.upper()}", f"{size:,}") for name, size in asdict(Limits()).items()]
 
 
 # Locks

@@ -123,7 +123,7 @@ _AS_FIRST = [[(NUMBERS[b], NUMBERS[c]) for a, b, c in COMPOSITIONS if a == id] f
 _AS_SECOND = [[(NUMBERS[a], NUMBERS[c]) for a, b, c in COMPOSITIONS if b == id] for id in NUMBERS]
 
 
-def close(statements: list[Statement]) -> dict[Statement, Origin]:
+def deductive_closure(statements: list[Statement]) -> dict[Statement, Origin]:
     """The deductive closure of statements under the inverse, implication and composition rules.
 
     Returns:
@@ -132,7 +132,7 @@ def close(statements: list[Statement]) -> dict[Statement, Origin]:
 
     Example:
         >>> born, located = NUMBERS["born_in"], NUMBERS["located_in"]
-        >>> truth = close([(born, 0, 1), (located, 1, 2)])
+        >>> truth = deductive_closure([(born, 0, 1), (located, 1, 2)])
         >>> truth[born, 0, 2] == {0, 1}, len(truth)
         (True, 3)
     """
@@ -203,7 +203,7 @@ class EntityGraph:
         self.of_kind: list[list[int]] = [[] for _ in KINDS]
         self.statements: list[Statement] = []
         self._grow()
-        self.truth = close(self.statements)
+        self.truth = deductive_closure(self.statements)
 
     def has_room(self, kind: EntityKind) -> bool:
         """Whether there may be one more of a kind."""
