@@ -93,7 +93,7 @@ class Review {
     await this.select(this.queue.following(this.rank));
   }
 
-  // A goal is a place to stop at, and says what it came to.
+  // A goal is a place to stop at, with the result so far.
   async rest() {
     await this.figures.refresh();
     const { accepted, rejected, decided, goal } = this.figures;
