@@ -138,7 +138,7 @@ def calibration(run: Path, data: Path, multiplier: float) -> list[Row]:
         }
         for target in TARGETS:
             try:
-                threshold = fitted.at_precision(target).threshold
+                threshold = fitted.expected.threshold_at_precision(target)
                 row[f"precision at target {target}"] = _score(p > threshold, true).precision
             except TargetUnreachableError:
                 row[f"precision at target {target}"] = None
@@ -150,7 +150,7 @@ def test_scores(run: Path, data: Path, multiplier: float) -> list[Row]:
     """What the test set says of scores and of target precisions: predicted facts beside complete labels."""
     gold = load_documents(data / "data" / "docred" / "test_revised.json").documents
     total = sum(len(document.labels) for document in gold)
-    extractor = Extractor.from_pretrained(run)
+    extractor = Extractor(run)
     rows = []
     for target in (None, *TARGETS):
         options = DecisionOptions(target_precision=target)

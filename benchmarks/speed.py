@@ -153,7 +153,7 @@ def inference(data: Path) -> dict[str, float]:
 
     with TemporaryDirectory() as folder:
         model.save_pretrained(folder)
-        backends = {name: Extractor.from_pretrained(folder, backend=name) for name in ("torch", "int8")}
+        backends = {name: Extractor(folder, backend=name) for name in ("torch", "int8")}
         works = [lambda extractor=each: list(extractor.extract(gold)) for each in backends.values()]
         taken, *each = shortest(predict_plainly, *works)
     result = {f"predict, {name} (documents/s)": len(gold) / s for name, s in zip(backends, each, strict=True)}

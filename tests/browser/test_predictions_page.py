@@ -4,7 +4,14 @@ import pytest
 from tests.browser.conftest import DESK, PHONE, overflow
 from tests.factories import fact, words
 
-from unnoted.data.visualization import DocumentEntry, FactTable, documents_page
+from unnoted.data.visualization import (
+    DocumentEntry,
+    FactGroup,
+    FactRow,
+    FactTable,
+    documents_page,
+    render_slider,
+)
 from unnoted.data.visualization.pages import AT_ONCE
 
 HOSTILE = "</script><img src=x onerror=\"document.title='broken'\">"
@@ -85,6 +92,42 @@ def test_find_shows_what_is_found_also_in_documents_that_were_not_opened(opened,
     page.fill("#find", "")
     page.locator("#found:empty").wait_for(state="attached")
     assert page.locator(".entry:not([hidden])").count() == DOCUMENTS
+
+
+@pytest.fixture
+def scored(open_page, tmp_path):
+    """A page of facts with the scores 0.9, 0.3 and 0.2, at the threshold 0.25, and of documents without facts."""
+    documents = []
+    for number in range(1, DOCUMENTS + 1):
+        document, _, names = drawn(number)
+        pairs = ((0, 1, 0.9), (0, 2, 0.3), (1, 2, 0.2)) if number % 2 else ()
+        rows = tuple(FactRow(head, tail, "P1", (0,), (str(score),), score) for head, tail, score in pairs)
+        documents.append(DocumentEntry(document, FactTable((FactGroup(rows),), ("Score",), 0.25), names))
+    precision = [number / 100 for number in range(100)]
+    path = tmp_path / "scored.html"
+    path.write_text(
+        documents_page("Facts", [], documents, slider=render_slider(0.25, 0.1, precision)), "utf-8"
+    )
+    return open_page(path.as_uri())
+
+
+@pytest.mark.parametrize(("score", "facts"), [(None, 2), ("0.15", 3), ("0.5", 1), ("0.95", 0)])
+def test_a_slider_shows_the_facts_above_its_score_also_in_documents_that_were_not_opened(
+    scored, score, facts
+):
+    if score:
+        scored.locator("#threshold").fill(score)
+    with_facts = (DOCUMENTS + 1) // 2
+    threshold = float(score or 0.25)
+    assert scored.inner_text("#outcome").startswith(f"{threshold:.2f}: {facts * with_facts} facts")
+    assert scored.inner_text("#outcome").endswith(f"expected precision {threshold:.2f}")
+    for number in (0, LATE):  # documents 1 and LATE + 1; the second is opened now
+        entry = scored.locator("details").nth(number)
+        if number:
+            entry.locator("summary").click()
+            entry.locator(".text").wait_for()
+        assert entry.locator("tr.fact:visible").count() == facts
+        assert entry.locator(".count").inner_text() == f"{facts} fact{'' if facts == 1 else 's'}"
 
 
 @pytest.mark.parametrize("viewport", [DESK, PHONE], ids=["desk", "phone"])

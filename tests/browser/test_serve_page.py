@@ -1,9 +1,11 @@
 """The page of a service in a real browser: text in, entities and facts out."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from tests.browser.conftest import DESK, PHONE, overflow, served
+from tests.unit.inference.making import calibration
 from tests.unit.serve.factories import RECORDS, TEXT, extractor, reader
 
 from unnoted.serve import ExtractionService, create_app
@@ -11,13 +13,14 @@ from unnoted.serve import ExtractionService, create_app
 
 @pytest.fixture(scope="module")
 def address():
-    with served(create_app(ExtractionService(extractor(), "small", reader()), None)) as made:
-        yield made
+    made = extractor()
+    made.model.decoder = replace(made.model.decoder, calibration=calibration(0.1))
+    with served(create_app(ExtractionService(made, "small", reader()), None)) as address:
+        yield address
 
 
 def ask(page, text):
     page.fill("#given", text)
-    page.fill("#threshold", "0")
     page.click("#extract")
     page.wait_for_selector("#extract:not([disabled])")
 
@@ -29,7 +32,15 @@ def test_pasted_text_shows_entities_and_facts(open_page, address, viewport):
     found = page.locator("#found")
     assert found.locator(".mention[data-entity]").all_inner_texts()[0].startswith("Ada")
     assert "<b>" in found.locator(".text").inner_text().replace(" ", "") and found.locator("b").count() == 0
-    assert found.locator("tr.fact").count() > 5
+    lowest = page.get_attribute("#threshold", "min")
+    page.locator("#threshold").fill(lowest)
+    assert found.locator("tr.fact:visible").count() == found.locator("tr.fact").count() > 3
+    scores = [float(row.get_attribute("data-score")) for row in found.locator("tr.fact").all()]
+    page.locator("#threshold").fill("0.6")
+    above = sum(score > 0.6 for score in scores)
+    assert found.locator("tr.fact:visible").count() == above
+    assert f"0.60: {above} fact" in page.inner_text("#outcome")
+    page.locator("#threshold").fill(lowest)
     found.locator("tr.fact").nth(1).hover()
     assert found.locator(".mention.head").count() >= 1
     assert overflow(page) == 0

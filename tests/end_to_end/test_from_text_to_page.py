@@ -29,7 +29,7 @@ def test_raw_text_to_a_page_in_under_a_minute(tmp_path):
     nlp.to_disk(tmp_path / "pipeline")
     saved_model(tmp_path / "model", entity_types=["LOC", "ORG", "PER", "TIME"])
     (tmp_path / "notes.txt").write_text(NOTES, "utf-8")
-    command = "predict model notes.txt --text --entities pipeline --threshold 0.3 --to facts.html"
+    command = "predict model notes.txt --entities pipeline --threshold 0.3 --to facts.html"
     started, before = time.monotonic(), os.times()
     done = subprocess.run(
         [sys.executable, "-m", "unnoted", *command.split()],

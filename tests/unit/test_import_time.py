@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = ("transformers", "accelerate", "sklearn", "scipy", "matplotlib", "pandas", "onnx", "onnxruntime")
+HEAVY = ("transformers", "accelerate", "sklearn", "scipy", "matplotlib", "pandas")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """A calibration: from decision margins to probabilities, with the decision threshold; saved with the model."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -74,19 +74,6 @@ class Calibration:
     def margin_threshold(self) -> float:
         """The margin above which facts are predicted."""
         return self.margin_at(self.threshold)
-
-    def at_precision(self, target: float) -> "Calibration":
-        """The same with the lowest threshold that is expected to reach a precision.
-
-        Raises:
-            TargetUnreachableError: no threshold reaches it.
-            ValueError: the target does not lie between 0 and 1.
-        """
-        return replace(self, threshold=self.expected.threshold_at_precision(target))
-
-    def at_recall(self, target: float) -> "Calibration":
-        """The same with the highest threshold that is expected to reach a recall; raises as `at_precision`."""
-        return replace(self, threshold=self.expected.threshold_at_recall(target))
 
     def to_json(self) -> dict[str, Any]:
         """Everything as JSON; `from_json` reads it."""

@@ -86,6 +86,7 @@ class ExpectedFacts:
 
     def metrics_at(self, threshold: float) -> dict[str, float]:
         """Expected precision, recall and F1 of the facts above a probability."""
+        threshold = min(max(threshold, 1e-12), 1 - 1e-12)
         log_odds = np.log(threshold) - np.log1p(-threshold)
         predicted, true = (
             float(np.interp(-log_odds, -THRESHOLD_LOGITS, each)) for each in (self.predicted, self.true)
@@ -95,6 +96,11 @@ class ExpectedFacts:
             "recall": true / self.total if self.total else 0.0,
             "f1": 2 * true / (predicted + self.total) if predicted + self.total else 0.0,
         }
+
+    def precision_by_hundredths(self) -> list[float | None]:
+        """The expected precision at the thresholds 0, 0.01, ..., 0.99; None where no fact is expected."""
+        found = [self.metrics_at(number / 100) for number in range(100)]
+        return [round(each["precision"], 3) if each["recall"] else None for each in found]
 
     def threshold_at_precision(self, target: float) -> float:
         """The lowest threshold that is expected to reach a precision.

@@ -46,7 +46,11 @@ Gold = Annotated[
 ]
 PredictionFile = Annotated[
     Path | None,
-    typer.Option("--predictions", metavar="FILE", help="Predictions in the official DocRED format."),
+    typer.Option(
+        "--predictions",
+        metavar="FILE",
+        help="Predictions: JSON or JSONL of `unnoted predict`, or an official DocRED file.",
+    ),
 ]
 TrainedModel = Annotated[
     str | None, typer.Option(metavar="MODEL", help="A trained model, to extract and score in one go.")
@@ -54,7 +58,7 @@ TrainedModel = Annotated[
 ExactBackend = Annotated[
     str,
     typer.Option(
-        "--backend", help="What runs the encoder: torch, which is exact; int8 or onnx, as predict does it."
+        "--backend", help="What runs the encoder: torch, which is exact, or int8, as predict may do it."
     ),
 ]
 BenchmarkName = Annotated[

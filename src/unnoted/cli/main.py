@@ -19,7 +19,6 @@ TOP: Commands = {
     "evaluate": ("evaluate:evaluate", "Score predictions, or a model, against gold documents."),
     "suggest": ("suggest:suggest", "List the labels that are likely to be missing, or wrong."),
     "serve": ("serve:serve", "Serve a trained model over HTTP."),
-    "export": ("export:export", "Export a trained model to ONNX."),
     "info": ("info:info", "List the configs, or describe one or a trained model."),
 }
 DATA: Commands = {

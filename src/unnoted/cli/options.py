@@ -86,8 +86,7 @@ Backend = Annotated[
     str | None,
     typer.Option(
         "--backend",
-        help="What runs the encoder: torch (exact), int8 (torch, 8 bits), or onnx for a folder written by "
-        "`unnoted export`; by default the fastest.",
+        help="What runs the encoder: torch (exact) or int8 (torch, 8 bits); by default the faster one.",
     ),
 ]
 AnyTypes = Annotated[
@@ -132,7 +131,7 @@ Text = Annotated[
     bool,
     typer.Option(
         "--text",
-        help="FILES are plain text, one document each: entities are found first (needs the extra `spacy`).",
+        help="FILES are plain text, one document each, also where their names do not end in `.txt`.",
     ),
 ]
 Entities = Annotated[
@@ -358,7 +357,7 @@ def load_extractor(
     limits = BATCH if batch is None else replace(BATCH, documents=batch)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        extractor = Extractor.from_pretrained(model, limits, device, any_types=any_types, backend=backend)
+        extractor = Extractor(model, batch=limits, device=device, any_types=any_types, backend=backend)
     for warning in caught:
         if issubclass(warning.category, UserWarning):
             log(f"note: {warning.message}")

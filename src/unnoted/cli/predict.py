@@ -32,6 +32,7 @@ from unnoted.cli.options import (
     progress,
     set_threads,
 )
+from unnoted.data.formats import find_format
 from unnoted.data.loading import Shard, find_shards, stream_documents
 from unnoted.errors import DefectLog
 from unnoted.io import STANDARD, display_name, is_stream, lock_output, rereadable
@@ -62,9 +63,9 @@ ResultFile = Annotated[
 ResultFormat = Annotated[
     str | None,
     typer.Option(
-        help="The format to write: predictions (official DocRED file), jsonl (with scores and "
-        "supporting sentences), csv, parquet, html (a page of the documents with their facts drawn in "
-        "them), graphml, nt or ttl (a knowledge graph) or table; by default what the name ends in, else predictions."
+        help="The format to write: json, jsonl, csv, parquet, html (a page of the documents with their facts drawn "
+        "in them), graphml, nt or ttl (a knowledge graph), txt, or docred (the official file of predictions); by "
+        "default what the name ends in."
     ),
 ]
 Threshold = Annotated[
@@ -95,25 +96,26 @@ def predict(
 ) -> None:
     """Extract the facts of documents with a trained model.
 
-    Facts in the documents themselves are ignored. With --text, entities are found first. Results are kept in
-    FILE.partial while they are found: after an interruption, the same command continues where it stopped, and
-    FILE will be the same to the last byte. FILE appears when it is complete. A pipe, a device or `-` gets the
-    results as they are found. In a FOLDER, the results of each input file appear when they are complete, and
-    are not computed again.
+    Facts in the documents themselves are ignored. Of plain text (`.txt`, or --text), entities are found first.
+    Results are kept in FILE.partial while they are found: after an interruption, the same command continues
+    where it stopped, and FILE will be the same to the last byte. FILE appears when it is complete. A pipe, a
+    device or `-` gets the results as they are found. In a FOLDER, the results of each input file appear when
+    they are complete, and are not computed again.
     """
-    if to is None and format not in (None, "table"):
+    if to is None and format not in (None, "txt"):
         raise ValueError(f"--format {format} needs --to")
-    if not text and (entities is not None or type):
-        option = "--type" if entities is None else "--entities"
-        raise ValueError(f"{option} needs --text: documents have their entities already")
     # Here, because it loads torch, which the other commands need not wait for.
     from unnoted.inference import BATCH, DecisionOptions
 
     options = DecisionOptions(threshold, target_precision, target_recall)
     shards = find_shards(files)
+    text = text or _are_texts([shard.path for shard in shards])
+    if not text and (entities is not None or type):
+        option = "--type" if entities is None else "--entities"
+        raise ValueError(f"{option} is for plain text: documents have their entities already")
     if to is not None and (to.endswith("/") or Path(to).is_dir()):
         if text or overwrite:
-            option, instead = ("--text", "a file") if text else ("--overwrite", "a new folder")
+            option, instead = ("plain text", "a file") if text else ("--overwrite", "a new folder")
             raise ValueError(f"{option} does not go with a folder of results: give {instead} in --to")
         from unnoted.inference.predict_corpus import CorpusJob
 
@@ -130,7 +132,7 @@ def predict(
     from unnoted.inference.writers import format_from_name
 
     output, inputs = STANDARD if to is None else Path(to), [shard.path for shard in shards]
-    form = format or ("table" if to is None else format_from_name(output))
+    form = format or ("txt" if to is None else format_from_name(output))
     hint = "" if is_stream(output) else f"; the same command continues from {partial_path(output)}"
     with ExitStack() as stack:
         # Partial results beside it show that the output is of this very call, stopped before its last step.
@@ -148,6 +150,7 @@ def predict(
         if not text:
             extractor = load_extractor(model, batch, device, backend, any_types)
         set_threads(extractor, threads or threads_of_results(partial_path(output)))
+        log(f"note: {extractor.decision(options)}")
         # No bar where the results go to the same terminal.
         bar = not (is_stream(output) and sys.stdout.isatty())
         report_progress = stack.enter_context(progress(total, bar))
@@ -169,6 +172,7 @@ def _predict_folder(job: "CorpusJob", shards: list[Shard], ray: str | None) -> N
     def load() -> "Extractor":
         extractor = load_extractor(job.model, job.batch.documents, job.device, job.backend, job.any_types)
         set_threads(extractor, job.threads)
+        log(f"note: {extractor.decision(job.options)}")
         return extractor
 
     with (
@@ -190,3 +194,18 @@ def _predict_folder(job: "CorpusJob", shards: list[Shard], ray: str | None) -> N
     if report.failed:
         log(f"{plural(len(report.failed), 'file')} failed: the same command tries them again")
         raise typer.Exit(1)
+
+
+def _are_texts(files: list[Path]) -> bool:
+    """Whether files are plain text, by their names and what is in them.
+
+    Raises:
+        ValueError: some are, and some are not.
+    """
+    named = [
+        file for file in files if file.suffix == ".txt" and file.is_file()
+    ]  # of many files, few are opened
+    texts = {file for file in named if (format := find_format(file)) is not None and format.key == "text"}
+    if texts and (others := [file for file in files if file not in texts]):
+        raise ValueError(f"{min(texts)} is plain text, and {others[0]} is not: give them to two commands")
+    return bool(texts)

@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from sys import intern
 from typing import TypeAlias
 
@@ -178,10 +179,15 @@ def word_spans(document: Document, text: str) -> list[list[Span]]:
 
 
 class MentionLocator:
-    """Finds the characters of mentions in the text of a document."""
+    """Finds mentions and sentences in the text of a document."""
 
     def __init__(self, document: Document) -> None:
-        self._words = None if document.text is None else word_spans(document, document.text)
+        self._document = document
+
+    @cached_property
+    def _words(self) -> list[list[Span]] | None:
+        text = self._document.text
+        return None if text is None else word_spans(self._document, text)
 
     def spans(self, entity: Entity) -> tuple[Span, ...]:
         """The characters of each mention of an entity; none if the document has no text."""
@@ -195,3 +201,10 @@ class MentionLocator:
             ] or covered  # that have letters, if one has
             found.append((solid[0][0], solid[-1][1]))
         return tuple(found)
+
+    def sentence(self, number: int) -> str:
+        """A sentence as it stands in the text; its words with blanks between them if the document has no text."""
+        if self._words is None or self._document.text is None:
+            return " ".join(self._document.sentences[number])
+        words = self._words[number]
+        return self._document.text[words[0][0] : words[-1][1]] if words else ""

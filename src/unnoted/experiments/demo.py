@@ -177,7 +177,7 @@ def _score_method(
     truth: Sequence[Document],
     test: Sequence[Document],
 ) -> MethodResult:
-    extractor = Extractor.from_pretrained(model, backend="torch")
+    extractor = Extractor(model, backend="torch")
     evaluation = evaluate_extractor(extractor, test, train)
     recovered, examples = recovered_facts(train, truth, extractor.extract(train))
     return MethodResult(evaluation, recovered, examples, record.seconds)

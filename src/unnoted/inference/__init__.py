@@ -1,6 +1,6 @@
 """Extract facts from documents with a trained model.
 
-for extraction in Extractor.from_pretrained("model").extract(documents):
+for extraction in Extractor("runs/own")(documents):
     print(extraction)
 """
 
@@ -14,10 +14,11 @@ from unnoted.inference.facts import (
     FactRecord,
 )
 from unnoted.inference.graph import Graph, GraphEdge, GraphNode, to_graph, to_networkx
-from unnoted.inference.scoring import DecisionOptions
+from unnoted.inference.scoring import Decision, DecisionOptions
 
 __all__ = [
     "BATCH",
+    "Decision",
     "DecisionOptions",
     "DocumentRecord",
     "ExtractedFact",

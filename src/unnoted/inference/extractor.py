@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
 import torch
@@ -19,6 +19,7 @@ from unnoted.inference.facts import ExtractedFact, Extraction, ExtractionStream
 from unnoted.inference.parallel import map_parallel
 from unnoted.inference.scoring import (
     BatchScores,
+    Decision,
     DecisionOptions,
     DocumentScores,
     find_facts,
@@ -26,10 +27,10 @@ from unnoted.inference.scoring import (
     score_batch,
     supporting_sentences,
 )
-from unnoted.losses import ScoreDecoder
 from unnoted.models.batch import Batch, Collator
 from unnoted.models.features import Featuriser
 from unnoted.models.samplers import BatchLimits, sort_batches
+from unnoted.utils import lookup
 
 if TYPE_CHECKING:  # transformers takes seconds to load, and is needed only with a model
     from unnoted.models.model import RelationModel
@@ -40,8 +41,14 @@ CHUNK = 256
 BATCH = BatchLimits(documents=8, tokens=8192, pairs=16384)
 """How large a batch is by default."""
 
-Source: TypeAlias = Document | Mapping[str, Any]
-"""A document, or a dictionary with `text` or `sentences`, and `entities` (docs/reference/formats.md)."""
+BACKENDS = ("torch", "int8")
+"""What runs the encoder, by name: torch, which is exact, or torch with 8-bit matrix products."""
+
+MIN_INT8_WIDTH = 256
+"""Encoders whose states are narrower gain nothing from 8 bits."""
+
+Source: TypeAlias = Document | Mapping[str, Any] | str
+"""A document, a dictionary with `text` or `sentences`, and `entities` (docs/reference/formats.md), or a plain text."""
 
 OnScores: TypeAlias = Callable[[DocumentScores], None]
 
@@ -49,89 +56,85 @@ OnScores: TypeAlias = Callable[[DocumentScores], None]
 class Extractor:
     """Extracts facts from documents with a trained model.
 
-    One extractor may be used from several threads at once: each calls `extract` for its own documents, and gets
-    what it would get alone, bit for bit. The stream that `extract` returns belongs to the thread that called.
-    The model is put into evaluation mode: call its `train()` to go on training it.
+    Called with one document, dictionary or plain text, it returns its `Extraction`; called with several, a
+    stream of them, as `extract` does. One extractor may be used from several threads at once, but for plain
+    texts: each gets what it would get alone, bit for bit. A stream belongs to the thread that asked for it. The
+    model is put into evaluation mode: call its `train()` to go on training it.
 
     Args:
-        model: with its tokenizer, as `from_encoder` and `from_pretrained` give it.
+        model: a trained model, a folder that `save_pretrained` wrote, or the name of one on the hub.
+        entities: what finds the entities of plain texts: a spaCy pipeline, the name of an installed one, a
+            folder with a spaCy pipeline or a GLiNER model, or a recognizer of your own; by default the one
+            pipeline that is installed.
+        types: what the model calls the types of entities that are found, where that is not the usual name; an
+            empty name leaves the entities of a type out.
+        device: where to compute; by default where the model is, or on a GPU if it is loaded and there is one.
         batch: how large a batch may be.
-        device: where to compute; by default where the model is.
         chunk: how many documents are taken from a stream at a time. They are sorted by length, so that
             little is padded, and their facts are returned in the order in which they came.
         any_types: predict relations also between types that they were never labelled with; of a model that
             restricts them (`RelationTypes`).
+        backend: what runs the encoder, one of `BACKENDS`; by default, of a model that is loaded, `int8` where
+            it is faster.
 
     Raises:
-        ModelError: the model has no tokenizer.
-        ValueError: there is no such device, or `chunk` is below 1.
+        ModelError: the folder is missing, incomplete, damaged or something else; or there is no tokenizer.
+        ValueError: there is no such device, pipeline or type, or `chunk` is below 1.
+
+    Example:
+        >>> extractor = Extractor("runs/own", entities="en_core_web_sm")  # doctest: +SKIP
+        >>> print(extractor("Ada Lorne lives in Kelm."))  # doctest: +SKIP
     """
 
     def __init__(
         self,
-        model: "RelationModel",
-        batch: BatchLimits = BATCH,
-        device: torch.device | str | None = None,
-        chunk: int = CHUNK,
+        model: "RelationModel | str | PathLike[str]",
         *,
+        entities: RecognizerSource = None,
+        types: Mapping[str, str] | None = None,
+        device: torch.device | str | None = None,
+        batch: BatchLimits = BATCH,
+        chunk: int = CHUNK,
         any_types: bool = False,
+        backend: str | None = None,
     ) -> None:
-        if model.tokenizer is None:
-            from unnoted.models.model import ModelError
+        from unnoted.models.model import ModelError, RelationModel
 
-            raise ModelError("the model has no tokenizer: tokenizer.json must be in its folder")
         if chunk < 1:
             raise ValueError(f"chunk must be at least 1 document, not {chunk}")
-        self.model = model if device is None else model.to(find_device(device))  # type: ignore[arg-type]
+        source = None if isinstance(model, RelationModel) else model
+        if source is not None and device is None:
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+        chosen = None if device is None else find_device(device)  # before the long work
+        loaded = model if isinstance(model, RelationModel) else RelationModel.from_pretrained(model)
+        if loaded.tokenizer is None:
+            where = "the model" if source is None else str(source)
+            raise ModelError(f"{where}: there is no tokenizer: tokenizer.json must be beside config.json")
+        self.model = loaded if chosen is None else loaded.to(chosen)  # type: ignore[arg-type]
+        if source is not None or backend is not None:
+            choose_backend(self.model, backend)
         self.batch = batch
         self.chunk = chunk
         self.any_types = any_types
-        self._typed = None if any_types else model.type_constraints
-        if model.config.undertrained is not None:
-            problem = f"this model was {model.config.undertrained}: its facts mean little"
+        self._typed = None if any_types else self.model.type_constraints
+        if self.model.config.undertrained is not None:
+            problem = f"this model was {self.model.config.undertrained}: its facts mean little"
             warnings.warn(f"{problem} (docs/guides/troubleshooting.md#undertrained)", stacklevel=2)
         self._featurise = Featuriser(
-            model.tokenizer, model.relations.ids, model.candidates, model.numbered_types, model.config.markers
+            loaded.tokenizer,
+            loaded.relations.ids,
+            loaded.candidates,
+            loaded.numbered_types,
+            loaded.config.markers,
         )
-        model.encoder.prepare()  # not at the first document, which many threads may reach at once
+        self._types = types
+        self._reader = None if entities is None else self.text_reader(entities, types)
+        self.model.encoder.prepare()  # not at the first document, which many threads may reach at once
 
     @classmethod
-    def from_pretrained(
-        cls,
-        path: str | PathLike[str],
-        batch: BatchLimits = BATCH,
-        device: torch.device | str | None = None,
-        chunk: int = CHUNK,
-        *,
-        any_types: bool = False,
-        backend: str | None = None,
-    ) -> "Extractor":
-        """An extractor with a saved model.
-
-        Args:
-            path: a folder that `save_pretrained` wrote, or the name of one on the hub.
-            batch: how large a batch may be.
-            device: where to compute; by default on a GPU if there is one.
-            chunk: how many documents are taken from a stream at a time.
-            any_types: as for `Extractor`.
-            backend: what runs the encoder, one of `BACKENDS`: `torch`, which is exact; `int8`, torch with
-                8-bit matrix products; `onnx` for a folder that `unnoted export` wrote. By default the fastest
-                (`choose_backend`), which on most CPUs is `int8`.
-
-        Raises:
-            ModelError: the folder is missing, incomplete, damaged or something else.
-            ValueError: there is no such device.
-        """
-        from unnoted.inference.backends import choose_backend
-        from unnoted.models.model import ModelError, RelationModel
-
-        best = "cuda" if torch.cuda.is_available() else "cpu"
-        chosen = find_device(best if device is None else device)  # before the long work
-        model = RelationModel.from_pretrained(path)
-        if model.tokenizer is None:
-            raise ModelError(f"{path}: there is no tokenizer: tokenizer.json must be beside config.json")
-        choose_backend(model.to(chosen), path, backend)  # type: ignore[arg-type]
-        return cls(model, batch, chosen, chunk, any_types=any_types)
+    def from_pretrained(cls, path: str | PathLike[str], **options: Any) -> "Extractor":  # noqa: ANN401
+        """`Extractor(path, **options)`, by the name that it has in transformers."""
+        return cls(path, **options)
 
     @property
     def device(self) -> str:
@@ -150,10 +153,27 @@ class Extractor:
         return tuple(sorted({*self.model.entity_types, *(type for pair in paired for type in pair)}))
 
     @property
-    def backend_digest(self) -> str | None:
-        """What runs the encoder in place of torch: the SHA-256 of an export, or `int8`; None for torch."""
-        digest: str | None = getattr(self.model.encoder.runner, "digest", None)
-        return digest
+    def backend(self) -> str:
+        """What runs the encoder, one of `BACKENDS`."""
+        return "torch" if self.model.encoder.runner is None else "int8"
+
+    @overload
+    def __call__(  # type: ignore[overload-overlap]  # a text is also an iterable of texts
+        self, documents: Source, *, threshold: float | DecisionOptions | None = None
+    ) -> Extraction: ...
+
+    @overload
+    def __call__(
+        self, documents: Iterable[Source], *, threshold: float | DecisionOptions | None = None
+    ) -> ExtractionStream: ...
+
+    def __call__(
+        self, documents: Source | Iterable[Source], *, threshold: float | DecisionOptions | None = None
+    ) -> Extraction | ExtractionStream:
+        """The facts of one document, dictionary or text, or a stream of those of several; see `extract`."""
+        if isinstance(documents, Document | Mapping | str):
+            return next(self.extract([documents], threshold=threshold))
+        return self.extract(documents, threshold=threshold)
 
     def extract(
         self,
@@ -168,8 +188,9 @@ class Extractor:
         Facts that the documents hold already are ignored. `to_pandas()` of the result has one row a fact.
 
         Args:
-            documents: `Document`s, or dictionaries with `text` or `sentences`, and `entities`
-                (docs/reference/formats.md). May be a stream without end: it is taken a chunk at a time.
+            documents: `Document`s, dictionaries with `text` or `sentences`, and `entities`
+                (docs/reference/formats.md), or plain texts. May be a stream without end: it is taken a chunk
+                at a time. What has no id is called by its number, from 1.
             threshold: facts have a score above this; or how it is chosen, such as
                 `DecisionOptions(target_precision=0.9)`; by default the threshold that the model stores.
             log: counts the defects of dictionaries, such as unknown fields.
@@ -177,50 +198,26 @@ class Extractor:
 
         Raises:
             DataError: a dictionary is no document, or a document points outside itself.
+            MissingExtra: what finds the entities of texts is not installed.
             ValueError: a target of a model that is not calibrated, or one that no threshold reaches.
         """
         if isinstance(documents, Document | Mapping | str):
-            raise TypeError(
-                f"documents must be a list or another iterable, not one {type(documents).__name__}"
-            )
-        options = threshold if isinstance(threshold, DecisionOptions) else DecisionOptions(threshold)
-        decoder = options.decoder(self.model.decoder)
-        stream = iter_documents(documents, log)
-        chunks = iter(lambda: list(islice(stream, self.chunk)), [])
+            raise TypeError("extract takes several documents: call the extractor itself with a single one")
+        decided = self.decision(threshold)
+        numbered = enumerate(documents, start=1)
+        chunks = iter(lambda: list(islice(numbered, self.chunk)), [])
         return ExtractionStream(
             extraction
             for chunk in chunks
-            for extraction in self._extract_chunk(chunk, decoder, options.threshold, on_scores)
+            for extraction in self._extract_chunk(
+                self._build_documents(chunk, log or DefectLog()), decided.threshold, on_scores
+            )
         )
 
-    def extract_text(
-        self,
-        texts: Iterable[str],
-        entities: RecognizerSource = None,
-        *,
-        types: Mapping[str, str] | None = None,
-        threshold: float | DecisionOptions | None = None,
-    ) -> ExtractionStream:
-        """Extract facts from plain text: its entities are found first (`unnoted.data.ner`).
-
-        Args:
-            texts: one for each document; ids are their numbers from 1. May be a stream without end.
-            entities: what finds them: a spaCy pipeline, the name of an installed one, a folder with a spaCy
-                pipeline or a GLiNER model, or a recognizer of your own; None takes the one pipeline installed.
-            types: what the model calls the types that are found, where that is not the usual name; an empty
-                name leaves the entities of a type out.
-            threshold: as for `extract`.
-
-        Raises:
-            MissingExtra: what finds the entities is not installed.
-            DataError: a text cannot be used.
-            ValueError: there is no such pipeline, type or target.
-        """
-        if isinstance(texts, str):
-            raise TypeError("texts must be a list or another iterable, not one str")
-        reader = self.text_reader(entities, types)
-        documents = reader.read((str(number), text) for number, text in enumerate(texts, start=1))
-        return self.extract(documents, threshold=threshold)
+    def decision(self, threshold: float | DecisionOptions | None = None) -> Decision:
+        """Which threshold is used, and what it is expected to give; raises as `extract`."""
+        options = threshold if isinstance(threshold, DecisionOptions) else DecisionOptions(threshold)
+        return options.resolve(self.model.decoder)
 
     def text_reader(
         self,
@@ -231,17 +228,27 @@ class Extractor:
         """A reader of plain text whose documents have the entity types of this model.
 
         Args:
-            entities: as for `extract_text`.
-            types: as for `extract_text`.
+            entities: as for `Extractor`.
+            types: as for `Extractor`.
             log: called with a line for each type that the model does not know.
         """
         return TextReader.load(entities, self.entity_types, types, log)
 
+    def _build_documents(self, sources: list[tuple[int, Source]], log: DefectLog) -> list[Document]:
+        """The documents of what was given, with its numbers; texts are read together."""
+        texts = [(str(number), source) for number, source in sources if isinstance(source, str)]
+        if texts and self._reader is None:
+            self._reader = self.text_reader(None, self._types)
+        read = self._reader.read(texts, log) if texts and self._reader else iter(())
+        return [
+            next(read) if isinstance(source, str) else to_document(source, number, log)
+            for number, source in sources
+        ]
+
     def _extract_chunk(
         self,
         documents: list[Document],
-        decoder: ScoreDecoder,
-        threshold: float | None,
+        threshold: float,
         on_scores: OnScores | None,
     ) -> Iterator[Extraction]:
         """The facts of some documents, which are computed in batches of similar length."""
@@ -259,7 +266,6 @@ class Extractor:
                 return self._extract_batch(
                     collate([features[index] for index in indices]),
                     [unlabelled[index] for index in indices],
-                    decoder,
                     threshold,
                     on_scores is not None,
                 )
@@ -277,15 +283,14 @@ class Extractor:
         self,
         batch: Batch,
         documents: list[Document],
-        decoder: ScoreDecoder,
-        threshold: float | None,
+        threshold: float,
         with_scores: bool,
     ) -> "_BatchResult":
         """The facts of D documents with P pairs; several threads may call it at once."""
         model, moved = self.model, batch.to(self.model.device)
-        scores = score_batch(model, moved, decoder, threshold, self._typed)
+        scores = score_batch(model, moved, threshold, self._typed)
         found = find_facts(moved, scores)
-        relations, calibrated = model.relations, decoder.is_calibrated
+        relations, calibrated = model.relations, self.is_calibrated
         head, tail = (batch.entity_slot[side].numpy() for side in (batch.head, batch.tail))  # [P]
         document_of = batch.pair_document.tolist()
         facts: list[list[ExtractedFact]] = [[] for _ in documents]
@@ -351,35 +356,60 @@ def _scored_pairs(
     ]
 
 
-def iter_documents(sources: Iterable[Source], log: DefectLog | None = None) -> Iterator[Document]:
-    """Documents as they are, dictionaries as documents; one that has no `id` is called by its number.
+def to_document(source: Document | Mapping[str, Any], number: int, log: DefectLog) -> Document:
+    """A document as it is, a dictionary as a document; one that has no `id` is called by its number.
 
     Raises:
         DataError: a dictionary is no document: names its number, the field and what is wrong.
-        TypeError: something is neither.
+        TypeError: it is neither.
 
     Example:
         >>> ada = {"type": "PER", "mentions": [{"start": 0, "end": 3}]}
-        >>> (document,) = iter_documents([{"text": "Ada met Bo.", "entities": [ada]}])
+        >>> document = to_document({"text": "Ada met Bo.", "entities": [ada]}, 1, DefectLog())
         >>> document.id, document.entities[0].name
         ('1', 'Ada')
     """
-    for number, source in enumerate(sources, start=1):
-        if isinstance(source, Document):
-            yield source
-            continue
-        if not isinstance(source, Mapping):
-            raise TypeError(
-                f"document {number} is a {type(source).__name__}: give a Document, or a dictionary with `text` "
-                "or `sentences`, and `entities`"
-            )
-        log = DefectLog() if log is None else log
-        log.file = f"document {number}"
-        try:
-            # A reading of its own: ids need not be unique here, so that no table of them grows with a stream.
-            yield document_from_record({"id": str(number), **source}, ReadContext(log))
-        except DataError as error:
-            raise log.located(error) from None
+    if isinstance(source, Document):
+        return source
+    if not isinstance(source, Mapping):
+        raise TypeError(
+            f"document {number} is a {type(source).__name__}: give a Document, a text, or a dictionary with `text` "
+            "or `sentences`, and `entities`"
+        )
+    log.file = f"document {number}"
+    try:
+        # A reading of its own: ids need not be unique here, so that no table of them grows with a stream.
+        return document_from_record({"id": str(number), **source}, ReadContext(log))
+    except DataError as error:
+        raise log.located(error) from None
+
+
+def choose_backend(model: "RelationModel", name: str | None = None) -> None:
+    """Let a model run its encoder by a backend.
+
+    Args:
+        model: on its device.
+        name: one of `BACKENDS`; by default the faster one: `int8` on a CPU that has instructions for it, of an
+            encoder that is a BERT of some width.
+
+    Raises:
+        ValueError: there is no such backend, or it cannot run this model.
+    """
+    from unnoted.models.encoders.packed_bert import Int8Bert, supports_int8
+
+    encoder = model.encoder
+    fits = (
+        model.device.type == "cpu" and model.dtype == torch.float32 and encoder.can_pack and supports_int8()
+    )
+    if name is None:
+        name = "int8" if fits and encoder.width >= MIN_INT8_WIDTH else "torch"
+    lookup("backend", name, dict.fromkeys(BACKENDS))
+    if name == "int8" and not fits:
+        raise ValueError(
+            "backend 'int8' needs a BERT encoder in torch.float32 on a CPU with VNNI instructions: this is "
+            f"{encoder.model.config.model_type} in {model.dtype} on {model.device.type}"
+        )
+    encoder.runner = Int8Bert(encoder.model, encoder.attention) if name == "int8" else None
 
 
 def find_device(name: torch.device | str) -> torch.device:

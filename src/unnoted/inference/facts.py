@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 
+SCORE = (
+    "the probability that the fact holds, if `calibrated`; otherwise it only orders facts, and those above 0.5 are "
+    "predicted by default. It does not depend on the threshold in use"
+)
+"""What a score is."""
+
+
 class FactRecord(TypedDict):
     """A predicted fact as JSON: in JSONL, in a table (a column for each key), and in answers of the service."""
 
@@ -29,10 +36,10 @@ class FactRecord(TypedDict):
     tail_name: str
     tail_type: str
     tail_id: Annotated[str | None, Field(description="id in a knowledge base")]
-    score: Annotated[float, Field(ge=0, le=1, description="orders facts; a probability if `calibrated`")]
+    score: Annotated[float, Field(ge=0, le=1, description=SCORE)]
     calibrated: Annotated[bool, Field(description="whether the score is a calibrated probability")]
     evidence: Annotated[list[int], Field(description="indices of the supporting sentences, from 0")]
-    sentences: Annotated[list[str], Field(description="the supporting sentences")]
+    sentences: Annotated[list[str], Field(description="the supporting sentences, as they stand in the text")]
     head_offsets: NotRequired[
         Annotated[
             list[tuple[int, int]], Field(description="characters of the head's mentions, if text was given")
@@ -79,7 +86,8 @@ class ExtractedFact:
         tail: the index of the tail entity.
         relation: the relation id.
         relation_name: its readable name, or its id.
-        score: from 0 to 1; orders facts, also across relations. A probability if `calibrated`.
+        score: from 0 to 1; orders facts, also across relations. The probability that the fact holds, if
+            `calibrated`. It does not depend on the threshold in use.
         evidence: the supporting sentences (`unnoted.inference.scoring`), ascending.
         calibrated: whether the score is a calibrated probability.
         rule: the rule that implies it, in words; None where the model scored it by itself.
@@ -164,10 +172,11 @@ class Extraction:
 
     def to_json(self) -> DocumentRecord:
         """One line of extracted JSONL: everything that a reader without the document needs."""
-        return {"id": self.document.id, "facts": [self._record(fact) for fact in self.facts]}
+        places = MentionLocator(self.document)
+        return {"id": self.document.id, "facts": [self._record(fact, places) for fact in self.facts]}
 
-    def _record(self, fact: ExtractedFact) -> FactRecord:
-        head, tail, sentences = fact.head_entity, fact.tail_entity, self.document.sentences
+    def _record(self, fact: ExtractedFact, places: MentionLocator) -> FactRecord:
+        head, tail = fact.head_entity, fact.tail_entity
         assert head is not None and tail is not None  # every fact here has them
         record: FactRecord = {
             "head": fact.head,
@@ -183,7 +192,7 @@ class Extraction:
             "score": fact.score,
             "calibrated": fact.calibrated,
             "evidence": list(fact.evidence),
-            "sentences": [" ".join(sentences[number]) for number in fact.evidence],
+            "sentences": [places.sentence(number) for number in fact.evidence],
         }
         if self.document.text is not None:
             record["head_offsets"], record["tail_offsets"] = list(head.offsets), list(tail.offsets)
@@ -229,7 +238,8 @@ def format_record(record: DocumentRecord) -> str:
         rule = f"  (since {fact['rule']})" if "rule" in fact else ""
         start = f"  {fact['score']:.3f}  {names}{rule}"
         support = [
-            f"[{number}] {text}" for number, text in zip(fact["evidence"], fact["sentences"], strict=True)
+            f"[{number}] {' '.join(text.split())}"
+            for number, text in zip(fact["evidence"], fact["sentences"], strict=True)
         ]
         if len(support) == 1:
             lines.append(f"{start}  {support[0]}")

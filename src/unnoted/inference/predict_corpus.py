@@ -64,8 +64,8 @@ class CorpusJob:
 
     def load_extractor(self) -> Extractor:
         """The extractor that the job describes, once the number of threads is set."""
-        extractor = Extractor.from_pretrained(
-            self.model, self.batch, self.device, any_types=self.any_types, backend=self.backend
+        extractor = Extractor(
+            self.model, batch=self.batch, device=self.device, any_types=self.any_types, backend=self.backend
         )
         if extractor.device == "cpu" and self.threads is not None:
             choose_threads(extractor.model.encoder.width, self.threads)
@@ -196,8 +196,9 @@ class CorpusWorker:
     """
 
     def __init__(self, job: CorpusJob, extractor: Extractor) -> None:
-        self.job, self.extractor = job, extractor
-        open_results(job.to, {**fingerprint(extractor, job.model, job.options), "format": job.format})
+        self.job, self.extractor, self.decision = job, extractor, extractor.decision(job.options)
+        settings = fingerprint(extractor, job.model, self.decision.threshold)
+        open_results(job.to, {**settings, "format": job.format})
 
     def predict(self, shard: Shard) -> CorpusReport:
         """Write the results of a shard, and count them."""
@@ -213,9 +214,12 @@ class CorpusWorker:
                 documents = report.count_documents(
                     stream_documents(shard.path, log=log), self.extractor.model.candidates
                 )
-                extractions = self.extractor.extract(documents, threshold=self.job.options)
-                records = report.count_facts(extraction.to_json() for extraction in extractions)
-                results = Results(records, lambda: stream_documents(shard.path), self.job.model)
+                threshold = self.decision.threshold
+                extractions = self.extractor.extract(documents, threshold=threshold)
+                records = report.count_facts((each.to_json() for each in extractions), threshold)
+                results = Results(
+                    records, lambda: stream_documents(shard.path), self.job.model, self.decision
+                )
                 try:
                     RESULT_WRITERS[self.job.format](kept / output.name, results)
                     (kept / output.name).replace(output)

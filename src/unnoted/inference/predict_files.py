@@ -27,7 +27,7 @@ from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.inference.extractor import Extractor
 from unnoted.inference.facts import DocumentRecord
 from unnoted.inference.scoring import DecisionOptions
-from unnoted.inference.writers import RESULT_WRITERS, Results
+from unnoted.inference.writers import FILTERED, RESULT_WRITERS, Results, count_predicted
 from unnoted.io import (
     TextInput,
     content_digest,
@@ -76,10 +76,10 @@ class ExtractionReport:
                 self.unknown_types.update(kind for kind in types if kind not in known)
             yield document
 
-    def count_facts(self, records: Iterable[DocumentRecord]) -> Iterator[DocumentRecord]:
-        """The same results, their facts counted on their way."""
+    def count_facts(self, records: Iterable[DocumentRecord], threshold: float) -> Iterator[DocumentRecord]:
+        """The same results, their facts above a threshold counted on their way."""
         for record in records:
-            self.facts += len(record["facts"])
+            self.facts += count_predicted(record, threshold)
             yield record
 
     def notes(self) -> list[str]:
@@ -136,11 +136,11 @@ def predict_files(
         DataError: a file cannot be read, or a document cannot be used.
         ValueError: `to.partial` is something else than what the same call left.
     """
-    options = DecisionOptions() if options is None else options
+    decision = extractor.decision(options)  # bad options are refused here
+    lowest = decision.lowest_shown if format in FILTERED else decision.threshold
     write, report = lookup("format", format, RESULT_WRITERS), ExtractionReport()
     documents = report.count_documents(stream_documents(*files), extractor.model.candidates)
-    # Bad options are refused here; the first document is taken when the extractions are iterated.
-    extractions = extractor.extract(documents, threshold=options)
+    extractions = extractor.extract(documents, threshold=lowest)
 
     def compute() -> Iterator[DocumentRecord]:
         on_progress(report.resumed)
@@ -149,15 +149,15 @@ def predict_files(
             on_progress(done)
 
     def write_results(records: Iterable[DocumentRecord]) -> None:
-        counted = report.count_facts(records)
-        write(to, Results(counted, lambda: stream_documents(*files), str(model)))
+        counted = report.count_facts(records, decision.threshold)
+        write(to, Results(counted, lambda: stream_documents(*files), str(model), decision))
 
     if is_stream(to):
         write_results(compute())
         return report
     kept = partial_path(to)
     inputs = [f"{file.name} ({content_digest(file)[:16]})" for file in files]
-    open_results(kept, {**fingerprint(extractor, model, options), "input": inputs})
+    open_results(kept, {**fingerprint(extractor, model, lowest), "input": inputs})
     # A part is what is computed together: the last digits of a score depend on the documents beside it.
     parts = (kept / f"{number:08}.jsonl" for number in count())
     done = list(takewhile(Path.exists, parts))
@@ -178,7 +178,7 @@ MANIFEST = "_unnoted.json"
 """What the results in a folder depend on; engines that read a folder of tables skip names with `_`."""
 
 
-def fingerprint(extractor: Extractor, model: str | Path, options: DecisionOptions) -> dict[str, Any]:
+def fingerprint(extractor: Extractor, model: str | Path, threshold: float) -> dict[str, Any]:
     """All that the bytes of a result depend on beside the documents: how it is computed, to the last digit.
 
     Documents are computed in batches, so the limits of a batch count; so does the number of threads that
@@ -187,9 +187,9 @@ def fingerprint(extractor: Extractor, model: str | Path, options: DecisionOption
     return {
         "model": _digests(model, MODEL_FILES) or str(model),
         "tokenizer": _digests(model, TOKENIZER_FILES),
-        **asdict(options),
+        "threshold": threshold,
         "any_types": extractor.any_types,
-        "encoder": extractor.backend_digest,
+        "backend": extractor.backend,
         "batch": asdict(extractor.batch),
         "chunk": extractor.chunk,
         "device": extractor.device,

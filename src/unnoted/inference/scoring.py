@@ -21,6 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from unnoted.calibration import ExpectedFacts
 from unnoted.data.document import Document, Entity
 from unnoted.losses import ScoreDecoder
 from unnoted.models.batch import Batch
@@ -73,15 +74,68 @@ class DecisionOptions:
         if len(given) > 1:
             raise ValueError(f"give only one of {' and '.join(given)}")
 
-    def decoder(self, decoder: ScoreDecoder) -> ScoreDecoder:
-        """A model's score decoder with the threshold of the target.
+    def resolve(self, decoder: ScoreDecoder) -> "Decision":
+        """The threshold that they stand for with a model's score decoder.
 
         Raises:
-            ValueError: the model is not calibrated, or no threshold reaches the target.
+            ValueError: a target of a model that is not calibrated, or one that no threshold reaches.
         """
+        expected = None if decoder.calibration is None else decoder.calibration.expected
+        if self.threshold is not None:
+            return Decision(self.threshold, expected)
+        if self.target_precision is None and self.target_recall is None:
+            return Decision(decoder.threshold, expected, is_default=True)
+        if expected is None:
+            wanted = "target recall" if self.target_precision is None else "target precision"
+            raise ValueError(
+                f"{wanted}: the model is not calibrated (docs/concepts/probabilities.md says how)"
+            )
         if self.target_precision is not None:
-            return decoder.at_precision(self.target_precision)
-        return decoder if self.target_recall is None else decoder.at_recall(self.target_recall)
+            return Decision(expected.threshold_at_precision(self.target_precision), expected)
+        assert self.target_recall is not None
+        return Decision(expected.threshold_at_recall(self.target_recall), expected)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Which facts are predicted: those with a score above a threshold; and what is expected of them.
+
+    Attributes:
+        threshold: of the score.
+        expected: what thresholds are expected to give in documents like those of the training; None if the
+            model is not calibrated.
+        is_default: whether the threshold is the one that the model stores.
+
+    Example:
+        >>> print(Decision(0.5, None, is_default=True))
+        facts with a score above 0.500, the model's threshold; the model is not calibrated: scores only order facts
+    """
+
+    threshold: float
+    expected: ExpectedFacts | None
+    is_default: bool = False
+
+    def __str__(self) -> str:
+        stored = ", the model's threshold" if self.is_default else ""
+        if self.expected is None:
+            outcome = "the model is not calibrated: scores only order facts"
+        else:
+            expected = self.expected.metrics_at(self.threshold)
+            outcome = f"expected precision {expected['precision']:.2f}, recall {expected['recall']:.2f}"
+        return f"facts with a score above {self.threshold:.3f}{stored}; {outcome}"
+
+    @property
+    def precision(self) -> float | None:
+        """The expected precision; None without a calibration."""
+        return None if self.expected is None else self.expected.metrics_at(self.threshold)["precision"]
+
+    @property
+    def lowest_shown(self) -> float:
+        """Pages hold facts down to this score; those that are not predicted are hidden until they are asked for.
+
+        Without a calibration most pairs may have scores that are not much lower.
+        """
+        return self.threshold * (0.8 if self.expected is None else 0.5)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,7 +204,6 @@ class DocumentScores:
 def score_batch(
     model: "RelationModel",
     batch: Batch,
-    decoder: ScoreDecoder,
     threshold: float | None = None,
     typed: "TypeConstraints | None" = None,
 ) -> BatchScores:
@@ -159,12 +212,11 @@ def score_batch(
     Args:
         model: scores.
         batch: the documents.
-        decoder: decides, and gives the scores.
-        threshold: predict facts with a score above this; None takes that of the decoder.
+        threshold: predict facts with a score above this; by default that of the model.
         typed: which relations the types of a pair allow, whatever the threshold.
     """
     output = model(batch, typed)
-    logits = output.logits  # [P, K + 1]
+    decoder, logits = model.decoder, output.logits  # [P, K + 1]
     decided = decoder.decide(logits, threshold)
     if output.allowed is not None:
         decided = decided & output.allowed

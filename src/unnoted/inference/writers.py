@@ -1,4 +1,4 @@
-"""Predicted facts as files: JSONL, the official prediction file, CSV, Parquet, an HTML page, or text."""
+"""Predicted facts as files: JSON, JSONL, CSV, Parquet, an HTML page, text, or DocRED's official file."""
 
 import csv
 from collections.abc import Callable, Iterable, Iterator
@@ -7,11 +7,14 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from unnoted.data.document import Document
-from unnoted.data.visualization import FactGroup, FactRow, FactTable
+from unnoted.data.visualization import FactGroup, FactRow, FactTable, render_slider
 from unnoted.inference.facts import DocumentRecord, FactRecord, format_record
 from unnoted.inference.graph import write_graphml, write_rdf
-from unnoted.io import open_binary_output, open_output, write_lines, write_list
+from unnoted.inference.scoring import Decision
+from unnoted.io import is_stream, open_binary_output, open_output, write_lines, write_list
 from unnoted.utils import plural, require_extra, strip_control
 
 if TYPE_CHECKING:
@@ -32,11 +35,13 @@ class Results:
         records: one for each document, in their order; can be iterated once.
         documents: reads the documents again, in the same order.
         model: the folder or name of the model.
+        decision: which facts are predicted; formats of `FILTERED` also have others, which their page hides.
     """
 
     records: Iterable[DocumentRecord]
     documents: Callable[[], Iterator[Document]]
     model: str
+    decision: Decision
 
 
 def fact_rows(records: Iterable[DocumentRecord]) -> Iterator[dict[str, Any]]:
@@ -111,7 +116,7 @@ def fact_schema() -> Any:  # noqa: ANN401 - a schema of pyarrow, which is an ext
     return pa.schema({name: types.get(name, pa.string()) for name in FACT_COLUMNS})
 
 
-def write_predictions(path: Path, records: Iterable[DocumentRecord]) -> None:
+def write_docred(path: Path, records: Iterable[DocumentRecord]) -> None:
     """Write facts as an official DocRED prediction file, with scores."""
     rows = (
         {
@@ -134,24 +139,24 @@ def write_html(path: Path, results: Results) -> None:
 
     drawn: list[DocumentEntry] = []
     facts = total = 0
-    documents = results.documents()
+    documents, decision = results.documents(), results.decision
     for record in results.records:
         total += 1
-        facts += len(record["facts"])
+        facts += count_predicted(record, decision.threshold)
         if total <= MOST_DOCUMENTS:
             names = {fact["relation"]: fact["relation_name"] for fact in record["facts"]}
-            drawn.append(DocumentEntry(next(documents), fact_table(record), names))
+            drawn.append(DocumentEntry(next(documents), fact_table(record, decision.threshold), names))
     lines = [
         f"{plural(facts, 'fact')} predicted in {plural(total, 'document')} by the model "
-        f"{PurePath(results.model).name}.",
+        f"{PurePath(results.model).name}: {decision}.",
         "Point at a fact, or choose it, to see its head (solid frame), its tail (dashed frame) and "
         "the sentences that support it.",
     ]
     with open_output(path) as stream:
-        stream.write(documents_page("Predicted facts", lines, drawn, total))
+        stream.write(documents_page("Predicted facts", lines, drawn, total, slider=score_slider(decision)))
 
 
-def write_text_table(path: Path, records: Iterable[DocumentRecord]) -> None:
+def write_text(path: Path, records: Iterable[DocumentRecord]) -> None:
     """Write facts as a person reads them in a terminal, which nothing in them can control."""
     with open_output(path) as stream:
         for record in records:
@@ -159,8 +164,19 @@ def write_text_table(path: Path, records: Iterable[DocumentRecord]) -> None:
             stream.flush()
 
 
-def fact_table(record: DocumentRecord) -> FactTable:
-    """The facts of a document for `render_document`, by falling score.
+def count_predicted(record: DocumentRecord, threshold: float) -> int:
+    """How many facts of a record have a score above a threshold."""
+    return sum(fact["score"] > threshold for fact in record["facts"])
+
+
+def score_slider(decision: Decision) -> Markup:
+    """The slider of a page over the scores of its facts."""
+    precision = None if decision.expected is None else decision.expected.precision_by_hundredths()
+    return render_slider(decision.threshold, decision.lowest_shown, precision)
+
+
+def fact_table(record: DocumentRecord, threshold: float | None = None) -> FactTable:
+    """The facts of a document for `render_document`, by falling score; those up to a threshold are hidden.
 
     Example:
         >>> fact = {"head": 0, "tail": 1, "relation": "P26", "score": 0.9996, "calibrated": True, "evidence": [0]}
@@ -172,12 +188,14 @@ def fact_table(record: DocumentRecord) -> FactTable:
     lines = tuple(
         FactRow(
             fact["head"], fact["tail"], fact["relation"], tuple(fact["evidence"]),
-            (format_score(fact["score"]),),
+            (format_score(fact["score"]),), fact["score"],
         )
         for fact in facts
     )  # fmt: skip
     return FactTable(
-        (FactGroup(lines),), ("Probability" if any(fact["calibrated"] for fact in facts) else "Score",)
+        (FactGroup(lines),),
+        ("Probability" if any(fact["calibrated"] for fact in facts) else "Score",),
+        threshold,
     )
 
 
@@ -192,25 +210,39 @@ def format_score(score: float) -> str:
 
 
 RESULT_WRITERS: dict[str, Callable[[Path, Results], object]] = {
-    "predictions": lambda path, results: write_predictions(path, results.records),
+    "json": lambda path, results: write_list(path, results.records),
     "jsonl": lambda path, results: write_lines(path, results.records),
-    "table": lambda path, results: write_text_table(path, results.records),
     "csv": lambda path, results: write_csv(path, results.records),
     "parquet": lambda path, results: write_parquet(path, results.records),
     "html": write_html,
     "graphml": lambda path, results: write_graphml(path, results.records),
     "nt": lambda path, results: write_rdf(path, results.records, "nt"),
     "ttl": lambda path, results: write_rdf(path, results.records, "ttl"),
+    "txt": lambda path, results: write_text(path, results.records),
+    "docred": lambda path, results: write_docred(path, results.records),
 }
-"""Every format that results are written in, by its name on the command line."""
+"""Every format that results are written in, by its name on the command line; but for docred, names of files end so."""
+
+FILTERED = frozenset({"html"})
+"""Formats with facts down to `Decision.lowest_shown`, of which a reader chooses."""
 
 
 def format_from_name(path: Path) -> str:
-    """The format that the name of a file stands for.
+    """The format that the ending of a file's name stands for; a stream without one is JSONL.
+
+    Raises:
+        ValueError: no format has the ending; lists those that have one.
 
     Example:
-        >>> [format_from_name(Path(name)) for name in ("facts.csv.gz", "facts.HTML", "result.json")]
-        ['csv', 'html', 'predictions']
+        >>> [format_from_name(Path(name)) for name in ("facts.csv.gz", "facts.HTML", "-")]
+        ['csv', 'html', 'jsonl']
     """
-    ending = path.name.lower().removesuffix(".gz").rpartition(".")[2]
-    return ending if ending in RESULT_WRITERS else "predictions"
+    ending = Path(path.name.lower().removesuffix(".gz")).suffix
+    endings = [f".{name}" for name in RESULT_WRITERS if name != "docred"]
+    if ending in endings:
+        return ending[1:]
+    if is_stream(path):
+        return "jsonl"
+    raise ValueError(
+        f"{path}: end the name in one of {' '.join(endings)}, or give --format ({', '.join(RESULT_WRITERS)})"
+    )

@@ -97,11 +97,11 @@ def make_component(
         target_precision: as for `DecisionOptions`.
         target_recall: as for `DecisionOptions`.
         device: where to compute; by default on a GPU if there is one.
-        backend: what runs the encoder: `torch`, `int8` or `onnx`; by default the fastest.
+        backend: what runs the encoder: `torch` or `int8`; by default the faster one.
     """
     from unnoted.data.ner import SpacyRecognizer
     from unnoted.inference import DecisionOptions, Extractor
 
     options = DecisionOptions(threshold, target_precision, target_recall)
-    extractor = Extractor.from_pretrained(model, device=device, backend=backend)
+    extractor = Extractor(model, device=device, backend=backend)
     return RelationComponent(extractor, extractor.text_reader(SpacyRecognizer(nlp), types), options)

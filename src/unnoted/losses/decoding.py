@@ -9,7 +9,7 @@ how its logits are decoded, and the model that it trains stores this with its we
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 import torch
@@ -288,9 +288,10 @@ class ScoreDecoder:
             logits: [P, K + 1].
             threshold: of the score; by default `self.threshold`.
         """
-        if threshold is None and self.calibration is None:
-            return self.decision.decide(logits)
-        above = self.scores(logits) > (self.threshold if threshold is None else threshold)
+        threshold = self.threshold if threshold is None else threshold
+        if self.calibration is None and threshold == self.threshold:
+            return self.decision.decide(logits)  # a margin above 0 is a score above 0.5
+        above = self.scores(logits) > threshold
         # Not the threshold class, which may lie above a threshold that was calibrated or given.
         return above & self.decision.among_best(self.decision.margins(logits))
 
@@ -336,18 +337,6 @@ class ScoreDecoder:
             return shown
         return undo_class_weight(shown, torch.tensor(self.priors.class_weight, dtype=logits.dtype))
 
-    def at_precision(self, target: float) -> "ScoreDecoder":
-        """The same with the lowest threshold that is expected to reach a precision.
-
-        Raises:
-            ValueError: there is no calibration, or no threshold reaches it.
-        """
-        return replace(self, calibration=self._require_calibration("target precision").at_precision(target))
-
-    def at_recall(self, target: float) -> "ScoreDecoder":
-        """The same with the highest threshold that is expected to reach a recall; see `at_precision`."""
-        return replace(self, calibration=self._require_calibration("target recall").at_recall(target))
-
     def is_comparable_to(self, other: "ScoreDecoder") -> bool:
         """Whether equal logits show equal probabilities; tuned thresholds may differ."""
         return (self.decision.reference, self.link) == (other.decision.reference, other.link)
@@ -380,10 +369,3 @@ class ScoreDecoder:
             bool(value["class_weighted"]),
             None if calibration is None else Calibration.from_json(calibration),
         )
-
-    def _require_calibration(self, wanted: str) -> Calibration:
-        if self.calibration is None:
-            raise ValueError(
-                f"{wanted}: the model is not calibrated (docs/concepts/probabilities.md says how)"
-            )
-        return self.calibration

@@ -18,9 +18,10 @@ from fastapi.security import HTTPBearer
 from pydantic import Field
 
 from unnoted.data.document import Document
-from unnoted.data.visualization import SCRIPT, STYLE
+from unnoted.data.visualization import SCRIPT, SLIDER_SCRIPT, STYLE
 from unnoted.errors import DataError
-from unnoted.inference import DecisionOptions, Extraction
+from unnoted.inference import Decision, DecisionOptions
+from unnoted.inference.writers import score_slider
 from unnoted.serve.batching import ExtractionService
 from unnoted.serve.extraction import (
     LINES,
@@ -247,15 +248,13 @@ def _add_extraction(app: FastAPI, service: ExtractionService) -> None:
         target_recall: Annotated[
             Share, Query(description="of a calibrated model: the expected recall")
         ] = None,
-    ) -> DecisionOptions:
+    ) -> Decision:
         try:
-            options = DecisionOptions(threshold, target_precision, target_recall)
-            options.decoder(service.decoder)
+            return service.decision(DecisionOptions(threshold, target_precision, target_recall))
         except ValueError as error:
             raise HTTPException(422, str(error)) from None
-        return options
 
-    Decision = Annotated[DecisionOptions, Depends(decision)]
+    Decided = Annotated[Decision, Depends(decision)]
 
     def check_count(count: int) -> None:
         if count > limits.documents:
@@ -264,7 +263,7 @@ def _add_extraction(app: FastAPI, service: ExtractionService) -> None:
             )
 
     @app.post("/extract", summary="Facts of documents with entities", responses=answer | errors, **described)
-    async def extract(request: Request, documents: Documents, options: Decision) -> Response:
+    async def extract(request: Request, documents: Documents, decision: Decided) -> Response:
         given = documents if isinstance(documents, list) else [documents]
         check_count(len(given))
 
@@ -274,9 +273,14 @@ def _add_extraction(app: FastAPI, service: ExtractionService) -> None:
             ]
 
         built = await asyncio.to_thread(build)
-        extractions = await wait_for(service, submit(service, [document for document, _ in built], options))
-        records = [to_record(one, notes) for one, (_, notes) in zip(extractions, built, strict=True)]
-        return await _respond(request, service, extractions, records, isinstance(documents, list))
+        found = [document for document, _ in built]
+        if _wants_page(request):
+            return await _respond_with_page(service, found, decision)
+        extractions = await wait_for(service, submit(service, found, decision.threshold))
+        records = [
+            to_record(one, decision, notes) for one, (_, notes) in zip(extractions, built, strict=True)
+        ]
+        return _respond(records, isinstance(documents, list))
 
     stream_answer: dict[int | str, dict[str, Any]] = {
         200: {
@@ -289,14 +293,14 @@ def _add_extraction(app: FastAPI, service: ExtractionService) -> None:
         STREAM, summary="Facts of documents in a stream of JSON lines", responses=stream_answer | errors, **described,
         openapi_extra={"requestBody": {"required": True, "content": {LINES: {"schema": {"type": "string"}}}}},
     )  # fmt: skip
-    async def extract_stream(request: Request, options: Decision) -> Response:
-        return StreamedResponse(request, service, options)
+    async def extract_stream(request: Request, decision: Decided) -> Response:
+        return StreamedResponse(request, service, decision)
 
     if (reader := service.reader) is None:
         return
 
     @app.post("/extract/text", summary="Facts of plain text", responses=answer | errors, **described)
-    async def extract_text(request: Request, texts: Texts, options: Decision) -> Response:
+    async def extract_text(request: Request, texts: Texts, decision: Decided) -> Response:
         given = texts if isinstance(texts, list) else [texts]
         check_count(len(given))
         checked = [check_text(one, number, service.document_limits) for number, one in enumerate(given, 1)]
@@ -309,20 +313,26 @@ def _add_extraction(app: FastAPI, service: ExtractionService) -> None:
             raise HTTPException(422, error.defect.within_file) from None
         except ValueError as error:  # spaCy's, of a text that it does not take
             raise HTTPException(422, f"a text cannot be read: {describe_error(error)}") from error
-        extractions = await wait_for(service, submit(service, documents, options))
-        records = [to_record(one, with_entities=True) for one in extractions]
-        return await _respond(request, service, extractions, records, isinstance(texts, list))
+        if _wants_page(request):
+            return await _respond_with_page(service, documents, decision)
+        extractions = await wait_for(service, submit(service, documents, decision.threshold))
+        records = [to_record(one, decision, with_entities=True) for one in extractions]
+        return _respond(records, isinstance(texts, list))
 
 
-async def _respond(
-    request: Request,
-    service: ExtractionService,
-    extractions: Sequence[Extraction],
-    records: Sequence[DocumentResponse],
-    as_list: bool,
+def _wants_page(request: Request) -> bool:
+    return "text/html" in request.headers.get("accept", "")
+
+
+async def _respond_with_page(
+    service: ExtractionService, documents: Sequence[Document], decision: Decision
 ) -> Response:
-    if "text/html" in request.headers.get("accept", ""):
-        return HTMLResponse(await asyncio.to_thread(lambda: str(draw(extractions, service))))
+    """Documents drawn with their facts, also with less probable ones, which the page's slider shows."""
+    extractions = await wait_for(service, submit(service, documents, decision.lowest_shown))
+    return HTMLResponse(await asyncio.to_thread(lambda: str(draw(extractions, service, decision.threshold))))
+
+
+def _respond(records: Sequence[DocumentResponse], as_list: bool) -> Response:
     return Response(to_json(records if as_list else records[0]), media_type="application/json")
 
 
@@ -357,13 +367,21 @@ def _add_pages(app: FastAPI, service: ExtractionService, needs_token: bool) -> N
         "style.css": (STYLE, "text/css"),
         "highlight.js": (SCRIPT, "text/javascript"),
         "icon.svg": ((page / "icon.svg").read_text("utf-8"), "image/svg+xml"),
+        "slider.js": (SLIDER_SCRIPT, "text/javascript"),
         "page.js": ((page / "page.js").read_text("utf-8"), "text/javascript"),
     }
     template = templates_of("unnoted.serve", "page").get_template("index.html.j2")
 
     @app.get("/", include_in_schema=False)
     async def index() -> HTMLResponse:
-        values = {"service": service, "takes_text": service.reader is not None, "needs_token": needs_token}
+        decision = service.decision()
+        values = {
+            "service": service,
+            "takes_text": service.reader is not None,
+            "needs_token": needs_token,
+            "decision": decision,
+            "slider": score_slider(decision),
+        }
         return HTMLResponse(template.render(values))
 
     @app.get("/docs", include_in_schema=False)

@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from unnoted.data.document import Document
 from unnoted.data.ner import TextReader
-from unnoted.inference import DecisionOptions, Extraction, Extractor
+from unnoted.inference import Extraction, Extractor
 from unnoted.inference.parallel import start_workers
 from unnoted.io import MEBI, Limits, variable
 
@@ -118,10 +118,10 @@ class QueueClosed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """A document that waits, how it is decided on, and where its facts are awaited."""
+    """A document that waits, the threshold of its facts, and where they are awaited."""
 
     document: Document
-    options: DecisionOptions
+    threshold: float
     result: Future[Extraction] = field(default_factory=Future)
 
 
@@ -142,7 +142,7 @@ class BatchingQueue:
         >>> extractor = SimpleNamespace(device="cpu", extract=lambda documents, threshold: [
         ...     Extraction(document, ()) for document in documents])
         >>> queue = BatchingQueue(extractor, 8, ServiceMetrics())
-        >>> (result,) = queue.submit([Document("d1", (("It", "rained"),), ())], DecisionOptions())
+        >>> (result,) = queue.submit([Document("d1", (("It", "rained"),), ())], 0.5)
         >>> result.result().document.id
         'd1'
         >>> queue.close()
@@ -171,7 +171,7 @@ class BatchingQueue:
         """Whether documents are accepted and computed."""
         return not self._closed and all(thread.is_alive() for thread in self._threads)
 
-    def submit(self, documents: Sequence[Document], options: DecisionOptions) -> list[Future[Extraction]]:
+    def submit(self, documents: Sequence[Document], threshold: float) -> list[Future[Extraction]]:
         """Put documents into the queue, all or none.
 
         A future that is cancelled before its turn costs nothing.
@@ -180,7 +180,7 @@ class BatchingQueue:
             QueueFull: they are more than `free`.
             QueueClosed: the queue was closed.
         """
-        added = [_Waiting(document, options) for document in documents]
+        added = [_Waiting(document, threshold) for document in documents]
         with self._changed:
             if self._closed:
                 raise QueueClosed
@@ -215,7 +215,7 @@ class BatchingQueue:
                 self._idle += 1
 
     def _take(self) -> list[_Waiting]:
-        """A thread's share of the documents that wait, all with the same options; none at the end."""
+        """A thread's share of the documents that wait, all with the same threshold; none at the end."""
         taken: list[_Waiting] = []
         with self._changed:
             while not taken:
@@ -224,8 +224,8 @@ class BatchingQueue:
                 if not self._waiting:
                     return []
                 share = min(-(-len(self._waiting) // self._idle), self._max_taken)
-                options = self._waiting[0].options
-                while self._waiting and len(taken) < share and self._waiting[0].options == options:
+                threshold = self._waiting[0].threshold
+                while self._waiting and len(taken) < share and self._waiting[0].threshold == threshold:
                     taken.append(self._waiting.popleft())
             self._idle -= 1
         return taken
@@ -233,7 +233,7 @@ class BatchingQueue:
     def _compute(self, running: list[_Waiting]) -> None:
         try:
             documents = [one.document for one in running]
-            extractions = list(self.extractor.extract(documents, threshold=running[0].options))
+            extractions = list(self.extractor.extract(documents, threshold=running[0].threshold))
         except Exception as error:
             if len(running) > 1:  # a document at which the model fails must not take the others with it
                 for one in running:
@@ -281,7 +281,7 @@ class ExtractionService:
         self.reader = reader
         self.relations = extractor.model.relations
         self.types = extractor.entity_types
-        self.decoder = extractor.model.decoder
+        self.decision = extractor.decision
         self.queue = BatchingQueue(extractor, self.limits.queue, self.metrics)
         self.reader_thread = ThreadPoolExecutor(1, "unnoted-entities")  # spaCy pipelines are not thread-safe
 

@@ -18,8 +18,8 @@ from unnoted.data.formats.records import ReadContext
 from unnoted.data.tokenization import MentionLocator
 from unnoted.data.visualization import render_document, render_types
 from unnoted.errors import DataError, DefectKind, DefectLog, Severity
-from unnoted.inference import DecisionOptions, Extraction
-from unnoted.inference.writers import fact_table
+from unnoted.inference import Decision, Extraction
+from unnoted.inference.writers import count_predicted, fact_table
 from unnoted.io import Limits
 from unnoted.serve.batching import ExtractionService, QueueClosed, QueueFull
 from unnoted.serve.schemas import DocumentRequest, DocumentResponse, EntityResponse, TextRequest
@@ -78,7 +78,7 @@ def check_text(request: TextRequest, number: int, limits: Limits) -> tuple[str, 
 
 
 def submit(
-    service: ExtractionService, documents: Sequence[Document], options: DecisionOptions
+    service: ExtractionService, documents: Sequence[Document], threshold: float
 ) -> list[Future[Extraction]]:
     """Put documents into the queue.
 
@@ -86,7 +86,7 @@ def submit(
         HTTPException: 429, if it is full, or 503, if it was closed.
     """
     try:
-        return service.queue.submit(documents, options)
+        return service.queue.submit(documents, threshold)
     except QueueFull:
         raise HTTPException(429, "the queue is full, try again later", RETRY) from None
     except QueueClosed:
@@ -112,11 +112,16 @@ async def wait_for(service: ExtractionService, results: Sequence[Future[Extracti
 
 
 def to_record(
-    extraction: Extraction, notes: Sequence[str] = (), with_entities: bool = False
+    extraction: Extraction, decision: Decision, notes: Sequence[str] = (), with_entities: bool = False
 ) -> DocumentResponse:
     """One result; with the entities, where the client did not send them."""
     result = extraction.to_json()
-    record: DocumentResponse = {"id": result["id"], "facts": result["facts"]}
+    record: DocumentResponse = {
+        "id": result["id"],
+        "facts": result["facts"],
+        "threshold": decision.threshold,
+        "expected_precision": decision.precision,
+    }
     if with_entities:
         record["entities"] = entity_records(extraction.document)
     if notes:
@@ -150,16 +155,21 @@ def to_json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
-def draw(extractions: Sequence[Extraction], service: ExtractionService) -> Markup:
-    """Documents with their facts as a fragment of HTML, everything escaped."""
+def draw(extractions: Sequence[Extraction], service: ExtractionService, threshold: float) -> Markup:
+    """Documents with their facts as a fragment of HTML, everything escaped; facts up to a threshold are hidden."""
     types, names = entity_types(extraction.document for extraction in extractions), service.relations.names
     pieces = [Markup('<div class="unnoted-document">{}</div>').format(render_types(types))] if types else []
     for extraction in extractions:
-        table = fact_table(extraction.to_json())
-        entities = plural(len(extraction.document.entities), "entity", "entities")
+        record = extraction.to_json()
+        table = fact_table(record, threshold)
+        scores = " ".join(str(fact["score"]) for fact in record["facts"])
         pieces.append(
-            Markup('<section class="result"><p class="count">{}</p>{}</section>').format(
-                f"{plural(len(extraction.facts), 'fact')} among {entities}",
+            Markup(
+                '<section class="result"><p class="count"><span data-scores="{}">{}</span> among {}</p>{}</section>'
+            ).format(
+                scores,
+                plural(count_predicted(record, threshold), "fact"),
+                plural(len(extraction.document.entities), "entity", "entities"),
                 render_document(extraction.document, table, names=names, types=types),
             )
         )
@@ -183,15 +193,15 @@ class StreamedResponse(Response):
     Args:
         request: its body is read while the answer is sent.
         service: computes.
-        options: which facts are predicted.
+        decision: which facts are predicted.
     """
 
     media_type = LINES
 
-    def __init__(self, request: Request, service: ExtractionService, options: DecisionOptions) -> None:
+    def __init__(self, request: Request, service: ExtractionService, decision: Decision) -> None:
         super().__init__(media_type=LINES)
         del self.headers["content-length"]
-        self.request, self.service, self.options = request, service, options
+        self.request, self.service, self.decision = request, service, decision
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:  # noqa: ANN401
         """Send it; a client that does not read is waited for as long as for an answer."""
@@ -210,7 +220,7 @@ class StreamedResponse(Response):
                     if isinstance(line.result, HTTPException):
                         raise line.result
                     (extraction,) = await wait_for(self.service, [line.result])
-                    yield to_record(extraction, line.notes)
+                    yield to_record(extraction, self.decision, line.notes)
                 except HTTPException as error:
                     yield {"error": error.detail, "line": line.number, "status": error.status_code}
         finally:
@@ -269,7 +279,7 @@ class StreamedResponse(Response):
             document, notes = await asyncio.to_thread(build)
             while not self.service.queue.free and self.service.queue.is_working:
                 await asyncio.sleep(PAUSE)
-            (result,) = submit(self.service, [document], self.options)
+            (result,) = submit(self.service, [document], self.decision.threshold)
             return _Line(number, result, notes)
         except ValidationError as error:
             return _Line(number, HTTPException(422, first_problem(error.errors(include_url=False))))

@@ -112,6 +112,13 @@ class DocumentResponse(TypedDict):
 
     id: str
     facts: list[FactRecord]
+    threshold: Annotated[float, Field(description="facts have a score above this")]
+    expected_precision: Annotated[
+        float | None,
+        Field(
+            description="of facts above the threshold in documents like those of the training, if calibrated"
+        ),
+    ]
     entities: NotRequired[Annotated[list[EntityResponse], Field(description="of a document given as text")]]
     notes: NotRequired[Annotated[list[str], Field(description="what was ignored in the document")]]
 

@@ -271,7 +271,7 @@ def _score(
     """Score the sets that have no scores yet, and keep each as it is done."""
     if not gold:
         return record
-    extractor = Extractor.from_pretrained(directory.path, backend="torch")
+    extractor = Extractor(directory.path, backend="torch")
     train = load_corpus(config, config.train).documents if train is None else train
     with show_progress(_words(chain(*gold.values())), "scoring") as progress:
         for name, documents in gold.items():

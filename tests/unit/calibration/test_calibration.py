@@ -32,13 +32,6 @@ def test_curve_against_one_point_at_a_time(start, widths, rises, margins):
     assert calibration.probabilities(back).item() == pytest.approx(0.3)
 
 
-def test_targets_move_the_threshold_and_nothing_else():
-    calibration = Calibration((-1.0, 1.0), (-3.0, 3.0), EXPECTED, 0.3)
-    high, low = calibration.at_precision(0.9), calibration.at_recall(0.95)
-    assert high.threshold > 0.3 > low.threshold
-    assert (high.margins, high.log_odds, high.expected) == ((-1.0, 1.0), (-3.0, 3.0), EXPECTED)
-
-
 @pytest.mark.parametrize(
     ("margins", "log_odds", "threshold"),
     [((0.0, 1.0), (1.0, 1.0), 0.5), ((0.0,), (1.0,), 0.5), ((0.0, 1.0), (0.0, 1.0), 1.0)],

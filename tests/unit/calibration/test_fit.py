@@ -109,7 +109,7 @@ def test_the_expected_f1_is_what_the_threshold_gives():
     f1 = 2 * (predicted & true).sum() / (predicted.sum() + true.sum())
     assert f1 == pytest.approx(fitted().expected.best_f1, abs=0.03)
     for target in (0.5, 0.7):
-        predicted = probabilities(fitted(), scores) > fitted().at_precision(target).threshold
+        predicted = probabilities(fitted(), scores) > fitted().expected.threshold_at_precision(target)
         assert true[predicted].mean() == pytest.approx(target, abs=0.06)
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 
 import networkx
 import pyarrow.parquet as pq
@@ -15,7 +16,7 @@ import spacy
 import torch
 from tests.markup import parse
 from tests.unit.cli.running import run
-from tests.unit.inference.making import corpus, document_of, saved_model
+from tests.unit.inference.making import calibration, corpus, document_of, saved_model
 
 from unnoted.cli import options
 from unnoted.cli import predict as command
@@ -38,8 +39,9 @@ def one_thread():
 
 
 def notes(result):
-    """What the command says on stderr, but for the number of threads."""
-    return [line for line in result.stderr.splitlines() if "--threads" not in line]
+    """What the command says on stderr, but for the number of threads and the threshold."""
+    usual = ("--threads", "facts with a score above")
+    return [line for line in result.stderr.splitlines() if not any(each in line for each in usual)]
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +58,7 @@ def documents(tmp_path):
 
 @pytest.fixture(scope="module")
 def expected(model):
-    return list(Extractor.from_pretrained(model, device="cpu").extract(DOCUMENTS))
+    return list(Extractor(model, device="cpu").extract(DOCUMENTS))
 
 
 def lines(path):
@@ -73,12 +75,44 @@ def test_jsonl(model, documents, expected, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"documents.jsonl", "out.jsonl"}
 
 
-def test_predictions_are_what_the_evaluation_reads(model, documents, expected, tmp_path):
-    for out in (tmp_path / "out.json", tmp_path / "out.json.gz"):
-        run("predict", model, documents, "--to", out)
-        found = list(read_predictions(out))
-        assert found == [row for extraction in expected for row in extraction.predictions()] and found
-    assert gzip.decompress(out.read_bytes()) == (tmp_path / "out.json").read_bytes()
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("out.json", ()), ("out.json.gz", ()), ("out.jsonl", ()), ("predictions.json", ("--format", "docred"))],
+)
+def test_the_evaluation_reads_what_is_written(model, documents, expected, tmp_path, name, options):
+    found = list(read_predictions(write(model, documents, tmp_path / name, *options)))
+    assert found == [row for extraction in expected for row in extraction.predictions()] and found
+
+
+def test_json_is_a_list_of_the_lines_of_jsonl(model, documents, tmp_path):
+    whole = json.loads(write(model, documents, tmp_path / "out.json").read_text("utf-8"))
+    assert whole == lines(write(model, documents, tmp_path / "out.jsonl")) and whole
+    official = json.loads(
+        write(model, documents, tmp_path / "d.json", "--format", "docred").read_text("utf-8")
+    )
+    assert official[0].keys() == {"title", "h_idx", "t_idx", "r", "evidence", "score"}
+
+
+@pytest.mark.parametrize("name", ["facts", "facts.xml", "facts.tsv.gz"])
+def test_an_unknown_ending_is_refused_with_those_that_are_known(model, documents, tmp_path, name):
+    (error,) = notes(run("predict", model, documents, "--to", tmp_path / name, code=1))
+    assert all(f".{each}" in error for each in ("json", "jsonl", "csv", "parquet", "html", "txt"))
+    assert "docred" in error and not (tmp_path / name).exists()
+
+
+def test_which_threshold_is_in_use_is_said(model, documents, tmp_path):
+    assert (
+        "above 0.500, the model's threshold; the model is not calibrated"
+        in run("predict", model, documents).stderr
+    )
+    loaded = Extractor(model, device="cpu").model
+    loaded.decoder = replace(loaded.decoder, calibration=calibration())
+    loaded.save_pretrained(tmp_path / "calibrated")
+    for changes, expected in (
+        ((), "above 0.300, the model's threshold"),
+        (("--target-precision", 0.8), "precision 0.80"),
+    ):
+        assert expected in run("predict", tmp_path / "calibrated", documents, *changes).stderr
 
 
 def test_table(model, documents, expected):
@@ -86,7 +120,8 @@ def test_table(model, documents, expected):
     assert shown == "".join(f"{extraction}\n" for extraction in expected)
     assert "nobody\n  no fact found\n" in shown
     assert run("predict", model, "-", input=documents.read_bytes()).stdout == shown
-    assert run("predict", model, documents, "--to", "-", "--format", "table").stdout == shown
+    assert run("predict", model, documents, "--to", "-", "--format", "txt").stdout == shown
+    assert len(run("predict", model, documents, "--to", "-").stdout.splitlines()) == len(DOCUMENTS)  # JSONL
 
 
 def test_options(model, documents, tmp_path):
@@ -95,7 +130,7 @@ def test_options(model, documents, tmp_path):
     result = run("predict", model, documents, "--to", out, *options)
     assert torch.get_num_threads() == 2 and "2 threads" in result.stderr
     torch.set_num_threads(1)
-    extractor = Extractor.from_pretrained(model, BatchLimits(documents=3, tokens=8192, pairs=16384), "cpu")
+    extractor = Extractor(model, batch=BatchLimits(documents=3, tokens=8192, pairs=16384), device="cpu")
     wanted = [extraction.to_json() for extraction in extractor.extract(DOCUMENTS, threshold=0.55)]
     assert [{**record, "facts": len(record["facts"])} for record in lines(out)] == [
         {**record, "facts": len(record["facts"])} for record in wanted
@@ -134,7 +169,7 @@ def test_an_interrupted_run_goes_on(model, documents, tmp_path, monkeypatch, nam
     monkeypatch.setattr(
         command,
         "load_extractor",
-        lambda *given, **options: Extractor.from_pretrained(model, device="cpu", chunk=3),
+        lambda *given, **options: Extractor(model, device="cpu", chunk=3),
     )
     out, whole = tmp_path / name, tmp_path / f"whole-{name}"
     run("predict", model, documents, "--to", whole)
@@ -177,7 +212,7 @@ def test_whatever_is_computed_otherwise_does_not_go_on(documents, tmp_path, monk
     assert "another batch ({'documents': 8," in refused("--batch", 3)
     assert "another threads (1, now 2)" in refused("--threads", 2)
     torch.set_num_threads(1)
-    assert "another threshold" in refused("--threshold", 0.5)
+    assert "another threshold" in refused("--threshold", 0.6)
     assert "another model" in refused(by=other)
     write_documents(documents, DOCUMENTS[1:])
     assert "another input (['documents.jsonl (" in refused()
@@ -217,7 +252,7 @@ def test_neither_an_input_nor_the_model_is_written_over(model, documents, tmp_pa
     (tmp_path / "link.jsonl").symlink_to(documents)
     (tmp_path / "hard.json").hardlink_to(model / "config.json")
     for to in (documents, tmp_path / "link.jsonl", model / "model.safetensors", tmp_path / "hard.json"):
-        told = run("predict", model, documents, "--to", to, code=1).stderr
+        told = run("predict", model, documents, "--to", to, "--format", "jsonl", code=1).stderr
         assert told == f"error: {to}: is read as input; write to another file\n"
     assert {path: path.read_bytes() for path in before} == before
 
@@ -298,7 +333,7 @@ def test_errors_are_one_line(model, documents, tmp_path):
         (model, bad, *out): "line 1: document 'x': entities",
         (model, documents, *out, "--threshold", 2): "threshold",
         (model, documents, *out, "--batch", 0): "batch",
-        (model, documents, *out, "--format", "tables"): "nearest: 'table'",
+        (model, documents, *out, "--format", "jsonn"): "nearest: 'json'",
         (model, documents, "--format", "jsonl"): "needs --to",
         (model, tmp_path / "*.nothing", *out): "no file",
         (
@@ -377,6 +412,9 @@ def test_the_name_decides_the_format(model, documents, expected, tmp_path):
     )
     packed = gzip.decompress(write(model, documents, tmp_path / "facts.csv.gz").read_bytes())
     assert packed == write(model, documents, tmp_path / "other", "--format", "csv").read_bytes()
+    assert write(model, documents, tmp_path / "facts.txt").read_text("utf-8") == "".join(
+        f"{e}\n" for e in expected
+    )
 
 
 def test_the_name_of_a_graph_decides_its_format(model, documents, expected, tmp_path):
@@ -397,13 +435,14 @@ def test_a_page_with_the_facts_drawn_in_their_documents(model, documents, expect
         rows = [
             (int(row.attributes["data-head"]), int(row.attributes["data-tail"]))
             for row in entry.all("tr", class_="fact")
+            if "hidden" not in row.attributes
         ]
         assert rows == [(fact.head, fact.tail) for fact in surest]
         sentences = [int(line.attributes["data-sentence"]) for line in entry.all("p", class_="sentence")]
         assert sentences == list(range(len(extraction.document.sentences)))
     facts = sum(len(each.facts) for each in expected)
     assert (
-        f"{facts:,} facts predicted in {len(DOCUMENTS)} documents by the model {model.name}."
+        f"{facts:,} facts predicted in {len(DOCUMENTS)} documents by the model {model.name}: "
         in root.only("header").text
     )
 
@@ -445,12 +484,12 @@ def test_text_gives_what_the_documents_made_of_it_give(text_model, pipeline, fil
     (note,) = notes(told)
     assert note.startswith("note: ") and "CARDINAL" in note
     documents = TextReader.load(nlp, ["LOC", "PER"], log=str).read(TEXTS.items())
-    expected = Extractor.from_pretrained(text_model, device="cpu").extract(documents)
+    expected = Extractor(text_model, device="cpu").extract(documents)
     assert lines(to) == json.loads(json.dumps([extraction.to_json() for extraction in expected]))
     assert [record["id"] for record in lines(to)] == files
 
 
-@pytest.mark.parametrize("order", ["{} one.txt --text", "{} --text -", "--text {} one.txt"])
+@pytest.mark.parametrize("order", ["{} one.txt", "{} one.txt --text", "{} --text -", "--text {} one.txt"])
 def test_text_from_files_and_standard_input(order, text_model, pipeline, files):
     words = [str(text_model) if word == "{}" else word for word in order.split()]
     shown = run("predict", *words, "--entities", pipeline[1], "--type", "CARDINAL=", input=TEXTS["one.txt"])
@@ -459,6 +498,7 @@ def test_text_from_files_and_standard_input(order, text_model, pipeline, files):
 
 def test_errors_of_texts_are_one_line(text_model, pipeline, files, tmp_path):
     (tmp_path / "empty.txt").write_text(" \n")
+    write_documents(tmp_path / "table.jsonl", DOCUMENTS[:1])
     (tmp_path / "latin.txt").write_bytes("größer".encode("latin-1"))
     ruler = ("--entities", pipeline[1])
     cases = {
@@ -467,7 +507,7 @@ def test_errors_of_texts_are_one_line(text_model, pipeline, files, tmp_path):
         (text_model, "--text", "one.txt", "--entities", "nowhere"): "nowhere",
         (text_model, "--text", "one.txt", *ruler, "--type", "PERSON"): "'PERSON'",
         (text_model, "--text", "one.txt", *ruler, "--type", "PERSON=PRE"): "'PRE'",
-        (text_model, "one.txt", *ruler): "--entities",
+        (text_model, "one.txt", "table.jsonl", *ruler): "table.jsonl",
         (text_model, "--text", "one.txt", *ruler, "--to", "one.txt"): "one.txt",
     }
     for arguments, message in cases.items():

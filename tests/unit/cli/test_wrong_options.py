@@ -33,7 +33,6 @@ DONE = {
     "rules propose": "DOCUMENTS",
     "suggest": "DOCUMENTS --scores SCORES --to OUT.jsonl",
     # These would run on: they are given what they refuse.
-    "export": "MODEL --to OUT",
     "serve": "FOLDER",
     "review start": "DOCUMENTS",
     "review export": "DOCUMENTS --to OUT.jsonl",

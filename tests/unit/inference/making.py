@@ -2,10 +2,12 @@
 
 from functools import cache
 
+import numpy as np
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import BertConfig, PreTrainedTokenizerFast
 
+from unnoted.calibration import Calibration, ExpectedFacts
 from unnoted.data.document import Document, Entity, Mention
 from unnoted.data.synthetic import generate_documents, relation_names
 from unnoted.losses import DecisionRule, Link, ScoreDecoder
@@ -66,6 +68,13 @@ def reading_model(dtype=torch.float64, seed=0, link="ranking-margin", **settings
     model.tokenizer = tokenizer()
     model.decoder = ScoreDecoder(DecisionRule(), Link(link))
     return model
+
+
+def calibration(threshold=0.3):
+    """Of a model whose scores are probabilities; expects one fact in two at most thresholds."""
+    odds = np.linspace(4, -4, 400)
+    expected = ExpectedFacts.from_probabilities(1 / (1 + np.exp(-odds)), np.ones(400), pairs=400)
+    return Calibration((-2.0, 0.0, 2.0), (-4.0, -1.0, 4.0), expected, threshold)
 
 
 def saved_model(folder, **settings):

@@ -7,7 +7,8 @@ import torch
 from tests.making import eight_bits
 from tests.unit.inference.making import corpus, reading_model, saved_model
 
-from unnoted.inference import Extractor, backends
+from unnoted.inference import Extractor, extractor
+from unnoted.models.encoders import packed_bert
 from unnoted.models.encoders.packed_bert import Int8Bert, PackedBert
 
 
@@ -24,16 +25,16 @@ def scores_of(extractor):
 
 @eight_bits
 def test_scores_of_are_near_the_exact_ones(model):
-    exact, rounded = (Extractor.from_pretrained(model, device="cpu", backend=b) for b in ("torch", "int8"))
-    assert exact.backend_digest is None and rounded.backend_digest == "int8"
+    exact, rounded = (Extractor(model, device="cpu", backend=b) for b in ("torch", "int8"))
+    assert exact.backend == "torch" and rounded.backend == "int8"
     difference = (scores_of(exact) - scores_of(rounded)).abs()
     assert 0 < difference.mean() < 0.01  # of random weights, 16 wide; a trained encoder has far less
 
 
 @eight_bits
 def test_a_document_does_not_depend_on_its_neighbours(model):
-    extractor = Extractor.from_pretrained(model, device="cpu", backend="int8")
-    run, documents = extractor.model.encoder.runner, [torch.randint(5, 30, (n,)) for n in (40, 7, 19)]
+    rounded = Extractor(model, device="cpu", backend="int8")
+    run, documents = rounded.model.encoder.runner, [torch.randint(5, 30, (n,)) for n in (40, 7, 19)]
     together = run._packed._run_row(documents, torch.zeros(3, 1, dtype=torch.int64))[0]
     alone = [run._packed._run_row([ids], torch.zeros(1, 1, dtype=torch.int64))[0] for ids in documents]
     torch.testing.assert_close(together, torch.cat(alone), rtol=0, atol=1e-5)
@@ -57,24 +58,24 @@ def test_changed_weights_are_seen():
 @eight_bits
 @torch.no_grad()
 def test_a_model_can_be_copied(model):
-    extractor = Extractor.from_pretrained(model, device="cpu", backend="int8")
-    copied = Extractor(deepcopy(extractor.model))
-    assert copied.backend_digest == "int8" and scores_of(copied).equal(scores_of(extractor))
+    rounded = Extractor(model, device="cpu", backend="int8")
+    copied = Extractor(deepcopy(rounded.model))
+    assert copied.backend == "int8" and scores_of(copied).equal(scores_of(rounded))
     copied.model.encoder.model.encoder.layer[0].output.dense.weight.mul_(2)
-    assert not scores_of(copied).equal(scores_of(extractor))
+    assert not scores_of(copied).equal(scores_of(rounded))
 
 
 def test_the_default_is_exact_where_nothing_is_gained(model, monkeypatch):
-    assert Extractor.from_pretrained(model, device="cpu").backend_digest is None  # 16 wide
-    monkeypatch.setattr(backends, "MIN_INT8_WIDTH", 16)
-    monkeypatch.setattr(backends, "cpu_supports_int8", lambda: False)
-    assert Extractor.from_pretrained(model, device="cpu").backend_digest is None
+    assert Extractor(model, device="cpu").backend == "torch"  # 16 wide
+    monkeypatch.setattr(extractor, "MIN_INT8_WIDTH", 16)
+    monkeypatch.setattr(packed_bert, "supports_int8", lambda: False)
+    assert Extractor(model, device="cpu").backend == "torch"
     with pytest.raises(ValueError, match="int8"):
-        Extractor.from_pretrained(model, device="cpu", backend="int8")
+        Extractor(model, device="cpu", backend="int8")
 
 
 @eight_bits
 def test_the_default_has_8_bits_where_they_are_faster(model, monkeypatch):
-    monkeypatch.setattr(backends, "MIN_INT8_WIDTH", 16)
-    assert Extractor.from_pretrained(model, device="cpu").backend_digest == "int8"
-    assert Extractor.from_pretrained(model, device="cpu", backend="torch").backend_digest is None
+    monkeypatch.setattr(extractor, "MIN_INT8_WIDTH", 16)
+    assert Extractor(model, device="cpu").backend == "int8"
+    assert Extractor(model, device="cpu", backend="torch").backend == "torch"

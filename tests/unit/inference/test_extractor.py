@@ -4,17 +4,23 @@ import json
 import warnings
 from dataclasses import replace
 
-import numpy as np
 import pytest
 import torch
 from tests.attacks.threads import asked, asked_at_once
-from tests.unit.inference.making import RELATIONS, corpus, document_of, reading_model, saved_model, tokenizer
+from tests.unit.inference.making import (
+    RELATIONS,
+    calibration,
+    corpus,
+    document_of,
+    reading_model,
+    saved_model,
+    tokenizer,
+)
 
-from unnoted.calibration import Calibration
-from unnoted.calibration.expected_metrics import ExpectedFacts
 from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Document, Fact
 from unnoted.data.formats import jsonl
+from unnoted.data.ner import EntityRecognizer, EntitySpan
 from unnoted.data.synthetic import generate_documents
 from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.inference import DecisionOptions, Extractor
@@ -85,7 +91,7 @@ def test_order_is_kept_and_batches_change_nothing(model):
         (BatchLimits(documents=64), 256),
         (BatchLimits(documents=64, tokens=500, pairs=300), 7),
     ):
-        same(list(Extractor(model, batch, chunk=chunk).extract(documents)), expected)
+        same(list(Extractor(model, batch=batch, chunk=chunk).extract(documents)), expected)
 
 
 def test_documents_without_pairs_have_no_facts(model):
@@ -141,20 +147,14 @@ def test_noted_facts_are_not_looked_at(model):
     assert found.facts == expected.facts and found.document.facts == noted.facts
 
 
-def test_a_threshold_is_the_least_score():
+def test_a_threshold_lies_below_the_scores():
     extractor = Extractor(reading_model(link="sigmoid-ranking"))
     document = corpus()[0]
     (everything,) = extractor.extract([document], threshold=0.0)
     assert len(everything.facts) == len(RELATIONS) * extractor.model.candidates.count(document)
     (likely,) = extractor.extract([document], threshold=0.6)
-    assert likely.facts == tuple(fact for fact in everything.facts if fact.score >= 0.6)
+    assert likely.facts == tuple(fact for fact in everything.facts if fact.score > 0.6)
     assert 0 < len(likely.facts) < len(everything.facts)
-
-
-def calibration():
-    odds = np.linspace(4, -4, 400)
-    expected = ExpectedFacts.from_probabilities(1 / (1 + np.exp(-odds)), np.ones(400), pairs=400)
-    return Calibration((-2.0, 0.0, 2.0), (-4.0, -1.0, 4.0), expected, threshold=0.3)
 
 
 @pytest.mark.parametrize(
@@ -174,6 +174,64 @@ def test_a_model_decides_by_its_score(changes, threshold):
         torch.testing.assert_close(model.decoder.scores(logits), model.decoder.probabilities(logits))
         (at_target,) = extractor.extract([corpus()[0]], threshold=DecisionOptions(target_recall=0.99))
         assert len(at_target.facts) > len(stated.facts)
+
+
+@pytest.mark.parametrize("target", [{"target_precision": 0.9}, {"target_recall": 0.5}, {"threshold": 0.7}])
+def test_a_target_chooses_facts_and_changes_no_score(target):
+    model = reading_model()
+    model.decoder = replace(model.decoder, calibration=calibration())
+    extractor = Extractor(model)
+    (everything,), (chosen,) = (
+        extractor.extract([corpus()[0]], threshold=each) for each in (0.0, DecisionOptions(**target))
+    )
+    decision = extractor.decision(DecisionOptions(**target))
+    assert chosen.facts == tuple(fact for fact in everything.facts if fact.score > decision.threshold)
+    expected = decision.expected.metrics_at(decision.threshold)
+    if target.keys() != {"threshold"}:
+        ((name, wanted),) = target.items()
+        assert expected[name.removeprefix("target_")] == pytest.approx(wanted, abs=0.01)
+    assert decision.precision == expected["precision"]
+
+
+TEXT = "Ada met Bo. Then Ada left."
+SPANS = [EntitySpan(0, 3, "PERSON"), EntitySpan(8, 10, "PERSON"), EntitySpan(17, 20, "PERSON")]
+
+
+class Names(EntityRecognizer):
+    """Finds Ada and Bo in `TEXT`, and nothing elsewhere."""
+
+    usual_types = {"PERSON": "PER"}  # noqa: RUF012
+
+    def recognize(self, texts):
+        return (SPANS if text == TEXT else [] for text in texts)
+
+
+@pytest.fixture(scope="module")
+def reading():
+    return Extractor(reading_model(entity_types=["PER"]), entities=Names())
+
+
+def test_one_call_takes_one_thing_or_many(reading):
+    ada = {"type": "PER", "mentions": [{"start": 0, "end": 3}, {"start": 17, "end": 20}]}
+    bo = {"type": "PER", "mentions": [{"start": 8, "end": 10}]}
+    record = {"text": TEXT, "entities": [ada, bo]}
+    of_record = reading(record, threshold=0.0)
+    of_text = reading(TEXT, threshold=0.0)
+    of_document = reading(of_record.document, threshold=0.0)
+    assert len(of_text.facts) == 2 * len(RELATIONS)
+    same([of_text, of_document], [of_record, of_record])
+    several = [record, NOBODY, "Nobody came.", TEXT]
+    found = list(reading(iter(several), threshold=0.0))
+    assert [each.document.id for each in found] == ["1", "nobody", "3", "4"]
+    assert [len(each.facts) for each in found] == [len(of_text.facts), 0, 0, len(of_text.facts)]
+    assert found == list(reading.extract(several, threshold=0.0))
+
+
+def test_a_folder_is_as_good_as_its_model(tmp_path):
+    expected = Extractor(reading_model(torch.float32))(corpus()[0])
+    for path in (saved_model(tmp_path), str(tmp_path)):
+        assert Extractor(path, device="cpu")(corpus()[0]) == expected
+    assert Extractor.from_pretrained(tmp_path, device="cpu", chunk=3).chunk == 3
 
 
 def test_only_candidates_are_scored():
@@ -197,7 +255,7 @@ def test_a_model_in_training_is_asked_without_dropout(model):
 def test_a_saved_model_finds_the_same(tmp_path):
     documents = corpus()[:3]
     saved_model(tmp_path)
-    found = list(Extractor.from_pretrained(tmp_path, device="cpu").extract(documents))
+    found = list(Extractor(tmp_path, device="cpu").extract(documents))
     assert found == list(Extractor(reading_model(torch.float32)).extract(documents))
 
 
@@ -208,7 +266,7 @@ def test_bad_input(model, tmp_path):
     with pytest.raises(TypeError, match="document 1 is a int"):
         list(extractor.extract([3]))
     for one in (NOBODY, {"text": "Ada"}, "text"):
-        with pytest.raises(TypeError, match="documents"):
+        with pytest.raises(TypeError, match="single"):
             extractor.extract(one)
     with pytest.raises(ValueError, match="chunk"):
         Extractor(model, chunk=0)
@@ -230,7 +288,7 @@ def test_a_model_without_a_tokenizer_is_refused(tmp_path):
         Extractor(model)
     model.save_pretrained(tmp_path)
     with pytest.raises(ModelError, match="tokenizer"):
-        Extractor.from_pretrained(tmp_path)
+        Extractor(tmp_path)
 
 
 THREADS = 8
@@ -288,7 +346,7 @@ def test_types_are_saved(tmp_path):
     model = reading_model(torch.float32)
     model.relation_types = RelationTypes.from_documents(corpus())
     model.save_pretrained(tmp_path)
-    loaded = Extractor.from_pretrained(tmp_path, device="cpu")
+    loaded = Extractor(tmp_path, device="cpu")
     assert loaded.model.relation_types == RelationTypes.from_documents(corpus())
 
 

@@ -64,7 +64,7 @@ def test_no_more_is_begun_than_is_taken():
 
 def test_facts_are_those_of_one_batch_after_the_other(two_threads):
     documents, model = corpus(12), reading_model(torch.float32)
-    extractor = Extractor(model, BatchLimits(2))
+    extractor = Extractor(model, batch=BatchLimits(2))
     beside = asked(extractor, documents)
     torch.set_num_threads(1)
     assert beside == asked(extractor, documents)

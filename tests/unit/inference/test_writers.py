@@ -38,7 +38,7 @@ def test_the_record_has_what_a_reader_needs_beside_what_it_had():
     assert json.loads(json.dumps(fact)) == {
         "head": 0, "tail": 1, "relation": "P1", "head_name": "Ada", "tail_name": "Rome, the city",
         "relation_name": "visited", "score": 0.9, "calibrated": True, "evidence": [0, 1],
-        "sentences": ["Ada saw Rome .", "Ada left ."], "head_type": "PER", "tail_type": "LOC",
+        "sentences": ["Ada saw  Rome.", "Ada left."], "head_type": "PER", "tail_type": "LOC",
         "head_id": "Q7259", "tail_id": None, "head_offsets": [[0, 3], [15, 18]], "tail_offsets": [[9, 13]],
     }  # fmt: skip
     without = Document("d1", DOCUMENT.sentences, DOCUMENT.entities)
@@ -85,7 +85,7 @@ def test_csv(tmp_path):
         first, second = csv.DictReader(stream)
     assert list(first) == list(FACT_COLUMNS)
     assert (first["evidence"], first["head_offsets"], first["tail_id"]) == ("0 1", "0-3 15-18", "")
-    assert first["sentences"] == "Ada saw Rome . Ada left ."
+    assert first["sentences"] == "Ada saw  Rome. Ada left."
     assert second["head_name"] == 'A "quoted", name\nin two lines' and second["rule"] == ""
 
 

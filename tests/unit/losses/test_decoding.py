@@ -196,13 +196,3 @@ def test_saved_and_read_again():
 def test_without_a_calibration_the_rule_and_the_link_speak():
     assert torch.equal(PLAIN.decide(LOGITS), DecisionRule().decide(LOGITS))
     assert torch.equal(PLAIN.probabilities(LOGITS), PLAIN.link(LOGITS))
-    for target in (PLAIN.at_precision, PLAIN.at_recall):
-        with pytest.raises(ValueError, match="not calibrated"):
-            target(0.8)
-
-
-def test_a_target_moves_the_threshold():
-    high, low = CALIBRATED.at_precision(0.9), CALIBRATED.at_recall(0.95)
-    assert high.threshold > 0.3 > low.threshold
-    assert torch.equal(high.probabilities(LOGITS), CALIBRATED.probabilities(LOGITS))
-    assert high.decide(LOGITS).sum() < CALIBRATED.decide(LOGITS).sum() < low.decide(LOGITS).sum()

@@ -223,13 +223,9 @@ def test_what_cannot_be_used_is_refused_without_checksums_too(unchecked, damage)
 
 def test_a_model_without_checksums_gives_the_same_facts(saved):
     documents = list(generate_documents(2))
-    facts = [
-        extraction.facts for extraction in Extractor.from_pretrained(saved).extract(documents, threshold=0)
-    ]
+    facts = [extraction.facts for extraction in Extractor(saved).extract(documents, threshold=0)]
     (saved / CHECKSUMS).unlink()
-    again = [
-        extraction.facts for extraction in Extractor.from_pretrained(saved).extract(documents, threshold=0)
-    ]
+    again = [extraction.facts for extraction in Extractor(saved).extract(documents, threshold=0)]
     assert again == facts and any(facts)
 
 

@@ -2,13 +2,17 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import pytest
+from tests.markup import parse
+from tests.unit.inference.making import calibration
 from tests.unit.serve.factories import DOCUMENTS, RECORDS, TEXT, client, extractor, lines, reader
 
 from unnoted.data.document import Document
-from unnoted.inference import DecisionOptions, Extraction, FactRecord
+from unnoted.inference import Extraction, FactRecord
 from unnoted.serve.extraction import StreamedResponse
+from unnoted.serve.schemas import DocumentResponse
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +41,7 @@ def same(found, expected):
         [(fact["head"], fact["tail"], fact["relation"]) for fact in each["facts"]] for each in expected
     ]
     for one, other in zip(found, expected, strict=True):
-        assert one.keys() == other.keys() and one["id"] == other["id"]
+        assert one.keys() == other.keys() | {"threshold", "expected_precision"} and one["id"] == other["id"]
         for fact, also in zip(one["facts"], other["facts"], strict=True):
             assert fact == {
                 **also,
@@ -62,7 +66,8 @@ def test_text_gives_entities_with_their_characters_and_the_facts_of_the_document
     places = [[TEXT[one["start"] : one["end"]] for one in entity["mentions"]] for entity in found["entities"]]
     assert places == [["Ada", "Ada"], ["Bo"], ["Kelm"]]
     assert [entity["type"] for entity in found["entities"]] == ["PER", "PER", "LOC"]
-    same([{"id": found["id"], "facts": found["facts"]}], json.loads(json.dumps([result.to_json()])))
+    del found["entities"]
+    same([found], json.loads(json.dumps([result.to_json()])))
     assert [
         each["id"] for each in web.post("/extract/text", json=[{"text": "Ada."}, {"text": "Bo."}]).json()
     ] == ["1", "2"]
@@ -73,6 +78,44 @@ def test_a_drawing_is_asked_for_by_its_type_and_everything_in_it_is_escaped(web)
     assert drawn.headers["content-type"].startswith("text/html")
     assert "&lt;b&gt;" in drawn.text.replace(" ", "").replace("</span>", "") and "<b>" not in drawn.text
     assert "style=" not in drawn.text and "<script" not in drawn.text
+
+
+@pytest.fixture(scope="module")
+def calibrated():
+    """A client of a service whose scores are probabilities, and its extractor."""
+    made = extractor()
+    made.model.decoder = replace(made.model.decoder, calibration=calibration())
+    with client(extractor=lambda: made) as (web, _):
+        yield web, made
+
+
+def test_an_answer_says_which_threshold_is_in_use_and_what_precision_is_expected(web, calibrated):
+    assert web.post("/extract", json=RECORDS[0]).json()["expected_precision"] is None
+    web, made = calibrated
+    default, wanted = (
+        web.post(f"/extract{query}", json=RECORDS[0]).json() for query in ("", "?target_precision=0.8")
+    )
+    assert default["threshold"] == made.model.decoder.threshold < wanted["threshold"]
+    assert default["expected_precision"] == pytest.approx(made.decision().precision)
+    assert wanted["expected_precision"] == pytest.approx(0.8, abs=0.01)
+    score = {(fact["head"], fact["tail"], fact["relation"]): fact["score"] for fact in default["facts"]}
+    for fact in wanted["facts"]:  # the target chooses facts, and changes no score
+        assert fact["score"] == pytest.approx(score[fact["head"], fact["tail"], fact["relation"]])
+    assert 0 < len(wanted["facts"]) < len(score)
+
+
+def test_a_drawing_has_less_probable_facts_hidden(calibrated):
+    web, made = calibrated
+    drawn = parse(web.post("/extract", json=RECORDS[0], headers={"Accept": "text/html"}).text)
+    rows = [
+        (float(row.attributes["data-score"]), "hidden" in row.attributes)
+        for row in drawn.all("tr", class_="fact")
+    ]
+    threshold = made.model.decoder.threshold
+    assert all(hidden == (score <= threshold) and score > threshold / 2 for score, hidden in rows)
+    assert len({hidden for _, hidden in rows}) == 2
+    (found,) = made.extract([DOCUMENTS[0]])
+    assert drawn.only("p", class_="count").text.startswith(f"{len(found.facts)} fact")
 
 
 def test_what_was_ignored_is_noted(web):
@@ -162,7 +205,7 @@ class Blocking:
     entity_types = ()
 
     def __init__(self):
-        self.model = extractor().model
+        self.model, self.decision = extractor().model, extractor().decision
         self.may_go, self.began, self.sizes = threading.Event(), threading.Event(), []
 
     def extract(self, documents, **asked):
@@ -277,7 +320,7 @@ def test_a_service_that_stops_finishes_what_it_has_and_takes_nothing_more():
 def test_a_closed_queue_has_computed_everything():
     slow = Blocking()
     with client(extractor=lambda: slow) as (_, service):
-        results = service.queue.submit([Document(str(n), (), ()) for n in range(3)], DecisionOptions())
+        results = service.queue.submit([Document(str(n), (), ()) for n in range(3)], 0.5)
         slow.may_go.set()
     assert [one.result(0).document.id for one in results] == ["0", "1", "2"]
 
@@ -313,7 +356,7 @@ def test_pages_are_complete_and_strict(web):
     assert "default-src 'none'" in policy and "unsafe" not in policy
     assert "<script src=" in page.text and "<script>" not in page.text and " style=" not in page.text
     assert "child of" in page.text and 'data-text="yes"' in page.text
-    for name in ("style.css", "highlight.js", "icon.svg", "page.js"):
+    for name in ("style.css", "highlight.js", "icon.svg", "slider.js", "page.js"):
         assert web.get(f"/static/{name}").status_code == 200
     assert web.get("/static/../secret").status_code == 404
     docs = web.get("/docs")
@@ -327,7 +370,7 @@ def test_openapi_describes_every_key_of_an_answer(web, expected):
     assert fact["properties"].keys() == FactRecord.__annotations__.keys() >= {"rule", "head_offsets"}
     assert set(fact["required"]) == FactRecord.__required_keys__
     assert all(each.keys() <= fact["properties"].keys() for one in expected[None] for each in one["facts"])
-    assert schemas["DocumentResponse"]["properties"].keys() == {"id", "facts", "entities", "notes"}
+    assert schemas["DocumentResponse"]["properties"].keys() == DocumentResponse.__annotations__.keys()
 
 
 def test_without_a_pipeline_documents_bring_their_entities():

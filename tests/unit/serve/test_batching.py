@@ -5,7 +5,7 @@ import threading
 import torch
 
 from unnoted.data.document import Document
-from unnoted.inference import DecisionOptions, Extraction
+from unnoted.inference import Extraction
 from unnoted.serve.batching import BatchingQueue, ServiceMetrics
 
 
@@ -27,7 +27,7 @@ class Together:
 def test_two_cores_compute_a_half_each(two_threads):
     extractor = Together()
     queue = BatchingQueue(extractor, 8, ServiceMetrics())
-    results = queue.submit([Document(str(number), (), ()) for number in range(4)], DecisionOptions())
+    results = queue.submit([Document(str(number), (), ()) for number in range(4)], 0.5)
     assert [one.result(10).document.id for one in results] == ["0", "1", "2", "3"]
     assert queue.is_working
     queue.close()

@@ -285,9 +285,7 @@ def test_a_teacher_and_a_model_to_start_from(tmp_path):
 def test_the_scores_are_those_of_the_model(scored, data):
     config, record = scored
     train, test = (load_documents(data / f"{name}.json").documents for name in ("train", "test"))
-    evaluation = evaluate_extractor(
-        Extractor.from_pretrained(config.output), test, train, benchmark=CHEMDISGENE
-    )
+    evaluation = evaluate_extractor(Extractor(config.output), test, train, benchmark=CHEMDISGENE)
     found = record.scored["test"]
     assert found.overall == evaluation.overall and found.overall.predicted
     assert found.ignoring_train == evaluation.ignoring_train

@@ -1,6 +1,7 @@
-"""The official DocRED prediction file: a list of {title, h_idx, t_idx, r, evidence, score}.
+"""Predicted facts: the official DocRED file, and what `unnoted predict` writes as JSON and JSONL.
 
-`evidence` and `score` may be missing. Whether a title, an entity or a relation exists is not asked here: a
+The official file is a list of {title, h_idx, t_idx, r, evidence, score}; `evidence` and `score` may be missing. The
+others have an object for each document: {id, facts: [{head, tail, relation, evidence, score, ...}]}. Whether a title, an entity or a relation exists is not asked here: a
 prediction of something that does not exist is a wrong prediction, and the scorer counts it as one.
 """
 
@@ -8,14 +9,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from sys import intern
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 from pydantic import AfterValidator, Field, FiniteFloat
 
 from unnoted.data.document import Document
-from unnoted.data.formats.records import DocumentFormat, OwnRecord, log_unknown_fields, parse_as
+from unnoted.data.formats.records import DocumentFormat, OwnRecord, Record, log_unknown_fields, parse_as
 from unnoted.errors import DataError, DefectLog
-from unnoted.io import ENCODABLE, TextInput, open_text, read_array, write_list
+from unnoted.io import ENCODABLE, TextInput, numbered_lines, parse_json, read_array, write_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,25 @@ class PredictionRecord(OwnRecord):
     score: FiniteFloat | None = None
 
 
+class FactRecord(Record):
+    """A predicted fact of a document."""
+
+    head: int
+    tail: int
+    relation: Text
+    evidence: list[int] = Field([])
+    score: FiniteFloat | None = None
+
+
+class FactsRecord(Record):
+    """A document with its predicted facts."""
+
+    id: Text
+    facts: list[FactRecord]
+
+
 def read_predictions(path: str | Path, log: DefectLog | None = None) -> Iterator[Prediction]:
-    """Yield the predictions of a file, plain or gzip, one at a time, in file order. An empty list is valid.
+    """Yield the predictions of a file, plain or gzip, in file order. An empty list is valid.
 
     Raises:
         DataError: naming the file, the title, the field, what was found and what was expected.
@@ -73,28 +91,58 @@ def read_predictions(path: str | Path, log: DefectLog | None = None) -> Iterator
         [Prediction(document='d1', head=0, tail=2, relation='P26', evidence=(), score=0.8)]
     """
     log = log if log is not None else DefectLog()
-    log.file = TextInput(path).name
+    source = TextInput(path)
+    log.file = source.name
     try:
-        with open_text(path) as stream:
-            yield from _predictions(read_array(stream), log)
+        is_lines = source.start().lstrip().startswith("{")
+        with source.open() as stream:
+            for place, value in _lines(stream) if is_lines else _elements(stream):
+                try:
+                    yield from _parse(value, place, log)
+                except DataError as error:
+                    log.error(error)
     except DataError as error:
         log.error(error)
 
 
-def _predictions(records: Iterable[tuple[int, int, object]], log: DefectLog) -> Iterator[Prediction]:
-    for index, _, value in records:
-        try:
-            title = value.get("title") if isinstance(value, dict) else None
-            known = title if isinstance(title, str) else None
-            fields = parse_as(PredictionRecord, value, known, f"[{index}]")
-            log_unknown_fields(fields, log, fields.title, f"[{index}]")
-        except DataError as error:
-            log.error(error)
-        else:
-            yield Prediction(
-                intern(fields.title), fields.h_idx, fields.t_idx, intern(fields.r), tuple(fields.evidence),
-                fields.score,
-            )  # fmt: skip
+def _elements(stream: TextIO) -> Iterator[tuple[str, object]]:
+    return ((f"[{index}]", value) for index, _, value in read_array(stream))
+
+
+def _lines(stream: TextIO) -> Iterator[tuple[str, object]]:
+    return ((f"line {number}", parse_json(line, f"line {number}")) for number, line in numbered_lines(stream))
+
+
+def _parse(value: object, place: str, log: DefectLog) -> list[Prediction]:
+    """The predictions of an element: an official one, or a document with its facts."""
+    key = "id" if (of_document := isinstance(value, dict) and "facts" in value) else "title"
+    name = value.get(key) if isinstance(value, dict) else None
+    known = name if isinstance(name, str) else None
+    if of_document:
+        found = parse_as(FactsRecord, value, known, place)
+        return [
+            Prediction(
+                intern(found.id),
+                fact.head,
+                fact.tail,
+                intern(fact.relation),
+                tuple(fact.evidence),
+                fact.score,
+            )
+            for fact in found.facts
+        ]
+    fields = parse_as(PredictionRecord, value, known, place)
+    log_unknown_fields(fields, log, fields.title, place)
+    return [
+        Prediction(
+            intern(fields.title),
+            fields.h_idx,
+            fields.t_idx,
+            intern(fields.r),
+            tuple(fields.evidence),
+            fields.score,
+        )
+    ]
 
 
 def write(path: str | Path, documents: Iterable[Document]) -> int:

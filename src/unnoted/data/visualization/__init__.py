@@ -6,11 +6,13 @@ still be read. All of it lies within the class `unnoted-document`, so that nothi
 
 from unnoted.data.visualization.document_html import (
     SCRIPT,
+    SLIDER_SCRIPT,
     STYLE,
     FactGroup,
     FactRow,
     FactTable,
     render_document,
+    render_slider,
     render_types,
 )
 from unnoted.data.visualization.pages import (
@@ -24,6 +26,7 @@ from unnoted.data.visualization.pages import (
 __all__ = [
     "MOST_DOCUMENTS",
     "SCRIPT",
+    "SLIDER_SCRIPT",
     "STYLE",
     "DocumentEntry",
     "FactGroup",
@@ -33,5 +36,6 @@ __all__ = [
     "notebook_html",
     "notebook_list",
     "render_document",
+    "render_slider",
     "render_types",
 ]

@@ -1,5 +1,6 @@
 """A document as an HTML fragment: its sentences with their mentions, and a table of facts beside them."""
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +20,9 @@ STYLE = (_TEMPLATES / "style.css").read_text("utf-8")
 
 DOCUMENT_STYLE = STYLE.partition("/* Pages */")[0]
 """The part of it that a notebook needs."""
+
+SLIDER_SCRIPT = (_TEMPLATES / "slider.js").read_text("utf-8")
+"""Makes the slider over scores work. Once per page."""
 
 SCRIPT = (_TEMPLATES / "highlight.js").read_text("utf-8")
 """Highlights the mentions of an entity or of a fact. Once per page; twice does no harm."""
@@ -41,13 +45,14 @@ def environment() -> Environment:
 
 @dataclass(frozen=True, slots=True)
 class FactRow:
-    """A fact, with the text of every further column."""
+    """A fact, with the text of every further column, and its score where a page has a slider over scores."""
 
     head: int
     tail: int
     relation: str
     evidence: tuple[int, ...] = ()
     cells: tuple[str, ...] = ()
+    score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +79,16 @@ class FactTable:
     Attributes:
         groups: in the order of reading.
         columns: the titles of the further columns.
+        threshold: facts whose score is not above it are hidden.
 
     Example:
         >>> FactTable.from_facts([Fact(0, 1, "spouse", (2,))]).rows
-        [FactRow(head=0, tail=1, relation='spouse', evidence=(2,), cells=())]
+        [FactRow(head=0, tail=1, relation='spouse', evidence=(2,), cells=(), score=None)]
     """
 
     groups: tuple[FactGroup, ...]
     columns: tuple[str, ...] = ()
+    threshold: float | None = None
 
     @classmethod
     def from_facts(cls, facts: Iterable[Fact]) -> "FactTable":
@@ -92,6 +99,10 @@ class FactTable:
     def rows(self) -> list[FactRow]:
         """All facts, in the order of reading."""
         return [row for group in self.groups for row in group.rows]
+
+    def is_hidden(self, row: FactRow) -> bool:
+        """Whether a fact has a score that is not above the threshold."""
+        return self.threshold is not None and row.score is not None and row.score <= self.threshold
 
 
 # Sentences ------------------------------------------------------------------------------------------------------
@@ -236,3 +247,23 @@ def render_types(types: Sequence[str]) -> Markup:
         for index, name in enumerate(types)
     )
     return Markup('<p class="types">Entities, by type: {}</p>').format(Markup(" ").join(spans))
+
+
+def render_slider(
+    threshold: float, lowest: float = 0.0, precision: Sequence[float | None] | None = None
+) -> Markup:
+    """A slider that shows the facts of a page with a score above its value; works with `SLIDER_SCRIPT`.
+
+    Args:
+        threshold: where it stands at first.
+        lowest: the least value.
+        precision: what is expected at the thresholds 0, 0.01, ..., 0.99; None if scores are not calibrated.
+
+    Example:
+        >>> print(render_slider(0.5, 0.25))
+        <label class="slider">Score above <input id="threshold" type="range" min="0.25" max="1" step="any" value="0.5" data-precision="[]" aria-describedby="outcome"></label> <output id="outcome" for="threshold"></output>
+    """
+    return Markup(
+        '<label class="slider">Score above <input id="threshold" type="range" min="{}" max="1" step="any" value="{}" '
+        'data-precision="{}" aria-describedby="outcome"></label> <output id="outcome" for="threshold"></output>'
+    ).format(lowest, threshold, json.dumps(precision or []))

@@ -9,6 +9,7 @@ from unnoted.data.document import Document, Fact, entity_types
 from unnoted.data.visualization.document_html import (
     DOCUMENT_STYLE,
     SCRIPT,
+    SLIDER_SCRIPT,
     STYLE,
     FactTable,
     environment,
@@ -41,6 +42,7 @@ def documents_page(
     documents: Sequence[DocumentEntry],
     total: int | None = None,
     notice: str = "",
+    slider: Markup | None = None,
 ) -> Markup:
     """A page of folded documents with a search field, which needs no network; the first document is open.
 
@@ -50,6 +52,7 @@ def documents_page(
         documents: at most `MOST_DOCUMENTS` of them, or the page gets slow.
         total: how many there are in all, if some are left out: the page says so.
         notice: what has to be known before anything else, in large type.
+        slider: over the scores of the facts, if they have any.
 
     Example:
         >>> rained = DocumentEntry(Document("d1", (("It", "rained"),), ()), FactTable(()), {})
@@ -61,7 +64,8 @@ def documents_page(
     entries = (
         (
             document,
-            len(table.rows),
+            [row for row in table.rows if not table.is_hidden(row)],
+            [row.score for row in table.rows],
             render_document(document, table, names=names, types=types, anchor=f"document-{number}"),
         )
         for number, (document, table, names) in enumerate(documents, start=1)
@@ -84,6 +88,8 @@ def documents_page(
             entries=entries,
             style=Markup(STYLE),
             script=Markup(SCRIPT),
+            slider=slider,
+            slider_script=Markup(SLIDER_SCRIPT),
         )
     )
 

@@ -78,7 +78,7 @@ class DocumentEncoder(nn.Module):
 
     Attributes:
         limit: the number of tokens that the encoder takes at once.
-        runner: runs the encoder in prediction, in place of torch (int8, ONNX); None for torch.
+        runner: runs the encoder in prediction, in place of torch (`Int8Bert`); None for torch.
     """
 
     def __init__(self, model: PreTrainedModel, attention: bool = True) -> None:

@@ -134,9 +134,6 @@ class PackedBert:
 class Int8Bert:
     """Runs a BERT with int8 copies of its layers; made again when the model's weights have changed."""
 
-    digest = "int8"
-    """Identifies what computed the results."""
-
     def __init__(self, model: PreTrainedModel, with_attention: bool = True) -> None:
         self._model = model
         self._with_attention = with_attention

@@ -67,20 +67,19 @@
     }
     const headers = { "Content-Type": "application/json", Accept: "text/html" };
     if (byId("token")) headers.Authorization = "Bearer " + byId("token").value;
-    const threshold = byId("threshold").value;
-    const query = threshold === "" ? "" : "?threshold=" + encodeURIComponent(threshold);
     const button = byId("extract"), started = performance.now();
     button.disabled = true;
     show("Extracting facts…");
     try {
       const body = takesText ? JSON.stringify({ text: given.value }) : given.value;
       const path = takesText ? "extract/text" : "extract";
-      found.innerHTML = await answerOf(await fetch(path + query, { method: "POST", headers, body }));
+      found.innerHTML = await answerOf(await fetch(path, { method: "POST", headers, body }));
       found.hidden = false;
-      const facts = found.querySelectorAll("tr.fact").length;
+      document.dispatchEvent(new Event("facts"));
+      const facts = found.querySelectorAll("tr.fact:not([hidden])").length;
       const seconds = ((performance.now() - started) / 1000).toFixed(1);
       show(facts ? `Done in ${seconds} s. Point at a fact to see it in the text.`
-                 : `Done in ${seconds} s. The model predicts no fact here; a lower threshold shows less likely ones.`);
+                 : `Done in ${seconds} s. No fact here has such a score; a lower one shows less likely facts.`);
     } catch (error) {
       found.hidden = true;
       show(error instanceof TypeError ? "The service cannot be reached." : error.message, true);
