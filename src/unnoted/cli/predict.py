@@ -150,7 +150,7 @@ def predict(
         if not text:
             extractor = load_extractor(model, batch, device, backend, any_types)
         set_threads(extractor, threads or threads_of_results(partial_path(output)))
-        log(f"note: {extractor.decision(options)}")
+        log(f"note: facts have a {extractor.decision(options)}")
         # No bar where the results go to the same terminal.
         bar = not (is_stream(output) and sys.stdout.isatty())
         report_progress = stack.enter_context(progress(total, bar))
@@ -172,7 +172,7 @@ def _predict_folder(job: "CorpusJob", shards: list[Shard], ray: str | None) -> N
     def load() -> "Extractor":
         extractor = load_extractor(job.model, job.batch.documents, job.device, job.backend, job.any_types)
         set_threads(extractor, job.threads)
-        log(f"note: {extractor.decision(job.options)}")
+        log(f"note: facts have a {extractor.decision(job.options)}")
         return extractor
 
     with (

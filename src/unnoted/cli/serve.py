@@ -100,7 +100,7 @@ def serve(
         log(f"note: whoever can reach {host} may use the model; {TOKEN} or --token-file asks for a token")
     shown = f"[{host}]" if ":" in host else host
     print_text(f"{service.name}: http://{shown}:{port} (Ctrl-C stops it)")
-    print_text(str(extractor.decision()))
+    print_text(f"facts have a {extractor.decision()}")
     listen(service, host, port, token)
     print_text(f"stopped: {plural(service.accepted, 'request')} accepted, {service.answered:,} answered")
 

@@ -203,14 +203,14 @@ class Extractor:
         """
         if isinstance(documents, Document | Mapping | str):
             raise TypeError("extract takes several documents: call the extractor itself with a single one")
-        decided = self.decision(threshold)
+        decided, log = self.decision(threshold), DefectLog() if log is None else log
         numbered = enumerate(documents, start=1)
         chunks = iter(lambda: list(islice(numbered, self.chunk)), [])
         return ExtractionStream(
             extraction
             for chunk in chunks
             for extraction in self._extract_chunk(
-                self._build_documents(chunk, log or DefectLog()), decided.threshold, on_scores
+                self._build_documents(chunk, log), decided.threshold, on_scores
             )
         )
 

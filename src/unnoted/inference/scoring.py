@@ -108,7 +108,7 @@ class Decision:
 
     Example:
         >>> print(Decision(0.5, None, is_default=True))
-        facts with a score above 0.500, the model's threshold; the model is not calibrated: scores only order facts
+        score above 0.500, the model's threshold; the model is not calibrated: scores only order facts
     """
 
     threshold: float
@@ -122,7 +122,7 @@ class Decision:
         else:
             expected = self.expected.metrics_at(self.threshold)
             outcome = f"expected precision {expected['precision']:.2f}, recall {expected['recall']:.2f}"
-        return f"facts with a score above {self.threshold:.3f}{stored}; {outcome}"
+        return f"score above {self.threshold:.3f}{stored}; {outcome}"
 
     @property
     def precision(self) -> float | None:

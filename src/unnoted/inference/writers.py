@@ -148,7 +148,7 @@ def write_html(path: Path, results: Results) -> None:
             drawn.append(DocumentEntry(next(documents), fact_table(record, decision.threshold), names))
     lines = [
         f"{plural(facts, 'fact')} predicted in {plural(total, 'document')} by the model "
-        f"{PurePath(results.model).name}: {decision}.",
+        f"{PurePath(results.model).name}, with a {decision}.",
         "Point at a fact, or choose it, to see its head (solid frame), its tail (dashed frame) and "
         "the sentences that support it.",
     ]

@@ -79,7 +79,7 @@ def make_card(
         ],
         scored=scored,
         procedure=_procedure(record, environment or {}),
-        calibrated=bool((config.get("score_decoder") or {}).get("calibration")),
+        calibration=(config.get("score_decoder") or {}).get("calibration"),
         intra_sentence=isinstance(config.get("candidates"), dict),
         few=[names.get(each, each) for each in relations if facts.get(each, 0) < FEW_LABELS]
         if record

@@ -40,7 +40,7 @@ def one_thread():
 
 def notes(result):
     """What the command says on stderr, but for the number of threads and the threshold."""
-    usual = ("--threads", "facts with a score above")
+    usual = ("--threads", "facts have a score above")
     return [line for line in result.stderr.splitlines() if not any(each in line for each in usual)]
 
 
@@ -345,7 +345,7 @@ def test_errors_are_one_line(model, documents, tmp_path):
             "html",
         ): "expected one of jsonl, csv, parquet, nt",
         (model, documents, "--to", f"{tmp_path}/a/", "--overwrite"): "--overwrite",
-        (model, documents, "--to", f"{tmp_path}/a/", "--text"): "--text",
+        (model, documents, "--to", f"{tmp_path}/a/", "--text"): "plain text",
         (model, documents, *out, "--ray", "auto"): "--ray needs --to FOLDER/",
     }
     for arguments, message in cases.items():
@@ -442,7 +442,7 @@ def test_a_page_with_the_facts_drawn_in_their_documents(model, documents, expect
         assert sentences == list(range(len(extraction.document.sentences)))
     facts = sum(len(each.facts) for each in expected)
     assert (
-        f"{facts:,} facts predicted in {len(DOCUMENTS)} documents by the model {model.name}: "
+        f"{facts:,} facts predicted in {len(DOCUMENTS)} documents by the model {model.name}, with a score above 0.500"
         in root.only("header").text
     )
 

@@ -132,7 +132,7 @@ def test_results_of_other_settings_are_not_mixed(folder, predict):
     predict()
     before = results(folder / "out")
     with pytest.raises(ValueError, match="another threshold"):
-        predict(options=DecisionOptions(threshold=0.5))  # also where nothing is left to do
+        predict(options=DecisionOptions(threshold=0.6))  # also where nothing is left to do
     shutil.rmtree(folder / "out" / "sub")
     with pytest.raises(ValueError, match="another format"):
         predict(format="csv")

@@ -17,7 +17,7 @@ CONFIG = {
     "relation_names": {"P17": "country", "P26": "spouse | <b>of</b>"},
     "entity_types": ["LOC", "PER"],
     "architecture": "atlop",
-    "score_decoder": {"calibration": {"curves": {}}},
+    "score_decoder": {"calibration": {"threshold": 0.3}},
 }
 RECORD = {
     "config": {
@@ -58,7 +58,7 @@ def test_data_labels_priors_scores_and_limits():
         "| country | 1.000 | 3.000 |",
         "| dev.json | 2 | 60 | 60.0 | 75.0 | 50.0 | 50.0 |",
         "1 relation with fewer than 10 labels",
-        "calibrated on documents like those of the training",
+        "calibrated for documents like those of the training",
         "3 epochs, 30 steps, seed 7, 1 min 01 s, unnoted 0.1.0.",
     ):
         assert text in card, text

@@ -7,22 +7,21 @@
 
   function filter() {
     const threshold = slider.valueAsNumber;
-    let shown = 0;
     for (const row of document.querySelectorAll("tr.fact[data-score]")) {
       row.hidden = !(Number(row.dataset.score) > threshold);
-      shown += row.hidden ? 0 : 1;
     }
     // Documents that were never opened are kept as text: their scores stand beside their names.
-    const entries = [...document.querySelectorAll("[data-scores]")];
-    const counts = entries.map((entry) => {
-      const above = entry.dataset.scores.split(" ").filter((score) => score && Number(score) > threshold).length;
-      entry.textContent = counted(above);
-      return above;
-    });
-    if (entries.length) shown = counts.reduce((one, other) => one + other, 0);
+    let shown = 0;
+    const documents = document.querySelectorAll("[data-scores]");
+    for (const each of documents) {
+      const above = each.dataset.scores.split(" ").filter((score) => score && Number(score) > threshold).length;
+      each.textContent = counted(above);
+      shown += above;
+    }
     const expected = precision[Math.min(99, Math.round(100 * threshold))] ?? null;
-    const outlook = expected === null ? "" : `, expected precision ${expected.toFixed(2)}`;
-    outcome.textContent = `${threshold.toFixed(2)}: ${counted(shown)}${outlook}`;
+    const outlook = expected === null ? "" : `expected precision ${expected.toFixed(2)}`;
+    const parts = [documents.length ? counted(shown) : "", outlook].filter(Boolean);
+    outcome.textContent = `${threshold.toFixed(2)}${parts.length ? ": " : ""}${parts.join(", ")}`;
   }
 
   slider.addEventListener("input", filter);
