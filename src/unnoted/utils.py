@@ -322,8 +322,11 @@ def choose_threads(
     import torch
 
     cores = count_cores()
+    processes = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))  # of torchrun, which sets OMP_NUM_THREADS to 1
     if threads is not None:
         reason = "as asked for"
+    elif processes > 1 and width >= SMALL_WIDTH:
+        threads, reason = max(1, cores // processes), f"shared by {processes} processes"
     elif os.environ.get("OMP_NUM_THREADS", "").isdigit():
         threads, reason = torch.get_num_threads(), "OMP_NUM_THREADS"
     elif width < SMALL_WIDTH:

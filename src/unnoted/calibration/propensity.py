@@ -15,6 +15,8 @@ paper assume), and no pair can be labelled with a probability above c. Where lab
 finite score fits them. With s > 0 every label density below 1 has one.
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
@@ -33,7 +35,11 @@ LONGEST_STEP = 2.0
 
 
 def labelling_log_odds(
-    log_odds: Tensor, facts: Tensor, frequency: Tensor, slope: float = PROPENSITY_SLOPE
+    log_odds: Tensor,
+    facts: Tensor,
+    frequency: Tensor,
+    slope: float = PROPENSITY_SLOPE,
+    total: Callable[[Tensor], Tensor] = Tensor.sum,
 ) -> Tensor:
     """The log odds that a fact was labelled, of the shape of `log_odds`.
 
@@ -42,6 +48,7 @@ def labelling_log_odds(
         facts: of the same shape, the expected number of true facts: Δ times what the pair stands for.
         frequency: [K], log odds of the label frequency c; finite.
         slope: s.
+        total: the sum over all pairs and relations.
 
     Example:
         >>> f = torch.tensor([[-2.0], [4.0]])
@@ -57,12 +64,12 @@ def labelling_log_odds(
 
     def newton(offset: Tensor) -> Tensor:
         propensity = (frequency + rise - offset).sigmoid()
-        excess = (facts * (propensity - mean)).sum()
-        slope_there = (facts * propensity * (1 - propensity)).sum().clamp(min=1e-12)
+        excess = total(facts * (propensity - mean))
+        slope_there = total(facts * propensity * (1 - propensity)).clamp(min=1e-12)
         return offset + (excess / slope_there).clamp(-LONGEST_STEP, LONGEST_STEP)
 
     with torch.no_grad():
-        offset = (facts * rise).sum() / facts.sum().clamp(min=1e-12)
+        offset = total(facts * rise) / total(facts).clamp(min=1e-12)
         for _ in range(STEPS):
             offset = newton(offset)
     # The derivative of one step at the solution is that of the solution (implicit function theorem).

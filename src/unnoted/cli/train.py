@@ -73,12 +73,16 @@ def train(
     # Here, because they load torch, which the other commands need not wait for.
     from unnoted.training import load_config, run
     from unnoted.training.config import expand_key, parse_changes
+    from unnoted.training.processes import join_processes, report_errors
 
-    with on_interrupt("interrupted; the same command with --resume continues from the last checkpoint"):
+    interrupted = "interrupted; the same command with --resume continues from the last checkpoint"
+    with on_interrupt(interrupted), report_errors():
         changed = {expand_key(key): value for key, value in parse_changes(changes or []).items()}
         for key in given.keys() & changed.keys():
             raise ValueError(f"{key}: is given as an option and in --set; give it once")
         loaded = load_config(config, given | changed, log=log)
         record = run(loaded, resume=resume, overwrite=overwrite, threads=threads, log=log)
+    if not join_processes().is_main_process:
+        return
     loss = "" if record.loss is None else f", loss {record.loss:.4g}"
     typer.echo(f"trained for {plural(record.steps, 'step')}{loss}; the model is in {loaded.output}")

@@ -14,7 +14,9 @@ settings in a configuration, on the command line (`--set`) and in Python alike:
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
@@ -226,13 +228,64 @@ def to_working_precision(logits: Tensor) -> Tensor:
     return raised.clamp(-LOGIT_CLAMP, LOGIT_CLAMP)
 
 
+_contributes: ContextVar[bool | None] = ContextVar("contributes", default=None)
+"""Whether this process has a part of the batch that several share; None where none is shared."""
+
+
+@contextmanager
+def shared_batch(contributes: bool = True) -> Iterator[None]:
+    """Within this context, in each process of a group, a loss is that of their batches joined.
+
+    Args:
+        contributes: whether the batch of this process counts.
+    """
+    token = _contributes.set(contributes)
+    try:
+        yield
+    finally:
+        _contributes.reset(token)
+
+
+class _AllReduce(torch.autograd.Function):
+    """The sum over processes; what each does to the loss by it is summed likewise."""
+
+    @staticmethod
+    def forward(ctx: Any, own: Tensor) -> Tensor:  # noqa: ANN401
+        total = own.clone()
+        torch.distributed.all_reduce(total)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:  # noqa: ANN401
+        return _AllReduce.forward(ctx, gradient)
+
+
+def sum_over_processes(own: Tensor) -> Tensor:
+    """Sums over a batch, of all processes that share it; unchanged where none is shared.
+
+    All processes have the loss that follows, and their gradients are averaged: that of the sum is the sum of theirs.
+    """
+    contributes = _contributes.get()
+    if contributes is None:
+        return own
+    total: Tensor = _AllReduce.apply(own * contributes)  # type: ignore[no-untyped-call]
+    return total
+
+
 def weighted_mean(total: Tensor, weight: Tensor) -> Tensor:
     """A sum divided by its weight, and 0 where there is no weight: an absent class has no loss.
+
+    A loss that divides by nothing else is the same for a batch and for its parts in several processes.
+
+    Args:
+        total: a weighted sum over pairs, of any shape.
+        weight: the sum of the weights.
 
     Example:
         >>> weighted_mean(torch.tensor([6.0, 0.0]), torch.tensor([3.0, 0.0]))
         tensor([2., 0.])
     """
+    total, weight = sum_over_processes(torch.stack([total, weight.expand_as(total)])).unbind()
     # The divisor of the branch not taken must not be 0 either: its gradient would be NaN.
     return (total / weight.clamp(min=SMALLEST_WEIGHT)).where(weight > SMALLEST_WEIGHT, 0.0)
 

@@ -9,7 +9,14 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from unnoted.calibration.propensity import PROPENSITY_SLOPE, labelling_log_odds
-from unnoted.losses.base import Loss, RelationConstants, check_relations, register_loss, weighted_mean
+from unnoted.losses.base import (
+    Loss,
+    RelationConstants,
+    check_relations,
+    register_loss,
+    sum_over_processes,
+    weighted_mean,
+)
 from unnoted.losses.decoding import DecisionRule, Link, ScoreDecoder, logits_above_threshold_class
 from unnoted.priors import Priors
 
@@ -73,7 +80,10 @@ class LabelLikelihood(Loss):
         facts = weights.unsqueeze(1) * log_odds.sigmoid()
         if negatives is not None:
             facts = facts.masked_fill(negatives, 0.0)
-        labelling = labelling_log_odds(log_odds, facts, self._frequency.like(logits), self.propensity_slope)
+        labelling = labelling_log_odds(
+            log_odds, facts, self._frequency.like(logits), self.propensity_slope,
+            total=lambda values: sum_over_processes(values.sum()),
+        )  # fmt: skip
         # 1 - c Δ = (1 - c) + c (1 - Δ): a sum, in which nothing is lost to rounding.
         unlabelled = torch.logaddexp(logsigmoid(-labelling), logsigmoid(labelling) + logsigmoid(-log_odds))
         if negatives is not None:

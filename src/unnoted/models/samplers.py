@@ -78,8 +78,7 @@ class ShuffledBatches(Sampler[list[int]]):
     """Batches for training: every document once an epoch, in an order that depends on seed and epoch only.
 
     Documents are shuffled, split into pools, sorted by length within each pool and split into batches; then the
-    batches are shuffled. Without `like_length` they are shuffled and split. An incomplete batch comes last,
-    where accelerate expects it.
+    batches are shuffled. Without `like_length` they are shuffled and split. An incomplete batch comes last.
 
     Args:
         features: the corpus.
@@ -87,6 +86,8 @@ class ShuffledBatches(Sampler[list[int]]):
         seed: 0 or more.
         like_length: whether the documents of a batch have similar lengths, which spares a quarter of padding.
         pair_sampler: is set to the same epoch.
+        process: which of the processes that share each batch this one is.
+        processes: how many there are; one may have no document of an incomplete batch.
     """
 
     drop_last = False
@@ -99,8 +100,11 @@ class ShuffledBatches(Sampler[list[int]]):
         *,
         like_length: bool = True,
         pair_sampler: PairSampler | None = None,
+        process: int = 0,
+        processes: int = 1,
     ) -> None:
         _check_seed(seed)
+        self._part = slice(process, None, processes)  # of like lengths, since those of a batch are sorted
         self.batch_size = documents  # accelerate reads it
         self.seed = seed
         self.epoch = 0
@@ -115,13 +119,13 @@ class ShuffledBatches(Sampler[list[int]]):
             self._pair_sampler.epoch = epoch
 
     def __iter__(self) -> Iterator[list[int]]:
-        return iter(self.of_epoch(self.epoch))
+        return (batch[self._part] for batch in self.of_epoch(self.epoch))
 
     def __len__(self) -> int:
         return -(-len(self._tokens) // self.batch_size)
 
     def of_epoch(self, epoch: int) -> list[list[int]]:
-        """The batches of any epoch, in order."""
+        """The batches of any epoch, in order, of all processes."""
         generator = np.random.default_rng([self.seed, epoch])
         order: list[int] = generator.permutation(len(self._tokens)).tolist()
         if not self.like_length:
@@ -132,7 +136,6 @@ class ShuffledBatches(Sampler[list[int]]):
             batch for pool in pools for batch in self._split(sorted(pool, key=self._tokens.__getitem__))
         ]
         shuffled = [batches[i] for i in generator.permutation(len(batches))]
-        # A short batch before the last one would be dropped by accelerate where several processes train.
         return sorted(shuffled, key=lambda batch: len(batch) < self.batch_size)
 
     def _split(self, order: list[int]) -> list[list[int]]:

@@ -4,9 +4,11 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
 
 import torch
+from accelerate.utils import gather_object, wait_for_everyone  # type: ignore[import-untyped]
 from torch import Tensor
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
@@ -72,10 +74,14 @@ class Monitor(TrainerCallback):
         """
         values = torch.stack(self._losses).tolist() if self._losses else []
         places, self._losses, self._places = self._places, [], []
-        for value, (step, documents) in zip(values, places, strict=True):
-            if not math.isfinite(value):
-                names = ", ".join(map(repr, documents))
-                raise NotFiniteError(f"the loss is {value}; documents: {names}", step, documents)
+        own = [
+            (*place, value) for value, place in zip(values, places, strict=True) if not math.isfinite(value)
+        ][:1]
+        if found := gather_object(own):  # of all processes, each with its documents of the batch
+            step, _, value = min(found)
+            documents = tuple(chain.from_iterable(names for at, names, _ in found if at == step))
+            names = ", ".join(map(repr, documents))
+            raise NotFiniteError(f"the loss is {value}; documents: {names}", step, documents)
 
     def check_weights(self, step: int) -> None:
         """Check the weights, which may be infinite after a step whose loss was finite."""
@@ -109,6 +115,7 @@ class Monitor(TrainerCallback):
         Rotation has removed old checkpoints by then; it counts the new one, so that of two that are left the
         earlier one has its manifest whatever happens here.
         """
+        wait_for_everyone()  # each writes the state of its random numbers
         if state.is_world_process_zero:
             checkpoint = checkpoint_path(Path(str(args.output_dir)), state.global_step)
             (checkpoint / "training_args.bin").unlink(missing_ok=True)  # a pickle that nothing reads

@@ -21,6 +21,7 @@ from unnoted.training.builders import (
 )
 from unnoted.training.calibrate import score_documents
 from unnoted.training.config import TrainingConfig
+from unnoted.training.processes import join_processes, on_main
 from unnoted.training.run_directory import RunDirectory, fingerprint
 from unnoted.training.seen_documents import check_unseen
 from unnoted.training.trainer import Trainer
@@ -67,7 +68,7 @@ def cross_validate(
         ValueError: there are fewer documents than folds, or the weights to start from saw their labels.
     """
     finished = config.output / FOLDS / SCORES
-    if finished.is_file():
+    if on_main(finished.is_file):
         return OutOfFoldScores.load(finished)
     data = data or load_training_data(config)
     if config.model.init_from is not None:  # a model that saw the labels would tell every fold
@@ -84,13 +85,16 @@ def cross_validate(
             with progress.part(number in left and jobs <= 1):
                 parts.append(_score_fold(config, data, number, log))
     scores = OutOfFoldScores.concatenate(parts)
-    scores.save(finished)
+    on_main(lambda: scores.save(finished))
     return scores
 
 
 def default_jobs(documents: int) -> int:
     """How many folds are trained at a time."""
-    return 1 if documents < PARALLEL_FROM or torch.cuda.is_available() else count_cores()
+    alone = (
+        documents >= PARALLEL_FROM and not torch.cuda.is_available() and join_processes().num_processes == 1
+    )
+    return count_cores() if alone else 1
 
 
 def expected_costs(config: TrainingConfig, jobs: int = 1) -> tuple[float, float]:
@@ -168,7 +172,7 @@ def _scores_file(config: TrainingConfig, number: int) -> Path:
 def _score_fold(config: TrainingConfig, data: TrainingData, number: int, log: Log) -> OutOfFoldScores:
     """The scores of one fold, by a model of the others; it is trained unless they are there."""
     kept = _scores_file(config, number)
-    if not kept.is_file():
+    if not on_main(kept.is_file):
         corpus, folds = data.corpus, count_folds(config)
         held_out = k_fold(corpus.documents, folds, config.seed)[number]
         names = {document.id for document in held_out}
@@ -184,7 +188,7 @@ def _score_fold(config: TrainingConfig, data: TrainingData, number: int, log: Lo
             with progress.part(cost):
                 trainer.train(resume=True, log=log)
             with progress.part(1):
-                score_documents(model, held_out).save(kept)
+                on_main(lambda: score_documents(model, held_out).save(kept))
     return OutOfFoldScores.load(kept)
 
 

@@ -21,6 +21,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, pad
 
+from unnoted.losses.base import weighted_mean
 from unnoted.models.batch import Batch
 from unnoted.models.model import RelationModel, RelationOutput
 from unnoted.models.pooling import mentions_at_tokens
@@ -83,7 +84,7 @@ class EntityTagger(nn.Module):
         # Encoders in half precision give such states, and the tagger stays outside of mixed precision.
         scores = self.layer(states.to(self.layer.weight.dtype)).float().flatten(0, 1)  # [D * T, tags]
         total = cross_entropy(scores, tags.flatten(), ignore_index=NO_TAG, reduction="sum")
-        return total / counted.sum().clamp(min=1)
+        return weighted_mean(total, counted.sum().to(total.dtype))
 
 
 class EntityRecognition:

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from unnoted.inference.scoring import attention_shares
+from unnoted.losses.base import weighted_mean
 from unnoted.models.batch import Batch
 from unnoted.models.features import FeatureSet
 from unnoted.models.model import RelationModel
@@ -45,8 +46,8 @@ def evidence_divergence(attention: Tensor, batch: Batch) -> Tensor:
     shares = attention_shares(attention.float(), batch, pair)  # [Q, S]
     found = shares[number, batch.evidence_sentence].clamp(min=SMALLEST)  # [V]
     each = 1 / count[number]  # [V], v at its sentence
-    total: Tensor = (each * (each.log() - found.log())).sum() / max(len(pair), 1)
-    return total
+    total = (each * (each.log() - found.log())).sum()
+    return weighted_mean(total, total.new_tensor(float(len(pair))))
 
 
 def check_evidence(model: RelationModel, features: FeatureSet) -> None:

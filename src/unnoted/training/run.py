@@ -10,7 +10,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from safetensors import SafetensorError
+from transformers.trainer_utils import TrainOutput
 
+from unnoted.calibration import OutOfFoldScores
 from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.data.formats import write_documents
@@ -43,8 +45,9 @@ from unnoted.training.checkpoints import CheckpointError
 from unnoted.training.config import TrainingConfig, load_config
 from unnoted.training.cross_validation import cross_validate, default_jobs, expected_costs
 from unnoted.training.distillation import Teacher
+from unnoted.training.processes import join_processes, on_main
 from unnoted.training.results import Record, RunScores, describe_environment
-from unnoted.training.run_directory import RECORD, RunDirectory, RunError, fingerprint
+from unnoted.training.run_directory import RECORD, Fingerprint, RunDirectory, RunError, fingerprint
 from unnoted.training.seen_documents import write_train_documents
 from unnoted.training.trainer import Trainer, check_training, choose_precision, compute_features
 from unnoted.utils import describe_error, plural
@@ -97,18 +100,13 @@ def run(
     if resume and overwrite:
         raise RunError("resume and overwrite: give only one of them")
     since, directory = time.monotonic(), RunDirectory(config.output)
+    log = log if join_processes().is_main_process else _log_nothing
     with directory.lock():
-        wanted, record = fingerprint(config), None
-        if directory.exists and not overwrite:
-            directory.check(wanted)
-            record = directory.read_record(log)
-            if record is not None and record.scored.keys() == config.test.keys():
-                log(f"{config.output}: this run is finished; nothing to do")
-                return record
-            if not resume:
-                raise RunError(
-                    f"{config.output}: this run is unfinished; --resume continues it, --overwrite begins anew"
-                )
+        wanted = on_main(lambda: fingerprint(config))
+        record = on_main(lambda: None if overwrite else _find_record(directory, config, wanted, resume, log))
+        if record is not None and record.scored.keys() == config.test.keys():
+            log(f"{config.output}: this run is finished; nothing to do")
+            return record
         # Without the vocabulary: a fact that the model cannot predict still has to be found.
         gold = {
             name: load_documents(*files).documents
@@ -117,17 +115,37 @@ def run(
         }
         if record is None:
             prepared = _prepare(config, log)
-            directory.acquire(wanted, overwrite)  # not before: an error leaves all as it was
+            on_main(lambda: directory.acquire(wanted, overwrite))  # not before: an error leaves all as it was
             directory.choose_threads(prepared.model.encoder.width, threads, log)
         with directory.timed(since) as seconds:
-            if record is not None:
-                return _score(directory, config, record, gold, None, seconds, log)
+            if (trained := record) is not None:
+                return on_main(lambda: _score(directory, config, trained, gold, None, seconds, log))
             costs = expected_costs(config, default_jobs(len(prepared.data.corpus)))
             scoring = _words(chain(*gold.values())) / _words(prepared.data.documents)
             with directory.showing_progress(sum(costs) + scoring) as progress:
-                record = _train(directory, config, prepared, wanted.run_id, resume, seconds, progress, log)
+                new = _train(directory, config, prepared, wanted.run_id, resume, seconds, progress, log)
+                known = prepared.data.documents
                 with progress.part(scoring):
-                    return _score(directory, config, record, gold, prepared.data.documents, seconds, log)
+                    return on_main(lambda: _score(directory, config, new, gold, known, seconds, log))
+
+
+def _log_nothing(line: str) -> None:
+    """What a process says that trains beside the main one."""
+
+
+def _find_record(
+    directory: RunDirectory, config: TrainingConfig, wanted: Fingerprint, resume: bool, log: Log
+) -> Record | None:
+    """The record of the run in the folder, if it is trained; refuses another run, and to resume unasked."""
+    if not directory.exists:
+        return None
+    directory.check(wanted)
+    record = directory.read_record(log)
+    if not resume and (record is None or record.scored.keys() != config.test.keys()):
+        raise RunError(
+            f"{config.output}: this run is unfinished; --resume continues it, --overwrite begins anew"
+        )
+    return record
 
 
 def train(
@@ -204,7 +222,7 @@ def _train(
     progress: Progress,
     log: Log,
 ) -> Record:
-    """Train, calibrate, and put the model and a record without scores in their place."""
+    """Train, in all processes, then finish the run in the main one."""
     model, data = prepared.model, prepared.data
     scores = None
     folds, training_cost = expected_costs(config, default_jobs(len(data.corpus)))
@@ -220,7 +238,25 @@ def _train(
     )  # fmt: skip
     with progress.part(training_cost):
         output = trainer.train(resume=resume, log=log)
-    report, history = prepared.features.report, trainer.state.log_history
+    history = trainer.state.log_history
+    return on_main(
+        lambda: _finish(directory, config, prepared, run_id, output, history, scores, seconds, log)
+    )
+
+
+def _finish(
+    directory: RunDirectory,
+    config: TrainingConfig,
+    prepared: _Prepared,
+    run_id: str,
+    output: TrainOutput,
+    history: Sequence[dict[str, Any]],
+    scores: OutOfFoldScores | None,
+    seconds: Callable[[], float],
+    log: Log,
+) -> Record:
+    """Calibrate, and put the model and a record without scores in their place."""
+    model, data, report = prepared.model, prepared.data, prepared.features.report
     training: dict[str, Any] = {
         "steps": output.global_step,
         "epochs": config.optimizer.epochs,

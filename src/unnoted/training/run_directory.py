@@ -17,6 +17,7 @@ from unnoted.models.encoders.from_scratch import SUBWORDS, WORDS
 from unnoted.models.model_io import TOKENIZER_FILES
 from unnoted.progress import Progress, read_progress, show_progress
 from unnoted.training.config import TrainingConfig
+from unnoted.training.processes import join_processes, on_main
 from unnoted.training.results import Record
 from unnoted.utils import choose_threads, short_repr
 
@@ -173,7 +174,10 @@ class RunDirectory:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep other processes out; a process that is killed lets go."""
+        """Keep other processes out but those that train together; a process that is killed lets go."""
+        if not join_processes().is_main_process:
+            yield
+            return
         if self.path.exists() and not self.path.is_dir():
             raise RunError(f"{self.path}: is a file; give a folder for the run")
         others = [] if self.exists or not self.path.exists() else self.path.iterdir()
@@ -237,10 +241,12 @@ class RunDirectory:
         self, width: int, threads: int | None = None, log: Callable[[str], None] = lambda line: None
     ) -> None:
         """Choose the threads of torch, the same in all sessions: sums of other threads differ in last digits."""
-        if threads is None and (before := self._read_number(THREADS)) is not None:
+        if threads is None and (before := on_main(lambda: self._read_number(THREADS))) is not None:
             threads = int(before)
-        with open_output(self.path / THREADS) as stream:
-            stream.write(str(choose_threads(width, threads, log)))
+        chosen = choose_threads(width, threads, log)
+        if join_processes().is_main_process:
+            with open_output(self.path / THREADS) as stream:
+                stream.write(str(chosen))
 
     def _read_number(self, name: str) -> float | None:
         path = self.path / name
@@ -300,12 +306,14 @@ class RunDirectory:
     @contextmanager
     def showing_progress(self, total: float) -> Iterator[Progress]:
         """Show how far the run is, and let other processes read it."""
-        file = self.path / PROGRESS
+        is_main = join_processes().is_main_process
+        file = self.path / PROGRESS if is_main else None
         try:
-            with show_progress(total, "training", file=file) as progress:
+            with show_progress(total, "training", shown=is_main, file=file) as progress:
                 yield progress
         finally:
-            file.unlink(missing_ok=True)
+            if file is not None:
+                file.unlink(missing_ok=True)
 
     def read_progress(self) -> float:
         """The share of the run that another process has done."""
@@ -322,6 +330,7 @@ class RunDirectory:
         try:
             yield lambda: earlier + time.monotonic() - since
         finally:
-            # A full disk has errors that matter more.
-            with suppress(OSError), open_output(self.path / SECONDS) as stream:
-                stream.write(str(earlier + time.monotonic() - since))
+            if join_processes().is_main_process:
+                # A full disk has errors that matter more.
+                with suppress(OSError), open_output(self.path / SECONDS) as stream:
+                    stream.write(str(earlier + time.monotonic() - since))

@@ -3,13 +3,14 @@
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 import transformers
+from accelerate.data_loader import prepare_data_loader  # type: ignore[import-untyped]
 from safetensors import SafetensorError
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
@@ -20,9 +21,10 @@ from unnoted.data.corpus import Corpus
 from unnoted.data.document import Document
 from unnoted.io import read_json
 from unnoted.losses import P3M, Distillation, Loss
+from unnoted.losses.base import shared_batch
 from unnoted.models.batch import Batch, Collator
-from unnoted.models.features import FeatureSet, featurise
-from unnoted.models.model import RelationModel
+from unnoted.models.features import DocumentFeatures, FeatureSet, featurise
+from unnoted.models.model import RelationModel, RelationOutput
 from unnoted.models.samplers import (
     PairSampler,
     RatioPairSampler,
@@ -46,6 +48,7 @@ from unnoted.training.evidence import THRESHOLD as EVIDENCE_THRESHOLD
 from unnoted.training.evidence import check_evidence, evidence_divergence
 from unnoted.training.initialization import initialize
 from unnoted.training.p3m import check_cosines, make_views
+from unnoted.training.processes import join_processes, on_main
 from unnoted.utils import describe_error, quiet_transformers, short_repr
 
 CHECKPOINTS = "checkpoints"
@@ -72,6 +75,8 @@ class Trainer(transformers.Trainer):
     Ours are the batches, whose order depends on seed and epoch only, the loss, the learning rates, and a stop
     with names where a loss is not finite. Loop, checkpoints, mixed precision, several devices and logging are
     those of transformers.
+
+    Several processes, as `torchrun` starts them, share each batch: the model that results is that of one process.
 
     Args:
         model: the model, which is trained in place.
@@ -167,7 +172,9 @@ class Trainer(transformers.Trainer):
             logging_nan_inf_filter=False,
             report_to="none",
             accelerator_config={"non_blocking": torch.cuda.is_available()},
-            use_cpu=precision == "bf16" and not torch.cuda.is_available(),
+            use_cpu=not torch.cuda.is_available()
+            and (precision == "bf16" or join_processes().num_processes > 1),
+            ddp_find_unused_parameters=False,  # there are none, and it would not see the layers of `_batch_loss`
             disable_tqdm=True,
             **saving,
         )
@@ -193,14 +200,13 @@ class Trainer(transformers.Trainer):
         model, found = self.relation_model, None
         self._configure_model()
         if resume and self.checkpoints is not None:
-            found = find_checkpoint(self.checkpoints, self._check_checkpoint, log)
-            remove_others(self.checkpoints, found)
+            found = on_main(lambda: self._find_checkpoint(log))
         if found is None:
             initialize(model, self.loss, self.features)
         elif self._recognition is not None:
             self._recognition.load(found)
         # Dropout must not depend on what drew random numbers since the trainer was made.
-        set_seed(self.args.seed)
+        set_seed(self.args.seed + self.args.process_index)
         try:
             with ExitStack() as stack:
                 stack.enter_context(quiet_transformers())
@@ -233,16 +239,26 @@ class Trainer(transformers.Trainer):
             seed,
             like_length=config.group_by_length,
             pair_sampler=pair_sampler,
+            process=self.args.process_index,
+            processes=self.args.world_size,
         )
-        collate = Collator(self.features, pair_sampler)
+        join = Collator(self.features, pair_sampler)
+
+        def collate(documents: list[DocumentFeatures]) -> dict[str, Any]:
+            # A process without a document still takes part in every sum over processes.
+            return {"inputs": join(documents or [self.features[0]]), "contributes": bool(documents)}
+
         loader: DataLoader[Any] = DataLoader(
             self.features,
             batch_sampler=batches,
-            collate_fn=lambda documents: {"inputs": collate(documents)},  # transformers expects a mapping
+            collate_fn=collate,
             pin_memory=self.args.device.type == "cuda",
         )
-        prepared: DataLoader[Any] = self.accelerator.prepare(loader)
-        return prepared
+        # Alone, because accelerate would repeat documents to fill up an incomplete batch.
+        alone: DataLoader[Any] = prepare_data_loader(
+            loader, self.args.device, num_processes=1, process_index=0
+        )
+        return alone
 
     def create_optimizer(self, model: nn.Module | None = None) -> torch.optim.Optimizer:
         """AdamW over `parameter_groups`."""
@@ -266,34 +282,43 @@ class Trainer(transformers.Trainer):
         self.args.warmup_steps = int(num_training_steps * self.optimizer_config.warmup)
         return super().create_scheduler(num_training_steps, optimizer)
 
-    def compute_loss(  # type: ignore[override]
+    def compute_loss(
         self,
         model: nn.Module,
-        inputs: dict[str, Batch],
+        inputs: dict[str, Any],
         return_outputs: bool = False,
         num_items_in_batch: Tensor | int | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """The loss of a batch, and its logits if they are wanted."""
-        batch = inputs["inputs"].to(self.args.device, non_blocking=True)
+        batch: Batch = inputs["inputs"].to(self.args.device, non_blocking=True)
         output = model(batch)
-        labelled = (output.logits, batch.labels(), batch.pair_weight)
+        with shared_batch(inputs["contributes"]) if self.args.world_size > 1 else nullcontext():
+            loss = self._batch_loss(output, batch)
+        self._monitor.record(loss, self.state.global_step + 1, batch.documents)
+        self._bar.count(sum(batch.lengths) * self.args.world_size)
+        return (loss, output.logits) if return_outputs else loss
+
+    def _batch_loss(self, output: RelationOutput, batch: Batch) -> Tensor:
+        """All that is minimised, for the output of the model."""
         loss: Tensor
+        labels, negatives = batch.labels(), batch.negatives()
+        if negatives is None and self.args.world_size > 1:  # other processes may have some
+            negatives = torch.zeros_like(labels)
+        labelled = (output.logits, labels, batch.pair_weight)
         if self._teacher is not None:
             with torch.no_grad(), self.accelerator.autocast():
                 known = self._teacher.model(batch).logits
-            loss = Distillation(self.loss, self._teacher.weight)(*labelled, batch.negatives(), teacher=known)
+            loss = Distillation(self.loss, self._teacher.weight)(*labelled, negatives, teacher=known)
         elif isinstance(self.loss, P3M) and self.loss.needs_views:
             views = make_views(self.relation_model, self.loss, output, batch)
-            loss = self.loss.with_views(*labelled, views, batch.negatives())
+            loss = self.loss.with_views(*labelled, views, negatives)
         else:
-            loss = self.loss(*labelled, batch.negatives())
+            loss = self.loss(*labelled, negatives)
         if self._recognition is not None:
             loss = loss + self._recognition(output, batch)
         if self._evidence_weight:
             loss = loss + self._evidence_weight * evidence_divergence(output.encoded.entity_attention, batch)
-        self._monitor.record(loss, self.state.global_step + 1, batch.documents)
-        self._bar.count(sum(batch.lengths) * self.args.world_size)
-        return (loss, output.logits) if return_outputs else loss
+        return loss
 
     def _configure_model(self) -> None:
         """Let the model know what its scores will mean, so that every checkpoint can be used as a model."""
@@ -305,6 +330,13 @@ class Trainer(transformers.Trainer):
         model.card = None  # of an earlier run
         if self._evidence_weight and model.config.evidence_threshold is None:
             model.config.evidence_threshold = EVIDENCE_THRESHOLD  # its attention can be read as evidence
+
+    def _find_checkpoint(self, log: Callable[[str], None]) -> Path | None:
+        """The checkpoint to continue from; what is later is removed."""
+        assert self.checkpoints is not None
+        found = find_checkpoint(self.checkpoints, self._check_checkpoint, log)
+        remove_others(self.checkpoints, found)
+        return found
 
     def _check_checkpoint(self, checkpoint: Path) -> None:
         """Refuse a checkpoint that is damaged, or of another model."""
@@ -354,6 +386,11 @@ def check_training(
         ValueError: names the key.
     """
     choose_precision(optimizer.precision, model.encoder.width)
+    if (processes := join_processes().num_processes) > optimizer.batch_size:
+        raise ValueError(
+            f"optimizer.batch_size: {optimizer.batch_size} documents cannot be shared by {processes} processes; "
+            "start fewer processes, or choose larger batches"
+        )
     if "pair_map" in optimizer.groups and not pair_map_layers(model):
         raise ValueError(
             f"optimizer.groups.pair_map: the architecture {model.config.architecture!r} has no layers over an "

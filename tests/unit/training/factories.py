@@ -1,11 +1,16 @@
 """A tiny encoder made on the spot, and generated documents to train it on."""
 
 import json
+import multiprocessing
 import os
+import socket
 import subprocess
 import sys
+import traceback
+from multiprocessing.connection import wait
 
 import torch
+from accelerate.state import AcceleratorState, GradientState
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast, set_seed
 
@@ -16,6 +21,7 @@ from unnoted.data.synthetic import generate_documents
 from unnoted.losses import get_loss
 from unnoted.models.model import RelationModel
 from unnoted.training import TrainingConfig
+from unnoted.training.processes import join_processes
 
 VOCABULARY = RelationVocabulary.from_documents(generate_documents(60))
 """The relations of all generated documents; those of a few would not be those of a few others."""
@@ -103,3 +109,54 @@ def killed_runs(script, folders, write):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return folders
+
+
+def together(work, processes=2, seconds=60):
+    """What `work(process)` returns in each of several processes that train together, in the order of processes.
+
+    An error in one of them is raised here, and ends the others.
+    """
+    context = multiprocessing.get_context("fork")  # to start Python takes longer than most tests
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    running, ends = [], []
+    for process in range(processes):
+        mine, theirs = context.Pipe()
+        running.append(
+            context.Process(target=_join, args=(work, process, processes, port, theirs), daemon=True)
+        )
+        running[-1].start()
+        theirs.close()
+        ends.append(mine)
+    try:
+        results = {}
+        while len(results) < processes:
+            ready = wait([end for end in ends if end not in results], timeout=seconds)
+            assert ready, f"no result in {seconds} seconds"
+            for end in ready:
+                results[end] = end.recv()
+                if isinstance(results[end], Exception):
+                    raise results[end]
+        return [results[end] for end in ends]
+    finally:
+        for process in running:
+            process.kill()
+            process.join()
+
+
+def _join(work, process, processes, port, end):
+    names = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+    values = (process, process, processes, processes, "127.0.0.1", port)
+    os.environ.update({name: str(value) for name, value in zip(names, values, strict=True)})
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # its threads do not survive a fork
+    torch.set_num_threads(1)
+    AcceleratorState._reset_state(reset_partial_state=True)  # of the process that this one was copied from
+    GradientState._reset_state()
+    try:
+        join_processes()
+        end.send(work(process))
+        end.poll(None)  # until it is killed: the others still need it
+    except Exception as error:
+        traceback.print_exc()
+        end.send(error)
