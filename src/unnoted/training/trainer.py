@@ -132,6 +132,11 @@ class Trainer(transformers.Trainer):
         self._scratch = tempfile.TemporaryDirectory()  # transformers creates an output folder in any case
         self.checkpoints = None if output is None else Path(output) / CHECKPOINTS
         super().__init__(model=model, args=self._training_arguments(seed), train_dataset=self.features)
+        if self.is_fsdp_enabled or self.is_deepspeed_enabled:
+            raise ValueError(
+                "FSDP and DeepSpeed split the weights, and nobody has tested that here; start the processes with "
+                "torchrun, or accelerate launch --multi_gpu"
+            )
         loss.to(self.args.device)
         if teacher is not None:
             teacher.model.to(self.args.device)  # type: ignore[arg-type]
