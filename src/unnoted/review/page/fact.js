@@ -33,7 +33,7 @@ function showProposal(item, session, act) {
   const relation = relationOf(session, item.relation);
   const [head, tail] = [item.entities[item.head], item.entities[item.tail]];
   $("proposal").replaceChildren(
-    make("div", { class: "card" },
+    make("div", { class: "card panel" },
       make("p", { class: "kind" }, kindOf(item)),
       make("h2", { class: "fact" },
         entity(head, "head", item.head, session), make("span", { class: "relation" }, relation.name || relation.id),
