@@ -1,1 +1,1 @@
-"""Other libraries that use a model of ours."""
+"""A model of ours in other libraries: spaCy, LlamaIndex, LangChain."""

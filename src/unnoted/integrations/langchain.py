@@ -1,0 +1,80 @@
+"""LangChain: documents become graph documents without a language model.
+
+Needs `pip install 'unnoted[langchain]'`, and the package whose `GraphDocument` is made.
+"""
+
+from collections.abc import Iterable, Mapping
+from hashlib import md5
+from typing import Any, Generic, TypeVar
+
+from langchain_core.documents import Document  # type: ignore[import-not-found, unused-ignore]
+from pydantic import BaseModel
+
+from unnoted.data.ner import RecognizerSource
+from unnoted.inference import DecisionOptions, Extraction, Extractor, to_graph
+from unnoted.integrations.texts import ENTITIES, SourceText, TextExtractor
+
+GraphDocument = TypeVar("GraphDocument", bound=BaseModel)
+
+
+class UnnotedGraphTransformer(Generic[GraphDocument]):
+    """Turns documents into graph documents, which `add_graph_documents` of LangChain's graphs stores.
+
+    Properties of a relationship are those of a `GraphEdge`. Entities that stand in a document's metadata under
+    `entities`, as in JSONL, are taken from there; others are found.
+
+    Args:
+        extractor: with the model.
+        graph_document: the class to make; `langchain_neo4j`, `langchain_memgraph` and others have one of their own.
+        entities: what finds the entities, as for `Extractor.extract_text`.
+        types: the model's names of the types that are found, as there.
+        threshold: which facts are predicted, as for `Extractor.extract`.
+        merge_names: make entities of one name and type one node, where no knowledge base tells them apart.
+    """
+
+    def __init__(
+        self,
+        extractor: Extractor,
+        graph_document: type[GraphDocument],
+        entities: RecognizerSource = None,
+        *,
+        types: Mapping[str, str] | None = None,
+        threshold: float | DecisionOptions | None = None,
+        merge_names: bool = False,
+    ) -> None:
+        self.graph_document = graph_document
+        self.merge_names = merge_names
+        self._texts = TextExtractor(extractor, entities, types, threshold)
+
+    def convert_to_graph_documents(self, documents: Iterable[Document]) -> list[GraphDocument]:
+        """A graph document for each document, in their order."""
+        sources = list(documents)
+        texts = (SourceText(_id(each), each.page_content, each.metadata.get(ENTITIES)) for each in sources)
+        extractions = self._texts.extract(texts)
+        return [self._convert(each, found) for each, found in zip(sources, extractions, strict=True)]
+
+    def _convert(self, source: Document, extraction: Extraction) -> GraphDocument:
+        graph = to_graph([extraction], merge_names=self.merge_names)
+        nodes: dict[str, dict[str, Any]] = {}
+        for node in graph.nodes:
+            properties = {key: value for key, value in node.items() if key not in ("id", "type")}
+            nodes[node["id"]] = {"id": node["id"], "type": node["type"], "properties": properties}
+        relationships = [
+            {
+                "source": nodes[edge["source"]],
+                "target": nodes[edge["target"]],
+                "type": edge["relation_name"],
+                "properties": {key: value for key, value in edge.items() if key not in ("source", "target")},
+            }
+            for edge in graph.edges
+        ]
+        # The classes of nodes and relationships are those of the package's own fields.
+        return self.graph_document.model_validate(
+            {"nodes": list(nodes.values()), "relationships": relationships, "source": source}
+        )
+
+
+def _id(document: Document) -> str:
+    """As LangChain's graphs identify a document that has no id."""
+    name = document.id or document.metadata.get("id")
+    return name or md5(document.page_content.encode(), usedforsecurity=False).hexdigest()
