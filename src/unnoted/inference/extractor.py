@@ -48,7 +48,8 @@ MIN_INT8_WIDTH = 256
 """Encoders whose states are narrower gain nothing from 8 bits."""
 
 Source: TypeAlias = Document | Mapping[str, Any] | str
-"""A document, a dictionary with `text` or `sentences`, and `entities` (docs/reference/formats.md), or a plain text."""
+"""A document, a dictionary with `text` or `sentences`, and `entities` (docs/reference/formats.md), or a plain text: a
+string, or a dictionary of `id` and `text`."""
 
 OnScores: TypeAlias = Callable[[DocumentScores], None]
 
@@ -189,8 +190,9 @@ class Extractor:
 
         Args:
             documents: `Document`s, dictionaries with `text` or `sentences`, and `entities`
-                (docs/reference/formats.md), or plain texts. May be a stream without end: it is taken a chunk
-                at a time. What has no id is called by its number, from 1.
+                (docs/reference/formats.md), or plain texts: strings, or dictionaries of `id` and `text`. May be
+                a stream without end: it is taken a chunk at a time. What has no id is called by its number,
+                from 1.
             threshold: facts have a score above this; or how it is chosen, such as
                 `DecisionOptions(target_precision=0.9)`; by default the threshold that the model stores.
             log: counts the defects of dictionaries, such as unknown fields.
@@ -236,13 +238,12 @@ class Extractor:
 
     def _build_documents(self, sources: list[tuple[int, Source]], log: DefectLog) -> list[Document]:
         """The documents of what was given, with its numbers; texts are read together."""
-        texts = [(str(number), source) for number, source in sources if isinstance(source, str)]
+        texts = {number: text for number, source in sources if (text := _plain_text(source, number))}
         if texts and self._reader is None:
             self._reader = self.text_reader(None, self._types)
-        read = self._reader.read(texts, log) if texts and self._reader else iter(())
+        read = self._reader.read(texts.values(), log) if texts and self._reader else iter(())
         return [
-            next(read) if isinstance(source, str) else to_document(source, number, log)
-            for number, source in sources
+            next(read) if number in texts else to_document(source, number, log) for number, source in sources
         ]
 
     def _extract_chunk(
@@ -356,7 +357,20 @@ def _scored_pairs(
     ]
 
 
-def to_document(source: Document | Mapping[str, Any], number: int, log: DefectLog) -> Document:
+def _plain_text(source: Source, number: int) -> tuple[str, str] | None:
+    """The id and the text of a source whose entities are to be found; None for any other."""
+    if isinstance(source, str):
+        return str(number), source
+    if (
+        isinstance(source, Mapping)
+        and source.keys() <= {"id", "text"}
+        and isinstance(source.get("text"), str)
+    ):
+        return str(source.get("id", number)), source["text"]
+    return None
+
+
+def to_document(source: Source, number: int, log: DefectLog) -> Document:
     """A document as it is, a dictionary as a document; one that has no `id` is called by its number.
 
     Raises:

@@ -3,16 +3,14 @@
 Needs `pip install 'unnoted[langchain]'`, and the package whose `GraphDocument` is made.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from hashlib import md5
 from typing import Any, Generic, TypeVar
 
 from langchain_core.documents import Document  # type: ignore[import-not-found, unused-ignore]
 from pydantic import BaseModel
 
-from unnoted.data.ner import RecognizerSource
 from unnoted.inference import DecisionOptions, Extraction, Extractor, to_graph
-from unnoted.integrations.texts import ENTITIES, SourceText, TextExtractor
 
 GraphDocument = TypeVar("GraphDocument", bound=BaseModel)
 
@@ -21,13 +19,11 @@ class UnnotedGraphTransformer(Generic[GraphDocument]):
     """Turns documents into graph documents, which `add_graph_documents` of LangChain's graphs stores.
 
     Properties of a relationship are those of a `GraphEdge`. Entities that stand in a document's metadata under
-    `entities`, as in JSONL, are taken from there; others are found.
+    `entities`, as in JSONL, are taken from there; else the extractor finds them.
 
     Args:
-        extractor: with the model.
+        extractor: with the model, and with what finds entities.
         graph_document: the class to make; `langchain_neo4j`, `langchain_memgraph` and others have one of their own.
-        entities: what finds the entities, as for `Extractor.extract_text`.
-        types: the model's names of the types that are found, as there.
         threshold: which facts are predicted, as for `Extractor.extract`.
         merge_names: make entities of one name and type one node, where no knowledge base tells them apart.
     """
@@ -36,21 +32,19 @@ class UnnotedGraphTransformer(Generic[GraphDocument]):
         self,
         extractor: Extractor,
         graph_document: type[GraphDocument],
-        entities: RecognizerSource = None,
         *,
-        types: Mapping[str, str] | None = None,
         threshold: float | DecisionOptions | None = None,
         merge_names: bool = False,
     ) -> None:
         self.graph_document = graph_document
         self.merge_names = merge_names
-        self._texts = TextExtractor(extractor, entities, types, threshold)
+        self._extractor = extractor
+        self._threshold = threshold
 
     def convert_to_graph_documents(self, documents: Iterable[Document]) -> list[GraphDocument]:
         """A graph document for each document, in their order."""
         sources = list(documents)
-        texts = (SourceText(_id(each), each.page_content, each.metadata.get(ENTITIES)) for each in sources)
-        extractions = self._texts.extract(texts)
+        extractions = self._extractor.extract(map(_source, sources), threshold=self._threshold)
         return [self._convert(each, found) for each, found in zip(sources, extractions, strict=True)]
 
     def _convert(self, source: Document, extraction: Extraction) -> GraphDocument:
@@ -74,7 +68,9 @@ class UnnotedGraphTransformer(Generic[GraphDocument]):
         )
 
 
-def _id(document: Document) -> str:
-    """As LangChain's graphs identify a document that has no id."""
-    name = document.id or document.metadata.get("id")
-    return name or md5(document.page_content.encode(), usedforsecurity=False).hexdigest()
+def _source(document: Document) -> dict[str, Any]:
+    """The document as the extractor takes it; its id is the one that LangChain's graphs give it."""
+    text, metadata = document.page_content, document.metadata
+    name = document.id or metadata.get("id") or md5(text.encode(), usedforsecurity=False).hexdigest()
+    entities = {"entities": metadata["entities"]} if "entities" in metadata else {}
+    return {"id": name, "text": text} | entities

@@ -18,16 +18,15 @@ from llama_index.core.schema import (  # type: ignore[import-not-found, unused-i
 )
 from pydantic import PrivateAttr
 
-from unnoted.data.ner import RecognizerSource
 from unnoted.inference import DecisionOptions, Extractor, GraphEdge, GraphNode, to_graph
-from unnoted.integrations.texts import ENTITIES, SourceText, TextExtractor
 
 
 class UnnotedPathExtractor(TransformComponent):  # type: ignore[misc, unused-ignore]
     """Puts the entities and relations of texts where `PropertyGraphIndex` looks for them.
 
     Each LlamaIndex node is a document: split as little as possible, so that facts across sentences are found.
-    Entities that stand in its metadata under `entities`, as in JSONL, are taken from there; others are found.
+    Entities that stand in its metadata under `entities`, as in JSONL, are taken from there; else the extractor
+    finds them.
 
     A relation's `properties` are those of a `GraphEdge`. LlamaIndex takes the name of an entity for its id, so the
     name is the id in the knowledge base, `name (type)` if names are merged, or else `name (node#index)`; the bare
@@ -35,27 +34,25 @@ class UnnotedPathExtractor(TransformComponent):  # type: ignore[misc, unused-ign
     several texts state a fact, the provenance of one of them is kept.
 
     Args:
-        extractor: with the model.
-        entities: what finds the entities, as for `Extractor.extract_text`.
-        types: the model's names of the types that are found, as there.
+        extractor: with the model, and with what finds entities.
         threshold: which facts are predicted, as for `Extractor.extract`.
         merge_names: make entities of one name and type one node, where no knowledge base tells them apart.
     """
 
     merge_names: bool = False
-    _texts: TextExtractor = PrivateAttr()
+    _extractor: Extractor = PrivateAttr()
+    _threshold: float | DecisionOptions | None = PrivateAttr()
 
     def __init__(
         self,
         extractor: Extractor,
-        entities: RecognizerSource = None,
         *,
-        types: Mapping[str, str] | None = None,
         threshold: float | DecisionOptions | None = None,
         merge_names: bool = False,
     ) -> None:
         super().__init__(merge_names=merge_names)  # type: ignore[call-arg, unused-ignore]
-        self._texts = TextExtractor(extractor, entities, types, threshold)
+        self._extractor = extractor
+        self._threshold = threshold
 
     @classmethod
     def class_name(cls) -> str:
@@ -64,10 +61,9 @@ class UnnotedPathExtractor(TransformComponent):  # type: ignore[misc, unused-ign
 
     def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:  # noqa: ANN401
         """Add the entities and relations of each node to its metadata."""
-        texts = (
-            SourceText(node.node_id, node.get_content(), node.metadata.pop(ENTITIES, None)) for node in nodes
-        )
-        for node, extraction in zip(nodes, self._texts.extract(texts), strict=True):
+        sources = ({"id": node.node_id, "text": node.get_content()} | _take_entities(node) for node in nodes)
+        extractions = self._extractor.extract(sources, threshold=self._threshold)
+        for node, extraction in zip(nodes, extractions, strict=True):
             graph = to_graph([extraction], merge_names=self.merge_names)
             names = {each["id"]: self._name(each) for each in graph.nodes}
             entities = [_entity(names[each["id"]], each) for each in graph.nodes]
@@ -80,6 +76,11 @@ class UnnotedPathExtractor(TransformComponent):  # type: ignore[misc, unused-ign
         """LlamaIndex replaces quotes in an entity's id, and shows the id to language models."""
         name = node["id"] if self.merge_names or "kb_id" in node else f"{node['name']} ({node['id']})"
         return name.replace('"', " ")
+
+
+def _take_entities(node: BaseNode) -> dict[str, Any]:
+    """Taken out of the metadata: vector stores keep nothing that is nested."""
+    return {"entities": node.metadata.pop("entities")} if "entities" in node.metadata else {}
 
 
 def _entity(name: str, node: GraphNode) -> EntityNode:

@@ -219,6 +219,8 @@ def test_one_call_takes_one_thing_or_many(reading):
     of_text = reading(TEXT, threshold=0.0)
     of_document = reading(of_record.document, threshold=0.0)
     assert len(of_text.facts) == 2 * len(RELATIONS)
+    named = reading({"id": "d7", "text": TEXT}, threshold=0.0)
+    assert named.document.id == "d7" and len(named.facts) == len(of_text.facts)
     same([of_text, of_document], [of_record, of_record])
     several = [record, NOBODY, "Nobody came.", TEXT]
     found = list(reading(iter(several), threshold=0.0))
@@ -262,7 +264,7 @@ def test_a_saved_model_finds_the_same(tmp_path):
 def test_bad_input(model, tmp_path):
     extractor = Extractor(model)
     with pytest.raises(DataError, match="document 2: document 'b': entities"):
-        list(extractor.extract([NOBODY, {"id": "b", "text": "Ada"}]))
+        list(extractor.extract([NOBODY, {"id": "b", "text": "Ada", "facts": []}]))
     with pytest.raises(TypeError, match="document 1 is a int"):
         list(extractor.extract([3]))
     for one in (NOBODY, {"text": "Ada"}, "text"):

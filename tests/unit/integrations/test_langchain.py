@@ -75,12 +75,13 @@ def test_a_graph_document_has_the_facts_of_its_text(extractor, module):
     ]
 
 
-def test_entities_are_found_where_none_are_given(extractor):
+def test_entities_are_found_where_none_are_given():
     nlp = spacy.blank("en")
     nlp.add_pipe("entity_ruler").add_patterns(
         [{"label": "PER", "pattern": "Ada"}, {"label": "LOC", "pattern": "Kelm"}]
     )
-    transformer = UnnotedGraphTransformer(extractor, GraphDocument, nlp, threshold=0.0, merge_names=True)
+    finder = Extractor(reading_model(), entities=nlp)
+    transformer = UnnotedGraphTransformer(finder, GraphDocument, threshold=0.0, merge_names=True)
     given = Document(page_content=TEXT, metadata={"entities": ENTITIES})
     documents = [Document(page_content=TEXT), given, Document(page_content="Nobody came.")]
     first, second, third = transformer.convert_to_graph_documents(documents)

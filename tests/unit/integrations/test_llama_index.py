@@ -60,6 +60,10 @@ def pipeline(**ids):
     return nlp
 
 
+def finding(nlp):
+    return Extractor(reading_model(), entities=nlp)
+
+
 def index_of(documents, transformation, **options):
     store = SimplePropertyGraphStore()
     PropertyGraphIndex(
@@ -109,11 +113,9 @@ def test_the_graph_of_100_documents_has_the_facts_that_predict_writes(extractor,
         ({"Ada": "Q7259"}, True, {"Q7259", "Kelm (LOC)"}),
     ],
 )
-def test_texts_whose_entities_are_found(extractor, ids, merge_names, names):
+def test_texts_whose_entities_are_found(ids, merge_names, names):
     documents = [Document(doc_id=name, text="Ada lives in Kelm.") for name in ("1", "2")]
-    transformation = UnnotedPathExtractor(
-        extractor, pipeline(**ids), types={}, threshold=0.0, merge_names=merge_names
-    )
+    transformation = UnnotedPathExtractor(finding(pipeline(**ids)), threshold=0.0, merge_names=merge_names)
     store = index_of(documents, transformation)
     nodes = [node for node in store.graph.nodes.values() if node.label in ("PER", "LOC")]
     assert {node.name for node in nodes} == names
@@ -123,12 +125,12 @@ def test_texts_whose_entities_are_found(extractor, ids, merge_names, names):
     assert relation["triplet_source_id"] == relation["document"]
 
 
-def test_a_stored_graph_answers_a_retriever_without_a_language_model(extractor, tmp_path):
+def test_a_stored_graph_answers_a_retriever_without_a_language_model(tmp_path):
     embedding = MockEmbedding(embed_dim=4)
     index = PropertyGraphIndex.from_documents(
         [Document(text="Ada lives in Kelm. " * 40)],
         transformations=[SentenceSplitter(chunk_size=64, chunk_overlap=0)],
-        kg_extractors=[UnnotedPathExtractor(extractor, pipeline(), threshold=0.0, merge_names=True)],
+        kg_extractors=[UnnotedPathExtractor(finding(pipeline()), threshold=0.0, merge_names=True)],
         embed_model=embedding,
     )
     retriever = VectorContextRetriever(
@@ -143,8 +145,8 @@ def test_a_stored_graph_answers_a_retriever_without_a_language_model(extractor, 
     assert kept == stored > 0
 
 
-def test_it_runs_in_an_ingestion_pipeline_and_beside_other_extractors(extractor):
-    transformation = UnnotedPathExtractor(extractor, pipeline(), threshold=0.0)
+def test_it_runs_in_an_ingestion_pipeline_and_beside_other_extractors():
+    transformation = UnnotedPathExtractor(finding(pipeline()), threshold=0.0)
     run = IngestionPipeline(transformations=[transformation])
     (first,) = run.run(nodes=[Document(doc_id="1", text="Ada lives in Kelm.")])
     assert len(first.metadata["nodes"]) == 2
