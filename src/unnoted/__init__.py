@@ -21,7 +21,7 @@ The packages, in the order in which data walks through them:
     review        suggestions decided in a browser, and the corpus corrected
     serve         a model as a web service
     experiments   the paper's tables, comparisons, the demonstration
-    integrations  spaCy
+    integrations  spaCy, LlamaIndex, LangChain
     cli           the commands
 
 A package imports only from those above it. The names below are loaded when they are first used, so that
