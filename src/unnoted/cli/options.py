@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text as RichText
 
@@ -295,35 +293,6 @@ def log_defects(defects: DefectLog) -> None:
             if kind.severity is Severity.DEFECT
         )
         log(f"note: {plural(found, 'defect')} found ({kinds}); `unnoted data check` lists them")
-
-
-SECONDS_A_LINE = 30
-"""How often progress is logged where there is no terminal to draw a bar on."""
-
-
-@contextmanager
-def progress(total: int, bar: bool = True, things: str = "documents") -> Iterator[Callable[[int], None]]:
-    """Show on stderr how many documents, or other things, are done: a bar on a terminal, else a line now and then.
-
-    The first number that is reported was done before: it says nothing of the pace.
-    """
-    screen = Console(stderr=True)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=screen, transient=True, disable=not (bar and screen.is_terminal)) as rows:
-        task, begun, last = rows.add_task(things, total=total), False, time.monotonic()
-
-        def report(done: int) -> None:
-            nonlocal begun, last
-            if begun:
-                rows.update(task, completed=done)
-            else:
-                rows.reset(task, completed=done)
-                begun = True
-            if rows.disable and time.monotonic() - last >= SECONDS_A_LINE:
-                last = time.monotonic()
-                log(f"{done:,} of {total:,} {things}")
-
-        yield report
 
 
 # What options stand for

@@ -29,13 +29,13 @@ from unnoted.cli.options import (
     log,
     log_defects,
     on_interrupt,
-    progress,
     set_threads,
 )
 from unnoted.data.formats import find_format
 from unnoted.data.loading import Shard, find_shards, stream_documents
 from unnoted.errors import DefectLog
 from unnoted.io import STANDARD, display_name, is_stream, lock_output, rereadable
+from unnoted.progress import show_progress
 from unnoted.utils import plural
 
 if TYPE_CHECKING:  # they load torch, which the other commands need not wait for
@@ -145,7 +145,9 @@ def predict(
         else:
             kept = stack.enter_context(rereadable(inputs))
         defects = DefectLog()
-        total = sum(1 for _ in stream_documents(*kept, log=defects))  # finds faults before the long work
+        words = sum(
+            each.word_count for each in stream_documents(*kept, log=defects)
+        )  # finds faults before the long work
         log_defects(defects)
         if not text:
             extractor = load_extractor(model, batch, device, backend, any_types)
@@ -153,8 +155,8 @@ def predict(
         log(f"note: facts have a {extractor.decision(options)}")
         # No bar where the results go to the same terminal.
         bar = not (is_stream(output) and sys.stdout.isatty())
-        report_progress = stack.enter_context(progress(total, bar))
-        report = predict_files(extractor, model, kept, output, form, options, report_progress)
+        progress = stack.enter_context(show_progress(words, "predicting", shown=bar))
+        report = predict_files(extractor, model, kept, output, form, options, progress.report)
     for line in report.notes():
         log(f"note: {line}")
     if to is not None:
@@ -177,9 +179,9 @@ def _predict_folder(job: "CorpusJob", shards: list[Shard], ray: str | None) -> N
 
     with (
         on_interrupt(f"interrupted; the same command continues in {job.to}"),
-        progress(len(shards), things="files") as report_progress,
+        show_progress(len(shards), "predicting files") as progress,
     ):
-        report = predict_corpus(job, shards, ray, load, report_progress)
+        report = predict_corpus(job, shards, ray, load, progress.report)
     log_defects(DefectLog(counts=report.defects))
     if report.finished:
         log(f"note: {plural(report.finished, 'file')} had been completed before")

@@ -1,7 +1,7 @@
 """Documents in, facts out: a stream, in the order of the documents, with bounded memory."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
@@ -52,6 +52,7 @@ Source: TypeAlias = Document | Mapping[str, Any] | str
 string, or a dictionary of `id` and `text`."""
 
 OnScores: TypeAlias = Callable[[DocumentScores], None]
+OnBatch: TypeAlias = Callable[[Sequence[Document]], None]
 
 
 class Extractor:
@@ -183,6 +184,7 @@ class Extractor:
         threshold: float | DecisionOptions | None = None,
         log: DefectLog | None = None,
         on_scores: OnScores | None = None,
+        on_batch: OnBatch = lambda documents: None,
     ) -> ExtractionStream:
         """Extract facts: one `Extraction` for each document, in their order, also where nothing is found.
 
@@ -197,6 +199,8 @@ class Extractor:
                 `DecisionOptions(target_precision=0.9)`; by default the threshold that the model stores.
             log: counts the defects of dictionaries, such as unknown fields.
             on_scores: called with the scores of every pair of each document that has any, as arrays.
+            on_batch: called with the documents of each batch that is computed, and with those of a chunk that
+                have no pair to compute.
 
         Raises:
             DataError: a dictionary is no document, or a document points outside itself.
@@ -212,7 +216,7 @@ class Extractor:
             extraction
             for chunk in chunks
             for extraction in self._extract_chunk(
-                self._build_documents(chunk, log), decided.threshold, on_scores
+                self._build_documents(chunk, log), decided.threshold, on_scores, on_batch
             )
         )
 
@@ -251,10 +255,12 @@ class Extractor:
         documents: list[Document],
         threshold: float,
         on_scores: OnScores | None,
+        on_batch: OnBatch,
     ) -> Iterator[Extraction]:
         """The facts of some documents, which are computed in batches of similar length."""
         facts: list[tuple[ExtractedFact, ...]] = [()] * len(documents)
         with_pairs = [number for number, each in enumerate(documents) if self.model.candidates.count(each)]
+        on_batch([documents[number] for number in set(range(len(documents))).difference(with_pairs)])
         if with_pairs:
             torch.get_num_threads()  # a new thread takes over the number that was set only when asked for it
             self.model.eval()
@@ -278,6 +284,7 @@ class Extractor:
                 for pairs in result.scored_pairs:
                     assert on_scores is not None  # they were asked for
                     on_scores(pairs)
+                on_batch([unlabelled[index] for index in indices])
         return map(Extraction, documents, facts)
 
     def _extract_batch(

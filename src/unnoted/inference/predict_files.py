@@ -130,7 +130,7 @@ def predict_files(
         to: where to write; a name ending in `.gz` is compressed.
         format: one of `RESULT_WRITERS`.
         options: which facts are predicted; by default the model's threshold decides.
-        on_progress: called with the number of documents that are completed.
+        on_progress: called with the number of words of the documents that are done.
 
     Raises:
         DataError: a file cannot be read, or a document cannot be used.
@@ -140,13 +140,18 @@ def predict_files(
     lowest = decision.lowest_shown if format in FILTERED else decision.threshold
     write, report = lookup("format", format, RESULT_WRITERS), ExtractionReport()
     documents = report.count_documents(stream_documents(*files), extractor.model.candidates)
-    extractions = extractor.extract(documents, threshold=lowest)
+    words = 0
+
+    def count_words(computed: Iterable[Document]) -> None:
+        nonlocal words
+        words += sum(document.word_count for document in computed)
+        on_progress(words)
+
+    extractions = extractor.extract(documents, threshold=lowest, on_batch=count_words)
 
     def compute() -> Iterator[DocumentRecord]:
-        on_progress(report.resumed)
-        for done, extraction in enumerate(extractions, start=report.resumed + 1):
+        for extraction in extractions:
             yield extraction.to_json()
-            on_progress(done)
 
     def write_results(records: Iterable[DocumentRecord]) -> None:
         counted = report.count_facts(records, decision.threshold)
@@ -161,7 +166,10 @@ def predict_files(
     # A part is what is computed together: the last digits of a score depend on the documents beside it.
     parts = (kept / f"{number:08}.jsonl" for number in count())
     done = list(takewhile(Path.exists, parts))
-    report.resumed = sum(1 for _ in islice(documents, len(done) * extractor.chunk))
+    for document in islice(documents, len(done) * extractor.chunk):
+        report.resumed += 1
+        words += document.word_count
+    on_progress(words)
     records = compute()
     while part := list(islice(records, extractor.chunk)):
         done.append(kept / f"{len(done):08}.jsonl")

@@ -4,10 +4,12 @@ import csv
 import gzip
 import json
 import os
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 
 import networkx
 import pyarrow.parquet as pq
@@ -18,7 +20,7 @@ from tests.markup import parse
 from tests.unit.cli.running import run
 from tests.unit.inference.making import calibration, corpus, document_of, saved_model
 
-from unnoted.cli import options
+from unnoted import progress
 from unnoted.cli import predict as command
 from unnoted.data.formats import write_documents
 from unnoted.data.formats.predictions import read_predictions
@@ -145,21 +147,23 @@ class Killed(BaseException):
 def stopping(after, error):
     """Progress that ends the program once so many documents are done."""
 
+    words = sum(document.word_count for document in DOCUMENTS[:after])
+
     @contextmanager
-    def progress(total, bar):
+    def show_progress(total, title, shown):
         def report(done):
-            if done >= after:
+            if done >= words:
                 raise error
 
-        yield report
+        yield SimpleNamespace(report=report)
 
-    return progress
+    return show_progress
 
 
 def interrupted(monkeypatch, after, *arguments):
     """Run the command until so many documents are done."""
     with monkeypatch.context() as patch:
-        patch.setattr(command, "progress", stopping(after, Killed))
+        patch.setattr(command, "show_progress", stopping(after, Killed))
         with pytest.raises(Killed):
             run(*arguments, catch_exceptions=False)
 
@@ -273,7 +277,7 @@ def test_a_pipe_gets_the_results_as_they_are_found(model, documents, expected, t
 def test_ctrl_c_says_how_to_continue(model, documents, tmp_path, monkeypatch):
     out = tmp_path / "out.jsonl"
     with monkeypatch.context() as patch:
-        patch.setattr(command, "progress", stopping(0, KeyboardInterrupt))
+        patch.setattr(command, "show_progress", stopping(0, KeyboardInterrupt))
         stopped = run("predict", model, documents, "--to", out, code=130)
         assert notes(stopped) == [f"interrupted; the same command continues from {out}.partial"]
         assert notes(run("predict", model, documents, code=130)) == ["interrupted"]
@@ -317,10 +321,10 @@ def test_unknown_types_are_told(documents, tmp_path):
 
 
 def test_progress_without_a_terminal(model, documents, tmp_path, monkeypatch):
-    monkeypatch.setattr(options, "SECONDS_A_LINE", 0)
-    lines = run("predict", model, documents, "--to", tmp_path / "out.jsonl").stderr
-    assert f"1 of {len(DOCUMENTS)} documents\n" in lines
-    assert f"{len(DOCUMENTS)} of {len(DOCUMENTS)} documents\n" in lines
+    for constant in ("SECONDS_A_LINE", "SETTLING"):
+        monkeypatch.setattr(progress, constant, 0)
+    lines = run("predict", model, documents, "--to", tmp_path / "out.jsonl", "--batch", 4).stderr
+    assert re.findall(r"predicting: (\d+)%, \d+ s left\n", lines)[-1] == "100"
 
 
 def test_errors_are_one_line(model, documents, tmp_path):
