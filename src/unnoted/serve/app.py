@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import fields
 from importlib.metadata import version
 from importlib.resources import files
 from ipaddress import ip_address
@@ -41,7 +42,7 @@ from unnoted.serve.schemas import (
     ErrorResponse,
     Texts,
 )
-from unnoted.utils import describe_error, templates_of
+from unnoted.utils import describe_error, nearest, short_repr, templates_of
 from unnoted.web import ASGIApp, Guard, Message, Receive, Send, add_error_handlers, server_names
 
 Share = Annotated[float | None, Field(ge=0, le=1)]
@@ -239,6 +240,7 @@ def _add_extraction(app: FastAPI, service: ExtractionService) -> None:
     }
 
     def decision(
+        request: Request,
         threshold: Annotated[
             Share, Query(description="facts with a score above this; by default the model's threshold")
         ] = None,
@@ -249,6 +251,9 @@ def _add_extraction(app: FastAPI, service: ExtractionService) -> None:
             Share, Query(description="of a calibrated model: the expected recall")
         ] = None,
     ) -> Decision:
+        for name in request.query_params:
+            if name not in (known := [field.name for field in fields(DecisionOptions)]):
+                raise HTTPException(422, f"unknown parameter {short_repr(name)}{nearest(name, known)}")
         try:
             return service.decision(DecisionOptions(threshold, target_precision, target_recall))
         except ValueError as error:

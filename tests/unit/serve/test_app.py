@@ -89,6 +89,11 @@ def calibrated():
         yield web, made
 
 
+def test_an_unknown_parameter_is_refused_with_the_nearest(web):
+    answer = web.post("/extract?treshold=0.9", json=RECORDS[0])
+    assert answer.status_code == 422 and "'threshold'" in answer.json()["error"]
+
+
 def test_an_answer_says_which_threshold_is_in_use_and_what_precision_is_expected(web, calibrated):
     assert web.post("/extract", json=RECORDS[0]).json()["expected_precision"] is None
     web, made = calibrated
