@@ -1,7 +1,7 @@
 """Documents → the features that a model sees: token ids, mention positions, candidate pairs, labels."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -117,14 +117,34 @@ class DocumentFeatures:
     negative_relation: Ids
 
 
+ARRAYS_BY_LENGTH = {
+    "tokens": ("tokens",),
+    "mentions": ("mention_position", "mention_end", "mention_sentence", "mention_type", "mention_entity"),
+    "sentences": ("sentence_tokens",),
+    "pairs": ("head", "tail"),
+    "facts": ("fact_pair", "fact_relation"),
+    "evidence": ("evidence_pair", "evidence_sentence"),
+    "negatives": ("negative_pair", "negative_relation"),
+}
+"""The arrays of `DocumentFeatures` that have one length."""
+
+DOCUMENTS_AT_ONCE = 1024
+"""Documents that are featurised together."""
+
+
 class FeatureSet(Dataset[DocumentFeatures]):
     """The features of a corpus, made by `featurise`.
+
+    Each array is kept for all documents in one, because arrays of few numbers take ten times their memory.
 
     Attributes:
         relations: the vocabulary; `fact_relation` is an index into it.
         pad_token: pads the shorter documents of a batch.
         markers: whether markers stand around mentions.
         report: what became of the documents' facts; show its `lines()` to the user.
+
+    Args:
+        documents: are taken in parts, in the order of their indices.
     """
 
     def __init__(
@@ -132,33 +152,52 @@ class FeatureSet(Dataset[DocumentFeatures]):
         relations: Sequence[str],
         pad_token: int,
         markers: bool,
-        documents: Sequence[DocumentFeatures],
+        documents: Iterable[Sequence[DocumentFeatures]],
         report: FeatureReport,
     ) -> None:
         self.relations = tuple(relations)
         self.pad_token = pad_token
         self.markers = markers
         self.report = report
-        self._documents = documents
+        self._ids: list[str] = []
+        self._entities: list[int] = []
+        lengths = {kind: [np.zeros(1, dtype=np.int64)] for kind in ARRAYS_BY_LENGTH}
+        arrays = {
+            name: [np.zeros(0, dtype=np.int32)] for names in ARRAYS_BY_LENGTH.values() for name in names
+        }
+        for part in documents:
+            self._ids += [document.id for document in part]
+            self._entities += [document.entities for document in part]
+            for kind, names in ARRAYS_BY_LENGTH.items():
+                lengths[kind].append(np.array([len(getattr(document, names[0])) for document in part]))
+                for name in names:
+                    arrays[name].append(np.concatenate([getattr(document, name) for document in part]))
+        self._starts = {kind: np.cumsum(np.concatenate(each)) for kind, each in lengths.items()}  # [D + 1]
+        self._arrays = {name: np.concatenate(arrays.pop(name)) for name in tuple(arrays)}
 
     def __len__(self) -> int:
-        return len(self._documents)
+        return len(self._ids)
 
     def __getitem__(self, index: int) -> DocumentFeatures:
-        return self._documents[index]
+        index = range(len(self))[index]
+        arrays: dict[str, Ids] = {}
+        for kind, names in ARRAYS_BY_LENGTH.items():
+            start, end = self._starts[kind][index : index + 2]
+            arrays |= {name: self._arrays[name][start:end] for name in names}
+        return DocumentFeatures(index, self._ids[index], self._entities[index], **arrays)
 
     def __iter__(self) -> Iterator[DocumentFeatures]:
-        return iter(self._documents)
+        return map(self.__getitem__, range(len(self)))
 
     @property
     def token_counts(self) -> NDArray[np.int64]:
         """The number of tokens of each document."""
-        return np.array([len(document.tokens) for document in self], dtype=np.int64)
+        return np.diff(self._starts["tokens"])
 
     @property
     def pair_counts(self) -> NDArray[np.int64]:
         """The number of candidate pairs of each document."""
-        return np.array([len(document.head) for document in self], dtype=np.int64)
+        return np.diff(self._starts["pairs"])
 
 
 class Featuriser:
@@ -198,11 +237,18 @@ class Featuriser:
         Raises:
             DataError: an index of a document points outside it.
         """
-        report, rows = FeatureReport(), []
-        tokenized = self.tokenizer(documents)
-        for index, (document, tokens) in enumerate(zip(documents, tokenized, strict=True)):
-            rows.append(self._featurise(index, document, tokens, report))
-        return FeatureSet(self.relations, self.tokenizer.pad_token, self.markers, rows, report)
+        report = FeatureReport()
+        starts = range(0, len(documents), DOCUMENTS_AT_ONCE)
+        parts = (self._featurise_part(documents, start, report) for start in starts)
+        return FeatureSet(self.relations, self.tokenizer.pad_token, self.markers, parts, report)
+
+    def _featurise_part(
+        self, documents: Sequence[Document], start: int, report: FeatureReport
+    ) -> list[DocumentFeatures]:
+        """The features of the documents from `start`."""
+        part = documents[start : start + DOCUMENTS_AT_ONCE]
+        tokenized = zip(part, self.tokenizer(part), strict=True)
+        return [self._featurise(index, *each, report) for index, each in enumerate(tokenized, start)]
 
     def _featurise(
         self, index: int, document: Document, tokenized: TokenizedDocument, report: FeatureReport

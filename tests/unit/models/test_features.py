@@ -1,4 +1,6 @@
+import tracemalloc
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +24,7 @@ from unnoted.data.candidates import CandidatePairs
 from unnoted.data.document import Fact
 from unnoted.errors import DataError
 from unnoted.models.batch import Collator
-from unnoted.models.features import FeatureSet, featurise
+from unnoted.models.features import ARRAYS_BY_LENGTH, FeatureSet, featurise
 from unnoted.models.samplers import RatioPairSampler, UniformPairSampler
 
 type_pairs = st.frozensets(st.tuples(st.sampled_from(TYPES), st.sampled_from(TYPES)))
@@ -53,6 +55,30 @@ def test_every_column_equals_the_plain_implementation(corpus):
         assert list(evidence) == plain.evidence
     assert features.token_counts.tolist() == [len(row.tokens) for row in features]
     assert features.pair_counts.tolist() == [CandidatePairs().count(document) for document in corpus]
+
+
+def test_documents_are_featurised_in_parts(monkeypatch):
+    corpus = [chain_of(length, f"d{length}") for length in range(3, 8)]
+    whole = list(featurise(corpus, word_piece(), RELATIONS))
+    monkeypatch.setattr("unnoted.models.features.DOCUMENTS_AT_ONCE", 2)
+    parts = featurise(corpus, word_piece(), RELATIONS)
+    assert [(row.index, row.id) for row in parts] == [(row.index, row.id) for row in whole]
+    for name in chain.from_iterable(ARRAYS_BY_LENGTH.values()):
+        for row, expected in zip(parts, whole, strict=True):
+            assert getattr(row, name).tolist() == getattr(expected, name).tolist()
+    assert parts[-1].id == "d7"
+    with pytest.raises(IndexError):
+        parts[len(corpus)]
+
+
+def test_short_documents_take_little_memory():
+    corpus = [chain_of(9, entities=2)] * 5_000
+    featurise(corpus[:1], word_piece(), RELATIONS)
+    tracemalloc.start()
+    features = featurise(corpus, word_piece(), RELATIONS)
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held / len(features) < 400  # bytes
 
 
 @patient
