@@ -336,7 +336,7 @@ def write_report(shown: Demonstration, path: Path) -> None:
         f"{shown.labelled:,} of them were labelled, and {shown.hidden:,} were hidden before training. All methods "
         f"train from the same new encoder, on the same labels, for {shown.config.epochs} epochs.",
         "ATLOP takes every unlabelled pair for a negative one. SSR-PU treats it as unlabelled, given how "
-        f"many true facts there are for each label (×{PRIOR_MULTIPLIER:g}). `best` is the recommended method.",
+        f"many true facts there are for each label (×{PRIOR_MULTIPLIER:g}). “best” is the recommended method.",
     )
     examples = Table(
         f"Never labelled, predicted by {BEST}", ("Fact",), tuple((each,) for each in shown.examples)
