@@ -1,10 +1,14 @@
 """The grid of the real-data results loads, and tables are written between their markers."""
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
-from benchmarks import report, train
+from benchmarks import large_corpus, report, train
 from tests.unit.experiments.factories import make_record, make_scored
+
+from unnoted.data import load_documents
+from unnoted.io import write_lines
 
 GRID = train.read_grid(Path("/data"), Path("/runs"))
 
@@ -31,3 +35,12 @@ def test_tables_are_written_between_their_markers(tmp_path, monkeypatch):
     text = page.read_text()
     assert "| `best` | 43.75 ± 8.84 |" in text and "old" not in text
     assert text.startswith("before\n") and text.endswith("after\n")
+
+
+@pytest.mark.parametrize("shape", list(large_corpus.SHAPES))
+def test_large_corpora_have_documents_without_defects(shape, tmp_path):
+    generate, _ = large_corpus.SHAPES[shape]
+    write_lines(tmp_path / "documents.jsonl", islice(generate(), 10))
+    corpus = load_documents(tmp_path / "documents.jsonl", strict=True)
+    assert len(corpus) == 10
+    assert any(document.facts for document in corpus)
