@@ -15,6 +15,7 @@ from unnoted.losses import LOSSES, P3M, SSRPU, LabelLikelihood, create_loss
 from unnoted.losses.base import shared_batch, weighted_mean
 from unnoted.priors import Priors
 from unnoted.training import NotFiniteError, OptimizerConfig, Record, Trainer, load_config, run
+from unnoted.training.builders import build_model
 from unnoted.training.checkpoints import list_checkpoints
 from unnoted.training.run_directory import RunDirectory
 from unnoted.training.trainer import CHECKPOINTS
@@ -197,6 +198,15 @@ def test_a_run_of_two_processes_is_that_of_one(steady_encoder, tmp_path):
     assert {file.name for file in (tmp_path / "together").iterdir()} == {
         file.name for file in (tmp_path / "run").iterdir()
     }
+
+
+@pytest.mark.parametrize("encoder", ["recurrent", "bran"])
+def test_processes_start_from_one_encoder_that_is_made_for_the_corpus(tmp_path, encoder):
+    config = load_config(config_file(tmp_path, encoder=encoder, embedding=16))
+    one = build_model(config, corpus())
+    for model in together(lambda process: weights_of(build_model(config, corpus()))):
+        assert model.keys() == weights_of(one).keys()
+        assert all((model[name] == value).all() for name, value in weights_of(one).items())
 
 
 FAILING = """

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors.torch import save_model
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 from torch import nn
 from transformers import AutoTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast, set_seed
@@ -18,7 +19,7 @@ from unnoted.data.document import Document
 from unnoted.errors import DataError
 from unnoted.io import numbered_lines, open_text
 from unnoted.models.encoders.bran import BRANConfig
-from unnoted.models.encoders.loading import EncoderError, build_encoder, resolve_folder
+from unnoted.models.encoders.loading import WEIGHTS, EncoderError, build_encoder, resolve_folder
 from unnoted.models.encoders.lstm import LSTMConfig, LSTMEncoder
 from unnoted.models.tokenization import MARKER, DocumentTokenizer
 from unnoted.utils import quiet_transformers, short_repr, wrap_errors
@@ -122,8 +123,9 @@ def make_encoder(
     if given is not None:
         assert isinstance(encoder, LSTMEncoder)
         _copy_vectors(encoder.embedding, made.get_vocab(), given)
-    with quiet_transformers():
-        encoder.save_pretrained(folder)
+    # Not by its own `save_pretrained`: of processes that train together, that writes in the first one alone.
+    encoder.config.save_pretrained(folder)
+    save_model(encoder, str(folder / WEIGHTS), {"format": "pt"})
     kind = tokenizer if tokenizer in (WORDS, SUBWORDS) else f"tokens of {tokenizer}"
     known = f"{len(made) - len(made.all_special_ids):,} {kind}"
     found = 0 if given is None else sum(word in given.rows for word in made.get_vocab())
