@@ -28,7 +28,7 @@ class Severity(StrEnum):
 class DefectKind(Enum):
     """Every kind of defect a reader can report: its severity and what it means."""
 
-    UNREADABLE = Severity.ERROR, "the file cannot be read to its end"
+    UNREADABLE = Severity.ERROR, "no documents can be read, or not to the end of the file"
     MALFORMED = Severity.ERROR, "a field is missing, of the wrong type or out of range"
     DUPLICATE_ID = Severity.ERROR, "two documents share a title or id"
     OFFSET_MISMATCH = Severity.ERROR, "a mention's text differs from the text at its offsets"

@@ -30,7 +30,7 @@ from unnoted.cli.options import (
 from unnoted.data.document import Document
 from unnoted.data.formats.predictions import read_predictions
 from unnoted.data.loading import stream_documents
-from unnoted.errors import DataError, DefectLog, Severity
+from unnoted.errors import DefectLog, Severity
 from unnoted.evaluation import BENCHMARKS, Evaluation, LabelFrequency, PredictionError, evaluate_extractor
 from unnoted.evaluation import evaluate as evaluate_predictions
 from unnoted.evaluation.report import format_evaluation
@@ -150,14 +150,7 @@ def evaluate(
     with lock_output(*outputs, inputs=inputs, overwrite=overwrite):
         names = read_vocabulary(vocabulary)
         defects, ignored = DefectLog(), DefectLog()
-        try:
-            documents = tuple(stream_documents(*gold, vocabulary=names, log=defects))
-        except DataError:
-            if len(gold) == 1 and _is_predictions(gold[0]):
-                raise ValueError(
-                    f"{gold[0]}: these are predictions (--predictions); --gold is documents"
-                ) from None
-            raise
+        documents = tuple(stream_documents(*gold, vocabulary=names, log=defects))
         seen = stream_documents(*train, vocabulary=names, log=defects) if train else None
         options: dict[str, Any] = {
             "benchmark": lookup("benchmark", benchmark, BENCHMARKS),
@@ -197,13 +190,6 @@ def evaluate(
         to_json_text(evaluation.to_json()) if as_json else format_evaluation(evaluation, per_relation, titles)
     )
     print_text(text, err=curve is not None and is_stream(curve))
-
-
-def _is_predictions(path: Path) -> bool:
-    try:
-        return path.is_file() and next(read_predictions(path), None) is not None
-    except DataError:
-        return False
 
 
 def _read_label_frequency(given: str, gold: Sequence[Document]) -> LabelFrequency:

@@ -16,15 +16,12 @@ from unnoted.utils import plural
 
 PARTS: dict[str, tuple[str, str, Callable[[Document], int]]] = {
     "text": ("text", "texts", lambda document: document.text is not None),
-    "ids": ("id of an entity", "ids of entities", lambda document: sum(e.id is not None for e in document.entities)),
-    "mentions": ("mention", "mentions", lambda document: sum(len(e.mentions) for e in document.entities)),
     "evidence": (
         "fact's evidence",
         "facts' evidence",
         lambda document: sum(bool(fact.evidence) for fact in document.facts),
     ),
-    "negatives": ("known negative", "known negatives", lambda document: len(document.negatives)),
-}  # fmt: skip
+}
 """Parts of documents that not every format holds: one and several of them, and how many a document has."""
 
 MOST_NAMES = 5

@@ -101,14 +101,6 @@ def test_convert_there_and_back(train, tmp_path):
     run("convert", train, "--to", lines)
     run("convert", lines, "--to", back)
     assert list(load_documents(back)) == list(load_documents(train))
-    run("convert", train, "--to", tmp_path / "predictions.json", "--format", "predictions")
-    assert json.loads((tmp_path / "predictions.json").read_text())[0] == {
-        "title": "Ada",
-        "h_idx": 1,
-        "t_idx": 2,
-        "r": "P551",
-        "evidence": [1],
-    }
     assert (
         "nearest: 'docred'"
         in run("convert", train, "--to", tmp_path / "c", "--format", "docrd", code=1).stderr

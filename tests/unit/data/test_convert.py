@@ -22,13 +22,12 @@ def test_what_another_format_has_no_place_for_is_told(tmp_path):
     (tmp_path / "a.jsonl").write_text(json.dumps(record))
     told = {
         format: convert_files([tmp_path / "a.jsonl"], tmp_path / format, format).lost
-        for format in ("docred", "brat", "columns", "predictions")
+        for format in ("docred", "brat", "columns")
     }
     unknown = "1 unknown field (mine)"
     assert told["docred"] == [unknown]
     assert told["brat"] == ["1 fact's evidence", unknown]
     assert told["columns"] == ["1 text", "1 fact's evidence", unknown]
-    assert told["predictions"] == ["1 text", "1 id of an entity", "2 mentions", unknown]
     back = convert_files([tmp_path / "brat"], tmp_path / "b.jsonl")
     assert back.lost == []
     (tmp_path / "brat" / "1.ann").open("a").write("A1\tSure T1\n")

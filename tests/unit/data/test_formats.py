@@ -52,6 +52,6 @@ def test_a_key_is_registered_once(tagged):
 
 def test_a_format_that_is_not_written_is_no_choice(tmp_path):
     with pytest.raises(
-        ValueError, match="unknown format 'pubtator', expected one of docred, jsonl, predictions"
+        ValueError, match="unknown format 'pubtator', expected one of docred, jsonl, label-studio"
     ):
         write_documents(tmp_path / "out", [], "pubtator")

@@ -40,7 +40,6 @@ _SHIPPED = (
     jsonl.FORMAT,
     pubtator.FORMAT,
     pubtator.ROWS_FORMAT,
-    predictions.FORMAT,
     label_studio.FORMAT,
     prodigy.FORMAT,
     token_rows.FORMAT,
@@ -92,6 +91,9 @@ def detect_format(source: str | Path | TextInput) -> DocumentFormat:
         start = source.start().lstrip()
         if not start:
             raise DataError("an empty file", "documents", kind=DefectKind.UNREADABLE)
+        if predictions.sniff(start):
+            expected = "documents (`unnoted evaluate --predictions` takes predictions)"
+            raise DataError("these are predictions", expected, kind=DefectKind.UNREADABLE)
         for each in FORMATS.values():
             if each.sniff and each.sniff(start):
                 return each

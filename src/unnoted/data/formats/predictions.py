@@ -1,22 +1,24 @@
 """Predicted facts: the official DocRED file, and what `unnoted predict` writes as JSON and JSONL.
 
 The official file is a list of {title, h_idx, t_idx, r, evidence, score}; `evidence` and `score` may be missing. The
-others have an object for each document: {id, facts: [{head, tail, relation, evidence, score, ...}]}. Whether a title, an entity or a relation exists is not asked here: a
-prediction of something that does not exist is a wrong prediction, and the scorer counts it as one.
+others have an object for each document: {id, facts: [{head, tail, relation, evidence, score, ...}]}. Whether a
+title, an entity or a relation exists is not asked here: a prediction of something that does not exist is a wrong
+prediction, and the scorer counts it as one.
 """
 
-from collections.abc import Iterable, Iterator
+import codecs
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from sys import intern
-from typing import Annotated, Any, TextIO
+from typing import Annotated, TextIO
 
 from pydantic import AfterValidator, Field, FiniteFloat
 
-from unnoted.data.document import Document
-from unnoted.data.formats.records import DocumentFormat, OwnRecord, Record, log_unknown_fields, parse_as
-from unnoted.errors import DataError, DefectLog
-from unnoted.io import ENCODABLE, TextInput, numbered_lines, parse_json, read_array, write_list
+from unnoted.data.formats.records import OwnRecord, Record, first_fields, log_unknown_fields, parse_as
+from unnoted.errors import DataError, DefectKind, DefectLog
+from unnoted.io import ENCODABLE, TextInput, numbered_lines, parse_json, read_array
+from unnoted.utils import short_repr
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,23 @@ class FactsRecord(Record):
     facts: list[FactRecord]
 
 
+def sniff(start: str) -> bool:
+    r"""Whether a file that starts like this has predictions, which are no documents.
+
+    Example:
+        >>> sniff('[{"title": "d1", "h_idx": 0, "t_idx": 2, '), sniff('{"id": "d1", "facts": []}\n')
+        (True, True)
+        >>> sniff('{"id": "d1", "facts": [], "text": "It rained.", "entities": []}\n')
+        False
+    """
+    fields = first_fields(start)
+    if "facts" not in fields:
+        return {"h_idx", "t_idx"} <= fields.keys()
+    # Of a document whose facts go on beyond the start, the entities may come after them.
+    is_whole = start.startswith("[") or "\n" in start or '"score"' in start
+    return is_whole and fields.keys().isdisjoint(("entities", "sentences", "text"))
+
+
 def read_predictions(path: str | Path, log: DefectLog | None = None) -> Iterator[Prediction]:
     """Yield the predictions of a file, plain or gzip, in file order. An empty list is valid.
 
@@ -94,7 +113,12 @@ def read_predictions(path: str | Path, log: DefectLog | None = None) -> Iterator
     source = TextInput(path)
     log.file = source.name
     try:
-        is_lines = source.start().lstrip().startswith("{")
+        start = source.first_bytes().removeprefix(codecs.BOM_UTF8).lstrip()
+        if start and not start.startswith((b"{", b"[")):
+            found = f"{short_repr(start[:20].decode('utf-8', 'replace'))} at the start"
+            expected = ".json or .jsonl of `unnoted predict`, or a DocRED prediction file"
+            raise DataError(found, expected, kind=DefectKind.UNREADABLE)
+        is_lines = start.startswith(b"{")
         with source.open() as stream:
             for place, value in _lines(stream) if is_lines else _elements(stream):
                 try:
@@ -143,24 +167,3 @@ def _parse(value: object, place: str, log: DefectLog) -> list[Prediction]:
             fields.score,
         )
     ]
-
-
-def write(path: str | Path, documents: Iterable[Document]) -> int:
-    """Write the facts of documents as predictions; returns how many facts."""
-    return write_list(path, (record for document in documents for record in _records(document)))
-
-
-def _records(document: Document) -> Iterator[dict[str, Any]]:
-    for fact in document.facts:
-        yield {
-            "title": document.id,
-            "h_idx": fact.head,
-            "t_idx": fact.tail,
-            "r": fact.relation,
-            "evidence": fact.evidence,
-        }
-
-
-FORMAT = DocumentFormat(
-    "predictions", "DocRED predictions", write=write, lossy=("text", "ids", "mentions", "negatives")
-)

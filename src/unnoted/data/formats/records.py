@@ -204,7 +204,6 @@ _PARTS = re.compile(r'"(?:[^"\\]|\\.)*"?|[{}\[\]:,]|[^\s"{}\[\]:,]+', re.DOTALL)
 _AS_LINES = "`jq -c '.[]' FILE` makes one document per line of it"
 _FOREIGN = {
     frozenset({"label", "annotator"}): "Label Studio's JSON-MIN export, which has no relations: export JSON",
-    frozenset({"h_idx", "t_idx"}): "DocRED predictions, which `unnoted evaluate --predictions` reads",
     frozenset({"tokenized_text", "ner"}): "training data of GLiNER",
     frozenset({"paragraphs"}): "JSON of spaCy 2: `spacy convert` makes a .spacy file of it",
     frozenset({"doc_key", "sentences"}): "DyGIE or SciERC data",

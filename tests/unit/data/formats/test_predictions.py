@@ -4,12 +4,10 @@ import json
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from tests.strategies import word_documents
 
-from unnoted.data import DataError, DefectLog, write_documents
+from unnoted.data import DataError, DefectLog
 from unnoted.data.formats.predictions import Prediction, read_predictions
+from unnoted.data.loading import stream_documents
 from unnoted.errors import DefectKind
 
 GOOD = {"title": "Ada", "h_idx": 0, "t_idx": 2, "r": "P26", "evidence": [0, 1], "score": 0.5}
@@ -91,10 +89,43 @@ def test_collecting_goes_on_after_an_error(tmp_path):
     assert log.counts == {DefectKind.MALFORMED: 2}
 
 
-@given(word_documents(), st.sampled_from([".json", ".json.gz"]))
-def test_what_is_written_is_read(tmp_path_factory, document, suffix):
-    path = tmp_path_factory.mktemp("written") / f"predictions{suffix}"
-    write_documents(path, [document], "predictions")
-    assert list(read_predictions(path)) == [
-        Prediction(document.id, *fact.triple, fact.evidence) for fact in document.facts
+@pytest.mark.parametrize(
+    "first", [b"document,head", b"2 facts", b"<!DOCTYPE html>", b"<?xml", b"PAR1\xf0\xff"]
+)
+def test_results_in_other_formats_are_refused_by_what_is_read(tmp_path, first):
+    path = tmp_path / "facts"
+    path.write_bytes(first)
+    with pytest.raises(
+        DataError, match=r"\.json or \.jsonl of `unnoted predict`, or a DocRED prediction file"
+    ):
+        list(read_predictions(path))
+
+
+FACTS = [{"head": 0, "tail": 1, "relation": "met", "score": 0.5}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps([GOOD]),
+        json.dumps([{"id": "1", "facts": FACTS}]),
+        json.dumps({"id": "1", "facts": FACTS * 2000}),
+        json.dumps({"id": "1", "facts": []}) + "\n",
+    ],
+)
+def test_predictions_are_refused_as_documents(tmp_path, text):
+    path = tmp_path / "results"
+    path.write_text(text, "utf-8")
+    with pytest.raises(DataError, match="these are predictions"):
+        list(stream_documents(path))
+
+
+def test_documents_may_have_their_entities_after_their_facts(tmp_path):
+    fact = {"head": 0, "tail": 1, "relation": "met"}
+    entities = [
+        {"type": "PER", "mentions": [{"start": start, "end": end}]} for start, end in ((0, 3), (8, 10))
     ]
+    record = {"id": "1", "facts": [fact] * 2000, "text": "Ada met Bo.", "entities": entities}
+    path = tmp_path / "own.jsonl"
+    path.write_text(json.dumps(record), "utf-8")
+    assert [len(document.facts) for document in stream_documents(path)] == [1]
