@@ -98,6 +98,8 @@ class LabelFrequency:
         """The label frequency of each relation: its labelled prior ÷ its overall prior. Taken as exact."""
         columns = zip(priors.relations, priors.labelled, priors.overall, strict=True)
         known = {name: (one, all_) for name, one, all_ in columns if one}
+        if not known:
+            raise ValueError("label frequency: no relation has a label")
         labelled, overall = map(sum, zip(*known.values(), strict=True))
         share = labelled / overall
         return cls(share, share, share, None, {name: one / all_ for name, (one, all_) in known.items()})

@@ -163,6 +163,7 @@ def test_label_frequencies():
 @pytest.mark.parametrize(
     "make",
     [
+        lambda: LabelFrequency.from_priors(Priors(("r",), (0.0,), (0.1,))),
         lambda: LabelFrequency.from_range(0, 0.5),
         lambda: LabelFrequency.from_range(0.5, 0.3),
         lambda: LabelFrequency.from_range(0.5, 1.3),
