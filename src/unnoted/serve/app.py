@@ -302,6 +302,11 @@ def _add_extraction(app: FastAPI, service: ExtractionService) -> None:
         return StreamedResponse(request, service, decision)
 
     if (reader := service.reader) is None:
+
+        @app.post("/extract/text", include_in_schema=False)
+        def refuse_text() -> Response:
+            raise HTTPException(404, "plain text is not taken here: start with --entities PIPELINE")
+
         return
 
     @app.post("/extract/text", summary="Facts of plain text", responses=answer | errors, **described)

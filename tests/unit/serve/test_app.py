@@ -380,6 +380,7 @@ def test_openapi_describes_every_key_of_an_answer(web, expected):
 
 def test_without_a_pipeline_documents_bring_their_entities():
     with client(text=False) as (web, _):
-        assert web.post("/extract/text", json={"text": TEXT}).status_code == 404
+        refused = web.post("/extract/text", json={"text": TEXT})
+        assert refused.status_code == 404 and "--entities" in refused.json()["error"]
         assert "/extract/text" not in web.get("/openapi.json").json()["paths"]
         assert 'data-text="no"' in web.get("/").text
