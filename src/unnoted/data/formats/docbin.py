@@ -50,6 +50,8 @@ OVERLAPPING = "sc"
 """The group of spans that may overlap, as spaCy's span categoriser calls it."""
 CLUSTERS = "coref_clusters"
 HOLDS = 0.5
+UNLINKED = "NIL"
+"""What spaCy's entity linker gives all entities that it does not find in its knowledge base."""
 
 
 def sniff(path: Path, start: bytes) -> bool:
@@ -153,8 +155,13 @@ def _parse(doc: "Doc", document: str) -> tuple[AnnotatedText, dict[str, int]]:
 def _span(span: "Span") -> AnnotatedSpan:
     place = f"tokens {span.start} to {span.end}"
     ref = f"{span.start} {span.end} {span.label_}"
-    kind, identifier = span.label_ or None, span.kb_id_ or None
+    kind, identifier = span.label_ or None, linked_id(span)
     return AnnotatedSpan(ref, span.start_char, span.end_char, kind, span.text, identifier, place)
+
+
+def linked_id(span: "Span") -> str | None:
+    """The id that a linker gave a span; None where it found none."""
+    return span.kb_id_ if span.kb_id_ not in ("", UNLINKED) else None
 
 
 def _cluster_refs(cluster: "list[Span]", spans: list[AnnotatedSpan]) -> Iterator[str]:

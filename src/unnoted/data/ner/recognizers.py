@@ -6,6 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from unnoted.data.formats.docbin import linked_id
 from unnoted.data.tokenization import Span, split_text
 from unnoted.utils import one_line, require_extra, shorten, wrap_errors
 
@@ -26,9 +27,6 @@ SPACY_TYPES: Mapping[str, str] = MappingProxyType(
     }
 )
 """DocRED's names of the entity types of spaCy's trained pipelines; ORG and LOC are the same in both."""
-
-SPACY_UNLINKED = "NIL"
-"""What spaCy's entity linker gives all entities that it does not find in its knowledge base."""
 
 GLINER_TYPES: Mapping[str, str] = MappingProxyType(
     {
@@ -147,8 +145,7 @@ def spans_of_doc(doc: "Doc") -> tuple[EntitySpan, ...]:
     for entity in doc.ents:
         span = (entity.start_char, entity.end_char)
         cluster = next((number for number, spans in enumerate(clusters) if _overlaps(span, spans)), None)
-        linked = "" if entity.kb_id_ == SPACY_UNLINKED else entity.kb_id_
-        found.append(EntitySpan(*span, entity.label_, linked or entity.ent_id_ or None, cluster))
+        found.append(EntitySpan(*span, entity.label_, linked_id(entity) or entity.ent_id_ or None, cluster))
     return tuple(found)
 
 

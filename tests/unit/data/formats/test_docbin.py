@@ -15,7 +15,11 @@ def test_a_docbin_as_the_tutorial_of_spacy_makes_it(tmp_path):
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     doc = nlp("Ada met Bo! He left.  Ada stayed.")
-    doc.ents = [Span(doc, 0, 1, "PER", kb_id="Q7"), Span(doc, 2, 3, "PER"), Span(doc, 8, 9, "PER")]
+    doc.ents = [
+        Span(doc, 0, 1, "PER", kb_id="Q7"),
+        Span(doc, 2, 3, "PER", kb_id="NIL"),
+        Span(doc, 8, 9, "PER"),
+    ]
     doc.spans["coref_clusters_1"] = [doc[2:3], doc[4:5]]
     doc._.rel = {(0, 2): {"MET": 1.0, "SPOUSE": 0.0}, (2, 0): {"MET": 0.0}}
     DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "a.spacy")
