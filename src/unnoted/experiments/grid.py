@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 
@@ -444,23 +444,20 @@ def _perform(settings: TrainingConfig, run_id: str | None, threads: int, device:
 
 def _place(settings: TrainingConfig, output: Path) -> TrainingConfig:
     """The same configuration with absolute paths, so that it means the same in every folder."""
-    changes: dict[str, object] = {
-        "output": output.absolute(),
-        "test": {name: [path.absolute() for path in files] for name, files in settings.test.items()},
-    }
-    for key in ("train", "dev"):
-        if (files := settings.get(key)) is not None:
-            changes[key] = [path.absolute() for path in files]
-    for key in (
-        "data.vocabulary",
-        "data.rules",
-        "loss.prior_file",
-        "loss.teacher",
-        "model.init_from",
-        "vectors",
-    ):
-        if (path := settings.get(key)) is not None:
-            changes[key] = str(Path(path).absolute())
-    if settings.model.encoder is not None and is_folder(settings.model.encoder):
-        changes["model.encoder"] = str(Path(settings.model.encoder).absolute())
-    return settings.with_changes(changes)
+    values = _make_absolute(settings.model_dump())
+    model = values["model"]
+    for part, key in ((model, "encoder"), (model["encoder_options"], "tokenizer")):
+        if (name := part.get(key)) is not None and is_folder(name):  # else a kind, or a name on the hub
+            part[key] = str(Path(name).absolute())
+    return TrainingConfig.model_validate(values | {"output": output.absolute()})
+
+
+def _make_absolute(value: Any) -> Any:  # noqa: ANN401 - whatever a configuration holds
+    """A value whose paths, which are known by their type, are absolute."""
+    if isinstance(value, Path):
+        return value.absolute()
+    if isinstance(value, tuple | list):
+        return [_make_absolute(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _make_absolute(each) for key, each in value.items()}
+    return value

@@ -99,7 +99,7 @@ class DataConfig(_Group):
 
     vocabulary: Path | None = None
     candidates: Annotated[str, AfterValidator(_check_candidates)] | None = None
-    rules: str | None = None
+    rules: Path | None = None
     benchmark: Annotated[str, _known("benchmark", BENCHMARKS)] = "plain"
 
 
@@ -154,8 +154,7 @@ class ModelConfig(_Group):
     @field_validator("encoder_options")
     @classmethod
     def _check_encoder_options(cls, options: dict[str, Any]) -> dict[str, Any]:
-        EncoderOptions.checked(options)
-        return options
+        return EncoderOptions.checked(options).model_dump(exclude_unset=True)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -19,8 +19,9 @@ import unnoted
 from unnoted.data import load_documents
 from unnoted.experiments import grid
 from unnoted.experiments.grid import Scale, level_rule, make_training_file, parse_seeds, run_grid
-from unnoted.training import run
+from unnoted.training import TrainingConfig, run
 from unnoted.training.checkpoints import list_checkpoints
+from unnoted.training.config import expand_key
 from unnoted.training.results import Failure, Record
 from unnoted.training.run_directory import RunDirectory
 
@@ -54,6 +55,28 @@ def uninterrupted(data, tmp_path_factory):
     """The record of the long run that nothing interrupted."""
     output = tmp_path_factory.mktemp("uninterrupted") / "run"
     return run(make_run(data, epochs=EPOCHS, checkpoint_steps=1000, output=output))
+
+
+def test_a_run_means_the_same_in_every_folder(data, monkeypatch, tmp_path):
+    monkeypatch.chdir(data)
+    paths = {"train": "train.json", "dev": "test.json", "test": {"a": "test.json"}, "vocabulary": "v.json"}
+    paths |= {"rules": "r.txt", "prior_file": "p.json", "teacher": "t", "init_from": "m", "output": "unused"}
+    made = {"encoder": "recurrent", "vectors": "w.txt", "tokenizer": "encoder"}
+    common = {"loss": "ssr-pu", "epochs": 2, "schedule": {"name": "cosine", "num_cycles": 2}}
+    runs = [TrainingConfig.from_keys(common | paths | more) for more in ({"encoder": "encoder"}, made)]
+    wanted = [
+        {*map(expand_key, (*paths.keys() - {"test"}, *names)), "test.a"}
+        for names in (["encoder"], ["vectors", "tokenizer"])
+    ]
+    for one, keys in zip(runs, wanted, strict=True):
+        before, placed = one.flatten(), grid._place(one, tmp_path / "to").flatten()
+        assert {key for key, value in before.items() if placed[key] != value} == keys
+        assert placed.keys() == before.keys()
+        for key in keys:
+            assert all(
+                Path(each).is_absolute()
+                for each in ([placed[key]] if isinstance(placed[key], str) else placed[key])
+            )
 
 
 def until(happened):
