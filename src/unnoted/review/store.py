@@ -187,9 +187,17 @@ class ReviewStore:
         )
         return [{name: row[name] for name in ("reviewer", "verdict", "at", "note")} for row in rows]
 
-    def same_as(self, document: str) -> tuple[int, ...]:
-        """For each entity of a document the first one that it is; different where entities were merged."""
-        pairs = self.merges(document).get(document, ())
+    def same_as(
+        self, document: str, execute: Callable[..., Iterable[sqlite3.Row]] | None = None
+    ) -> tuple[int, ...]:
+        """For each entity of a document the first one that it is; different where entities were merged.
+
+        Args:
+            document: its id.
+            execute: runs queries in a transaction, to see what that has merged.
+        """
+        rows = (execute or self.query)(MERGES, {"document": document})
+        pairs = [(row["one"], row["other"]) for row in rows]
         return join_entities(len(self.document(document).entities), pairs)
 
     def merges(self, document: str | None = None) -> dict[str, list[tuple[int, int]]]:
@@ -252,7 +260,7 @@ class ReviewStore:
             entities = self.document(document).entities
             if not all(0 <= index < len(entities) for index in (one, other)):
                 raise InvalidDecision("There is no such entity in the document.")
-            same_as = self._same_as(document)
+            same_as = self.same_as(document, self._writer.execute)
             if same_as[one] == same_as[other]:
                 raise InvalidDecision("These two are one entity already.")
             pair = same_as[one], same_as[other]
@@ -300,13 +308,6 @@ class ReviewStore:
     def _items_of(self, event: int) -> tuple[int, ...]:
         rows = self._writer.execute("SELECT item FROM decisions WHERE event = ? ORDER BY id", (event,))
         return tuple(row["item"] for row in rows)
-
-    def _same_as(self, document: str) -> tuple[int, ...]:
-        """For each entity of a document the first one that it is."""
-        pairs = self._writer.execute(MERGES, {"document": document}).fetchall()
-        return join_entities(
-            len(self.document(document).entities), [(row["one"], row["other"]) for row in pairs]
-        )
 
     def _record(
         self,
@@ -356,7 +357,8 @@ class ReviewStore:
         Items that say the same, because entities were merged, are one question: the labelled one is asked,
         else the one that was decided first, else the one with the highest score.
         """
-        execute, same_as = self._writer.execute, self._same_as(document)
+        execute = self._writer.execute
+        same_as = self.same_as(document, execute)
         votes: defaultdict[int, list[sqlite3.Row]] = defaultdict(list)
         for row in execute(
             """SELECT item, reviewer, verdict, event FROM current_decisions
@@ -402,7 +404,7 @@ class ReviewStore:
             raise InvalidDecision("A fact needs two different entities of the document.")
         if not self._writer.execute("SELECT 1 FROM relations WHERE id = ?", (relation,)).fetchone():
             raise InvalidDecision(f"There is no relation {short_repr(relation)}.")
-        same_as = self._same_as(document.id)
+        same_as = self.same_as(document.id, self._writer.execute)
         if same_as[head] == same_as[tail]:
             raise InvalidDecision("A fact needs two different entities of the document.")
         if (same_as[head], same_as[tail], relation) in {

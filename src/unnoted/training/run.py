@@ -66,6 +66,8 @@ class _Prepared:
     features: FeatureSet
     dev: Sequence[Document] | None
     teacher: Teacher | None
+    costs: tuple[float, float]
+    """Of the folds and of the training: see `expected_costs`."""
 
 
 def run(
@@ -120,9 +122,8 @@ def run(
         with directory.timed(since) as seconds:
             if (trained := record) is not None:
                 return on_main(lambda: _score(directory, config, trained, gold, None, seconds, log))
-            costs = expected_costs(config, default_jobs(len(prepared.data.corpus)))
             scoring = _words(chain(*gold.values())) / _words(prepared.data.documents)
-            with directory.showing_progress(sum(costs) + scoring) as progress:
+            with directory.showing_progress(sum(prepared.costs) + scoring) as progress:
                 new = _train(directory, config, prepared, wanted.run_id, resume, seconds, progress, log)
                 known = prepared.data.documents
                 with progress.part(scoring):
@@ -209,7 +210,8 @@ def _prepare(config: TrainingConfig, log: Log) -> _Prepared:
         )
     for line in features.report.lines():
         log(f"note: {line}")
-    return _Prepared(data, model, loss, features, dev, teacher)
+    costs = expected_costs(config, default_jobs(len(data.corpus)))
+    return _Prepared(data, model, loss, features, dev, teacher, costs)
 
 
 def _train(
@@ -225,7 +227,7 @@ def _train(
     """Train, in all processes, then finish the run in the main one."""
     model, data = prepared.model, prepared.data
     scores = None
-    folds, training_cost = expected_costs(config, default_jobs(len(data.corpus)))
+    folds, training_cost = prepared.costs
     if config.calibration.folds is not None and len(data.corpus) < config.calibration.folds:
         log(f"not calibrated: {plural(len(data.corpus), 'document')} for {config.calibration.folds} folds")
     elif config.calibration.folds is not None:

@@ -3,7 +3,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from accelerate.data_loader import BatchSamplerShard, prepare_data_loader, skip_first_batches
+from accelerate.data_loader import prepare_data_loader, skip_first_batches
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.models.factories import RELATIONS, chain_of, documents, patient, word_piece
@@ -87,13 +87,10 @@ def test_like_lengths_share_a_batch():
 
 
 @pytest.mark.parametrize("count", [30, 31, 33])
-def test_processes_that_share_an_epoch_miss_no_document(count):
-    batches = ShuffledBatches(varied(count), 4)
-    before = [list(batch) for batch in batches]
-    shared = [list(BatchSamplerShard(batches, 2, process)) for process in range(2)]
-    assert len(shared[0]) == len(shared[1])
-    assert {document for shard in shared for batch in shard for document in batch} == set(range(count))
-    assert list(batches) == before  # accelerate fills up copies
+def test_processes_share_each_batch(count):
+    one, other = (ShuffledBatches(varied(count), 4, process=process, processes=2) for process in range(2))
+    for batch, mine, theirs in zip(ShuffledBatches(varied(count), 4), one, other, strict=True):
+        assert sorted(mine + theirs) == sorted(batch) and len(mine) - len(theirs) in (0, 1)
 
 
 def test_accelerate_sets_the_epoch_of_batches_and_pairs_and_resumes_within_it():
