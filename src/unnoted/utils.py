@@ -304,7 +304,10 @@ SMALL_WIDTH = 512
 
 
 def choose_threads(
-    width: int, threads: int | None = None, log: Callable[[str], None] = lambda line: None
+    width: int,
+    threads: int | None = None,
+    log: Callable[[str], None] = lambda line: None,
+    reason: str = "as asked for",
 ) -> int:
     """Set how many threads torch computes with, by what a model needs and what the machine has free.
 
@@ -313,8 +316,9 @@ def choose_threads(
 
     Args:
         width: the size of the encoder's states.
-        threads: a number that the user asks for. Else the environment variable OMP_NUM_THREADS counts.
+        threads: a given number. Else the environment variable OMP_NUM_THREADS counts.
         log: is given one line.
+        reason: why the number is given.
 
     Returns:
         The number.
@@ -323,8 +327,9 @@ def choose_threads(
 
     cores = count_cores()
     processes = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))  # of torchrun, which sets OMP_NUM_THREADS to 1
+    hint = "; --threads changes it"
     if threads is not None:
-        reason = "as asked for"
+        hint = ""
     elif processes > 1 and width >= SMALL_WIDTH:
         threads, reason = max(1, cores // processes), f"shared by {processes} processes"
     elif os.environ.get("OMP_NUM_THREADS", "").isdigit():
@@ -335,7 +340,7 @@ def choose_threads(
         busy = round(os.getloadavg()[0]) if hasattr(os, "getloadavg") else 0
         threads, reason = max(1, cores - busy), f"{min(busy, cores)} busy"
     torch.set_num_threads(threads)
-    log(f"{plural(threads, 'thread')} on {plural(cores, 'core')} ({reason}; --threads changes it)")
+    log(f"{plural(threads, 'thread')} on {plural(cores, 'core')} ({reason}{hint})")
     return threads
 
 

@@ -42,6 +42,14 @@ def test_threads_are_those_that_the_model_needs_and_the_machine_has_free(
     assert len(lines) == 1 and "--threads" in lines[0]
 
 
+def test_a_given_number_is_said_with_its_reason_and_no_option_that_changes_it(machine):
+    machine(8, 0.0)
+    lines = []
+    choose_threads(64, threads=3, log=lines.append, reason="as in the results so far")
+    (line,) = lines
+    assert "3 threads" in line and "as in the results so far" in line and "--threads" not in line
+
+
 def test_what_is_asked_for_wins(machine, monkeypatch):
     machine(8, 8.0)
     assert choose_threads(64, threads=3) == torch.get_num_threads() == 3

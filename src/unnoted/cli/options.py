@@ -324,20 +324,27 @@ def load_extractor(
     from unnoted.inference import BATCH, Extractor
 
     limits = BATCH if batch is None else replace(BATCH, documents=batch)
+    with log_warnings():
+        return Extractor(model, batch=limits, device=device, any_types=any_types, backend=backend)
+
+
+@contextmanager
+def log_warnings() -> Iterator[None]:
+    """Log what users are warned of."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
-        extractor = Extractor(model, batch=limits, device=device, any_types=any_types, backend=backend)
+        yield
     for warning in caught:
         if issubclass(warning.category, UserWarning):
             log(f"note: {warning.message}")
-    return extractor
 
 
-def set_threads(extractor: "Extractor", threads: int | None) -> None:
-    """Set how many threads compute on a CPU, and say so."""
+def set_threads(extractor: "Extractor", threads: int | None, before: int | None = None) -> None:
+    """Set how many threads compute on a CPU, by default as many as computed results before, and say so."""
     if extractor.device == "cpu":
         # Batches are computed side by side, each on one thread, so that small models gain from several as well.
-        choose_threads(SMALL_WIDTH, threads, lambda line: log(f"note: {line}"))
+        reason = "as asked for" if threads else "as in the results so far"
+        choose_threads(SMALL_WIDTH, threads or before, lambda line: log(f"note: {line}"), reason)
 
 
 def load_reader(extractor: "Extractor", entities: str | None, types: list[str] | None) -> "TextReader":

@@ -4,7 +4,7 @@ import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -28,19 +28,20 @@ from unnoted.cli.options import (
     load_reader,
     log,
     log_defects,
+    log_warnings,
     on_interrupt,
     set_threads,
 )
-from unnoted.data.formats import find_format
+from unnoted.data.formats import detect_format
 from unnoted.data.loading import Shard, find_shards, stream_documents
 from unnoted.errors import DefectLog
+from unnoted.inference import BATCH, DecisionOptions, Extractor
+from unnoted.inference.predict_corpus import CorpusJob, predict_corpus
+from unnoted.inference.predict_files import MANIFEST, partial_path, predict_files, threads_of_results
+from unnoted.inference.writers import RESULT_FORMATS, choose_format
 from unnoted.io import STANDARD, display_name, is_stream, lock_output, rereadable
 from unnoted.progress import show_progress
 from unnoted.utils import plural
-
-if TYPE_CHECKING:  # they load torch, which the other commands need not wait for
-    from unnoted.inference import Extractor
-    from unnoted.inference.predict_corpus import CorpusJob
 
 Inputs = Annotated[
     list[Path],
@@ -63,9 +64,9 @@ ResultFile = Annotated[
 ResultFormat = Annotated[
     str | None,
     typer.Option(
-        help="The format to write: json, jsonl, csv, parquet, html (a page of the documents with their facts drawn "
-        "in them), graphml, nt or ttl (a knowledge graph), txt, or docred (the official file of predictions); by "
-        "default what the name ends in."
+        help="The format to write, by default what the name ends in: "
+        + ", ".join(f"{name} ({each.help})" if each.help else name for name, each in RESULT_FORMATS.items())
+        + "."
     ),
 ]
 Threshold = Annotated[
@@ -104,21 +105,13 @@ def predict(
     """
     if to is None and format not in (None, "txt"):
         raise ValueError(f"--format {format} needs --to")
-    # Here, because it loads torch, which the other commands need not wait for.
-    from unnoted.inference import BATCH, DecisionOptions
-
     options = DecisionOptions(threshold, target_precision, target_recall)
     shards = find_shards(files)
-    text = text or _are_texts([shard.path for shard in shards])
-    if not text and (entities is not None or type):
-        option = "--type" if entities is None else "--entities"
-        raise ValueError(f"{option} is for plain text: documents have their entities already")
     if to is not None and (to.endswith("/") or Path(to).is_dir()):
-        if text or overwrite:
-            option, instead = ("plain text", "a file") if text else ("--overwrite", "a new folder")
+        of_text = text or entities is not None or bool(type)
+        if of_text or overwrite:
+            option, instead = ("plain text", "a file") if of_text else ("--overwrite", "a new folder")
             raise ValueError(f"{option} does not go with a folder of results: give {instead} in --to")
-        from unnoted.inference.predict_corpus import CorpusJob
-
         limits = BATCH if batch is None else replace(BATCH, documents=batch)
         job = CorpusJob(
             model, Path(to), format or "jsonl", options, limits, device, backend, any_types, threads
@@ -127,16 +120,17 @@ def predict(
         return
     if ray is not None:
         raise ValueError("--ray needs --to FOLDER/: a folder that is there, or a name with / at the end")
-    # Here, as above.
-    from unnoted.inference.predict_files import partial_path, predict_files, threads_of_results
-    from unnoted.inference.writers import format_from_name
-
     output, inputs = STANDARD if to is None else Path(to), [shard.path for shard in shards]
-    form = format or ("txt" if to is None else format_from_name(output))
+    text = text or _are_texts(inputs)
+    if not text and (entities is not None or type):
+        option = "--type" if entities is None else "--entities"
+        raise ValueError(f"{option} is for plain text: documents have their entities already")
+    format = choose_format(output, "txt" if to is None else format)
     hint = "" if is_stream(output) else f"; the same command continues from {partial_path(output)}"
     with ExitStack() as stack:
-        # Partial results beside it show that the output is of this very call, stopped before its last step.
-        overwrite = overwrite or partial_path(output).exists()
+        # Partial results beside it show that the output is of this very call, stopped before its last step; those
+        # of another call are refused before anything is written.
+        overwrite = overwrite or (partial_path(output) / MANIFEST).is_file()
         stack.enter_context(lock_output(output, inputs=[*inputs, Path(model)], overwrite=overwrite))
         stack.enter_context(on_interrupt(f"interrupted{hint}"))
         if text:
@@ -145,18 +139,17 @@ def predict(
         else:
             kept = stack.enter_context(rereadable(inputs))
         defects = DefectLog()
-        words = sum(
-            each.word_count for each in stream_documents(*kept, log=defects)
-        )  # finds faults before the long work
+        # Finds faults before the long work.
+        words = sum(each.word_count for each in stream_documents(*kept, log=defects))
         log_defects(defects)
         if not text:
             extractor = load_extractor(model, batch, device, backend, any_types)
-        set_threads(extractor, threads or threads_of_results(partial_path(output)))
+        set_threads(extractor, threads, threads_of_results(partial_path(output)))
         log(f"note: facts have a {extractor.decision(options)}")
         # No bar where the results go to the same terminal.
         bar = not (is_stream(output) and sys.stdout.isatty())
         progress = stack.enter_context(show_progress(words, "predicting", shown=bar))
-        report = predict_files(extractor, model, kept, output, form, options, progress.report)
+        report = predict_files(extractor, model, kept, output, format, options, progress.report)
     for line in report.notes():
         log(f"note: {line}")
     if to is not None:
@@ -164,16 +157,14 @@ def predict(
         typer.echo(f"{facts} of {documents} written to {display_name(output)}", err=is_stream(output))
 
 
-def _predict_folder(job: "CorpusJob", shards: list[Shard], ray: str | None) -> None:
+def _predict_folder(job: CorpusJob, shards: list[Shard], ray: str | None) -> None:
     """Predict the shards that are not finished, here or on a Ray cluster."""
-    from unnoted.inference.predict_corpus import predict_corpus
-    from unnoted.inference.predict_files import threads_of_results
+    before = threads_of_results(job.to)
 
-    job = replace(job, threads=job.threads or threads_of_results(job.to))
-
-    def load() -> "Extractor":
-        extractor = load_extractor(job.model, job.batch.documents, job.device, job.backend, job.any_types)
-        set_threads(extractor, job.threads)
+    def load() -> Extractor:
+        with log_warnings():
+            extractor = job.load_extractor()
+        set_threads(extractor, job.threads, before)
         log(f"note: facts have a {extractor.decision(job.options)}")
         return extractor
 
@@ -181,7 +172,8 @@ def _predict_folder(job: "CorpusJob", shards: list[Shard], ray: str | None) -> N
         on_interrupt(f"interrupted; the same command continues in {job.to}"),
         show_progress(len(shards), "predicting files") as progress,
     ):
-        report = predict_corpus(job, shards, ray, load, progress.report)
+        work = replace(job, threads=job.threads or before)
+        report = predict_corpus(work, shards, ray, load, progress.report)
     log_defects(DefectLog(counts=report.defects))
     if report.finished:
         log(f"note: {plural(report.finished, 'file')} had been completed before")
@@ -202,12 +194,12 @@ def _are_texts(files: list[Path]) -> bool:
     """Whether files are plain text, by their names and what is in them.
 
     Raises:
+        DataError: one that is named as text is empty, or in no known format.
         ValueError: some are, and some are not.
     """
-    named = [
-        file for file in files if file.suffix == ".txt" and file.is_file()
-    ]  # of many files, few are opened
-    texts = {file for file in named if (format := find_format(file)) is not None and format.key == "text"}
+    # Of many files, few are opened.
+    named = [file for file in files if file.suffix == ".txt" and file.is_file()]
+    texts = {file for file in named if detect_format(file).key == "text"}
     if texts and (others := [file for file in files if file not in texts]):
         raise ValueError(f"{min(texts)} is plain text, and {others[0]} is not: give them to two commands")
     return bool(texts)

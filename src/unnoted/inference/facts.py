@@ -1,8 +1,8 @@
 """Extracted facts: what an extractor returns for a document, and how it is written as JSON and as text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, NotRequired
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -15,6 +15,7 @@ from unnoted.utils import plural
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
+    from unnoted.inference.scoring import Decision
 
 SCORE = (
     "the probability that the fact holds, if `calibrated`; otherwise it only orders facts, and those above 0.5 are "
@@ -58,6 +59,23 @@ class DocumentRecord(TypedDict):
 
     id: str
     facts: list[FactRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The facts of documents, on their way to a file.
+
+    Attributes:
+        records: one for each document, in their order; can be iterated once.
+        documents: reads the documents again, in the same order.
+        model: the folder or name of the model.
+        decision: which facts are predicted; a format that is `filtered` also has others, which its page hides.
+    """
+
+    records: Iterable[DocumentRecord]
+    documents: Callable[[], Iterator[Document]]
+    model: str
+    decision: "Decision"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +234,9 @@ class ExtractionStream(Iterator[Extraction]):
     def __init__(self, extractions: Iterable[Extraction]) -> None:
         self._extractions = iter(extractions)
 
+    def __repr__(self) -> str:
+        return "<ExtractionStream: iterate over it, or call to_pandas(), once>"
+
     def __next__(self) -> Extraction:
         return next(self._extractions)
 
@@ -228,6 +249,18 @@ class ExtractionStream(Iterator[Extraction]):
         from unnoted.inference.writers import facts_frame  # needs more than facts do
 
         return facts_frame(extraction.to_json() for extraction in self)
+
+
+def join_values(values: Sequence[Any]) -> str:
+    r"""A list of a fact as one text: a line for each sentence, otherwise separated by blanks.
+
+    Example:
+        >>> join_values([0, 2]), join_values([(0, 3), (5, 8)]), join_values(["Ada slept.", "It\nrained."])
+        ('0 2', '0-3 5-8', 'Ada slept.\nIt rained.')
+    """
+    if values and isinstance(values[0], str):
+        return "\n".join(" ".join(text.splitlines()) for text in values)
+    return " ".join("{}-{}".format(*each) if isinstance(each, list | tuple) else str(each) for each in values)
 
 
 def format_record(record: DocumentRecord) -> str:

@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape
 
 from typing_extensions import TypedDict
 
-from unnoted.inference.facts import DocumentRecord, Extraction, FactRecord
+from unnoted.inference.facts import DocumentRecord, Extraction, FactRecord, Results, join_values
 from unnoted.io import open_output
 
 if TYPE_CHECKING:
@@ -186,8 +186,8 @@ GRAPHML_TYPES = {"score": "double", "calibrated": "boolean"}
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_graphml(path: Path, records: Iterable[DocumentRecord]) -> None:
-    """Write a graph as GraphML, document by document. The items of a list are separated by blanks."""
+def write_graphml(path: Path, results: Results) -> None:
+    """Write a graph as GraphML, document by document, with lists as in CSV (`join_values`)."""
     with open_output(path) as stream:
         stream.write('<?xml version="1.0" encoding="UTF-8"?>\n')
         stream.write('<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n')
@@ -198,7 +198,7 @@ def write_graphml(path: Path, records: Iterable[DocumentRecord]) -> None:
                     f'<key id="{kind}-{name}" for="{kind}" attr.name="{name}" attr.type="{type}"/>\n'
                 )
         stream.write('<graph edgedefault="directed">\n')
-        for nodes, edges in iter_graph(records):
+        for nodes, edges in iter_graph(results.records):
             for node in nodes:
                 data = _graphml_data("node", _without(node, "id"))
                 stream.write(f'<node id="{_escape_xml(node["id"])}">{data}</node>\n')
@@ -210,17 +210,23 @@ def write_graphml(path: Path, records: Iterable[DocumentRecord]) -> None:
 
 
 def _graphml_data(kind: str, values: Mapping[str, Any]) -> str:
-    texts = {name: _join(value) if isinstance(value, list) else str(value) for name, value in values.items()}
-    return "".join(f'<data key="{kind}-{name}">{_escape_xml(text)}</data>' for name, text in texts.items())
+    return "".join(
+        f'<data key="{kind}-{name}">{_escape_xml(str(_flat_value(name, value)))}</data>'
+        for name, value in values.items()
+    )
+
+
+def _flat_value(name: str, value: Any) -> str | float | bool:  # noqa: ANN401 - a value of a node or an edge
+    """A value as files have it, which hold no lists."""
+    if not isinstance(value, list):
+        return value  # type: ignore[no-any-return]
+    spans = name in ("head_offsets", "tail_offsets")
+    return join_values(list(zip(value[::2], value[1::2], strict=True)) if spans else value)
 
 
 def _escape_xml(text: str) -> str:
     """Characters that XML cannot hold at all are replaced."""
     return escape(_NOT_XML.sub("\ufffd", text), {'"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
-
-
-def _join(values: list[Any]) -> str:
-    return " ".join(map(str, values))
 
 
 URN = "urn:unnoted:"
@@ -255,14 +261,14 @@ Term: TypeAlias = Iri | str | float | bool
 """A name, or a value."""
 
 
-def write_rdf(path: Path, records: Iterable[DocumentRecord], form: Literal["nt", "ttl"]) -> None:
+def write_rdf(path: Path, results: Results, form: Literal["nt", "ttl"]) -> None:
     """Write a graph as N-Triples or Turtle, document by document.
 
     A fact is a triple, and an `rdf:Statement` about it with its score, document and sentences.
 
     Args:
         path: the file.
-        records: the facts of documents.
+        results: the facts of documents.
         form: `nt` or `ttl`.
     """
     short = form == "ttl"
@@ -270,7 +276,7 @@ def write_rdf(path: Path, records: Iterable[DocumentRecord], form: Literal["nt",
     with open_output(path) as stream:
         if short:
             stream.writelines(f"@prefix {name}: <{iri}> .\n" for name, iri in SPACES.items())
-        for graph in iter_graph(records):
+        for graph in iter_graph(results.records):
             for subject, triples in groupby(_triples(graph, relations), itemgetter(0)):
                 name = _format_term(subject, short)
                 said = [
@@ -304,8 +310,7 @@ def _triples(graph: Graph, relations: set[str]) -> Iterator[tuple[Iri, Iri, Term
         values: Mapping[str, Any] = edge
         for key in RDF_PROVENANCE:
             if key in values:
-                value = values[key]
-                yield fact, Iri("unnoted", key), _join(value) if isinstance(value, list) else value
+                yield fact, Iri("unnoted", key), _flat_value(key, values[key])
         for number, text in zip(edge["evidence"], edge["sentences"], strict=True):
             sentence = _name("sentence", document, number)
             yield fact, Iri("unnoted", "evidence"), sentence

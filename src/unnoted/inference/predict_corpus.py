@@ -15,18 +15,20 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
+from unnoted.data.formats import detect_format
 from unnoted.data.loading import Shard, stream_documents
 from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.inference.extractor import BATCH, Extractor
+from unnoted.inference.facts import Results
 from unnoted.inference.parallel import map_on_ray
 from unnoted.inference.predict_files import ExtractionReport, fingerprint, open_results
 from unnoted.inference.scoring import DecisionOptions
-from unnoted.inference.writers import RESULT_WRITERS, Results
+from unnoted.inference.writers import RESULT_FORMATS
 from unnoted.io import hold_lock, refuse_stream
 from unnoted.models.samplers import BatchLimits
 from unnoted.utils import choose_threads, lookup
 
-CORPUS_FORMATS = ("jsonl", "csv", "parquet", "nt")
+CORPUS_FORMATS = {name: each for name, each in RESULT_FORMATS.items() if each.for_folders}
 """The formats in which the results of a corpus can be written."""
 
 
@@ -46,7 +48,7 @@ class CorpusJob:
         threads: of a worker on a CPU.
 
     Raises:
-        ValueError: the format is no format of corpora.
+        ValueError: the format is no format of corpora, or needs what is not installed.
     """
 
     model: str
@@ -60,16 +62,15 @@ class CorpusJob:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        lookup("format of results in a folder", self.format, dict.fromkeys(CORPUS_FORMATS))
+        lookup("format of results in a folder", self.format, CORPUS_FORMATS).check(
+            self.to / f"any.{self.format}"
+        )
 
     def load_extractor(self) -> Extractor:
-        """The extractor that the job describes, once the number of threads is set."""
-        extractor = Extractor(
+        """The extractor that the job describes."""
+        return Extractor(
             self.model, batch=self.batch, device=self.device, any_types=self.any_types, backend=self.backend
         )
-        if extractor.device == "cpu" and self.threads is not None:
-            choose_threads(extractor.model.encoder.width, self.threads)
-        return extractor
 
     def output(self, shard: Shard) -> Path:
         """Where the results of a shard are written.
@@ -185,7 +186,10 @@ def _predict_shard(job: CorpusJob, shard: Shard) -> CorpusReport:
 @lru_cache(maxsize=1)
 def _load_worker(job: CorpusJob) -> "CorpusWorker":
     """One for a process of Ray, which performs many tasks."""
-    return CorpusWorker(job, job.load_extractor())
+    extractor = job.load_extractor()
+    if extractor.device == "cpu":
+        choose_threads(extractor.model.encoder.width, job.threads)
+    return CorpusWorker(job, extractor)
 
 
 class CorpusWorker:
@@ -211,6 +215,9 @@ class CorpusWorker:
                     return CorpusReport(finished=1)
                 shutil.rmtree(kept, ignore_errors=True)  # of a process that was killed
                 kept.mkdir()
+                if detect_format(shard.path).key == "text":
+                    expected = "documents with entities: give texts to a command of their own"
+                    raise DataError("plain text", expected, kind=DefectKind.UNREADABLE, file=str(shard.path))
                 documents = report.count_documents(
                     stream_documents(shard.path, log=log), self.extractor.model.candidates
                 )
@@ -221,7 +228,7 @@ class CorpusWorker:
                     records, lambda: stream_documents(shard.path), self.job.model, self.decision
                 )
                 try:
-                    RESULT_WRITERS[self.job.format](kept / output.name, results)
+                    CORPUS_FORMATS[self.job.format].write(kept / output.name, results)
                     (kept / output.name).replace(output)
                 finally:
                     shutil.rmtree(kept)

@@ -25,9 +25,9 @@ from unnoted.data.loading import stream_documents
 from unnoted.data.ner import TextReader
 from unnoted.errors import DataError, DefectKind, DefectLog
 from unnoted.inference.extractor import Extractor
-from unnoted.inference.facts import DocumentRecord
+from unnoted.inference.facts import DocumentRecord, Results
 from unnoted.inference.scoring import DecisionOptions
-from unnoted.inference.writers import FILTERED, RESULT_WRITERS, Results, count_predicted
+from unnoted.inference.writers import RESULT_FORMATS, choose_format, count_predicted
 from unnoted.io import (
     TextInput,
     content_digest,
@@ -39,7 +39,7 @@ from unnoted.io import (
     write_lines,
 )
 from unnoted.models.model_io import TOKENIZER_FILES
-from unnoted.utils import lookup, plural, short_repr
+from unnoted.utils import plural, short_repr
 
 MODEL_FILES = ("config.json", "*.safetensors", "*.safetensors.index.json")
 """What is read of a model's folder; other files there, such as the record of its training, may change."""
@@ -128,17 +128,18 @@ def predict_files(
         model: the model's folder, or its name: an interrupted run is continued by the same model only.
         files: documents in any known format.
         to: where to write; a name ending in `.gz` is compressed.
-        format: one of `RESULT_WRITERS`.
+        format: one of `RESULT_FORMATS`.
         options: which facts are predicted; by default the model's threshold decides.
         on_progress: called with the number of words of the documents that are done.
 
     Raises:
         DataError: a file cannot be read, or a document cannot be used.
-        ValueError: `to.partial` is something else than what the same call left.
+        ValueError: the format does not suit `to`; or `to.partial` is something else than what the same call
+            left.
     """
     decision = extractor.decision(options)  # bad options are refused here
-    lowest = decision.lowest_shown if format in FILTERED else decision.threshold
-    write, report = lookup("format", format, RESULT_WRITERS), ExtractionReport()
+    chosen, report = RESULT_FORMATS[choose_format(to, format)], ExtractionReport()
+    lowest = decision.lowest_shown if chosen.filtered else decision.threshold
     documents = report.count_documents(stream_documents(*files), extractor.model.candidates)
     words = 0
 
@@ -155,7 +156,7 @@ def predict_files(
 
     def write_results(records: Iterable[DocumentRecord]) -> None:
         counted = report.count_facts(records, decision.threshold)
-        write(to, Results(counted, lambda: stream_documents(*files), str(model), decision))
+        chosen.write(to, Results(counted, lambda: stream_documents(*files), str(model), decision))
 
     if is_stream(to):
         write_results(compute())

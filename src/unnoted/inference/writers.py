@@ -3,19 +3,19 @@
 import csv
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from unnoted.data.document import Document
 from unnoted.data.visualization import FactGroup, FactRow, FactTable, render_slider
-from unnoted.inference.facts import DocumentRecord, FactRecord, format_record
+from unnoted.inference.facts import DocumentRecord, FactRecord, Results, format_record, join_values
 from unnoted.inference.graph import write_graphml, write_rdf
 from unnoted.inference.scoring import Decision
 from unnoted.io import is_stream, open_binary_output, open_output, write_lines, write_list
-from unnoted.utils import plural, require_extra, strip_control
+from unnoted.utils import lookup, plural, require_extra, strip_control
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped, import-not-found, unused-ignore]
@@ -25,23 +25,6 @@ FACT_COLUMNS = ("document", *FactRecord.__annotations__)
 
 ROW_GROUP = 10_000
 """Rows of a Parquet file that are written together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """The facts of documents, on their way to a file.
-
-    Attributes:
-        records: one for each document, in their order; can be iterated once.
-        documents: reads the documents again, in the same order.
-        model: the folder or name of the model.
-        decision: which facts are predicted; formats of `FILTERED` also have others, which their page hides.
-    """
-
-    records: Iterable[DocumentRecord]
-    documents: Callable[[], Iterator[Document]]
-    model: str
-    decision: Decision
 
 
 def fact_rows(records: Iterable[DocumentRecord]) -> Iterator[dict[str, Any]]:
@@ -70,34 +53,30 @@ def facts_frame(records: Iterable[DocumentRecord]) -> "DataFrame":
     return frame.astype(types)  # also of a frame without rows
 
 
-def write_csv(path: Path, records: Iterable[DocumentRecord]) -> None:
-    """Write facts as CSV. Sentence numbers are separated by blanks, and so are offsets, as `start-end`."""
+def write_csv(path: Path, results: Results) -> None:
+    """Write facts as CSV, with lists as `join_values` writes them."""
     with open_output(path) as stream:
         writer = csv.DictWriter(stream, FACT_COLUMNS, lineterminator="\n")
         writer.writeheader()
-        for row in fact_rows(records):
+        for row in fact_rows(results.records):
             writer.writerow(
-                row | {name: _join(row[name]) for name, value in row.items() if isinstance(value, list)}
+                row | {name: join_values(row[name]) for name, value in row.items() if isinstance(value, list)}
             )
 
 
-def _join(values: list[Any]) -> str:
-    return " ".join("{}-{}".format(*each) if isinstance(each, list | tuple) else str(each) for each in values)
-
-
-def write_parquet(path: Path, records: Iterable[DocumentRecord]) -> None:
-    """Write facts as a Parquet file.
-
-    Raises:
-        ValueError: the name ends in `.gz`: what is in such a file is compressed already; or pyarrow is not
-            installed.
-    """
+def check_parquet(path: Path) -> None:
+    """Refuse a name that ends in `.gz`: what is in a Parquet file is compressed already; and a missing pyarrow."""
     if path.suffix == ".gz":
         raise ValueError(f"{path}: Parquet is compressed already: drop .gz from the name")
+    require_extra("pyarrow.parquet", "frames")
+
+
+def write_parquet(path: Path, results: Results) -> None:
+    """Write facts as a Parquet file."""
     pa, pq = require_extra("pyarrow", "frames"), require_extra("pyarrow.parquet", "frames")
     schema = fact_schema()
     with open_binary_output(path) as stream, pq.ParquetWriter(stream, schema) as writer:
-        rows = fact_rows(records)
+        rows = fact_rows(results.records)
         while group := list(islice(rows, ROW_GROUP)):
             writer.write_table(pa.Table.from_pylist(group, schema))
 
@@ -116,7 +95,7 @@ def fact_schema() -> Any:  # noqa: ANN401 - a schema of pyarrow, which is an ext
     return pa.schema({name: types.get(name, pa.string()) for name in FACT_COLUMNS})
 
 
-def write_docred(path: Path, records: Iterable[DocumentRecord]) -> None:
+def write_docred(path: Path, results: Results) -> None:
     """Write facts as an official DocRED prediction file, with scores."""
     rows = (
         {
@@ -127,7 +106,7 @@ def write_docred(path: Path, records: Iterable[DocumentRecord]) -> None:
             "evidence": fact["evidence"],
             "score": fact["score"],
         }
-        for record in records
+        for record in results.records
         for fact in record["facts"]
     )
     write_list(path, rows)
@@ -156,10 +135,10 @@ def write_html(path: Path, results: Results) -> None:
         stream.write(documents_page("Predicted facts", lines, drawn, total, slider=score_slider(decision)))
 
 
-def write_text(path: Path, records: Iterable[DocumentRecord]) -> None:
+def write_text(path: Path, results: Results) -> None:
     """Write facts as a person reads them in a terminal, which nothing in them can control."""
     with open_output(path) as stream:
-        for record in records:
+        for record in results.records:
             stream.write(strip_control(format_record(record), keep="\n\t") + "\n")
             stream.flush()
 
@@ -209,40 +188,64 @@ def format_score(score: float) -> str:
     return f"{score if score >= 1 else min(score, 0.999):.3f}"
 
 
-RESULT_WRITERS: dict[str, Callable[[Path, Results], object]] = {
-    "json": lambda path, results: write_list(path, results.records),
-    "jsonl": lambda path, results: write_lines(path, results.records),
-    "csv": lambda path, results: write_csv(path, results.records),
-    "parquet": lambda path, results: write_parquet(path, results.records),
-    "html": write_html,
-    "graphml": lambda path, results: write_graphml(path, results.records),
-    "nt": lambda path, results: write_rdf(path, results.records, "nt"),
-    "ttl": lambda path, results: write_rdf(path, results.records, "ttl"),
-    "txt": lambda path, results: write_text(path, results.records),
-    "docred": lambda path, results: write_docred(path, results.records),
+@dataclass(frozen=True, slots=True)
+class ResultFormat:
+    """A format that results are written in.
+
+    Attributes:
+        write: writes results to a file, or to a stream.
+        help: what it is, where its name does not say it.
+        by_ending: whether a name that ends in it stands for it.
+        for_folders: whether it suits a folder with a file of results for each input file.
+        filtered: whether it has facts down to `Decision.lowest_shown`, of which a reader chooses.
+        check: refuses a path, or what is not installed, before anything is computed.
+    """
+
+    write: Callable[[Path, Results], object]
+    help: str = ""
+    by_ending: bool = True
+    for_folders: bool = False
+    filtered: bool = False
+    check: Callable[[Path], None] = lambda path: None
+
+
+RESULT_FORMATS = {
+    "json": ResultFormat(lambda path, results: write_list(path, results.records)),
+    "jsonl": ResultFormat(lambda path, results: write_lines(path, results.records), for_folders=True),
+    "csv": ResultFormat(write_csv, for_folders=True),
+    "parquet": ResultFormat(write_parquet, for_folders=True, check=check_parquet),
+    "html": ResultFormat(write_html, "a page of the documents with their facts drawn in them", filtered=True),
+    "graphml": ResultFormat(write_graphml, "a knowledge graph"),
+    "nt": ResultFormat(partial(write_rdf, form="nt"), "a knowledge graph as N-Triples", for_folders=True),
+    "ttl": ResultFormat(partial(write_rdf, form="ttl"), "a knowledge graph as Turtle"),
+    "txt": ResultFormat(write_text),
+    "docred": ResultFormat(write_docred, "the official file of predictions", by_ending=False),
 }
-"""Every format that results are written in, by its name on the command line; but for docred, names of files end so."""
-
-FILTERED = frozenset({"html"})
-"""Formats with facts down to `Decision.lowest_shown`, of which a reader chooses."""
+"""Every format that results are written in, by its name on the command line."""
 
 
-def format_from_name(path: Path) -> str:
-    """The format that the ending of a file's name stands for; a stream without one is JSONL.
+def choose_format(path: Path, name: str | None = None) -> str:
+    """The name of the format that results are written in, once it is sure that they can be.
+
+    Args:
+        path: where to; by default its ending says the format. A stream without one is JSONL.
+        name: one of `RESULT_FORMATS`.
 
     Raises:
-        ValueError: no format has the ending; lists those that have one.
+        ValueError: no format has the name, or the ending; the format refuses the path, or needs what is not
+            installed.
 
     Example:
-        >>> [format_from_name(Path(name)) for name in ("facts.csv.gz", "facts.HTML", "-")]
+        >>> [choose_format(Path(name)) for name in ("facts.csv.gz", "facts.HTML", "-")]
         ['csv', 'html', 'jsonl']
     """
-    ending = Path(path.name.lower().removesuffix(".gz")).suffix
-    endings = [f".{name}" for name in RESULT_WRITERS if name != "docred"]
-    if ending in endings:
-        return ending[1:]
-    if is_stream(path):
-        return "jsonl"
-    raise ValueError(
-        f"{path}: end the name in one of {' '.join(endings)}, or give --format ({', '.join(RESULT_WRITERS)})"
-    )
+    if name is None:
+        ending = Path(path.name.lower().removesuffix(".gz")).suffix
+        endings = {f".{key}": key for key, each in RESULT_FORMATS.items() if each.by_ending}
+        name = endings.get(ending, "jsonl" if is_stream(path) else None)
+        if name is None:
+            raise ValueError(
+                f"{path}: end the name in one of {' '.join(endings)}, or give --format ({', '.join(RESULT_FORMATS)})"
+            )
+    lookup("format", name, RESULT_FORMATS).check(path)
+    return name

@@ -241,9 +241,10 @@ class RunDirectory:
         self, width: int, threads: int | None = None, log: Callable[[str], None] = lambda line: None
     ) -> None:
         """Choose the threads of torch, the same in all sessions: sums of other threads differ in last digits."""
+        reason = "as asked for"
         if threads is None and (before := on_main(lambda: self._read_number(THREADS))) is not None:
-            threads = int(before)
-        chosen = choose_threads(width, threads, log)
+            threads, reason = int(before), "as in the session before"
+        chosen = choose_threads(width, threads, log, reason)
         if join_processes().is_main_process:
             with open_output(self.path / THREADS) as stream:
                 stream.write(str(chosen))

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,6 +27,7 @@ from unnoted.data.formats import write_documents
 from unnoted.data.formats.predictions import read_predictions
 from unnoted.data.ner import TextReader
 from unnoted.inference import Extractor
+from unnoted.inference.writers import RESULT_FORMATS
 from unnoted.io import CHECKSUMS
 from unnoted.models.samplers import BatchLimits
 
@@ -42,8 +44,8 @@ def one_thread():
 
 def notes(result):
     """What the command says on stderr, but for the number of threads and the threshold."""
-    usual = ("--threads", "facts have a score above")
-    return [line for line in result.stderr.splitlines() if not any(each in line for each in usual)]
+    usual = re.compile(r"\d threads? on \d+ core|facts have a score above")
+    return [line for line in result.stderr.splitlines() if not usual.search(line)]
 
 
 @pytest.fixture(scope="module")
@@ -249,6 +251,48 @@ def test_results_that_are_there_stay_unless_this_command_was_about_to_write_them
     out.write_bytes(b"old")
     run("predict", model, documents, "--to", out)
     assert out.read_bytes() == whole and not partial.exists()
+
+
+def test_only_partial_results_of_this_very_call_let_it_replace_results(
+    model, documents, tmp_path, monkeypatch
+):
+    out, partial = tmp_path / "out.jsonl", tmp_path / "out.jsonl.partial"
+    out.write_text("keep")
+    partial.mkdir()
+    assert "--overwrite replaces it" in run("predict", model, documents, "--to", out, code=1).stderr
+    partial.rmdir()
+    interrupted(monkeypatch, 3, "predict", model, documents, "--to", out, "--overwrite")
+    other = ("--threshold", 0.9)
+    assert "another threshold" in run("predict", model, documents, "--to", out, *other, code=1).stderr
+    assert out.read_text() == "keep"
+
+
+@pytest.mark.parametrize(
+    ("to", "format", "message"),
+    [("z.parquet.gz", None, "compressed already"), ("z.parquet", None, "unnoted[frames]"),
+     ("z", "jsonn", "nearest: 'json'"), ("folder/", "parquet", "unnoted[frames]")],
+)  # fmt: skip
+def test_a_format_that_cannot_be_written_is_refused_before_the_model_is_loaded(
+    documents, tmp_path, monkeypatch, to, format, message
+):
+    if "frames" in message:
+        monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    options = () if format is None else ("--format", format)
+    result = run("predict", tmp_path / "no-model", documents, "--to", f"{tmp_path}/{to}", *options, code=1)
+    assert message in result.stderr and "no-model" not in result.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"documents.jsonl"}
+
+
+def test_the_help_lists_every_format(model):
+    shown = run("predict", "--help").stdout
+    assert all(name in shown for name in RESULT_FORMATS)
+
+
+def test_threads_of_an_interrupted_run_are_said_to_be(model, documents, tmp_path, monkeypatch):
+    out = tmp_path / "out.jsonl"
+    interrupted(monkeypatch, 3, "predict", model, documents, "--to", out, "--threads", 1)
+    told = run("predict", model, documents, "--to", out).stderr
+    assert "1 thread on" in told and "as in the results so far" in told and "--threads" not in told
 
 
 def test_neither_an_input_nor_the_model_is_written_over(model, documents, tmp_path):
@@ -507,6 +551,8 @@ def test_errors_of_texts_are_one_line(text_model, pipeline, files, tmp_path):
     ruler = ("--entities", pipeline[1])
     cases = {
         (text_model, "--text", "empty.txt", *ruler): "empty.txt",
+        (text_model, "empty.txt", *ruler): "empty.txt: an empty file",
+        (text_model, "one.txt", "empty.txt", *ruler): "empty.txt: an empty file",
         (text_model, "--text", "latin.txt", *ruler): "latin.txt",
         (text_model, "--text", "one.txt", "--entities", "nowhere"): "nowhere",
         (text_model, "--text", "one.txt", *ruler, "--type", "PERSON"): "'PERSON'",

@@ -10,6 +10,8 @@ from transformers import BertConfig, PreTrainedTokenizerFast
 from unnoted.calibration import Calibration, ExpectedFacts
 from unnoted.data.document import Document, Entity, Mention
 from unnoted.data.synthetic import generate_documents, relation_names
+from unnoted.inference.facts import Results
+from unnoted.inference.scoring import Decision
 from unnoted.losses import DecisionRule, Link, ScoreDecoder
 from unnoted.models.model import RelationConfig, RelationModel
 
@@ -81,6 +83,11 @@ def saved_model(folder, **settings):
     """The folder of a saved model."""
     reading_model(torch.float32, **settings).save_pretrained(folder)
     return folder
+
+
+def results_of(records):
+    """What a writer of results takes."""
+    return Results(records, lambda: iter(()), "model", Decision(0.5, None))
 
 
 def document_of(id, *sentences, entities=()):

@@ -1,15 +1,17 @@
 """Facts as nodes and edges, in networkx, GraphML and RDF."""
 
+import csv
 from collections import Counter
 
 import networkx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.inference.making import corpus, reading_model
+from tests.unit.inference.making import corpus, reading_model, results_of
 
 from unnoted.inference import Extractor, to_graph, to_networkx
 from unnoted.inference.graph import iter_graph, write_graphml, write_rdf
+from unnoted.inference.writers import write_csv
 
 QUERY = """
 PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
@@ -115,22 +117,45 @@ def test_networkx_keeps_a_fact_of_two_documents_twice():
 
 
 def test_graphml_is_read_by_networkx(extractions, tmp_path):
-    write_graphml(tmp_path / "facts.graphml", [each.to_json() for each in extractions])
+    write_graphml(tmp_path / "facts.graphml", results_of([each.to_json() for each in extractions]))
     read, expected = networkx.read_graphml(tmp_path / "facts.graphml"), to_networkx(extractions)
     assert dict(read.nodes(data=True)) == dict(expected.nodes(data=True))
 
     def rows(graph):
         return Counter(
-            (a, b, *sorted((key, " ".join(map(str, value)) if isinstance(value, list) else value)
-                           for key, value in data.items()))
+            (a, b, *sorted((key, joined(key, value)) for key, value in data.items()))
             for a, b, data in graph.edges(data=True)
-        )  # fmt: skip
+        )
+
+    def joined(key, value):
+        if not isinstance(value, list):
+            return value
+        if key.endswith("offsets"):
+            value = [f"{start}-{end}" for start, end in zip(value[::2], value[1::2], strict=True)]
+        return ("\n" if key == "sentences" else " ").join(map(str, value))
 
     assert rows(read) == rows(expected)
 
 
+def test_the_parts_of_a_list_are_told_apart_in_files(tmp_path):
+    lists = fact(
+        head_offsets=[[0, 3], [5, 8]],
+        tail_offsets=[[9, 10]],
+        evidence=[0, 2],
+        sentences=["Ada slept.", "It\nrained."],
+    )
+    for write, name in ((write_graphml, "facts.graphml"), (write_csv, "facts.csv")):
+        write(tmp_path / name, results_of([record("d1", lists)]))
+    ((*_, edge),) = networkx.read_graphml(tmp_path / "facts.graphml").edges(data=True)
+    with open(tmp_path / "facts.csv", newline="", encoding="utf-8") as stream:
+        (row,) = csv.DictReader(stream)
+    for data in (edge, row):
+        assert data["sentences"].split("\n") == ["Ada slept.", "It rained."]
+        assert (data["head_offsets"], data["tail_offsets"], data["evidence"]) == ("0-3 5-8", "9-10", "0 2")
+
+
 def test_graphml_without_facts_is_an_empty_graph(tmp_path):
-    write_graphml(tmp_path / "facts.graphml.gz", [record("d1")])
+    write_graphml(tmp_path / "facts.graphml.gz", results_of([record("d1")]))
     assert len(networkx.read_graphml(tmp_path / "facts.graphml.gz")) == 0
 
 
@@ -145,7 +170,7 @@ def test_rdf_answers_with_the_facts_and_their_sentences(extractions, tmp_path):
     graphs = []
     for form in ("nt", "ttl"):
         path = tmp_path / f"facts.{form}"
-        write_rdf(path, [each.to_json() for each in extractions], form)
+        write_rdf(path, results_of([each.to_json() for each in extractions]), form)
         graphs.append(rdflib.Graph().parse(path))
         found = Counter(
             (str(document), str(head), str(relation), str(tail), score.toPython(), str(text))
@@ -158,7 +183,11 @@ def test_rdf_answers_with_the_facts_and_their_sentences(extractions, tmp_path):
 def test_addresses_stay_what_they_are_in_rdf(tmp_path):
     rdflib = pytest.importorskip("rdflib", reason="rdflib reads what is written")
     ada, lives = "http://www.wikidata.org/entity/Q7259", "http://www.wikidata.org/prop/direct/P551"
-    write_rdf(tmp_path / "facts.ttl", [record("d1", fact(head_id=ada, relation=lives, tail_id="Q1"))], "ttl")
+    write_rdf(
+        tmp_path / "facts.ttl",
+        results_of([record("d1", fact(head_id=ada, relation=lives, tail_id="Q1"))]),
+        "ttl",
+    )
     graph = rdflib.Graph().parse(tmp_path / "facts.ttl")
     entity = rdflib.URIRef("urn:unnoted:entity:Q1")
     assert (rdflib.URIRef(ada), rdflib.URIRef(lives), entity) in graph
@@ -175,14 +204,14 @@ def test_any_text_is_written_so_that_it_is_read_again(tmp_path_factory, document
     records = [record(document, strange)]
     graphs = []
     for form in ("nt", "ttl"):
-        write_rdf(folder / "facts", records, form)
+        write_rdf(folder / "facts", results_of(records), form)
         graphs.append(rdflib.Graph().parse(folder / "facts", format=form))
     assert set(graphs[0]) == set(graphs[1])
     assert name in {str(label) for label in graphs[0].objects(None, rdflib.RDFS.label)}
     assert [
         str(each) for each in graphs[0].objects(None, rdflib.URIRef("urn:unnoted:vocabulary:document"))
     ] == [document]
-    write_graphml(folder / "facts", records)
+    write_graphml(folder / "facts", results_of(records))
     (data,) = (data for _, _, data in networkx.read_graphml(folder / "facts").edges(data=True))
     if document.isprintable():  # XML has no control characters
         assert data["document"] == document

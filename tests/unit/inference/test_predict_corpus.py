@@ -18,6 +18,7 @@ from unnoted.data.loading import find_shards
 from unnoted.inference import DecisionOptions, Extractor
 from unnoted.inference.predict_corpus import CorpusJob, predict_corpus
 from unnoted.io import hold_lock
+from unnoted.utils import MissingExtra
 
 SHARDS = ("a.jsonl", "b.json", "sub/c.jsonl.gz", "sub/d.jsonl")
 RESULTS = ("a.jsonl", "b.jsonl", "sub/c.jsonl", "sub/d.jsonl")
@@ -179,6 +180,21 @@ def test_an_output_is_no_input_and_has_one_owner(folder, predict):
     with pytest.raises(ValueError, match="nearest: 'parquet'"):
         predict(format="parkett")
     assert not (folder / "out").exists()
+
+
+def test_a_format_that_cannot_be_written_is_refused_before_the_model_is_loaded(folder, model, monkeypatch):
+    assert CorpusJob(str(model), folder / "out.gz", "parquet").output(find_shards([folder / "in"])[0])
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(MissingExtra, match=r"unnoted\[frames\]"):
+        CorpusJob(str(model), folder / "out", "parquet")
+
+
+def test_a_stray_text_is_listed_and_does_not_stop_the_others(folder, predict):
+    (folder / "in" / "notes.txt").write_text("Ada left.")
+    report = predict()
+    (line,) = report.failed
+    assert "in/notes.txt: plain text" in line and report.shards == len(SHARDS)
+    assert tuple(results(folder / "out")) == RESULTS
 
 
 def test_ids_are_unique_within_a_shard_only(folder, predict):

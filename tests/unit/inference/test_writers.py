@@ -6,11 +6,13 @@ import sys
 
 import pyarrow.parquet as pq
 import pytest
-from tests.unit.inference.making import corpus, reading_model
+from tests.unit.inference.making import corpus, reading_model, results_of
 
 from unnoted.data.document import Document, Entity, Mention
 from unnoted.inference import ExtractedFact, Extraction, ExtractionStream, Extractor, FactEntity
-from unnoted.inference.writers import FACT_COLUMNS, fact_schema, write_csv, write_parquet
+from unnoted.inference.facts import Results
+from unnoted.inference.scoring import Decision
+from unnoted.inference.writers import FACT_COLUMNS, RESULT_FORMATS, fact_schema, write_csv, write_parquet
 from unnoted.utils import MissingExtra
 
 ADA = Entity((Mention(0, 0, 1, "PER", "Ada"), Mention(1, 0, 1, "PER", "Ada")), "Q7259")
@@ -79,28 +81,37 @@ def test_csv(tmp_path):
     document = Document("d2", (("x", "y"),), (hostile, ROME))
     write_csv(
         tmp_path / "facts.csv",
-        [extraction().to_json(), extraction(document, ExtractedFact(0, 1, "r", "r", 0.5)).to_json()],
+        results_of(
+            [extraction().to_json(), extraction(document, ExtractedFact(0, 1, "r", "r", 0.5)).to_json()]
+        ),
     )
     with open(tmp_path / "facts.csv", newline="", encoding="utf-8") as stream:
         first, second = csv.DictReader(stream)
     assert list(first) == list(FACT_COLUMNS)
     assert (first["evidence"], first["head_offsets"], first["tail_id"]) == ("0 1", "0-3 15-18", "")
-    assert first["sentences"] == "Ada saw  Rome. Ada left."
+    assert first["sentences"].split("\n") == ["Ada saw  Rome.", "Ada left."]
     assert second["head_name"] == 'A "quoted", name\nin two lines' and second["rule"] == ""
 
 
 def test_parquet(tmp_path, monkeypatch):
     monkeypatch.setattr("unnoted.inference.writers.ROW_GROUP", 2)
-    write_parquet(tmp_path / "facts.parquet", [extraction().to_json()] * 5)
+    write_parquet(tmp_path / "facts.parquet", results_of([extraction().to_json()] * 5))
     table = pq.read_table(tmp_path / "facts.parquet")
     assert table.schema.equals(fact_schema()) and table.num_rows == 5
     row = table.to_pylist()[4]
     assert row["head_offsets"] == [[0, 3], [15, 18]] and row["tail_id"] is None
     assert pq.ParquetFile(tmp_path / "facts.parquet").num_row_groups == 3
-    write_parquet(tmp_path / "none.parquet", [])
+    write_parquet(tmp_path / "none.parquet", results_of([]))
     assert pq.read_table(tmp_path / "none.parquet").num_rows == 0
-    with pytest.raises(ValueError, match="compressed already"):
-        write_parquet(tmp_path / "facts.parquet.gz", [])
+
+
+def test_every_format_of_results_writes_the_same_results(tmp_path):
+    for name, format in RESULT_FORMATS.items():
+        records = [extraction().to_json()]
+        results = Results(records, lambda: iter([DOCUMENT]), "model", Decision(0.5, None))
+        format.write(tmp_path / f"facts.{name}", results)
+        written = (tmp_path / f"facts.{name}").read_bytes()
+        assert b"visited" in written or (name == "docred" and b"P1" in written)
 
 
 def test_a_file_that_fails_leaves_the_old_one(tmp_path):
@@ -111,7 +122,7 @@ def test_a_file_that_fails_leaves_the_old_one(tmp_path):
     for write, name in ((write_csv, "facts.csv"), (write_parquet, "facts.parquet")):
         (tmp_path / name).write_text("old")
         with pytest.raises(RuntimeError):
-            write(tmp_path / name, failing())
+            write(tmp_path / name, results_of(failing()))
         assert (tmp_path / name).read_text() == "old"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from tests.unit.inference.making import saved_model
+from tests.unit.inference.making import results_of, saved_model
 
 pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
 pytest.importorskip("rdflib", reason="rdflib is not installed")
@@ -34,7 +34,7 @@ def test_the_guide(tmp_path, monkeypatch, capsys):
     names, printed = {}, []
     for block in blocks:
         if "facts.ttl" in block:
-            write_rdf(Path("facts.ttl"), [each.to_json() for each in names["extractions"]], "ttl")
+            write_rdf(Path("facts.ttl"), results_of([each.to_json() for each in names["extractions"]]), "ttl")
         exec(block.replace("extractor(texts)", "extractor(texts, threshold=0.3)"), names)
         printed.append(capsys.readouterr().out.splitlines())
     _, of_networkx, of_llama_index, _, of_rdf = printed
