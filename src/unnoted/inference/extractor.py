@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from typing_extensions import TypeIs
 
 from unnoted.data.document import Document
 from unnoted.data.formats.jsonl import document_from_record
@@ -173,7 +175,7 @@ class Extractor:
         self, documents: Source | Iterable[Source], *, threshold: float | DecisionOptions | None = None
     ) -> Extraction | ExtractionStream:
         """The facts of one document, dictionary or text, or a stream of those of several; see `extract`."""
-        if isinstance(documents, Document | Mapping | str):
+        if _is_single(documents):
             return next(self.extract([documents], threshold=threshold))
         return self.extract(documents, threshold=threshold)
 
@@ -207,7 +209,7 @@ class Extractor:
             MissingExtra: what finds the entities of texts is not installed.
             ValueError: a target of a model that is not calibrated, or one that no threshold reaches.
         """
-        if isinstance(documents, Document | Mapping | str):
+        if _is_single(documents):
             raise TypeError("extract takes several documents: call the extractor itself with a single one")
         decided, log = self.decision(threshold), DefectLog() if log is None else log
         numbered = enumerate(documents, start=1)
@@ -364,6 +366,17 @@ def _scored_pairs(
     ]
 
 
+def _is_single(documents: object) -> TypeIs[Source]:
+    """Whether it is one document, or nothing that holds several."""
+    if isinstance(documents, Document | Mapping | str):
+        return True
+    try:
+        iter(documents)  # type: ignore[call-overload]
+    except TypeError:
+        return True
+    return False
+
+
 def _plain_text(source: Source, number: int) -> tuple[str, str] | None:
     """The id and the text of a source whose entities are to be found; None for any other."""
     if isinstance(source, str):
@@ -402,6 +415,9 @@ def to_document(source: Source, number: int, log: DefectLog) -> Document:
         # A reading of its own: ids need not be unique here, so that no table of them grows with a stream.
         return document_from_record({"id": str(number), **source}, ReadContext(log))
     except DataError as error:
+        if error.defect.field == "entities" and "entities" not in source and "text" in source:
+            expected = "this field, or only `id` and `text`, whose entities are found"
+            error = DataError.from_defect(replace(error.defect, expected=expected))
         raise log.located(error) from None
 
 

@@ -31,9 +31,8 @@ class ProcessError(ValueError):
 
 def join_processes() -> PartialState:
     """The processes that train together, this one among them; usually it is alone."""
-    several = (
-        int(os.environ.get("WORLD_SIZE", "1")) > 1
-    )  # accelerate looks for processes on CPUs if it is told to
+    # accelerate looks for processes on CPUs if it is told to
+    several = int(os.environ.get("WORLD_SIZE", "1")) > 1
     return PartialState(cpu=several and not torch.cuda.is_available(), timeout=TIMEOUT)
 
 

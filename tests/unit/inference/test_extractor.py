@@ -3,6 +3,7 @@
 import json
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -107,6 +108,24 @@ def test_dictionaries_are_documents(model):
     documents = list(corpus()[:4])
     records = [json.loads(json.dumps(jsonl.record(document))) for document in documents]
     same(list(Extractor(model).extract(records)), list(Extractor(model).extract(documents)))
+
+
+@pytest.mark.parametrize("nothing", [Path("notes.txt"), None, 5])
+def test_what_is_no_document_is_named(model, nothing):
+    with pytest.raises(TypeError, match=f"is a {type(nothing).__name__}: give a Document"):
+        Extractor(model)(nothing)
+    with pytest.raises(TypeError, match="several documents"):
+        Extractor(model).extract(nothing)
+
+
+def test_a_text_with_other_fields_needs_its_entities(model):
+    with pytest.raises(DataError, match=r"document 'a': entities: .*only `id` and `text`"):
+        Extractor(model)({"id": "a", "text": "Ada left.", "title": "Ada"})
+
+
+def test_a_stream_says_how_it_is_used(model):
+    shown = repr(Extractor(model)(corpus()[:2]))
+    assert "iterate" in shown and "to_pandas" in shown and " at 0x" not in shown
 
 
 def test_text_with_character_offsets(model):
