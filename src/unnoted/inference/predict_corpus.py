@@ -213,11 +213,11 @@ class CorpusWorker:
             with hold_lock(lock, BlockingIOError(), remove=True):
                 if self.job.is_finished(shard):
                     return CorpusReport(finished=1)
-                shutil.rmtree(kept, ignore_errors=True)  # of a process that was killed
-                kept.mkdir()
                 if detect_format(shard.path).key == "text":
                     expected = "documents with entities: give texts to a command of their own"
                     raise DataError("plain text", expected, kind=DefectKind.UNREADABLE, file=str(shard.path))
+                shutil.rmtree(kept, ignore_errors=True)  # of a process that was killed
+                kept.mkdir()
                 documents = report.count_documents(
                     stream_documents(shard.path, log=log), self.extractor.model.candidates
                 )

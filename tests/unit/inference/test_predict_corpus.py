@@ -194,6 +194,7 @@ def test_a_stray_text_is_listed_and_does_not_stop_the_others(folder, predict):
     report = predict()
     (line,) = report.failed
     assert "in/notes.txt: plain text" in line and report.shards == len(SHARDS)
+    assert not list((folder / "out").glob(".*"))
     assert tuple(results(folder / "out")) == RESULTS
 
 
