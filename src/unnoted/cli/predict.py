@@ -4,7 +4,7 @@ import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -36,12 +36,13 @@ from unnoted.data.formats import detect_format
 from unnoted.data.loading import Shard, find_shards, stream_documents
 from unnoted.errors import DefectLog
 from unnoted.inference import BATCH, DecisionOptions, Extractor
-from unnoted.inference.predict_corpus import CorpusJob, predict_corpus
-from unnoted.inference.predict_files import MANIFEST, partial_path, predict_files, threads_of_results
 from unnoted.inference.writers import RESULT_FORMATS, choose_format
 from unnoted.io import STANDARD, display_name, is_stream, lock_output, rereadable
 from unnoted.progress import show_progress
 from unnoted.utils import plural
+
+if TYPE_CHECKING:
+    from unnoted.inference.predict_corpus import CorpusJob
 
 Inputs = Annotated[
     list[Path],
@@ -105,6 +106,10 @@ def predict(
     """
     if to is None and format not in (None, "txt"):
         raise ValueError(f"--format {format} needs --to")
+    # Here, because they load transformers, which --help need not wait for.
+    from unnoted.inference.predict_corpus import CorpusJob
+    from unnoted.inference.predict_files import MANIFEST, partial_path, predict_files, threads_of_results
+
     options = DecisionOptions(threshold, target_precision, target_recall)
     shards = find_shards(files)
     if to is not None and (to.endswith("/") or Path(to).is_dir()):
@@ -157,8 +162,11 @@ def predict(
         typer.echo(f"{facts} of {documents} written to {display_name(output)}", err=is_stream(output))
 
 
-def _predict_folder(job: CorpusJob, shards: list[Shard], ray: str | None) -> None:
+def _predict_folder(job: "CorpusJob", shards: list[Shard], ray: str | None) -> None:
     """Predict the shards that are not finished, here or on a Ray cluster."""
+    from unnoted.inference.predict_corpus import predict_corpus
+    from unnoted.inference.predict_files import threads_of_results
+
     before = threads_of_results(job.to)
 
     def load() -> Extractor:
