@@ -157,7 +157,9 @@ def evaluate(
             "frequent": relation or frequent,
             "vocabulary": names,
             "checked": checked and _counts("--checked", checked),
-            "label_frequency": label_frequency and _read_label_frequency(label_frequency, documents),
+            "label_frequency": None
+            if label_frequency is None
+            else _read_label_frequency(label_frequency, documents),
         }
         if predictions is not None:
             options |= {"threshold": threshold, "probabilities": reliability is not None}
@@ -201,7 +203,7 @@ def _read_label_frequency(given: str, gold: Sequence[Document]) -> LabelFrequenc
         return LabelFrequency.from_range(float(low), float(high))
     if not Path(given).is_file():
         raise ValueError(
-            f"--label-frequency: {given} must be a share (0.36), a range (0.3-0.45), counts (54/150), or a file: "
+            f"--label-frequency: {given!r} must be a share (0.36), a range (0.3-0.45), counts (54/150), or a file: "
             "priors by relation (.json) or a review"
         )
     return (
